@@ -1,0 +1,47 @@
+import { z } from 'zod'
+
+export const ErrorReply = z
+  .object({ error: z.string().describe('What is wrong and, where there is one, the field and its rule') })
+  .meta({ id: 'Error', examples: [{ error: 'app: must not be empty' }] })
+export type ErrorReply = z.infer<typeof ErrorReply>
+
+export const DeployLockState = z
+  .boolean()
+  .meta({ id: 'DeployLockState', description: 'true while new tasks are refused' })
+
+const Part = z.object({ status: z.enum(['ok', 'degraded', 'down']), detail: z.string().optional() })
+
+export const Health = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'down']),
+    database: Part,
+    delivery_controller: Part.extend({ stream: z.string().optional() }),
+  })
+  .meta({ id: 'Health' })
+export type Health = z.infer<typeof Health>
+
+/** What a client may know of the settings. Never a secret. Names as argo-watcher's clients read them. */
+export const ServiceConfig = z
+  .object({
+    argo_cd_url: z.string(),
+    argo_cd_url_alias: z.string().optional(),
+    argo_api_timeout: z.number(),
+    argo_api_retries: z.number(),
+    deployment_timeout: z.number(),
+    accept_suspended_app: z.boolean(),
+    argo_refresh_app: z.boolean(),
+    registry_proxy_url: z.string().optional(),
+    state_type: z.literal('postgres'),
+    skip_tls_verify: z.boolean(),
+    log_level: z.string(),
+    oidc: z.object({ enabled: z.boolean() }),
+    lockdown_schedule: z.string().optional(),
+    webhook: z.object({ enabled: z.boolean() }),
+    mattermost: z.object({ enabled: z.boolean() }),
+  })
+  .meta({ id: 'ServiceConfig' })
+export type ServiceConfig = z.infer<typeof ServiceConfig>
+
+export const Reachability = z
+  .object({ available: z.boolean(), reason: z.enum(['argocd', 'database', 'both']).optional() })
+  .meta({ id: 'Reachability' })

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+/** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
+export const taskEventKinds = [
+  'accepted',
+  'superseded_others',
+  'application_confirmed',
+  'write_back_skipped',
+  'write_back_queued',
+  'commit_pushed',
+  'commit_unchanged',
+  'write_back_retry',
+  'refresh_requested',
+  'sync_changed',
+  'health_changed',
+  'operation_changed',
+  'images_changed',
+  'waiting_for',
+  'note',
+  'taken_over',
+  'verdict',
+] as const
+export type TaskEventKind = (typeof taskEventKinds)[number]
+
+export const TaskEvent = z
+  .object({
+    id: z.number().describe('Position in the order of all events; given after commit'),
+    task_id: z.string(),
+    at: z.number().describe('Unix seconds with a fraction'),
+    kind: z.enum(taskEventKinds),
+    detail: z.string(),
+  })
+  .meta({ id: 'TaskEvent' })
+export type TaskEvent = z.infer<typeof TaskEvent>

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { causes } from './cause.ts'
+import { taskStatuses } from './task-status.ts'
+
+const controlCharacter = /\p{Cc}/u
+
+/** 1 to 255 characters, none of them a control character; blanks alone are nothing. */
+const line = z
+  .string()
+  .max(255, 'must be at most 255 characters long')
+  .refine((text) => text.trim().length > 0, 'must not be empty')
+  .refine((text) => !controlCharacter.test(text), 'must not hold control characters')
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+
+export const Image = z
+  .object({
+    image: line.describe('Full image name including registry and path, without the tag'),
+    tag: line.describe('Image tag, used exactly as given'),
+  })
+  .meta({ id: 'Image', examples: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] })
+export type Image = z.infer<typeof Image>
+
+const imagesOfOneTask = z
+  .array(Image)
+  .min(1, 'must hold at least one image')
+  .max(50, 'must hold at most 50 images')
+  .superRefine((images, context) => {
+    const tagOf = new Map<string, string>()
+    for (const [index, { image, tag }] of images.entries()) {
+      const earlier = tagOf.get(image)
+      if (earlier !== undefined && earlier !== tag) {
+        context.addIssue({ code: 'custom', path: [index, 'tag'], message: 'names a second tag for the same image' })
+      }
+      tagOf.set(image, tag)
+    }
+  })
+
+/** The commit of the application's own repository that a deployment ships. */
+export const Source = z
+  .object({
+    repository: line,
+    sha: line,
+    url: line.optional(),
+    committed_at: z.number().nonnegative().optional().describe('Unix seconds'),
+  })
+  .meta({ id: 'Source' })
+
+const applicationName = line
+  .refine((name) => !name.includes('..'), "must not hold '..'")
+  .refine((name) => !name.includes('%'), "must not hold '%'")
+
+export const TaskSubmission = z
+  .object({
+    app: applicationName.describe('Name of the application in the delivery controller'),
+    author: line.describe('Who requests the deployment'),
+    project: line.describe('Project name'),
+    images: imagesOfOneTask,
+    timeout: z
+      .int('must be a whole number of seconds')
+      .optional()
+      .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
+    refresh: z.boolean().optional().describe('Ask the delivery controller to look at once; absent: ARGO_REFRESH_APP'),
+    source: Source.optional(),
+  })
+  .meta({
+    id: 'TaskSubmission',
+    examples: [
+      { app: 'shop', author: 'ada', project: 'shop', images: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] },
+    ],
+  })
+export type TaskSubmission = z.infer<typeof TaskSubmission>
+
+export const TaskAcceptance = z
+  .object({ id: z.string(), status: z.literal('accepted') })
+  .meta({ id: 'TaskAcceptance', examples: [{ id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', status: 'accepted' }] })
+export type TaskAcceptance = z.infer<typeof TaskAcceptance>
+
+/** A task as GET shows it. Times are Unix seconds with a fraction. Absent optional fields are not known (yet). */
+export const TaskRecord = z
+  .object({
+    id: z.string(),
+    created: z.number(),
+    updated: z.number(),
+    app: z.string(),
+    author: z.string(),
+    project: z.string(),
+    images: z.array(z.object({ image: z.string(), tag: z.string() })),
+    status: z.enum(taskStatuses),
+    status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
+    cause: z.enum(causes).optional().describe('Machine-readable code of a bad end'),
+    progress: z.string().optional().describe('What it waits for now'),
+    timeout: z.number().optional().describe('Seconds from created to the deadline'),
+    refresh: z.boolean().optional(),
+    is_rollback: z.boolean().optional(),
+    rollback_target_id: z.string().optional(),
+    commit: z.string().optional().describe('SHA written back to the GitOps repository'),
+    repository: z.string().optional(),
+    branch: z.string().optional(),
+    app_url: z.string().optional().describe('The application in Argo CD'),
+    source: Source.optional(),
+  })
+  .meta({ id: 'Task' })
+export type TaskRecord = z.infer<typeof TaskRecord>
+
+export const TaskList = z
+  .object({
+    tasks: z.array(TaskRecord),
+    total: z.number().optional().describe('Exact up to 10,000'),
+    total_capped: z.boolean().optional(),
+  })
+  .meta({ id: 'TaskList' })
+export type TaskList = z.infer<typeof TaskList>

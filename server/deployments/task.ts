@@ -1,0 +1,41 @@
+import type { Cause } from '../../contract/cause.ts'
+import type { Image, TaskSubmission } from '../../contract/task.ts'
+import type { FinalStatus, TaskStatus } from '../../contract/task-status.ts'
+
+/** A deployment task as the service knows it. Times are the database's. */
+export type Task = {
+  readonly id: string
+  readonly created: Date
+  readonly updated: Date
+  readonly deadline: Date
+  readonly app: string
+  readonly author: string
+  readonly project: string
+  readonly images: readonly Image[]
+  readonly timeoutSeconds: number
+  readonly refresh: boolean
+  readonly source: TaskSubmission['source']
+  /** A valid credential came with the submission: its tag may be committed. Never shown to a caller. */
+  readonly mayWrite: boolean
+  readonly status: TaskStatus
+  readonly statusReason: string | undefined
+  readonly cause: Cause | undefined
+  readonly progress: string | undefined
+  readonly appUrl: string | undefined
+  readonly isRollback: boolean
+  readonly rollbackTargetId: string | undefined
+  readonly commit: string | undefined
+  readonly repository: string | undefined
+  readonly branch: string | undefined
+}
+
+/** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */
+export type Claim = { readonly taskId: string; readonly owner: string; readonly fence: string }
+
+/** How a task ends. */
+export type TaskEnd = {
+  readonly status: FinalStatus
+  readonly cause?: Cause
+  /** Headline, then the evidence, a line each. */
+  readonly reason?: string
+}

@@ -1,0 +1,32 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool, type PoolConfig } from 'pg'
+import type { Schema } from './schema.ts'
+
+export type DatabaseSettings = {
+  /** Where and as whom; no pool sizes or time-outs. */
+  connection: Pick<PoolConfig, 'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'>
+  schema: string
+  maxConnections: number
+  connectTimeoutMs: number
+}
+
+/** A pool and the typed query builder over it. Names no session state, so a transaction-mode pooler may stand between. */
+export type Database = {
+  readonly query: Kysely<Schema>
+  readonly settings: DatabaseSettings
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. */
+export function openDatabase(settings: DatabaseSettings, onIdleError: (error: Error) => void): Database {
+  const pool = new Pool({
+    ...settings.connection,
+    max: settings.maxConnections,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    query_timeout: 5_000,
+    application_name: 'deployment-watcher',
+  })
+  pool.on('error', onIdleError)
+  const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }).withSchema(settings.schema)
+  return { query, settings, [Symbol.asyncDispose]: () => query.destroy() }
+}

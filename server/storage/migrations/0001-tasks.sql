@@ -1,0 +1,78 @@
+CREATE TABLE replicas (
+  id uuid PRIMARY KEY,
+  lock_key bigint NOT NULL UNIQUE,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  heartbeat_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE tasks (
+  id uuid PRIMARY KEY,
+  created timestamptz NOT NULL DEFAULT now(),
+  updated timestamptz NOT NULL DEFAULT now(),
+  deadline timestamptz NOT NULL,
+  app text NOT NULL,
+  author text NOT NULL,
+  project text NOT NULL,
+  images jsonb NOT NULL,
+  timeout_seconds integer NOT NULL,
+  refresh boolean NOT NULL,
+  source jsonb,
+  -- a valid credential came with the submission, so the tag may be committed
+  may_write boolean NOT NULL,
+  status text NOT NULL DEFAULT 'in progress'
+    CHECK (status IN ('in progress', 'deployed', 'failed', 'app not found', 'aborted', 'cancelled')),
+  status_reason text,
+  cause text,
+  progress text,
+  app_url text,
+  is_rollback boolean NOT NULL DEFAULT false,
+  rollback_target_id uuid,
+  commit text,
+  repository text,
+  branch text,
+  -- what the application looked like when the task was first watched; must survive a change of owner
+  baseline jsonb,
+  owner uuid,
+  fence bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX tasks_newest ON tasks (created DESC, id DESC);
+CREATE INDEX tasks_newest_of_app ON tasks (app, created DESC, id DESC);
+CREATE INDEX tasks_unfinished ON tasks (owner) WHERE status = 'in progress';
+CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE status = 'in progress';
+
+CREATE TABLE task_events (
+  row_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  task_id uuid NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  kind text NOT NULL,
+  detail text NOT NULL,
+  -- the order readers see; given after commit, null until then
+  position bigint UNIQUE
+);
+CREATE INDEX task_events_of_task ON task_events (task_id, row_id);
+CREATE INDEX task_events_unnumbered ON task_events (row_id) WHERE position IS NULL;
+
+CREATE TABLE repositories (
+  address text NOT NULL,
+  branch text NOT NULL,
+  owner uuid,
+  fence bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (address, branch)
+);
+
+CREATE TABLE pending_writes (
+  task_id uuid PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE,
+  repository text NOT NULL,
+  branch text NOT NULL,
+  -- the planned change: file, parameters, commit message (gitops/plan-write-back.ts)
+  plan jsonb NOT NULL,
+  state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'pushing', 'landed', 'unchanged', 'refused', 'dropped')),
+  -- the tip the push was built on, for the look after an unknown outcome
+  base text,
+  commit text,
+  cause text,
+  reason text,
+  created timestamptz NOT NULL DEFAULT now(),
+  updated timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX pending_writes_open ON pending_writes (repository, branch, created) WHERE state IN ('queued', 'pushing');

@@ -1,0 +1,69 @@
+import type { Generated, JSONColumnType } from 'kysely'
+import type { Cause } from '../../contract/cause.ts'
+import type { Image, TaskSubmission } from '../../contract/task.ts'
+import type { TaskEventKind } from '../../contract/task-event.ts'
+import type { TaskStatus } from '../../contract/task-status.ts'
+
+/** The tables as Kysely sees them; the columns are explained in migrations/. bigint arrives as a string. */
+export type Schema = {
+  replicas: {
+    id: string
+    lock_key: string
+    started_at: Generated<Date>
+    heartbeat_at: Generated<Date>
+  }
+  tasks: {
+    id: string
+    created: Generated<Date>
+    updated: Generated<Date>
+    deadline: Date
+    app: string
+    author: string
+    project: string
+    images: JSONColumnType<Image[]>
+    timeout_seconds: number
+    refresh: boolean
+    source: JSONColumnType<NonNullable<TaskSubmission['source']>> | null
+    may_write: boolean
+    status: Generated<TaskStatus>
+    status_reason: string | null
+    cause: Cause | null
+    progress: string | null
+    app_url: string | null
+    is_rollback: Generated<boolean>
+    rollback_target_id: string | null
+    commit: string | null
+    repository: string | null
+    branch: string | null
+    baseline: JSONColumnType<object> | null
+    owner: string | null
+    fence: Generated<string>
+  }
+  task_events: {
+    row_id: Generated<string>
+    task_id: string
+    at: Generated<Date>
+    kind: TaskEventKind
+    detail: string
+    position: string | null
+  }
+  repositories: {
+    address: string
+    branch: string
+    owner: string | null
+    fence: Generated<string>
+  }
+  pending_writes: {
+    task_id: string
+    repository: string
+    branch: string
+    plan: JSONColumnType<object>
+    state: Generated<'queued' | 'pushing' | 'landed' | 'unchanged' | 'refused' | 'dropped'>
+    base: string | null
+    commit: string | null
+    cause: Cause | null
+    reason: string | null
+    created: Generated<Date>
+    updated: Generated<Date>
+  }
+}

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config'
+
+/** `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{contract,server,simulator,web}/**/*.test.{ts,tsx}'],
+          exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
+          pool: 'forks',
+        },
+      },
+      {
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { Client } from 'pg'
+import { inject } from 'vitest'
+import type { DatabaseSettings } from '../../server/storage/database.ts'
+
+export type TestDatabase = {
+  readonly url: string
+  /** For `openDatabase`. */
+  readonly settings: DatabaseSettings
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A migrated, empty database of the caller's own; dropped at the end, whoever is still connected. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const adminUrl = inject('postgresUrl')
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await runAsAdmin(adminUrl, `CREATE DATABASE ${name} TEMPLATE watcher_template`)
+  const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href
+  return {
+    url,
+    settings: { connection: { connectionString: url }, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 10_000 },
+    [Symbol.asyncDispose]: () => runAsAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+  }
+}
+
+async function runAsAdmin(connectionString: string, statement: string): Promise<void> {
+  const admin = new Client({ connectionString })
+  await admin.connect()
+  try {
+    await admin.query(statement)
+  } finally {
+    await admin.end()
+  }
+}

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Client } from 'pg'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../server/storage/database.ts'
+import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { migrate } from '../../server/storage/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of the superuser, on the PostgreSQL that this run started. */
+    postgresUrl: string
+  }
+}
+
+/** One PostgreSQL per run, in a folder and on a port of its own, with a migrated database for the tests to clone. */
+export default async function startPostgresForTests(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-test-'))
+  const postgres = await startEmbeddedPostgres({ directory: folder, durable: false })
+  await createTemplate(postgres.url)
+  project.provide('postgresUrl', postgres.url)
+  return async () => {
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function createTemplate(adminUrl: string): Promise<void> {
+  const admin = new Client({ connectionString: adminUrl })
+  await admin.connect()
+  await admin.query('CREATE DATABASE watcher_template')
+  await migrateDatabase(Object.assign(new URL(adminUrl), { pathname: '/watcher_template' }).href)
+  await admin.query('ALTER DATABASE watcher_template WITH ALLOW_CONNECTIONS false IS_TEMPLATE true')
+  await admin.end()
+}
+
+async function migrateDatabase(connectionString: string): Promise<void> {
+  const settings = { connection: { connectionString }, schema: 'watcher', maxConnections: 2, connectTimeoutMs: 10_000 }
+  await using database = openDatabase(settings, (error) => {
+    throw error
+  })
+  await migrate(database)
+}

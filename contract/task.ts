@@ -110,3 +110,57 @@ export const TaskList = z
   })
   .meta({ id: 'TaskList' })
 export type TaskList = z.infer<typeof TaskList>
+
+const textFilter = z
+  .string()
+  .max(255, 'must be at most 255 characters long')
+  .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
+  .optional()
+
+/** Year 9999; PostgreSQL and JavaScript both know the time. */
+const lastTimestamp = 253_402_300_799
+const timestampFilter = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,9})?$/, 'must be a number of Unix seconds')
+  .transform(Number)
+  .refine((seconds) => seconds <= lastTimestamp, 'must be a number of Unix seconds')
+  .optional()
+
+const largestPage = 1000
+
+/** The query string of the list. Unknown parameters are ignored. */
+export const TaskFilter = z
+  .object({
+    app: textFilter,
+    project: textFilter,
+    author: textFilter,
+    status: z.enum(taskStatuses, { error: 'unsupported status filter' }).optional(),
+    search: textFilter.describe('Part of an application, author, project, image, id or commit'),
+    from_timestamp: timestampFilter.describe('Created after this moment'),
+    to_timestamp: timestampFilter.describe('Created at this moment or before'),
+    limit: z
+      .string()
+      .regex(/^-?\d{1,15}$/, 'must be a whole number')
+      .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
+      .optional()
+      .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
+    offset: z
+      .string()
+      .regex(/^\d{1,9}$/, 'must be a whole number, 0 or above')
+      .transform(Number)
+      .optional(),
+  })
+  .refine(({ from_timestamp: from, to_timestamp: to }) => from === undefined || to === undefined || from <= to, {
+    path: ['from_timestamp'],
+    error: 'must not be later than to_timestamp',
+  })
+export type TaskFilter = z.infer<typeof TaskFilter>
+
+export const TaskWait = z.object({
+  wait: z
+    .string()
+    .regex(/^([1-9]|[1-5]\d|60)$/, 'must be a whole number of seconds from 1 to 60')
+    .transform(Number)
+    .optional()
+    .describe('Answer when the task is final, or after this many seconds'),
+})

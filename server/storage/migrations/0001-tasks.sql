@@ -7,9 +7,10 @@ CREATE TABLE replicas (
 
 CREATE TABLE tasks (
   id uuid PRIMARY KEY,
-  created timestamptz NOT NULL DEFAULT now(),
-  updated timestamptz NOT NULL DEFAULT now(),
-  deadline timestamptz NOT NULL,
+  -- milliseconds, so that a time that a client read and sends back as a filter is exact
+  created timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  updated timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
+  deadline timestamptz(3) NOT NULL,
   app text NOT NULL,
   author text NOT NULL,
   project text NOT NULL,

@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { ErrorReply } from '../../contract/service.ts'
+import { TaskAcceptance, TaskFilter, TaskList, TaskRecord, TaskSubmission, TaskWait } from '../../contract/task.ts'
+import { isFinal } from '../../contract/task-status.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { SubmitTask } from './submit-task.ts'
+import type { Task } from './task.ts'
+import type { TaskEndings } from './task-endings.ts'
+import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
+import { isTaskId } from './task-id.ts'
+import { taskRecordOf } from './task-record.ts'
+import type { TaskStore } from './task-store.ts'
+
+type Dependencies = {
+  readonly submitTask: SubmitTask
+  readonly tasks: Pick<TaskStore, 'find' | 'list'>
+  readonly endings: Pick<TaskEndings, 'wait'>
+  readonly isLocked: () => Promise<boolean>
+  /** Who calls; throws when a credential was presented that is not good, or one is required and none was. */
+  readonly identifyCaller: (request: FastifyRequest) => Promise<Caller>
+}
+
+const tags = ['tasks']
+const TaskParameters = z.object({ id: z.string() })
+const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({ id: 'TaskMissing' })
+const Refused = ErrorReply.extend({ status: z.string() }).meta({ id: 'Refused' })
+
+export const taskRoutes =
+  ({ submitTask, tasks, endings, isLocked, identifyCaller }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    const taskOf = async (id: string): Promise<Task> => {
+      const task = isTaskId(id) ? await tasks.find(id) : undefined
+      if (!task) throw new TaskNotFoundError(id)
+      return task
+    }
+
+    app.post(
+      '/tasks',
+      {
+        schema: {
+          tags,
+          summary: 'Submit a deployment task',
+          description: 'With a valid credential the tag is also committed to the GitOps repository of the application.',
+          security: [{}, { jwt: [] }, { deployToken: [] }],
+          body: TaskSubmission,
+          response: {
+            202: TaskAcceptance,
+            401: Refused,
+            406: Refused,
+            413: ErrorReply,
+            415: ErrorReply,
+            503: ErrorReply,
+          },
+        },
+      },
+      async (request, reply) => {
+        if (await isLocked()) throw new DeploymentsLockedError()
+        const { id } = await submitTask(request.body, await identifyCaller(request))
+        return reply.code(202).send({ id, status: 'accepted' })
+      },
+    )
+
+    app.get(
+      '/tasks',
+      {
+        schema: {
+          tags,
+          summary: 'List tasks, newest first',
+          querystring: TaskFilter,
+          response: { 200: TaskList, 400: ErrorReply, 503: ErrorReply },
+        },
+      },
+      async (request) => {
+        const page = await tasks.list(request.query)
+        return {
+          tasks: page.tasks.map(taskRecordOf),
+          total: page.total,
+          ...(page.totalIsCapped ? { total_capped: true } : {}),
+        }
+      },
+    )
+
+    app.get(
+      '/tasks/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Read a task, or wait for its end',
+          params: TaskParameters,
+          querystring: TaskWait,
+          response: { 200: TaskRecord, 400: ErrorReply, 404: TaskMissing, 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const { id } = request.params
+        const { wait } = request.query
+        if (wait === undefined) return taskRecordOf(await taskOf(id))
+        const answered = new AbortController()
+        reply.raw.once('close', () => answered.abort())
+        // Waiting begins before the first look, so that an end between the two is not missed.
+        const ending = endings.wait(id, wait * 1000, answered.signal)
+        try {
+          const task = await taskOf(id)
+          if (isFinal(task.status)) return taskRecordOf(task)
+          await ending
+          return taskRecordOf(await taskOf(id))
+        } finally {
+          answered.abort()
+        }
+      },
+    )
+  }

@@ -1,0 +1,46 @@
+import type { TaskSubmission } from '../../contract/task.ts'
+import type { Caller } from '../auth/caller.ts'
+import { makeTaskId } from './task-id.ts'
+import type { TaskStore } from './task-store.ts'
+
+export type SubmissionSettings = {
+  /** DEPLOYMENT_TIMEOUT */
+  readonly defaultTimeoutSeconds: number
+  /** ARGO_REFRESH_APP */
+  readonly refreshByDefault: boolean
+}
+
+const longestTimeoutSeconds = 24 * 60 * 60
+
+type Dependencies = {
+  readonly tasks: Pick<TaskStore, 'insert'>
+  /** Tells the watchers, after the commit, which tasks are new and which are over. */
+  readonly announce: (accepted: string, superseded: readonly string[]) => void
+  readonly now: () => Date
+}
+
+/** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
+export const createSubmitTask =
+  ({ tasks, announce, now }: Dependencies, settings: SubmissionSettings) =>
+  async (submission: TaskSubmission, caller: Caller): Promise<{ id: string }> => {
+    const id = makeTaskId(now())
+    const { superseded } = await tasks.insert({
+      id,
+      app: submission.app,
+      author: submission.author,
+      project: submission.project,
+      images: submission.images.map(({ image, tag }) => ({ image, tag })),
+      source: submission.source,
+      timeoutSeconds: timeoutOf(submission, settings),
+      refresh: submission.refresh ?? settings.refreshByDefault,
+      mayWrite: caller.kind !== 'anonymous',
+    })
+    announce(id, superseded)
+    return { id }
+  }
+export type SubmitTask = ReturnType<typeof createSubmitTask>
+
+function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: SubmissionSettings): number {
+  if (timeout === undefined || timeout <= 0) return defaultTimeoutSeconds
+  return Math.min(timeout, longestTimeoutSeconds)
+}

@@ -1,0 +1,57 @@
+import { repeat } from '../ownership/repeat.ts'
+import type { WakeUps } from '../ownership/wake-ups.ts'
+import type { TaskStore } from './task-store.ts'
+
+const lookIntervalMs = 1_000
+
+type Dependencies = {
+  readonly tasks: Pick<TaskStore, 'ended'>
+  readonly wakeUps: Pick<WakeUps, 'on'>
+  readonly onTrouble: (error: unknown) => void
+}
+
+/**
+ * Lets requests wait for the end of a task, on whichever replica it is watched. A wake-up tells at once; one look a
+ * second for all waiting requests together finds what a lost wake-up missed.
+ */
+export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
+  const waiting = new Map<string, Set<() => void>>()
+
+  const look = async () => {
+    if (waiting.size === 0) return
+    for (const id of await tasks.ended([...waiting.keys()])) {
+      for (const wake of waiting.get(id) ?? []) wake()
+    }
+  }
+  const looking = repeat(look, lookIntervalMs, onTrouble)
+  const unsubscribe = wakeUps.on('event', (ids) => {
+    if (ids === 'all' ? waiting.size > 0 : ids.some((id) => waiting.has(id))) looking.nudge()
+  })
+
+  return {
+    /** Resolves when the task has ended, after `ms`, or when `givenUp` aborts; the caller reads the task again. */
+    wait(id: string, ms: number, givenUp: AbortSignal): Promise<void> {
+      return new Promise((resolve) => {
+        const wakers = waiting.get(id) ?? new Set()
+        waiting.set(id, wakers)
+        const wake = () => {
+          clearTimeout(timer)
+          givenUp.removeEventListener('abort', wake)
+          wakers.delete(wake)
+          if (wakers.size === 0) waiting.delete(id)
+          resolve()
+        }
+        const timer = setTimeout(wake, ms)
+        wakers.add(wake)
+        givenUp.addEventListener('abort', wake)
+        if (givenUp.aborted) wake()
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      unsubscribe()
+      for (const wake of [...waiting.values()].flatMap((wakers) => [...wakers])) wake()
+      await looking[Symbol.asyncDispose]()
+    },
+  }
+}
+export type TaskEndings = ReturnType<typeof createTaskEndings>

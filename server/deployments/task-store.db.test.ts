@@ -1,0 +1,188 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { type Database, openDatabase } from '../storage/database.ts'
+import { makeTaskId } from './task-id.ts'
+import { createTaskStore, type NewTask } from './task-store.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+const never = (error: Error) => {
+  throw error
+}
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = openDatabase(testDatabase.settings, never)
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+  await testDatabase[Symbol.asyncDispose]()
+})
+
+let applications = 0
+const aTask = (change: Partial<NewTask> = {}): NewTask => ({
+  id: makeTaskId(new Date()),
+  app: `app-${++applications}`,
+  author: 'ada',
+  project: 'demo',
+  images: [{ image: 'registry.example/shop', tag: 'v1' }],
+  source: undefined,
+  timeoutSeconds: 900,
+  refresh: true,
+  mayWrite: true,
+  ...change,
+})
+
+async function aReplica(): Promise<string> {
+  const id = crypto.randomUUID()
+  await database.query
+    .insertInto('replicas')
+    .values({ id, lock_key: String(Math.floor(Math.random() * 2 ** 48)) })
+    .execute()
+  return id
+}
+
+const eventsOf = async (id: string) =>
+  (
+    await database.query
+      .selectFrom('task_events')
+      .select(['kind', 'detail'])
+      .where('task_id', '=', id)
+      .orderBy('row_id')
+      .execute()
+  ).map(({ kind, detail }) => ({ kind, detail }))
+
+describe('submission', () => {
+  test('a stored task reads back as it was given, in progress', async () => {
+    const tasks = createTaskStore(database)
+    const task = aTask({ source: { repository: 'https://git.example/shop', sha: 'abc' } })
+    await tasks.insert(task)
+    const { id, app, images, source, timeoutSeconds } = task
+    const stored = await tasks.find(id)
+    expect(stored).toMatchObject({ id, app, images, source, timeoutSeconds, status: 'in progress' })
+    expect(Math.abs(Number(stored?.deadline) - Number(stored?.created) - 900_000)).toBeLessThan(50)
+    expect(await eventsOf(id)).toEqual([
+      { kind: 'accepted', detail: 'accepted from ada with a credential: registry.example/shop:v1' },
+    ])
+  })
+
+  test.for([
+    { earlier: true, later: true, survives: false },
+    { earlier: false, later: false, survives: false },
+    { earlier: false, later: true, survives: false },
+    { earlier: true, later: false, survives: true },
+  ])('a task with credential: $earlier stays when one with credential: $later follows: $survives', async (row) => {
+    const tasks = createTaskStore(database)
+    const first = aTask({ mayWrite: row.earlier })
+    const second = aTask({ app: first.app, mayWrite: row.later })
+    await tasks.insert(first)
+    await tasks.insert(second)
+    expect((await tasks.find(first.id))?.status).toBe(row.survives ? 'in progress' : 'cancelled')
+    if (row.survives) return
+    expect(await tasks.find(first.id)).toMatchObject({ cause: 'superseded' })
+    expect((await eventsOf(first.id)).at(-1)?.detail).toContain(second.id)
+    expect((await eventsOf(second.id)).at(-1)).toMatchObject({ kind: 'superseded_others' })
+  })
+
+  test('a task of another image leaves an unfinished one alone', async () => {
+    const tasks = createTaskStore(database)
+    const first = aTask()
+    await tasks.insert(first)
+    await tasks.insert(aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }))
+    expect((await tasks.find(first.id))?.status).toBe('in progress')
+  })
+
+  test('of twenty tasks submitted at once for one application and image one survives', async () => {
+    const tasks = createTaskStore(database)
+    const { app } = aTask()
+    const submitted = Array.from({ length: 20 }, () => aTask({ app }))
+    await Promise.all(submitted.map((task) => tasks.insert(task)))
+    const { tasks: alive } = await tasks.list({ app, status: 'in progress' })
+    expect(alive).toHaveLength(1)
+    const { tasks: all } = await tasks.list({ app })
+    expect(all[0]?.id).toBe(alive[0]?.id)
+  })
+})
+
+describe('claims', () => {
+  test('of two replicas that claim at once each task has one owner', async () => {
+    const tasks = createTaskStore(database)
+    const mine = await Promise.all(Array.from({ length: 40 }, () => aTask()).map((task) => tasks.insert(task)))
+    expect(mine).toHaveLength(40)
+    const owners = [await aReplica(), await aReplica()]
+    const claimed = (await Promise.all(owners.map((owner) => tasks.claim(owner, 1000)))).flat()
+    const ids = claimed.map(({ task }) => task.id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(await tasks.claim(owners[0] ?? '', 1000)).toEqual([])
+  })
+
+  test('a task whose owner has no row any more is claimed with a higher fence, and the old claim writes nothing', async () => {
+    const tasks = createTaskStore(database)
+    await tasks.claim(await aReplica(), 1000)
+    const task = aTask({ timeoutSeconds: 60 })
+    await tasks.insert(task)
+    const dead = await aReplica()
+    const [before] = await tasks.claim(dead, 1000)
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+    const [after] = await tasks.claim(await aReplica(), 1000)
+    if (!before || !after) throw new Error('the task was not claimed')
+    expect(Number(after.claim.fence)).toBe(Number(before.claim.fence) + 1)
+    expect(after.remainingMs).toBeGreaterThan(50_000)
+    expect(after.remainingMs).toBeLessThanOrEqual(60_000)
+    expect(await tasks.saveBaseline(before.claim, {})).toBe(false)
+    expect(await tasks.saveProgress(before.claim, { progress: 'late' }, [])).toBe(false)
+    expect(await tasks.finish(before.claim, { status: 'failed' })).toBe(false)
+    expect(await tasks.saveProgress(after.claim, { progress: 'waits' }, [{ kind: 'note', detail: 'seen' }])).toBe(true)
+    expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })
+  })
+
+  test('an end is written once, with its event', async () => {
+    const tasks = createTaskStore(database)
+    const task = aTask()
+    await tasks.insert(task)
+    const claim = (await tasks.claim(await aReplica(), 1000)).find((one) => one.task.id === task.id)?.claim
+    if (!claim) throw new Error('the task was not claimed')
+    expect(await tasks.finish(claim, { status: 'failed', cause: 'timeout', reason: 'too late\nmore' })).toBe(true)
+    expect(await tasks.finish(claim, { status: 'deployed' })).toBe(false)
+    expect(await tasks.find(task.id)).toMatchObject({
+      status: 'failed',
+      cause: 'timeout',
+      statusReason: 'too late\nmore',
+    })
+    expect((await eventsOf(task.id)).filter(({ kind }) => kind === 'verdict')).toEqual([
+      { kind: 'verdict', detail: 'failed: too late' },
+    ])
+    expect(await tasks.ended([task.id])).toEqual([task.id])
+  })
+})
+
+describe('the list', () => {
+  test('filters by every field, newest first, and pages', async () => {
+    const tasks = createTaskStore(database)
+    const project = `list-${crypto.randomUUID()}`
+    const submitted = ['a', 'b', 'c'].map((author) => aTask({ project, author }))
+    for (const task of submitted) await tasks.insert(task)
+    const ids = async (filter: Parameters<typeof tasks.list>[0]) =>
+      (await tasks.list({ project, ...filter })).tasks.map(({ author }) => author).join('')
+    expect(await ids({})).toBe('cba')
+    expect(await ids({ limit: 1, offset: 1 })).toBe('b')
+    expect(await ids({ author: 'a' })).toBe('a')
+    expect(await ids({ status: 'deployed' })).toBe('')
+    expect(await ids({ search: submitted[1]?.app.toUpperCase() })).toBe('b')
+    expect(await ids({ search: '%' })).toBe('')
+    const created = Number((await tasks.find(submitted[1]?.id ?? ''))?.created) / 1000
+    expect(await ids({ from_timestamp: created })).toBe('c')
+    expect(await ids({ to_timestamp: created })).toBe('ba')
+    expect(await tasks.list({ project })).toMatchObject({ total: 3, totalIsCapped: false })
+  })
+
+  test('a total above 10,000 is capped', async () => {
+    const tasks = createTaskStore(database)
+    const project = `many-${crypto.randomUUID()}`
+    await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+      SELECT gen_random_uuid(), now(), 'many', 'ada', ${project}, '[]', 1, true, true, 'deployed' FROM generate_series(1, 10001)`.execute(
+      database.query,
+    )
+    expect(await tasks.list({ project, limit: 1 })).toMatchObject({ total: 10_000, totalIsCapped: true })
+  })
+})

@@ -1,0 +1,126 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { type Database, openDatabase } from '../storage/database.ts'
+import { buryDeadReplicas } from './bury-dead-replicas.ts'
+import { startReplica } from './replica.ts'
+import { createWakeUps, wakeUpChannel } from './wake-ups.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = openDatabase(testDatabase.settings, () => undefined)
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+  await testDatabase[Symbol.asyncDispose]()
+})
+
+const ids = async () => (await database.query.selectFrom('replicas').select('id').execute()).map(({ id }) => id)
+
+function aReplica(onRegistered: (id: string, former: string | undefined) => void = () => undefined) {
+  const lost = vi.fn<() => void>()
+  const heard: string[] = []
+  const replica = startReplica(testDatabase.settings, wakeUpChannel('watcher'), {
+    onRegistered: async (id, former) => onRegistered(id, former),
+    onLost: lost,
+    onNotification: (payload) => heard.push(payload),
+    onTrouble: () => undefined,
+  })
+  return { replica, lost, heard }
+}
+
+/** Ends the server side of every replica session, as a database restart would. */
+async function breakSessions(): Promise<void> {
+  const admin = new Client({ connectionString: testDatabase.url })
+  await admin.connect()
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = 'deployment-watcher replica' AND datname = current_database()`,
+  )
+  await admin.end()
+}
+
+test('a replica registers under an id, and leaves no row when it stops', async () => {
+  const { replica } = aReplica()
+  await expect.poll(() => replica.id()).toBeDefined()
+  expect(await ids()).toContain(replica.id())
+  await replica[Symbol.asyncDispose]()
+  expect(await ids()).toEqual([])
+})
+
+test('a replica whose session breaks owns nothing until it has registered again under a new id', async () => {
+  const registrations: (string | undefined)[][] = []
+  const { replica, lost } = aReplica((id, former) => registrations.push([id, former]))
+  await expect.poll(() => replica.id()).toBeDefined()
+  const former = replica.id()
+  await breakSessions()
+  await expect.poll(() => lost.mock.calls.length).toBe(1)
+  await expect.poll(() => replica.id()).toBeDefined()
+  expect(replica.id()).not.toBe(former)
+  expect(registrations).toEqual([
+    [former, undefined],
+    [replica.id(), former],
+  ])
+  expect(replica.brokenSinceMs()).toBeLessThan(10_000)
+  await replica[Symbol.asyncDispose]()
+  await database.query.deleteFrom('replicas').execute()
+})
+
+test('a replica whose row was taken away owns nothing and registers again', async () => {
+  const { replica, lost } = aReplica()
+  await expect.poll(() => replica.id()).toBeDefined()
+  await database.query.deleteFrom('replicas').execute()
+  await expect.poll(() => lost.mock.calls.length, { timeout: 5_000 }).toBe(1)
+  await expect.poll(() => replica.id(), { timeout: 5_000 }).toBeDefined()
+  await replica[Symbol.asyncDispose]()
+})
+
+test('a row without its lock is buried, a living replica is not', async () => {
+  const living = aReplica().replica
+  await expect.poll(() => living.id()).toBeDefined()
+  const crashed = crypto.randomUUID()
+  await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678901' }).execute()
+  const observer = { id: () => undefined, brokenSinceMs: () => Number.POSITIVE_INFINITY, ...disposable }
+  // Nobody is buried while the database itself is younger than the TTL.
+  await expect.poll(() => buryDeadReplicas(database, observer), { timeout: 15_000 }).toBe(1)
+  expect(await ids()).toEqual([living.id()])
+  await living[Symbol.asyncDispose]()
+})
+
+test('nobody is buried within a TTL of a break of our own session', async () => {
+  await database.query.insertInto('replicas').values({ id: crypto.randomUUID(), lock_key: '99' }).execute()
+  expect(await buryDeadReplicas(database, { id: () => undefined, brokenSinceMs: () => 9_000, ...disposable })).toBe(0)
+  await database.query.deleteFrom('replicas').execute()
+})
+
+test('a wake-up reaches local listeners at once and other replicas by NOTIFY, once each', async () => {
+  const other = createWakeUps(database, () => undefined)
+  const own = createWakeUps(database, () => undefined)
+  const replica = startReplica(testDatabase.settings, wakeUpChannel('watcher'), {
+    onRegistered: async () => undefined,
+    onLost: () => undefined,
+    onNotification: (payload) => {
+      own.receive(payload)
+      other.receive(payload)
+    },
+    onTrouble: () => undefined,
+  })
+  await expect.poll(() => replica.id()).toBeDefined()
+  const heardHere = vi.fn<(ids: readonly string[] | 'all') => void>()
+  const heardThere = vi.fn<(ids: readonly string[] | 'all') => void>()
+  own.on('task', heardHere)
+  other.on('task', heardThere)
+  own.send('task', 'a')
+  own.send('task', 'b')
+  await expect.poll(() => heardThere.mock.calls).toEqual([[['a', 'b']]])
+  expect(heardHere.mock.calls).toEqual([[['a']], [['b']]])
+  for (let index = 0; index < 300; index++) own.send('task', crypto.randomUUID())
+  await expect.poll(() => heardThere.mock.lastCall).toEqual(['all'])
+  await replica[Symbol.asyncDispose]()
+  await own[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
+})
+
+const disposable = { [Symbol.asyncDispose]: async () => undefined }

@@ -1,0 +1,142 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, escapeIdentifier } from 'pg'
+import type { DatabaseSettings } from '../storage/database.ts'
+
+/** How long a replica counts as alive after its last beat, in milliseconds. */
+export const replicaTtlMs = 10_000
+const beatIntervalMs = 2_000
+const beatTimeoutMs = 3_000
+/** A replica that could not beat for this long stops owning by itself, before others may think it dead. */
+const selfFenceMs = 8_000
+
+export type Replica = {
+  /** The id under which this replica owns things now; undefined while it may own nothing. */
+  id(): string | undefined
+  /** Milliseconds since this replica's own database session broke; Infinity when it never did. */
+  brokenSinceMs(): number
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type ReplicaEvents = {
+  /** Registered under a new id. `former` is the id of a session that broke; its claims may be taken back. */
+  onRegistered(id: string, former: string | undefined): Promise<void>
+  /** Owns nothing any more. */
+  onLost(): void
+  onNotification(payload: string): void
+  onTrouble(message: string, error: unknown): void
+}
+
+type Session = { readonly client: Client; readonly id: string; lastBeatSentMs: number; readonly broken: AbortSignal }
+
+/**
+ * Keeps this process registered as a replica: one dedicated connection holds a session advisory lock, LISTENs on
+ * `channel` and beats every 2 s. When the session breaks or cannot beat for 8 s the replica owns nothing until it
+ * has registered again under a new id (decision 0090).
+ */
+export function startReplica(settings: DatabaseSettings, channel: string, events: ReplicaEvents): Replica {
+  const stopping = new AbortController()
+  let current: Session | undefined
+  let former: string | undefined
+  let brokeAtMs = Number.NEGATIVE_INFINITY
+
+  const live = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        const session = await openSession(settings, channel, events.onNotification)
+        current = session
+        await events.onRegistered(session.id, former)
+        former = session.id
+        await beatUntilBroken(settings, session, stopping.signal, events.onTrouble)
+      } catch (error) {
+        events.onTrouble('the session that keeps this replica registered failed; registering again', error)
+      }
+      const lost = current
+      current = undefined
+      if (stopping.signal.aborted) return lost
+      brokeAtMs = performance.now()
+      events.onLost()
+      lost?.client.end().catch(() => undefined)
+      await delay(500, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+    return undefined
+  }
+  const lived = live()
+
+  return {
+    id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
+    brokenSinceMs: () => performance.now() - brokeAtMs,
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      const last = await lived
+      if (!last) return
+      await unregister(settings, last).catch((error) => events.onTrouble('could not unregister this replica', error))
+      await last.client.end().catch(() => undefined)
+    },
+  }
+}
+
+const replicasTable = (settings: DatabaseSettings) => `${escapeIdentifier(settings.schema)}.replicas`
+
+async function openSession(
+  settings: DatabaseSettings,
+  channel: string,
+  onNotification: (payload: string) => void,
+): Promise<Session> {
+  const client = new Client({
+    ...settings.connection,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    query_timeout: beatTimeoutMs,
+    keepAlive: true,
+    application_name: 'deployment-watcher replica',
+  })
+  const broken = new AbortController()
+  client.on('error', () => broken.abort())
+  client.on('end', () => broken.abort())
+  client.on('notification', ({ payload }) => onNotification(payload ?? ''))
+  try {
+    await client.connect()
+    const id = randomUUID()
+    const lockKey = randomBytes(8).readBigUInt64BE() >> 1n
+    const lastBeatSentMs = performance.now()
+    await client.query('SELECT pg_advisory_lock($1::bigint)', [lockKey.toString()])
+    await client.query(`INSERT INTO ${replicasTable(settings)} (id, lock_key) VALUES ($1, $2)`, [
+      id,
+      lockKey.toString(),
+    ])
+    await client.query(`LISTEN ${escapeIdentifier(channel)}`)
+    return { client, id, lastBeatSentMs, broken: broken.signal }
+  } catch (error) {
+    client.end().catch(() => undefined)
+    throw error
+  }
+}
+
+/** Returns when the session is of no more use, or when the replica stops. */
+async function beatUntilBroken(
+  settings: DatabaseSettings,
+  session: Session,
+  stopping: AbortSignal,
+  onTrouble: ReplicaEvents['onTrouble'],
+): Promise<void> {
+  const over = AbortSignal.any([session.broken, stopping])
+  while (!over.aborted && performance.now() - session.lastBeatSentMs < selfFenceMs) {
+    await delay(beatIntervalMs, undefined, { signal: over }).catch(() => undefined)
+    if (over.aborted) return
+    const sentMs = performance.now()
+    try {
+      const beat = await session.client.query(
+        `UPDATE ${replicasTable(settings)} SET heartbeat_at = now() WHERE id = $1`,
+        [session.id],
+      )
+      if (beat.rowCount === 0) return // others took this replica for dead
+      session.lastBeatSentMs = sentMs
+    } catch (error) {
+      onTrouble('a heartbeat failed', error)
+    }
+  }
+}
+
+async function unregister(settings: DatabaseSettings, session: Session): Promise<void> {
+  await session.client.query(`DELETE FROM ${replicasTable(settings)} WHERE id = $1`, [session.id])
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { Database } from '../storage/database.ts'
+
+/** `task`: there may be tasks to claim; `write`: a write-back was queued; `outcome`: one ended; `event`: a task has news. */
+export const wakeUpTopics = ['task', 'write', 'outcome', 'event'] as const
+export type WakeUpTopic = (typeof wakeUpTopics)[number]
+export type WakeUpListener = (ids: readonly string[] | 'all') => void
+
+/** Hints between the replicas, this one included. One may be lost, so every listener also looks by itself now and then. */
+export type WakeUps = {
+  /** Sends after the caller's commit, coalesced for 20 ms. */
+  send(topic: WakeUpTopic, id: string): void
+  on(topic: WakeUpTopic, listener: WakeUpListener): () => void
+}
+
+const coalesceMs = 20
+/** PostgreSQL takes 7,999 bytes of payload. */
+const maxPayloadBytes = 7_900
+
+export const wakeUpChannel = (schema: string) => `${schema}_wake_up`
+
+/**
+ * Local listeners hear a wake-up at once; other replicas through NOTIFY, sent outside any transaction because a NOTIFY
+ * inside one makes commits wait for each other.
+ */
+export function createWakeUps(database: Database, onTrouble: (error: unknown) => void) {
+  const listeners = new Map<WakeUpTopic, Set<WakeUpListener>>(wakeUpTopics.map((topic) => [topic, new Set()]))
+  const waiting = new Map<WakeUpTopic, Set<string>>()
+  const origin = crypto.randomUUID().slice(0, 8)
+  let timer: NodeJS.Timeout | undefined
+
+  const tell = (topic: WakeUpTopic, ids: readonly string[] | 'all') => {
+    for (const listener of listeners.get(topic) ?? []) {
+      try {
+        listener(ids)
+      } catch (error) {
+        onTrouble(error)
+      }
+    }
+  }
+
+  const flush = async () => {
+    timer = undefined
+    const batches = [...waiting]
+    waiting.clear()
+    const channel = wakeUpChannel(database.settings.schema)
+    for (const [topic, ids] of batches) {
+      const listed = `${origin} ${topic} ${[...ids].join(',')}`
+      const payload = listed.length <= maxPayloadBytes ? listed : `${origin} ${topic} *`
+      await sql`SELECT pg_notify(${channel}, ${payload})`.execute(database.query).catch(onTrouble)
+    }
+  }
+
+  return {
+    send(topic: WakeUpTopic, id: string) {
+      const ids = waiting.get(topic) ?? new Set()
+      waiting.set(topic, ids.add(id))
+      timer ??= setTimeout(() => void flush(), coalesceMs)
+      queueMicrotask(() => tell(topic, [id]))
+    },
+    on(topic: WakeUpTopic, listener: WakeUpListener) {
+      listeners.get(topic)?.add(listener)
+      return () => void listeners.get(topic)?.delete(listener)
+    },
+    /** What arrived on the channel. Our own are known already. */
+    receive(payload: string) {
+      const [sender, name, ids] = payload.split(' ')
+      const topic = wakeUpTopics.find((known) => known === name)
+      if (sender === origin || !topic || !ids) return
+      tell(topic, ids === '*' ? 'all' : ids.split(','))
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer)
+      await flush()
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import type { Caller } from './caller.ts'
+
+export type ApplicationJudgement =
+  /** `note` is for the log: the claim would have refused, had it been enforced. */
+  | { readonly kind: 'allowed'; readonly note: string | undefined }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Says whether a caller may deploy an application. The claim `allowed_apps` counts only when enforced (spec 2.5);
+ * then a JWT without the claim may deploy nothing (decision 0007).
+ */
+export function judgeApplication(caller: Caller, app: string, enforceAllowedApps: boolean): ApplicationJudgement {
+  const fault = allowedAppsFault(caller, app)
+  if (fault === undefined) return { kind: 'allowed', note: undefined }
+  if (!enforceAllowedApps)
+    return { kind: 'allowed', note: caller.kind === 'jwt' && caller.allowedApps ? fault : undefined }
+  return { kind: 'refused', reason: `credential rejected: ${fault}` }
+}
+
+function allowedAppsFault(caller: Caller, app: string): string | undefined {
+  if (caller.kind !== 'jwt') return undefined
+  if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'
+  const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
+  return isListed ? undefined : `allowed_apps of the JWT does not list ${app.slice(0, 64)}`
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { mintJwt } from '../../test/support/mint-jwt.ts'
+import type { AuthSettings } from './auth-settings.ts'
+import { createIdentifyCaller } from './identify-caller.ts'
+import { judgeApplication } from './judge-application.ts'
+import { judgeCredentials } from './judge-credentials.ts'
+import { readPresentedCredentials } from './presented-credentials.ts'
+
+const nowSeconds = 1_800_000_000
+const secret = 'a secret of more than thirty-two bytes'
+const token = 'deploy-Token-1'
+const settings: AuthSettings = {
+  deployToken: () => token,
+  jwtSecret: () => secret,
+  jwtSecretPrevious: () => undefined,
+  jwtIssuer: undefined,
+  jwtAudience: undefined,
+  enforceAllowedApps: false,
+  requireCredential: false,
+}
+const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
+const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
+
+type Request = { headers?: readonly (readonly [string, string])[]; query?: string }
+
+const answerTo = async ({ headers = [], query = '' }: Request, change: Partial<AuthSettings> = {}) => {
+  const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}` })
+  const judgement = await judgeCredentials(presented, { ...settings, ...change }, nowSeconds)
+  return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
+}
+
+describe('one credential (spec 5.2, 5.3)', () => {
+  test.for<[string, Request, string]>([
+    ['none', {}, 'anonymous'],
+    ['the token by its header', { headers: [['WATCHER_DEPLOY_TOKEN', token]] }, 'deploy_token'],
+    ['the token with dashes', { headers: [['Watcher-Deploy-Token', token]] }, 'deploy_token'],
+    ['the older name', { headers: [['ARGO_WATCHER_DEPLOY_TOKEN', token]] }, 'deploy_token'],
+    ['the older name as a Go client sends it', { headers: [['Argo_watcher_deploy_token', token]] }, 'deploy_token'],
+    ['the token in the query', { query: `?deploy_token=${token}` }, 'deploy_token'],
+    ['a JWT alone', { headers: [['Authorization', jwt]] }, 'jwt'],
+    ['a JWT after Bearer', { headers: [['authorization', `Bearer ${jwt}`]] }, 'jwt'],
+    ['a JWT after bearer in another case', { headers: [['Authorization', `bEaReR  ${jwt}`]] }, 'jwt'],
+    ['a cookie only', { headers: [['Cookie', `WATCHER_DEPLOY_TOKEN=${token}`]] }, 'anonymous'],
+    ['a wrong token', { headers: [['WATCHER_DEPLOY_TOKEN', 'wrong']] }, 'does not match WATCHER_DEPLOY_TOKEN'],
+    ['another case', { headers: [['WATCHER_DEPLOY_TOKEN', token.toLowerCase()]] }, 'does not match'],
+    ['a prefix', { headers: [['WATCHER_DEPLOY_TOKEN', token.slice(0, -1)]] }, 'does not match'],
+    ['a trailing blank in the query', { query: `?deploy_token=${token}%20` }, 'does not match'],
+    ['a trailing newline in the query', { query: `?deploy_token=${token}%0A` }, 'does not match'],
+    ['an empty token', { headers: [['WATCHER_DEPLOY_TOKEN', '']] }, 'the deploy token is empty'],
+    ['an empty token in the query', { query: '?deploy_token=' }, 'the deploy token is empty'],
+    ['an empty Authorization', { headers: [['Authorization', '']] }, 'malformed'],
+    ['Bearer alone', { headers: [['Authorization', 'Bearer']] }, 'malformed'],
+    ['Bearer and a blank', { headers: [['Authorization', 'Bearer ']] }, 'malformed'],
+    ['Bearer and no JWT', { headers: [['Authorization', 'bearer x']] }, 'not a JWT'],
+    ['the word nothing', { headers: [['Authorization', 'Bearer nothing']] }, 'not a JWT'],
+    ['Basic', { headers: [['Authorization', 'Basic dXNlcjpwYXNz']] }, 'malformed'],
+    ['two tokens in one header', { headers: [['Authorization', `Bearer ${jwt}, Bearer ${jwt}`]] }, 'malformed'],
+    [
+      'two Authorization headers, both good',
+      {
+        headers: [
+          ['Authorization', jwt],
+          ['authorization', jwt],
+        ],
+      },
+      'malformed',
+    ],
+    ['an expired JWT', { headers: [['Authorization', expiredJwt]] }, 'credential rejected: exp lies in the past'],
+    ['a JWT signed with the deploy token', { headers: [['Authorization', mintJwt({ exp: 9e9 }, token)]] }, 'signature'],
+    ['the deploy token as a bearer', { headers: [['Authorization', `Bearer ${token}`]] }, 'not a JWT'],
+  ])('%s', async ([, request, expected]) => {
+    const answer = await answerTo(request)
+    expect(answer).toContain(expected)
+    expect(answer.length).toBeLessThan(300)
+  })
+
+  test('a token outside ASCII is compared by its UTF-8 bytes, in header and query', async () => {
+    const change = { deployToken: () => 'tökén' }
+    const asNodeReadsIt = Buffer.from('tökén', 'utf8').toString('latin1')
+    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', asNodeReadsIt]] }, change)).toBe('deploy_token')
+    expect(await answerTo({ query: `?deploy_token=${encodeURIComponent('tökén')}` }, change)).toBe('deploy_token')
+  })
+})
+
+describe('several credentials at once: one bad one refuses all', () => {
+  const goodOrBad = {
+    jwt: { good: jwt, bad: expiredJwt },
+    header: { good: token, bad: 'wrong' },
+    query: { good: token, bad: 'wrong' },
+  }
+  const states = ['absent', 'good', 'bad'] as const
+  const combinations = states.flatMap((inJwt) =>
+    states.flatMap((inHeader) => states.map((inQuery) => ({ inJwt, inHeader, inQuery }))),
+  )
+
+  test.for(combinations)('JWT $inJwt, header $inHeader, query $inQuery', async ({ inJwt, inHeader, inQuery }) => {
+    const headers: [string, string][] = []
+    if (inJwt !== 'absent') headers.push(['Authorization', goodOrBad.jwt[inJwt]])
+    if (inHeader !== 'absent') headers.push(['WATCHER_DEPLOY_TOKEN', goodOrBad.header[inHeader]])
+    const query = inQuery === 'absent' ? '' : `?deploy_token=${goodOrBad.query[inQuery]}`
+    const answers = new Set<string>()
+    for (let repeat = 0; repeat < 50; repeat++) {
+      answers.add(await answerTo({ headers: repeat % 2 ? headers.toReversed() : headers, query }))
+    }
+    expect(answers.size).toBe(1)
+    const isRefused = [inJwt, inHeader, inQuery].includes('bad')
+    expect([...answers][0]?.startsWith('credential rejected: ')).toBe(isRefused)
+  })
+
+  test('a header and the query that differ are refused', async () => {
+    const request: Request = { headers: [['WATCHER_DEPLOY_TOKEN', token]], query: '?deploy_token=other' }
+    expect(await answerTo(request)).toContain('credential rejected')
+  })
+})
+
+describe('what the settings change', () => {
+  test('a method that is not configured is refused by the name of its setting', async () => {
+    const off = { deployToken: () => undefined, jwtSecret: () => '' }
+    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', token]] }, off)).toContain(
+      'WATCHER_DEPLOY_TOKEN is not set',
+    )
+    expect(await answerTo({ headers: [['Authorization', jwt]] }, off)).toContain('JWT_SECRET is not set')
+    expect(await answerTo({ query: '?deploy_token=' }, off)).toContain('WATCHER_DEPLOY_TOKEN is not set')
+  })
+
+  test('REQUIRE_CREDENTIAL refuses a request without one and says what to send', async () => {
+    const answer = await answerTo({}, { requireCredential: true })
+    expect(answer).toMatch(/^no credential was given: send /)
+    expect(await answerTo({ headers: [['Authorization', jwt]] }, { requireCredential: true })).toBe('jwt')
+  })
+
+  test('secrets are read anew for each request', async () => {
+    let current = 'first'
+    const change = { deployToken: () => current }
+    expect(await answerTo({ query: '?deploy_token=second' }, change)).toContain('rejected')
+    current = 'second'
+    expect(await answerTo({ query: '?deploy_token=second' }, change)).toBe('deploy_token')
+  })
+
+  test('no answer repeats a credential', async () => {
+    const answers = [
+      await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', 'canary-7351']] }),
+      await answerTo({ headers: [['Authorization', 'canary-7351']] }),
+      await answerTo({ query: '?deploy_token=canary-7351' }, { deployToken: () => undefined }),
+    ]
+    expect(answers.join()).not.toContain('canary')
+  })
+
+  test('a route may need a credential whatever the setting says', async () => {
+    const identifyCaller = createIdentifyCaller(settings, () => nowSeconds)
+    const request = { rawHeaders: [], url: '/api/v1/tasks/1' }
+    expect(await identifyCaller(request)).toEqual({ kind: 'anonymous' })
+    await expect(identifyCaller(request, 'credential')).rejects.toThrow(/^no credential was given/)
+  })
+})
+
+describe('allowed_apps', () => {
+  const forApps = (allowedApps?: readonly string[]) => ({ kind: 'jwt', subject: 'ci', allowedApps }) as const
+
+  test.for([
+    { caller: forApps(['shop']), app: 'shop', enforced: 'allowed', note: false },
+    { caller: forApps(['*']), app: 'shop', enforced: 'allowed', note: false },
+    { caller: forApps(['app1']), app: 'app2', enforced: 'refused', note: true },
+    { caller: forApps(['App2']), app: 'app2', enforced: 'refused', note: true },
+    { caller: forApps([]), app: 'app2', enforced: 'refused', note: true },
+    { caller: forApps(undefined), app: 'app2', enforced: 'refused', note: false },
+    { caller: { kind: 'deploy_token' } as const, app: 'app2', enforced: 'allowed', note: false },
+    { caller: { kind: 'anonymous' } as const, app: 'app2', enforced: 'allowed', note: false },
+  ])('$caller deploys $app: $enforced when enforced, else allowed', ({ caller, app, enforced, note }) => {
+    expect(judgeApplication(caller, app, true).kind).toBe(enforced)
+    const lenient = judgeApplication(caller, app, false)
+    expect(lenient.kind === 'allowed' && lenient.note !== undefined).toBe(note)
+    expect(lenient.kind).toBe('allowed')
+  })
+
+  test('the refusal names the application', () => {
+    expect(judgeApplication(forApps(['app1']), 'app2', true)).toMatchObject({
+      reason: 'credential rejected: allowed_apps of the JWT does not list app2',
+    })
+  })
+})

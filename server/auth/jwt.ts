@@ -1,0 +1,85 @@
+import { compactVerify, decodeProtectedHeader, errors } from 'jose'
+import { type ClaimRules, judgeClaims } from './judge-claims.ts'
+
+export type JwtJudgement =
+  | {
+      readonly kind: 'valid'
+      readonly subject: string | undefined
+      readonly allowedApps: readonly string[] | undefined
+    }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/** `secrets` are tried in order; each is used as the bytes of its UTF-8 text. */
+export type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
+
+const algorithms = ['HS256', 'HS384', 'HS512']
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/
+const longestToken = 8192
+
+/** Header parameters that would let the token choose its key or its encoding. */
+const forbiddenParameters = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip']
+
+/** Checks signature and claims of a JWT (spec 2.5). The reason of a refusal names the claim or the rule, never a value. */
+export async function judgeJwt(token: string, rules: JwtRules): Promise<JwtJudgement> {
+  const fault = headerFault(token)
+  if (fault !== undefined) return { kind: 'invalid', reason: fault }
+  for (const secret of rules.secrets) {
+    const payload = await verifiedPayload(token, secret)
+    if (payload !== undefined) return judgePayload(payload, rules)
+  }
+  return { kind: 'invalid', reason: 'the signature of the JWT does not match JWT_SECRET' }
+}
+
+function headerFault(token: string): string | undefined {
+  if (token.length > longestToken || !compactForm.test(token)) return 'not a JWT: it must be three base64url parts'
+  const header = parseHeader(token)
+  if (header === undefined) return 'not a JWT: its header is not JSON'
+  if (typeof header.alg !== 'string' || !algorithms.includes(header.alg)) {
+    return `algorithm not allowed: alg must be one of ${algorithms.join(', ')}`
+  }
+  const forbidden = forbiddenParameters.find((name) => Object.hasOwn(header, name))
+  return forbidden === undefined ? undefined : `algorithm not allowed: the header must not hold ${forbidden}`
+}
+
+function parseHeader(token: string): Record<string, unknown> | undefined {
+  try {
+    return { ...decodeProtectedHeader(token) }
+  } catch {
+    return undefined // jose throws for whatever is no header
+  }
+}
+
+async function verifiedPayload(token: string, secret: string): Promise<Uint8Array | undefined> {
+  try {
+    return (await compactVerify(token, new TextEncoder().encode(secret), { algorithms })).payload
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined
+    throw error
+  }
+}
+
+function judgePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
+  const claims = parseClaims(payload)
+  if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
+  const reason = judgeClaims(claims, rules)
+  if (reason !== undefined) return { kind: 'invalid', reason }
+  const { sub, allowed_apps: apps } = claims
+  return {
+    kind: 'valid',
+    subject: typeof sub === 'string' ? sub : undefined,
+    allowedApps: isListOfStrings(apps) ? apps : undefined,
+  }
+}
+
+function parseClaims(payload: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? { ...claims } : undefined
+  } catch {
+    return undefined // neither UTF-8 nor JSON
+  }
+}
+
+function isListOfStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}

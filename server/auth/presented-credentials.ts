@@ -1,0 +1,54 @@
+/** Everything in a request that claims to be a credential, good or bad. */
+export type PresentedCredentials = {
+  readonly deployTokens: readonly string[]
+  readonly authorization:
+    | { readonly kind: 'absent' }
+    | { readonly kind: 'malformed'; readonly rule: string }
+    | { readonly kind: 'token'; readonly token: string }
+}
+
+/** The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them. */
+export type CredentialCarrier = { readonly rawHeaders: readonly string[]; readonly url: string }
+
+/** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
+const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
+
+/**
+ * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
+ * A deploy token may come in a header, in the query, or in both; each one found is reported.
+ */
+export function readPresentedCredentials({ rawHeaders, url }: CredentialCarrier): PresentedCredentials {
+  const deployTokens: string[] = []
+  const authorization: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
+    const value = rawHeaders[index + 1] ?? ''
+    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(value).trim())
+    if (name === 'authorization') authorization.push(value.trim())
+  }
+  return { deployTokens: [...deployTokens, ...deployTokensOf(url)], authorization: readAuthorization(authorization) }
+}
+
+function deployTokensOf(url: string): string[] {
+  const query = url.indexOf('?')
+  return query < 0 ? [] : new URLSearchParams(url.slice(query + 1)).getAll('deploy_token')
+}
+
+/** Node reads header bytes as Latin-1; a token outside ASCII was sent as UTF-8. */
+function asUtf8(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8')
+}
+
+function readAuthorization(values: readonly string[]): PresentedCredentials['authorization'] {
+  const [value, second] = values
+  if (value === undefined) return { kind: 'absent' }
+  if (second !== undefined) return malformed('it was sent twice')
+  const token = value.replace(/^bearer(?: +|$)/i, '')
+  if (token === '') return malformed('it holds no token')
+  if (/\s/.test(token)) return malformed('it must be a JWT, alone or after "Bearer"')
+  return { kind: 'token', token }
+}
+
+function malformed(rule: string): PresentedCredentials['authorization'] {
+  return { kind: 'malformed', rule: `malformed Authorization header: ${rule}` }
+}

@@ -1,0 +1,12 @@
+import type { TaskStatus } from '../../../contract/task-status.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+/** A status on the page: its word, its shape, and the name of its colours in the design. */
+export const statusWords: Readonly<Record<TaskStatus, { word: string; icon: IconName; tone: string }>> = {
+  'in progress': { word: 'In progress', icon: 'i-progress', tone: 'progress' },
+  deployed: { word: 'Deployed', icon: 'i-deployed', tone: 'deployed' },
+  failed: { word: 'Failed', icon: 'i-failed', tone: 'failed' },
+  aborted: { word: 'Aborted', icon: 'i-aborted', tone: 'aborted' },
+  cancelled: { word: 'Cancelled', icon: 'i-cancelled', tone: 'cancelled' },
+  'app not found': { word: 'App not found', icon: 'i-missing', tone: 'missing' },
+}

@@ -1,0 +1,24 @@
+export type IconName =
+  | 'i-progress'
+  | 'i-deployed'
+  | 'i-failed'
+  | 'i-aborted'
+  | 'i-cancelled'
+  | 'i-missing'
+  | 'i-find'
+  | 'i-copy'
+  | 'i-out'
+  | 'i-up'
+  | 'i-again'
+  | 'i-cut'
+  | 'i-down'
+  | 'n-tasks'
+
+/** A sign of the sprite in the page. It always stands beside its word, so it is hidden from the ear. */
+export function Icon({ name, className = '' }: { name: IconName; className?: string }) {
+  return (
+    <svg className={`icon ${className}`.trim()} aria-hidden="true">
+      <use href={`#${name}`} />
+    </svg>
+  )
+}

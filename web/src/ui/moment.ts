@@ -1,0 +1,34 @@
+const noBreak = '\u00a0'
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+const pad = (figure: number) => String(figure).padStart(2, '0')
+const day = (date: Date) => `${date.getUTCDate()}${noBreak}${months[date.getUTCMonth()]}`
+
+/** `14:30:52 UTC`, for Unix seconds. Built by hand: a browser without a usable locale cannot break it. */
+export function clockTime(at: number): string {
+  const date = new Date(at * 1000)
+  return `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}${noBreak}UTC`
+}
+
+/** `19 Nov 2026, 14:30:52 UTC`, for Unix seconds. */
+export function exactTime(at: number): string {
+  const date = new Date(at * 1000)
+  return `${day(date)}${noBreak}${date.getUTCFullYear()}, ${clockTime(at)}`
+}
+
+/** For the `datetime` attribute. */
+export const isoTime = (at: number): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
+
+/**
+ * `9 s ago`, `6 min ago`, `3 h ago`; from one day on the date, with the year once it is another one.
+ * A moment ahead of this device's clock is 0 s ago.
+ */
+export function relativeTime(at: number, now: number): string {
+  const seconds = Math.max(0, Math.floor(now - at))
+  if (seconds < 60) return `${seconds}${noBreak}s${noBreak}ago`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}${noBreak}min${noBreak}ago`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}${noBreak}h${noBreak}ago`
+  const [date, today] = [new Date(at * 1000), new Date(now * 1000)]
+  const sameYear = date.getUTCFullYear() === today.getUTCFullYear()
+  return sameYear ? day(date) : `${day(date)}${noBreak}${date.getUTCFullYear()}`
+}

@@ -1,0 +1,32 @@
+const answerTimeoutMs = 10_000
+
+/** The service answered, but not with what was asked for. `status` is the HTTP status. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError'
+  readonly status: number
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+/**
+ * GETs JSON from the service itself.
+ * @throws {AnswerError} with the service's own words where it gave some; a network fault or 10 s of silence as they come
+ */
+export async function readJson<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+  const response = await fetch(path, {
+    headers: { Accept: 'application/json' },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
+  })
+  const body: unknown = await response.json().catch(() => undefined)
+  if (!response.ok) throw new AnswerError(response.status, errorIn(body) ?? `it answered ${response.status}`)
+  if (body === undefined) throw new AnswerError(response.status, 'the answer was not JSON')
+  // Same origin and same version: the service has checked its answer against the schema this type is made from.
+  return body as Answer
+}
+
+function errorIn(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return undefined
+  return typeof body.error === 'string' ? body.error : undefined
+}

@@ -1,0 +1,25 @@
+import { clockTime, exactTime, isoTime, relativeTime } from './moment.ts'
+import { useNow } from './now.tsx'
+
+/** How long ago; the exact time is in the title and for machines. */
+export function Ago({ at }: { at: number }) {
+  return (
+    <time dateTime={isoTime(at)} title={exactTime(at)}>
+      {relativeTime(at, useNow())}
+    </time>
+  )
+}
+
+/** The time of day; the date is in the title. */
+export function At({ at }: { at: number }) {
+  return (
+    <time dateTime={isoTime(at)} title={exactTime(at)}>
+      {clockTime(at)}
+    </time>
+  )
+}
+
+/** Date and time in full. */
+export function Exactly({ at }: { at: number }) {
+  return <time dateTime={isoTime(at)}>{exactTime(at)}</time>
+}

@@ -32,3 +32,15 @@ export const TaskEvent = z
   })
   .meta({ id: 'TaskEvent' })
 export type TaskEvent = z.infer<typeof TaskEvent>
+
+export const TaskEvents = z.object({ events: z.array(TaskEvent) }).meta({ id: 'TaskEvents' })
+export type TaskEvents = z.infer<typeof TaskEvents>
+
+export const EventsAfter = z.object({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the id of an event')
+    .transform(Number)
+    .optional()
+    .describe('Only events with a higher id'),
+})

@@ -27,6 +27,8 @@ export function openDatabase(settings: DatabaseSettings, onIdleError: (error: Er
     application_name: 'deployment-watcher',
   })
   pool.on('error', onIdleError)
+  // A connection that breaks while it is in use rejects its query and also emits an error, which must have a listener.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }).withSchema(settings.schema)
   return { query, settings, [Symbol.asyncDispose]: () => query.destroy() }
 }

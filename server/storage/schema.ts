@@ -47,6 +47,9 @@ export type Schema = {
     detail: string
     position: string | null
   }
+  event_counter: {
+    last: string
+  }
   repositories: {
     address: string
     branch: string

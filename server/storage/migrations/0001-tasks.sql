@@ -53,6 +53,10 @@ CREATE TABLE task_events (
 CREATE INDEX task_events_of_task ON task_events (task_id, row_id);
 CREATE INDEX task_events_unnumbered ON task_events (row_id) WHERE position IS NULL;
 
+-- the highest position given so far; its row lock lets one replica at a time give positions
+CREATE TABLE event_counter (last bigint NOT NULL);
+INSERT INTO event_counter VALUES (0);
+
 CREATE TABLE repositories (
   address text NOT NULL,
   branch text NOT NULL,

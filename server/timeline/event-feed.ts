@@ -1,0 +1,85 @@
+import type { TaskEvent } from '../../contract/task-event.ts'
+import { repeat } from '../ownership/repeat.ts'
+import type { WakeUps } from '../ownership/wake-ups.ts'
+import type { EventStore } from './event-store.ts'
+
+const lookIntervalMs = 1_000
+const pageSize = 1_000
+
+type Dependencies = {
+  readonly events: EventStore
+  readonly wakeUps: WakeUps
+  readonly onTrouble: (error: unknown) => void
+}
+
+/**
+ * Follows the events of all tasks on one replica: numbers what was committed, reads each event once and hands it to every
+ * listener, in the order of the ids.
+ */
+export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
+  const listeners = new Set<(event: TaskEvent) => void>()
+  let position: number | undefined
+
+  const read = async () => {
+    position ??= await events.newest()
+    for (;;) {
+      const page = await events.after(position, pageSize)
+      for (const event of page) {
+        position = event.id
+        for (const listener of listeners) listener(event)
+      }
+      if (page.length < pageSize) return
+    }
+  }
+  const reading = repeat(read, lookIntervalMs, onTrouble)
+
+  const number = async () => {
+    while (await events.hasUnnumbered()) {
+      for (const taskId of new Set(await events.number())) wakeUps.send('event', taskId)
+    }
+  }
+  const numbering = repeat(number, lookIntervalMs, onTrouble)
+  const unsubscribe = wakeUps.on('event', () => reading.nudge())
+
+  return {
+    /** Call after a commit that wrote events. */
+    written: () => numbering.nudge(),
+
+    /**
+     * Calls `listener` with every event after `after`, none missing and none twice; of one task, where `taskId` is given.
+     * @returns how to stop; rejects when the earlier events cannot be read
+     */
+    async follow(after: number, taskId: string | undefined, listener: (event: TaskEvent) => void): Promise<() => void> {
+      let sent = after
+      const send = (event: TaskEvent) => {
+        if (event.id <= sent || (taskId !== undefined && event.task_id !== taskId)) return
+        sent = event.id
+        listener(event)
+      }
+      const meanwhile: TaskEvent[] = []
+      const keep = (event: TaskEvent) => void meanwhile.push(event)
+      listeners.add(keep)
+      try {
+        for (
+          let page = await events.after(sent, pageSize);
+          page.length > 0;
+          page = await events.after(sent, pageSize)
+        ) {
+          page.forEach(send)
+        }
+        meanwhile.forEach(send)
+        listeners.add(send)
+        return () => void listeners.delete(send)
+      } finally {
+        listeners.delete(keep)
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      unsubscribe()
+      await numbering[Symbol.asyncDispose]()
+      await reading[Symbol.asyncDispose]()
+    },
+  }
+}
+export type EventFeed = ReturnType<typeof createEventFeed>

@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http'
+import type { TaskEvent } from '../../contract/task-event.ts'
+
+const keepAliveMs = 15_000
+/** A reader that lets this much pile up is cut off; it resumes by Last-Event-ID. */
+const mostUnreadBytes = 1_048_576
+
+/** Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), with a comment every 15 s. */
+export function openEventStream(response: ServerResponse, headers: Record<string, string>) {
+  response.writeHead(200, {
+    ...headers,
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  })
+  response.write(':\n\n')
+  const write = (text: string) => {
+    if (response.writableLength > mostUnreadBytes) response.destroy()
+    else response.write(text)
+  }
+  const keepAlive = setInterval(() => write(':\n\n'), keepAliveMs)
+  const closed = new Promise<void>((resolve) => response.once('close', resolve))
+  return {
+    closed: closed.then(() => clearInterval(keepAlive)),
+    send: (event: TaskEvent) => write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`),
+    /** The reader's position is not ours: it must load anew and go on from `position`. */
+    reset: (position: number) => write(`id: ${position}\nevent: reset\ndata: {}\n\n`),
+    end: () => void response.end(),
+  }
+}

@@ -1,0 +1,95 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { ErrorReply } from '../../contract/service.ts'
+import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
+import type { EventFeed } from './event-feed.ts'
+import type { EventStore } from './event-store.ts'
+import { openEventStream } from './event-stream.ts'
+
+type Dependencies = {
+  readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
+  readonly feed: Pick<EventFeed, 'follow'>
+  /** Rejects when there is no such task. */
+  readonly requireTask: (id: string) => Promise<void>
+  /** Aborts when the service begins to stop; open streams end then. */
+  readonly stopping: AbortSignal
+}
+
+const tags = ['events']
+const pageSize = 1_000
+const stream =
+  'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
+
+export const timelineRoutes =
+  ({ events, feed, requireTask, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
+      if (!wantsStream(request)) return { events: await events.after(after ?? 0, pageSize, taskId) }
+      const newest = await events.newest()
+      const resumeAfter = lastEventId(request) ?? after
+      // The timeline of one task is told from its beginning, all events from now on.
+      const start = resumeAfter ?? (taskId === undefined ? newest : 0)
+      if (taskId !== undefined && start >= ((await events.verdictOf(taskId)) ?? Number.POSITIVE_INFINITY)) {
+        return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
+      }
+      reply.hijack()
+      const reader = openEventStream(reply.raw, plainHeaders(reply))
+      stopping.addEventListener('abort', reader.end)
+      try {
+        if (start > newest) reader.reset(newest)
+        const unfollow = await feed.follow(Math.min(start, newest), taskId, (event) => {
+          reader.send(event)
+          if (taskId !== undefined && event.kind === 'verdict') reader.end()
+        })
+        await reader.closed.finally(unfollow)
+      } finally {
+        stopping.removeEventListener('abort', reader.end)
+        reader.end()
+      }
+      return reply
+    }
+
+    app.get(
+      '/events',
+      {
+        schema: {
+          tags,
+          summary: 'Events of all tasks, in the order of their ids',
+          description: stream,
+          querystring: EventsAfter,
+          response: { 200: TaskEvents, 400: ErrorReply, 503: ErrorReply },
+        },
+      },
+      (request, reply) => answer(request, reply, request.query.after),
+    )
+
+    app.get(
+      '/tasks/:id/events',
+      {
+        schema: {
+          tags,
+          summary: 'The timeline of a task',
+          description: stream,
+          params: z.object({ id: z.string() }),
+          querystring: EventsAfter,
+          response: { 200: TaskEvents, 400: ErrorReply, 404: ErrorReply.extend({ id: z.string() }), 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        await requireTask(request.params.id)
+        return answer(request, reply, request.query.after, request.params.id)
+      },
+    )
+  }
+
+const wantsStream = ({ headers }: FastifyRequest) => headers.accept?.includes('text/event-stream') ?? false
+
+function lastEventId({ headers }: FastifyRequest): number | undefined {
+  const id = headers['last-event-id']
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined
+}
+
+/** The security headers that hooks have set; a hijacked reply must send them itself. */
+const plainHeaders = (reply: FastifyReply) =>
+  Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]))

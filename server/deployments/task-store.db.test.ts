@@ -136,6 +136,19 @@ describe('claims', () => {
     expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })
   })
 
+  test('a task that its owner has lost from memory is claimed by it again', async () => {
+    const tasks = createTaskStore(database)
+    const owner = await aReplica()
+    const [kept, lost] = [aTask(), aTask()]
+    await tasks.insert(kept)
+    await tasks.insert(lost)
+    await tasks.claim(owner, 1000)
+    expect(await tasks.claim(owner, 1000)).toEqual([])
+    const again = await tasks.claim(owner, 1000, [kept.id])
+    expect(again.map(({ task }) => task.id)).toContain(lost.id)
+    expect(again.map(({ task }) => task.id)).not.toContain(kept.id)
+  })
+
   test('an end is written once, with its event', async () => {
     const tasks = createTaskStore(database)
     const task = aTask()

@@ -108,15 +108,18 @@ export function createTaskStore(database: Database) {
       return { tasks: rows.map(taskOf), total: Math.min(total, countedTotal), totalIsCapped: total > countedTotal }
     },
 
-    /** Claims unfinished tasks whose owner is nobody or dead, oldest first. */
-    async claim(owner: string, limit: number): Promise<ClaimedTask[]> {
+    /**
+     * Claims unfinished tasks whose owner is nobody or dead, oldest first. With `watched` also those of the owner itself
+     * that are not among them, which it must have lost from memory.
+     */
+    async claim(owner: string, limit: number, watched?: readonly string[]): Promise<ClaimedTask[]> {
       const rows = await query
         .with('free', (with_) =>
           with_
             .selectFrom('tasks')
             .select('id')
             .where('status', '=', 'in progress')
-            .where(hasNoLivingOwner)
+            .where((build) => build.or([hasNoLivingOwner(build), ...(watched ? [isForgotten(owner, watched)] : [])]))
             .orderBy('created')
             .limit(limit)
             .forUpdate()
@@ -254,6 +257,9 @@ const hasNoLivingOwner: Condition = (build) =>
       build.exists(build.selectFrom('replicas').select(sql`1`.as('one')).whereRef('replicas.id', '=', 'tasks.owner')),
     ),
   ])
+
+const isForgotten = (owner: string, watched: readonly string[]) =>
+  sql<SqlBool>`(owner = ${owner} AND id <> ALL(${watched}::uuid[]))`
 
 const heldBy =
   (claim: Claim): Condition =>

@@ -1,0 +1,19 @@
+/** No task has this id; answered 404. */
+export class TaskNotFoundError extends Error {
+  override readonly name = 'TaskNotFoundError'
+  readonly id: string
+  constructor(id: string) {
+    super('task not found')
+    this.id = id
+  }
+}
+
+/** A deploy lock or a lockdown window refuses new tasks; answered 406, with Retry-After where the end is known. */
+export class DeploymentsLockedError extends Error {
+  override readonly name = 'DeploymentsLockedError'
+  readonly retryAfterSeconds: number | undefined
+  constructor(retryAfterSeconds?: number) {
+    super('lockdown is active, deployments are not accepted')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}

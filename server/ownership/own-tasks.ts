@@ -1,0 +1,68 @@
+import { repeat } from './repeat.ts'
+import type { Replica } from './replica.ts'
+import type { WakeUps } from './wake-ups.ts'
+
+const claimedAtOnce = 200
+const sweepIntervalMs = 3_000
+const buryIntervalMs = 1_000
+const forgottenIntervalMs = 30_000
+
+type Dependencies<Claimed> = {
+  readonly replica: Pick<Replica, 'id'>
+  readonly tasks: {
+    claim(owner: string, limit: number, watched?: readonly string[]): Promise<Claimed[]>
+    ended(ids: readonly string[]): Promise<string[]>
+  }
+  readonly watcher: {
+    watch(claimed: readonly Claimed[]): Promise<void>
+    drop(ids: readonly string[]): void
+    watchedIds(): readonly string[]
+  }
+  readonly buryDead: () => Promise<number>
+  readonly wakeUps: Pick<WakeUps, 'on'>
+  readonly onTrouble: (error: unknown) => void
+}
+
+/** Claims what nobody watches and hands it to the watcher, and drops what was cancelled under it. */
+export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
+  const { replica, tasks, watcher, buryDead, wakeUps, onTrouble } = dependencies
+
+  const claimAll = async (watched?: readonly string[]) => {
+    const owner = replica.id()
+    if (!owner) return
+    let claimed: Claimed[]
+    do {
+      claimed = await tasks.claim(owner, claimedAtOnce, watched)
+      if (claimed.length > 0) await watcher.watch(claimed)
+    } while (claimed.length === claimedAtOnce && !watched)
+  }
+  const claiming = repeat(claimAll, sweepIntervalMs, onTrouble)
+  const recalling = repeat(() => claimAll(watcher.watchedIds()), forgottenIntervalMs, onTrouble)
+  const burying = repeat(
+    async () => {
+      if (replica.id() && (await buryDead()) > 0) claiming.nudge()
+    },
+    buryIntervalMs,
+    onTrouble,
+  )
+
+  const dropEnded = async () => {
+    const watched = watcher.watchedIds()
+    if (watched.length > 0) watcher.drop(await tasks.ended(watched))
+  }
+  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble)
+  const unsubscribe = [
+    wakeUps.on('task', () => claiming.nudge()),
+    wakeUps.on('cancelled', (ids) => {
+      const watched = new Set(watcher.watchedIds())
+      if (ids === 'all' || ids.some((id) => watched.has(id))) dropping.nudge()
+    }),
+  ]
+
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const stop of unsubscribe) stop()
+      await Promise.all([claiming, recalling, burying, dropping].map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
+}

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
+import type { NewTask } from './task.ts'
 import { makeTaskId } from './task-id.ts'
-import { createTaskStore, type NewTask } from './task-store.ts'
+import { createTaskStore } from './task-store.ts'
 
 let testDatabase: TestDatabase
 let database: Database

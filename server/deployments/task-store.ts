@@ -1,24 +1,12 @@
-import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import type { Image, TaskFilter, TaskSubmission } from '../../contract/task.ts'
+import { type Kysely, sql } from 'kysely'
+import type { TaskFilter } from '../../contract/task.ts'
+import type { TaskEventKind } from '../../contract/task-event.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
-import type { Claim, Task, TaskEnd } from './task.ts'
-
-export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {
-  readonly id: string
-  readonly timeoutSeconds: number
-  readonly refresh: boolean
-  readonly mayWrite: boolean
-}
-
-/** A task this replica has just claimed. `remainingMs` is what the database's clock leaves of its time, maybe below 0. */
-export type ClaimedTask = {
-  readonly task: Task
-  readonly claim: Claim
-  readonly remainingMs: number
-  readonly baseline: object | undefined
-}
+import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
+import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy, matches } from './task-conditions.ts'
+import { type ClaimedTask, claimedOf, taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
 const countedTotal = 10_000
@@ -33,28 +21,11 @@ export function createTaskStore(database: Database) {
       query.transaction().execute(async (transaction) => {
         // Tasks of one application are accepted one after another, so that of two at once exactly one survives.
         await sql`SELECT pg_advisory_xact_lock(hashtextextended(${task.app}, 0))`.execute(transaction)
-        const superseded = await transaction
-          .with('ended', (with_) =>
-            with_
-              .updateTable('tasks')
-              .set({
-                status: 'cancelled',
-                cause: 'superseded',
-                status_reason: `superseded by task ${task.id}`,
-                progress: null,
-                updated: sql`clock_timestamp()`,
-              })
-              .where('app', '=', task.app)
-              .where('status', '=', 'in progress')
-              .where(sharesAnImage(task.images))
-              .$if(!task.mayWrite, (tasks) => tasks.where('may_write', '=', false))
-              .returning('id'),
-          )
-          .insertInto('task_events')
-          .columns(['task_id', 'kind', 'detail'])
-          .expression((build) => eventsOf(build.selectFrom('ended').select('id'), verdictOf('cancelled', task.id)))
-          .returning('task_id as id')
-          .execute()
+        const superseded = await endedWith(
+          transaction,
+          { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${task.id}` },
+          isSupersededBy(task),
+        )
         await transaction
           .insertInto('tasks')
           .values({
@@ -199,27 +170,15 @@ export function createTaskStore(database: Database) {
 
     /** Writes the end, once, with its event. @returns whether the claim still held and the task was unfinished */
     async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
-      const written = await query
-        .with('ended', (with_) =>
-          with_
-            .updateTable('tasks')
-            .set({
-              status: end.status,
-              cause: end.cause ?? null,
-              status_reason: end.reason ?? null,
-              progress: null,
-              updated: sql`clock_timestamp()`,
-            })
-            .where(heldBy(claim))
-            .returning('id'),
-        )
-        .insertInto('task_events')
-        .columns(['task_id', 'kind', 'detail'])
-        .expression((build) =>
-          eventsOf(build.selectFrom('ended').select('id'), { kind: 'verdict', detail: verdictText(end) }),
-        )
-        .returning('task_id')
-        .execute()
+      const written = await endedWith(query, end, heldBy(claim))
+      return written.length > 0
+    },
+
+    /** Ends an unfinished task as cancelled, whoever watches it. @returns whether it was unfinished */
+    async cancel(id: string, reason: string): Promise<boolean> {
+      const written = await endedWith(query, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
+        build.and([build('id', '=', id), build('status', '=', 'in progress')]),
+      )
       return written.length > 0
     },
 
@@ -246,100 +205,36 @@ export function createTaskStore(database: Database) {
 }
 export type TaskStore = ReturnType<typeof createTaskStore>
 
-type Condition = (build: ExpressionBuilder<Schema, 'tasks'>) => Expression<SqlBool>
-
 const remainingMs = sql<string>`extract(epoch FROM tasks.deadline - clock_timestamp()) * 1000`
 
-const hasNoLivingOwner: Condition = (build) =>
-  build.or([
-    build('owner', 'is', null),
-    build.not(
-      build.exists(build.selectFrom('replicas').select(sql`1`.as('one')).whereRef('replicas.id', '=', 'tasks.owner')),
-    ),
-  ])
-
-const isForgotten = (owner: string, watched: readonly string[]) =>
-  sql<SqlBool>`(owner = ${owner} AND id <> ALL(${watched}::uuid[]))`
-
-const heldBy =
-  (claim: Claim): Condition =>
-  (build) =>
-    build.and([
-      build('id', '=', claim.taskId),
-      build('owner', '=', claim.owner),
-      build('fence', '=', claim.fence),
-      build('status', '=', 'in progress'),
-    ])
-
-const sharesAnImage = (images: readonly Image[]) => {
-  const names = images.map(({ image }) => image)
-  return sql<SqlBool>`EXISTS (
-    SELECT 1 FROM jsonb_array_elements(images) AS wanted WHERE wanted->>'image' = ANY(${names}::text[]))`
-}
-
-const matches =
-  (filter: TaskFilter): Condition =>
-  (build) => {
-    const conditions: Expression<SqlBool>[] = []
-    for (const column of ['app', 'project', 'author', 'status'] as const) {
-      const value = filter[column]
-      if (value !== undefined) conditions.push(build(column, '=', value))
-    }
-    if (filter.from_timestamp !== undefined) conditions.push(build('created', '>', seconds(filter.from_timestamp)))
-    if (filter.to_timestamp !== undefined) conditions.push(build('created', '<=', seconds(filter.to_timestamp)))
-    if (filter.search) conditions.push(holds(filter.search))
-    return build.and(conditions)
-  }
-
-const seconds = (value: number) => sql<Date>`to_timestamp(${value}::double precision)::timestamptz(3)`
-
-function holds(part: string): Expression<SqlBool> {
-  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<SqlBool>`concat_ws(E'\n', app, author, project, images::text, id::text, commit) ILIKE ${pattern}`
-}
-
-const eventsOf = (ids: Expression<{ id: string }>, event: NewTaskEvent) =>
-  sql<never>`SELECT id, ${event.kind}, ${event.detail} FROM ${ids} AS ended`
-
-const verdictOf = (status: string, by: string): NewTaskEvent => ({
-  kind: 'verdict',
-  detail: `${status}: superseded by task ${by}`,
-})
+/** Ends the tasks that match, each with its event, in one statement. @returns their ids */
+const endedWith = (query: Kysely<Schema>, end: TaskEnd, which: Condition): Promise<{ id: string }[]> =>
+  query
+    .with('ended', (with_) =>
+      with_
+        .updateTable('tasks')
+        .set({
+          status: end.status,
+          cause: end.cause ?? null,
+          status_reason: end.reason ?? null,
+          progress: null,
+          updated: sql`clock_timestamp()`,
+        })
+        .where(which)
+        .returning('id'),
+    )
+    .insertInto('task_events')
+    .columns(['task_id', 'kind', 'detail'])
+    .expression((build) =>
+      build
+        .selectFrom('ended')
+        .select(['id', sql<TaskEventKind>`'verdict'`.as('kind'), sql<string>`${verdictText(end)}::text`.as('detail')]),
+    )
+    .returning('task_id as id')
+    .execute()
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)
 
 const acceptedText = ({ images, author, mayWrite }: NewTask) =>
   `accepted from ${author} ${mayWrite ? 'with' : 'without'} a credential: ` +
   images.map(({ image, tag }) => `${image}:${tag}`).join(', ')
-
-const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: string }, owner: string): ClaimedTask => ({
-  task: taskOf(row),
-  claim: { taskId: row.id, owner, fence: row.fence },
-  remainingMs: Number(row.remaining_ms),
-  baseline: row.baseline ?? undefined,
-})
-
-const taskOf = (row: Selectable<Schema['tasks']>): Task => ({
-  id: row.id,
-  created: row.created,
-  updated: row.updated,
-  deadline: row.deadline,
-  app: row.app,
-  author: row.author,
-  project: row.project,
-  images: row.images,
-  timeoutSeconds: row.timeout_seconds,
-  refresh: row.refresh,
-  source: row.source ?? undefined,
-  mayWrite: row.may_write,
-  status: row.status,
-  statusReason: row.status_reason ?? undefined,
-  cause: row.cause ?? undefined,
-  progress: row.progress ?? undefined,
-  appUrl: row.app_url ?? undefined,
-  isRollback: row.is_rollback,
-  rollbackTargetId: row.rollback_target_id ?? undefined,
-  commit: row.commit ?? undefined,
-  repository: row.repository ?? undefined,
-  branch: row.branch ?? undefined,
-})

@@ -29,6 +29,14 @@ export type Task = {
   readonly branch: string | undefined
 }
 
+/** A task that was accepted but is not stored yet. */
+export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {
+  readonly id: string
+  readonly timeoutSeconds: number
+  readonly refresh: boolean
+  readonly mayWrite: boolean
+}
+
 /** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */
 export type Claim = { readonly taskId: string; readonly owner: string; readonly fence: string }
 

@@ -1,0 +1,66 @@
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { Image, TaskFilter } from '../../contract/task.ts'
+import type { Schema } from '../storage/schema.ts'
+import type { Claim, NewTask } from './task.ts'
+
+/** What a task must be to be read or changed. */
+export type Condition = (build: ExpressionBuilder<Schema, 'tasks'>) => Expression<SqlBool>
+
+export const hasNoLivingOwner: Condition = (build) =>
+  build.or([
+    build('owner', 'is', null),
+    build.not(
+      build.exists(build.selectFrom('replicas').select(sql`1`.as('one')).whereRef('replicas.id', '=', 'tasks.owner')),
+    ),
+  ])
+
+export const isForgotten = (owner: string, watched: readonly string[]) =>
+  sql<SqlBool>`(owner = ${owner} AND id <> ALL(${watched}::uuid[]))`
+
+export const heldBy =
+  (claim: Claim): Condition =>
+  (build) =>
+    build.and([
+      build('id', '=', claim.taskId),
+      build('owner', '=', claim.owner),
+      build('fence', '=', claim.fence),
+      build('status', '=', 'in progress'),
+    ])
+
+/** Unfinished, of the same application, shares an image, and did not come with more authority. */
+export const isSupersededBy =
+  (task: NewTask): Condition =>
+  (build) =>
+    build.and([
+      build('app', '=', task.app),
+      build('status', '=', 'in progress'),
+      sharesAnImage(task.images),
+      ...(task.mayWrite ? [] : [build('may_write', '=', false)]),
+    ])
+
+const sharesAnImage = (images: readonly Image[]) => {
+  const names = images.map(({ image }) => image)
+  return sql<SqlBool>`EXISTS (
+    SELECT 1 FROM jsonb_array_elements(images) AS wanted WHERE wanted->>'image' = ANY(${names}::text[]))`
+}
+
+export const matches =
+  (filter: TaskFilter): Condition =>
+  (build) => {
+    const conditions: Expression<SqlBool>[] = []
+    for (const column of ['app', 'project', 'author', 'status'] as const) {
+      const value = filter[column]
+      if (value !== undefined) conditions.push(build(column, '=', value))
+    }
+    if (filter.from_timestamp !== undefined) conditions.push(build('created', '>', seconds(filter.from_timestamp)))
+    if (filter.to_timestamp !== undefined) conditions.push(build('created', '<=', seconds(filter.to_timestamp)))
+    if (filter.search) conditions.push(holds(filter.search))
+    return build.and(conditions)
+  }
+
+const seconds = (value: number) => sql<Date>`to_timestamp(${value}::double precision)::timestamptz(3)`
+
+function holds(part: string): Expression<SqlBool> {
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
+  return sql<SqlBool>`concat_ws(E'\n', app, author, project, images::text, id::text, commit) ILIKE ${pattern}`
+}

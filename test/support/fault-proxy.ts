@@ -1,0 +1,76 @@
+import { createConnection, createServer, type Socket } from 'node:net'
+
+/** How the line between two parties misbehaves. `delayMs` holds every chunk back; the others say what happens to it. */
+export type Mood = 'well' | 'refuse' | 'swallow' | { readonly delayMs: number } | { readonly cutAfterBytes: number }
+
+export type FaultProxy = AsyncDisposable & {
+  readonly port: number
+  mood: Mood
+  /** Breaks every open connection, by RST. */
+  cut(): void
+  connections(): number
+}
+
+/** A TCP proxy on loopback whose line can be slowed, cut or black-holed while it runs. */
+export async function startFaultProxy(target: { host?: string; port: number }): Promise<FaultProxy> {
+  const open = new Set<Socket>()
+  let mood: Mood = 'well'
+
+  const forward = (from: Socket, to: Socket) => {
+    let passed = 0
+    from.on('data', (chunk) => {
+      if (mood === 'swallow') return
+      if (typeof mood === 'object' && 'cutAfterBytes' in mood) {
+        passed += chunk.length
+        if (passed > mood.cutAfterBytes) {
+          to.write(chunk.subarray(0, Math.max(0, chunk.length - (passed - mood.cutAfterBytes))))
+          from.resetAndDestroy()
+          to.destroy()
+          return
+        }
+      }
+      const holdMs = typeof mood === 'object' && 'delayMs' in mood ? mood.delayMs : 0
+      if (holdMs > 0) setTimeout(() => to.writable && to.write(chunk), holdMs)
+      else if (!to.write(chunk)) {
+        from.pause()
+        to.once('drain', () => from.resume())
+      }
+    })
+    from.on('end', () => mood !== 'swallow' && to.end())
+    from.on('close', () => {
+      open.delete(from)
+      if (mood !== 'swallow') to.destroy()
+    })
+    from.on('error', () => to.destroy())
+  }
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (mood === 'refuse') return void client.resetAndDestroy()
+    const upstream = createConnection({ host: target.host ?? '127.0.0.1', port: target.port, allowHalfOpen: true })
+    open.add(client).add(upstream)
+    forward(client, upstream)
+    forward(upstream, client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('the proxy has no port')
+
+  const cut = () => {
+    for (const socket of open) socket.resetAndDestroy()
+  }
+  return {
+    port: address.port,
+    get mood() {
+      return mood
+    },
+    set mood(next) {
+      mood = next
+    },
+    cut,
+    connections: () => open.size / 2,
+    async [Symbol.asyncDispose]() {
+      cut()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

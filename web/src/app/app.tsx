@@ -1,0 +1,32 @@
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { Redirect, Route, Switch } from 'wouter'
+import { TaskListPage } from '../deployments/task-list-page.tsx'
+import { TaskPage } from '../deployments/task-page.tsx'
+import { Frame } from './frame.tsx'
+import { NotFoundPage } from './not-found-page.tsx'
+import { theme, tokensForMantine } from './theme.ts'
+
+/** A failed read is not repeated at once: the next poll is the next try, and the page says how old it is meanwhile. */
+const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000 } },
+})
+
+export function App() {
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={tokensForMantine} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <Frame>
+          <Switch>
+            <Route path="/">
+              <Redirect to="/tasks" replace />
+            </Route>
+            <Route path="/tasks" component={TaskListPage} />
+            <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
+            <Route component={NotFoundPage} />
+          </Switch>
+        </Frame>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}

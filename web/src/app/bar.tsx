@@ -1,0 +1,63 @@
+import { Link, useLocation } from 'wouter'
+import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+
+type Props = {
+  find: () => void /** Seconds since the last good read, once the page is not live. */
+  age: number | undefined
+}
+
+export function Bar({ find, age }: Props) {
+  const [path] = useLocation()
+  const isTasks = path === '/tasks' || path.startsWith('/task/')
+  return (
+    <header className="bar">
+      <div className="bar-in">
+        <Link className="brand" href="/">
+          <Brand />
+          Deployment Watcher
+        </Link>
+        <nav className="nav" aria-label="Main">
+          <Link href="/tasks" aria-current={isTasks ? 'page' : undefined}>
+            <Icon name="n-tasks" />
+            Tasks
+          </Link>
+          <a href="/swagger/index.html">
+            <Icon name="i-out" />
+            API explorer
+          </a>
+        </nav>
+        <div className="bar-end">
+          <button
+            className="find hide-phone"
+            type="button"
+            aria-label="Find a task, key slash"
+            aria-keyshortcuts="/"
+            onClick={find}
+          >
+            <Icon name="i-find" />
+            <span>Find</span>
+            <kbd>/</kbd>
+          </button>
+          <span className={age === undefined ? 'live' : 'live off'}>
+            <i />
+            {age === undefined ? 'Live' : `${duration(age)} old`}
+          </span>
+          <span className="small hide-phone" title="All times are in UTC">
+            UTC
+          </span>
+        </div>
+      </div>
+    </header>
+  )
+}
+
+function Brand() {
+  return (
+    <svg viewBox="0 0 30 18" aria-hidden="true">
+      <path d="M1 9h9" stroke="currentColor" strokeWidth="3" strokeLinecap="round" />
+      <circle cx="15" cy="9" r="5.5" fill="none" stroke="var(--accent-mark)" strokeWidth="3.5" />
+      <path d="M22.5 9H29" stroke="currentColor" strokeWidth="2" strokeDasharray="2 2.5" opacity=".6" />
+    </svg>
+  )
+}

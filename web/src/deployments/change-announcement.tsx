@@ -1,0 +1,20 @@
+import { useState } from 'react'
+import type { TaskRecord } from '../../../contract/task.ts'
+import { useCalmWords } from '../ui/use-calm-words.ts'
+import { summariseChanges } from './summarise-changes.ts'
+
+type Heard = { announced: readonly TaskRecord[]; words: string }
+
+/** Says what ended in the list, for the ear, as one sentence at most every 10 s. */
+export function ChangeAnnouncement({ tasks }: { tasks: readonly TaskRecord[] }) {
+  const [heard, setHeard] = useState<Heard>({ announced: tasks, words: '' })
+  if (heard.announced !== tasks) {
+    const words = summariseChanges(heard.announced, tasks)
+    setHeard({ announced: tasks, words: words === '' ? heard.words : words })
+  }
+  return (
+    <p className="sr" role="status">
+      {useCalmWords(heard.words)}
+    </p>
+  )
+}

@@ -1,0 +1,46 @@
+import { Link } from 'wouter'
+import { Icon } from '../ui/icon.tsx'
+import { describeFilters, listAddress, type TaskFilters } from './task-filters.ts'
+
+/** The list before the first deployment: how to send one, as a command that works as it stands. */
+export function NoDeploymentYet() {
+  return (
+    <div className="empty">
+      <Icon name="n-tasks" />
+      <h2>No deployment yet</h2>
+      <p>Send the first one from a pipeline or from here:</p>
+      <code className="code-block start">{firstCommand(window.location.origin)}</code>
+    </div>
+  )
+}
+
+/** Names the filters that empty the list and offers to take them away. */
+export function NoMatch({ filters, offset }: { filters: TaskFilters; offset: number }) {
+  const { status, ...others } = filters
+  const names = Object.keys(filters)
+  return (
+    <div className="empty">
+      <Icon name="i-find" />
+      <h2>{offset > 0 ? 'No older task' : `No ${describeFilters(filters)}`}</h2>
+      <div className="row">
+        {offset > 0 ? <Way to={listAddress(filters)}>Newest tasks</Way> : null}
+        {status !== undefined && names.length > 1 ? <Way to={listAddress(others)}>Any status</Way> : null}
+        {names.length > 0 ? <Way to="/tasks">Clear all filters</Way> : null}
+      </div>
+    </div>
+  )
+}
+
+function Way({ to, children }: { to: string; children: string }) {
+  return (
+    <Link className="btn btn-s" href={to}>
+      {children}
+    </Link>
+  )
+}
+
+const firstCommand = (origin: string) => `curl -X POST ${origin}/api/v1/tasks \\
+  -H "Content-Type: application/json" -d '{
+    "app": "shop", "author": "you", "project": "demo",
+    "images": [{"image": "shop", "tag": "1.0.1"}]
+  }'`

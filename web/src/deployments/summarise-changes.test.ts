@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { aTask } from './a-task.ts'
+import { summariseChanges } from './summarise-changes.ts'
+
+test('counts what ended, status by status', () => {
+  const before = ['1', '2', '3', '4'].map((id) => aTask({ id }))
+  const after = [
+    aTask({ id: '1', status: 'failed' }),
+    aTask({ id: '2', status: 'deployed' }),
+    aTask({ id: '3', status: 'deployed' }),
+    aTask({ id: '4', progress: 'waiting' }),
+    aTask({ id: '5', status: 'cancelled' }),
+  ]
+  expect(summariseChanges(before, after)).toBe('2 deployed, 1 failed')
+  expect(summariseChanges(after, after)).toBe('')
+})

@@ -1,0 +1,133 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { TaskRecord } from '../../../contract/task.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { duration } from '../ui/duration.ts'
+import { httpUrl } from '../ui/http-url.ts'
+import { OutsideLink } from '../ui/outside-link.tsx'
+import { Section } from '../ui/section.tsx'
+import { Ago, At, Exactly } from '../ui/when.tsx'
+import { commitUrl, followCommand, repositoryName } from './task-links.ts'
+import { deadlineOf } from './verdict-words.ts'
+
+/** Beside the verdict: where it went, the task's own facts, and how to follow it from a terminal. */
+export function TaskFacts({ task }: { task: TaskRecord }) {
+  return (
+    <div className="aside">
+      <Where task={task} />
+      <Section title="Task" id="facts">
+        <dl className="facts">
+          <Fact name="Id">
+            <code>{task.id}</code>
+          </Fact>
+          <Fact name="Author">{task.author}</Fact>
+          <Fact name="Project">{task.project}</Fact>
+          <Fact name="Created">
+            <Exactly at={task.created} />
+          </Fact>
+          <EndOrDeadline task={task} />
+          {task.rollback_target_id === undefined ? null : (
+            <Fact name="Returns to">
+              <Link href={`/task/${encodeURIComponent(task.rollback_target_id)}`}>
+                <code>{task.rollback_target_id.slice(0, 8)}</code>
+              </Link>
+            </Fact>
+          )}
+        </dl>
+      </Section>
+      <Follow id={task.id} />
+    </div>
+  )
+}
+
+function EndOrDeadline({ task }: { task: TaskRecord }) {
+  const deadline = deadlineOf(task)
+  return (
+    <>
+      {task.status === 'in progress' ? null : (
+        <Fact name="Ended">
+          <Exactly at={task.updated} />, after {duration(task.updated - task.created)}
+        </Fact>
+      )}
+      {task.timeout === undefined || deadline === undefined ? null : (
+        <Fact name="Time-out">
+          {duration(task.timeout)}, at <At at={deadline} />
+        </Fact>
+      )}
+    </>
+  )
+}
+
+/** Nothing here is known of a task without a credential that Argo CD was never asked about: then it is left out. */
+function Where({ task }: { task: TaskRecord }) {
+  const { commit, repository, branch, app_url, source } = task
+  const argoCd = httpUrl(app_url)
+  if (!commit && !repository && !branch && !argoCd && !source) return null
+  return (
+    <Section title={task.status === 'in progress' ? 'Where it goes' : 'Where it went'} id="where">
+      <dl className="facts">
+        {commit === undefined ? null : (
+          <Fact name="Commit">
+            <OutsideLink href={commitUrl(task)}>
+              <code>{commit.slice(0, 7)}</code>
+            </OutsideLink>
+          </Fact>
+        )}
+        {repository === undefined ? null : (
+          <Fact name="Repository">
+            <OutsideLink href={repository}>{repositoryName(repository)}</OutsideLink>
+          </Fact>
+        )}
+        {branch === undefined ? null : (
+          <Fact name="Branch">
+            <code>{branch}</code>
+          </Fact>
+        )}
+        {argoCd === undefined ? null : (
+          <Fact name="Argo CD">
+            <OutsideLink href={argoCd}>{task.app}</OutsideLink>
+          </Fact>
+        )}
+        <Source source={source} />
+      </dl>
+    </Section>
+  )
+}
+
+function Source({ source }: { source: TaskRecord['source'] }) {
+  if (source === undefined) return null
+  return (
+    <Fact name="Source">
+      <OutsideLink href={source.url}>
+        {repositoryName(source.repository)}@<code>{source.sha.slice(0, 7)}</code>
+      </OutsideLink>
+      {source.committed_at === undefined ? null : (
+        <>
+          , committed <Ago at={source.committed_at} />
+        </>
+      )}
+    </Fact>
+  )
+}
+
+function Follow({ id }: { id: string }) {
+  const command = followCommand(window.location.origin, id)
+  return (
+    <Section title="Follow from a terminal" id="follow">
+      <div className="copy">
+        <code className="code-block">{command}</code>
+        <CopyButton text={command} label="Copy the command" compact />
+      </div>
+      <p className="why">Answers when the task is final, or after 60&nbsp;s.</p>
+    </Section>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}

@@ -1,0 +1,135 @@
+import { useDocumentTitle } from '@mantine/hooks'
+import { Link } from 'wouter'
+import type { TaskRecord } from '../../../contract/task.ts'
+import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+import { LoadingRows } from '../ui/loading-rows.tsx'
+import { OutsideLink } from '../ui/outside-link.tsx'
+import { ReadFailure } from '../ui/read-failure.tsx'
+import { Ago, At } from '../ui/when.tsx'
+import { isNotFound, useTask } from './read-task.ts'
+import { StatusMark } from './status-mark.tsx'
+import { statusWords } from './status-words.ts'
+import { TaskBody } from './task-body.tsx'
+import { TaskFacts } from './task-facts.tsx'
+import { listAddress } from './task-filters.ts'
+import { Tags } from './task-row.tsx'
+import { Verdict } from './verdict.tsx'
+import { VerdictAnnouncement } from './verdict-announcement.tsx'
+
+/** `/task/:id`: what does it wait for, or who is the culprit? */
+export function TaskPage({ id }: { id: string }) {
+  const { data: task, error, refetch } = useTask(id)
+  useDocumentTitle(`${titleOf(task, id)} · Deployment Watcher`)
+  const isMissing = task === undefined && isNotFound(error)
+  return (
+    <>
+      <div className="title">
+        <Crumbs task={task} id={id} />
+        <div className="title-row">
+          <h1 tabIndex={-1}>{task?.app ?? (isMissing ? 'Task not found' : `Task ${id.slice(0, 8)}`)}</h1>
+          {task === undefined ? null : <TitleEnd task={task} />}
+        </div>
+        {task === undefined ? null : <By task={task} />}
+      </div>
+      {task === undefined && !isMissing && error === null ? <LoadingRows label="Loading the task" /> : null}
+      {task === undefined && !isMissing && error !== null ? (
+        <ReadFailure what="The task" error={error} retry={() => void refetch()} />
+      ) : null}
+      {isMissing ? <NoSuchTask id={id} /> : null}
+      {task === undefined ? null : <Known task={task} />}
+    </>
+  )
+}
+
+function Known({ task }: { task: TaskRecord }) {
+  return (
+    <>
+      <Verdict task={task} />
+      <VerdictAnnouncement task={task} />
+      <div className="cols">
+        <TaskBody task={task} />
+        <TaskFacts task={task} />
+      </div>
+    </>
+  )
+}
+
+function Crumbs({ task, id }: { task: TaskRecord | undefined; id: string }) {
+  return (
+    <nav className="crumbs" aria-label="Path">
+      <Link href="/tasks">Tasks</Link>
+      <span aria-hidden="true">/</span>
+      {task === undefined ? null : (
+        <>
+          <Link href={listAddress({ app: task.app })} className="wrap-any hide-phone">
+            {task.app}
+          </Link>
+          <span aria-hidden="true" className="hide-phone">
+            /
+          </span>
+        </>
+      )}
+      <span aria-current="page">
+        <code>{id.slice(0, 8)}</code>
+      </span>
+    </nav>
+  )
+}
+
+function TitleEnd({ task }: { task: TaskRecord }) {
+  return (
+    <>
+      <StatusMark status={task.status} as="pill" />
+      <div className="actions">
+        <OutsideLink href={task.app_url} className="btn" orElse="nothing">
+          <Icon name="i-out" />
+          Argo CD
+        </OutsideLink>
+      </div>
+    </>
+  )
+}
+
+function By({ task }: { task: TaskRecord }) {
+  return (
+    <p className="by">
+      <span>
+        <Tags images={task.images} />
+      </span>
+      <span>by {task.author}</span>
+      <span>project {task.project}</span>
+      {task.is_rollback ? <span>rollback</span> : null}
+      {task.status === 'in progress' ? (
+        <span>
+          accepted <At at={task.created} />
+        </span>
+      ) : (
+        <span>
+          {statusWords[task.status].word.toLowerCase()} <Ago at={task.updated} /> after{' '}
+          {duration(task.updated - task.created)}
+        </span>
+      )}
+    </p>
+  )
+}
+
+function NoSuchTask({ id }: { id: string }) {
+  return (
+    <div className="empty">
+      <Icon name="i-missing" />
+      <h2>There is no task {id}</h2>
+      <p>It never existed, or it was removed after its time.</p>
+      <Link className="btn btn-s" href="/tasks">
+        All tasks
+      </Link>
+    </div>
+  )
+}
+
+/** What a tab shows first: `checkout-api: in progress`, `Failed: checkout-api`. */
+function titleOf(task: TaskRecord | undefined, id: string): string {
+  if (task === undefined) return `Task ${id.slice(0, 8)}`
+  const { word } = statusWords[task.status]
+  return task.status === 'in progress' ? `${task.app}: in progress` : `${word}: ${task.app}`
+}

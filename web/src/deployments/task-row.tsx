@@ -1,0 +1,53 @@
+import { Link } from 'wouter'
+import type { TaskRecord } from '../../../contract/task.ts'
+import { duration } from '../ui/duration.ts'
+import { useNow } from '../ui/now.tsx'
+import { Cell, Row, RowHead } from '../ui/table.tsx'
+import { useFlash } from '../ui/use-flash.ts'
+import { Ago } from '../ui/when.tsx'
+import { GateStrip } from './gate-strip.tsx'
+import { StatusMark } from './status-mark.tsx'
+import { rowCause, secondsTaken } from './verdict-words.ts'
+
+/** One task of the list. */
+export function TaskRow({ task }: { task: TaskRecord }) {
+  const cause = rowCause(task)
+  return (
+    <Row className={useFlash(task.status) ? 'flash' : undefined}>
+      <Cell className="c-st">
+        <StatusMark status={task.status} />
+      </Cell>
+      <RowHead className="full c-app">
+        <Link className="name quiet" href={`/task/${encodeURIComponent(task.id)}`}>
+          {task.app}
+        </Link>
+        {cause === undefined ? null : <div className="dim">{cause}</div>}
+      </RowHead>
+      <Cell className="full c-tag">
+        <Tags images={task.images} />
+      </Cell>
+      <Cell className="hide-phone c-proj">{task.project}</Cell>
+      <Cell className="c-by">{task.author}</Cell>
+      <Cell className="hide-phone">
+        <GateStrip task={task} />
+      </Cell>
+      <Cell className="num nowrap push c-took" data-label="took">
+        {duration(secondsTaken(task, useNow()))}
+      </Cell>
+      <Cell className="num push c-at">
+        <Ago at={task.created} />
+      </Cell>
+    </Row>
+  )
+}
+
+/** The first tag, and how many more images there are. */
+export function Tags({ images }: { images: TaskRecord['images'] }) {
+  const more = images.length - 1
+  return (
+    <>
+      <code className="wrap-any">{images[0]?.tag}</code>
+      {more > 0 ? <span className="dim nowrap">{` and ${more} more image${more === 1 ? '' : 's'}`}</span> : null}
+    </>
+  )
+}

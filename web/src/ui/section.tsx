@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react'
+
+type Props = { title: string; id: string; note?: string; end?: ReactNode; children: ReactNode }
+
+/** A titled part of a page; its id can be jumped to. */
+export function Section({ title, id, note, end, children }: Props) {
+  return (
+    <section className="section" id={id} aria-labelledby={`h-${id}`}>
+      <div className="head">
+        <h2 id={`h-${id}`}>{title}</h2>
+        {note === undefined ? null : <span className="count">{note}</span>}
+        {end === undefined ? null : <span className="end">{end}</span>}
+      </div>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,31 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: a phone lays rows out as blocks, and a table that is not displayed as one loses its roles
+import type { ComponentProps, ReactNode } from 'react'
+
+/** The parts of a table that stays a table for the ear when a phone shows its rows as lines. */
+export function Table({ label, className, columns, children }: TableProps) {
+  return (
+    <table className={`table cards ${className}`} role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ name, isNumber }) => (
+            <th role="columnheader" scope="col" className={isNumber ? 'num' : undefined} key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">{children}</tbody>
+    </table>
+  )
+}
+
+type TableProps = {
+  label: string
+  className: string
+  columns: readonly { name: string; isNumber?: boolean }[]
+  children: ReactNode
+}
+
+export const Row = (props: ComponentProps<'tr'>) => <tr role="row" {...props} />
+export const RowHead = (props: ComponentProps<'th'>) => <th role="rowheader" scope="row" {...props} />
+export const Cell = (props: ComponentProps<'td'> & { 'data-label'?: string }) => <td role="cell" {...props} />

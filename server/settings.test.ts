@@ -1,0 +1,289 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { settingDefaults } from './settings/definitions.ts'
+import { readSettings, SettingsError } from './settings.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'settings-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function aFile(name: string, text: string): string {
+  const file = path.join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
+
+const least = {
+  ARGO_URL: 'https://argocd.example.com',
+  ARGO_TOKEN: 'argo-token',
+  DATABASE_URL: 'postgres://watcher:pw@db/watcher',
+  OVERRIDE_FILE_PREFIX: 'argocd',
+}
+const without = (...names: (keyof typeof least)[]) =>
+  Object.fromEntries(Object.entries(least).filter(([name]) => !names.some((other) => other === name)))
+
+function mistakesIn(environment: Record<string, string | undefined>): readonly string[] {
+  try {
+    readSettings(environment)
+    return []
+  } catch (error) {
+    if (error instanceof SettingsError) return error.mistakes
+    throw error
+  }
+}
+
+describe('the settings that are enough', () => {
+  const { settings, warnings } = readSettings(least)
+
+  test('give the documented defaults', () => {
+    expect(settings.http).toMatchObject({ host: '0.0.0.0', port: 8080, metricsPort: undefined, trustedProxies: [] })
+    expect(settings.submission).toEqual({ defaultTimeoutSeconds: 900, refreshByDefault: true })
+    expect(settings.deliveryController).toMatchObject({ timeoutMs: 60_000, retries: 3, skipTlsVerify: false })
+    expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000, podLogLines: 0 })
+    expect(settings.database).toMatchObject({ schema: 'watcher', isEmbedded: false })
+    expect(settings.auth.requireCredential).toBe(false)
+    expect(settings.writeBack.annotationPrefixes).toEqual(['watcher/', 'argo-watcher/'])
+    expect(settings.writeBack.repoCachePath).toBe(path.resolve('data/repositories'))
+  })
+  test('need no warning', () => expect(warnings).toEqual([]))
+  test('cannot be changed', () => expect(Object.isFrozen(settings) && Object.isFrozen(settings.http)).toBe(true))
+})
+
+describe('what is missing or excludes each other is refused', () => {
+  test.for<[string, Record<string, string | undefined>, string[]]>([
+    ['nothing at all', {}, ['ARGO_URL: is required', 'ARGO_TOKEN: is required', 'DATABASE_URL: no database is set']],
+    ['only ARGO_URL', without('ARGO_TOKEN'), ['ARGO_TOKEN: is required']],
+    ['only ARGO_TOKEN', without('ARGO_URL'), ['ARGO_URL: is required']],
+    ['an address and parts', { ...least, DB_HOST: 'db' }, ['DATABASE_URL: given together with DB_HOST']],
+    ['an address and a password', { ...least, DB_PASSWORD: 'pw' }, ['DATABASE_URL: given together with DB_PASSWORD']],
+    ['an address and a DSN', { ...least, DB_DSN: 'host=db' }, ['DATABASE_URL: given together with DB_DSN']],
+    [
+      'a host alone',
+      { ...without('DATABASE_URL'), DB_HOST: 'db' },
+      ['DB_USER: is required with DB_HOST', 'DB_NAME: is required with DB_HOST'],
+    ],
+    [
+      'a key without known hosts',
+      { ...least, SSH_KEY_PATH: aFile('plain', anSshKey('none')) },
+      ['SSH_KNOWN_HOSTS: is req'],
+    ],
+    ['one port for two things', { ...least, METRICS_PORT: '8080' }, ['METRICS_PORT: must differ from PORT']],
+    ['a previous secret alone', { ...least, JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, ['JWT_SECRET_PREVIOUS: is only']],
+    ['a value and a file', { ...least, ARGO_TOKEN_FILE: aFile('token', 't') }, ['ARGO_TOKEN: given more than once']],
+    [
+      'both names of the deploy token',
+      { ...least, WATCHER_DEPLOY_TOKEN: 'a', ARGO_WATCHER_DEPLOY_TOKEN: 'b' },
+      ['WATCHER_DEPLOY_TOKEN: given more than once'],
+    ],
+    [
+      'a file that is not there',
+      { ...without('ARGO_TOKEN'), ARGO_TOKEN_FILE: '/nowhere' },
+      ['ARGO_TOKEN_FILE: the file'],
+    ],
+  ])('%s', ([, environment, expected]) => {
+    const mistakes = mistakesIn(environment)
+    expect(mistakes).toHaveLength(expected.length)
+    for (const [index, mistake] of mistakes.entries()) expect(mistake).toContain(expected[index])
+  })
+})
+
+test('several wrong values are reported together, and no value is repeated', () => {
+  const environment = { ...least, PORT: 'secret-1', LOG_LEVEL: 'secret-2', DB_SCHEMA: 'secret-3', JWT_SECRET: ' ' }
+  const error = (() => {
+    try {
+      readSettings({ ...environment, DATABASE_URL: 'mysql://secret-4', BAD_POD_GRACE: 'secret-5' })
+    } catch (thrown) {
+      return thrown
+    }
+  })()
+  expect(error).toBeInstanceOf(SettingsError)
+  const { message } = error as SettingsError
+  for (const name of ['PORT', 'LOG_LEVEL', 'DB_SCHEMA', 'JWT_SECRET', 'DATABASE_URL', 'BAD_POD_GRACE']) {
+    expect(message).toContain(`${name}: `)
+  }
+  expect(message).not.toContain('secret-')
+})
+
+describe('a value of the wrong form is refused with the form', () => {
+  test.for<[string, string, string]>([
+    ...['0', '70000', 'abc', '-1', '80.5'].map((text): [string, string, string] => ['PORT', text, 'from 1 to 65535']),
+    ...['10', '10x', '-5s', '1d', '25h'].map((text): [string, string, string] => [
+      'BAD_POD_GRACE',
+      text,
+      'such as 120s',
+    ]),
+    ...['0', '10x', '-5'].map((text): [string, string, string] => ['DEPLOYMENT_TIMEOUT', text, 'number of seconds or']),
+    ['REQUIRE_CREDENTIAL', 'yes', 'must be true or false'],
+    ['LOG_LEVEL', 'loud', 'must be one of trace, debug'],
+    ['ARGO_URL', 'ftp://argocd', 'must be an http:// or https:// address'],
+    ['ARGO_URL', '', 'must not be blank'],
+    ['ARGO_URL', 'https://argocd/?a=b', 'without query'],
+    ['ARGO_TOKEN', '', 'must not be blank'],
+    ['JWT_SECRET', '', 'must not be blank'],
+    ['JWT_SECRET', '  \n', 'must not be blank'],
+    ['WATCHER_DEPLOY_TOKEN', '', 'must not be blank'],
+    ['DB_SCHEMA', 'Watcher; DROP', 'lower-case letters'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'networks such as'],
+    ['TRUST_PROXY', 'everyone', 'networks such as'],
+    ['ANNOTATION_PREFIXES', 'watcher', 'end with a slash'],
+    ['OVERRIDE_FILE_PREFIX', '../argocd', 'letters, digits'],
+    ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
+    ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
+    ['STATE_TYPE', 'in-memory', 'remove it and set DATABASE_URL'],
+    ['IDP_ENABLED', 'true', 'not available in this version'],
+    ['OIDC_ENABLED', 'TRUE', 'not available in this version'],
+    ['LOCKDOWN_SCHEDULE', 'Fri 17:00 - Mon 08:00', 'not available in this version'],
+    ['KEYCLOAK_URL', 'https://id', 'IDP_ISSUER_URL'],
+    ['KEYCLOAK_CLIENT_ID', 'watcher', 'IDP_CLIENT_ID'],
+  ])('%s=%s', ([name, text, form]) => {
+    const mistakes = mistakesIn({ ...least, [name]: text })
+    expect(mistakes).toHaveLength(1)
+    expect(mistakes[0]).toContain(`${name}: `)
+    expect(mistakes[0]).toContain(form)
+  })
+})
+
+describe('what is understood', () => {
+  const settingsWith = (change: Record<string, string>) => readSettings({ ...least, ...change }).settings
+
+  test.for([
+    ['https://argocd.example.com/', 'https://argocd.example.com'],
+    ['https://me:pw@argocd.example.com/root/', 'https://argocd.example.com/root'],
+  ])('ARGO_URL %s becomes %s', ([given, expected]) =>
+    expect(settingsWith({ ARGO_URL: given ?? '' }).deliveryController.url).toBe(expected),
+  )
+  test.for<[string, number]>([
+    ['0', 0],
+    ['500ms', 500],
+    ['1m30s', 90_000],
+    ['1.5s', 1500],
+  ])('the grace %s is %i ms', ([text, ms]) =>
+    expect(settingsWith({ BAD_POD_GRACE: text }).rollout.badPodGraceMs).toBe(ms),
+  )
+  test('plain seconds and a duration mean the same where installations give seconds', () => {
+    expect(settingsWith({ GIT_OP_TIMEOUT: '45' }).writeBack.gitOpTimeoutMs).toBe(45_000)
+    expect(settingsWith({ GIT_OP_TIMEOUT: '45s' }).writeBack.gitOpTimeoutMs).toBe(45_000)
+  })
+  test('an empty setting is one that is not given', () =>
+    expect(settingsWith({ PORT: '', ARGO_SELECTOR: '', STATE_TYPE: 'postgres' }).http.port).toBe(8080))
+  test('the older name of the deploy token', () =>
+    expect(settingsWith({ ARGO_WATCHER_DEPLOY_TOKEN: 'old' }).auth.deployToken?.()).toBe('old'))
+  test('credentials of Git hosts', () =>
+    expect(
+      settingsWith({ GIT_CREDENTIALS: 'git.example.com=me:a:b, Git.example.org:8443=you:c' }).writeBack.gitCredentials,
+    ).toEqual(
+      new Map([
+        ['git.example.com', { user: 'me', password: 'a:b' }],
+        ['git.example.org:8443', { user: 'you', password: 'c' }],
+      ]),
+    ))
+  test('the parts of a database', () => {
+    const parts = { DB_HOST: 'db', DB_USER: 'me', DB_PASSWORD: 'pw', DB_NAME: 'watcher', DB_SSL_MODE: 'require' }
+    expect(readSettings({ ...without('DATABASE_URL'), ...parts }).settings.database.connection).toEqual({
+      host: 'db',
+      user: 'me',
+      password: 'pw',
+      database: 'watcher',
+      port: 5432,
+      ssl: { rejectUnauthorized: false },
+    })
+  })
+})
+
+describe('a mounted file', () => {
+  test('loses one newline at its end', () => {
+    const file = aFile('jwt', `${'s'.repeat(32)}\n\n`)
+    expect(readSettings({ ...least, JWT_SECRET_FILE: file }).settings.auth.jwtSecret?.()).toBe(`${'s'.repeat(32)}\n`)
+  })
+  test('with a credential is read again when it has changed; a blank one is not believed', () => {
+    const file = aFile('argo-token', 'first\n')
+    const { token } = readSettings({ ...without('ARGO_TOKEN'), ARGO_TOKEN_FILE: file }).settings.deliveryController
+    expect(token()).toBe('first')
+    writeFileSync(file, 'the second\n')
+    expect(token()).toBe('the second')
+    writeFileSync(file, '\n')
+    expect(token()).toBe('the second')
+    rmSync(file)
+    expect(token()).toBe('the second')
+  })
+})
+
+describe('a warning, and no refusal', () => {
+  test.for<[Record<string, string>, string]>([
+    [{ JWT_SECRET: 'changeme' }, 'JWT_SECRET is weak: use at least 32 bytes'],
+    [{ JWT_SECRET: 's'.repeat(31) }, 'JWT_SECRET is weak'],
+    [{ OVERRIDE_FILE_PREFIX: 'watcher' }, 'OVERRIDE_FILE_PREFIX is not argocd'],
+    [{ ARGO_URL: 'http://argocd.example.com' }, 'ARGO_URL is http'],
+    [{ ARGO_URL: 'https://me:pw@argocd.example.com' }, 'ARGO_URL holds a user name'],
+    [{ SKIP_TLS_VERIFY: 'true' }, 'SKIP_TLS_VERIFY'],
+    [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
+    [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, 'COMMIT_MESSAGE_FORMAT is not available'],
+    [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED is not available'],
+    [{ MATTERMOST_ENABLED: 'true' }, 'MATTERMOST_ENABLED is not available'],
+    [{ STATIC_FILES_PATH: '/static' }, 'STATIC_FILES_PATH is without effect'],
+    [{ GIT_MAX_ATTEMPTS: '5' }, 'GIT_MAX_ATTEMPTS is without effect'],
+  ])('%j', ([change, warning]) => {
+    const { warnings } = readSettings({ ...least, ...change })
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(warning)
+    expect(warnings[0]).not.toContain('changeme')
+  })
+  test('http on the own machine needs none', () =>
+    expect(readSettings({ ...least, ARGO_URL: 'http://127.0.0.1:4711' }).warnings).toEqual([]))
+})
+
+function anSshKey(cipher: string, lineEnd = '\n'): string {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(cipher.length)
+  const body = Buffer.concat([Buffer.from('openssh-key-v1\0'), length, Buffer.from(cipher)]).toString('base64')
+  return ['-----BEGIN OPENSSH PRIVATE KEY-----', body, '-----END OPENSSH PRIVATE KEY-----', ''].join(lineEnd)
+}
+
+describe('the SSH key', () => {
+  const knownHosts = aFile('known_hosts', 'git.example.com ssh-ed25519 AAAA\n')
+  const pem = ['-----BEGIN RSA PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED', '', 'AAAA', '-----END RSA PRIVATE KEY-----']
+  test.for<[string, string, Record<string, string>, string | undefined]>([
+    ['a good one', anSshKey('none'), {}, undefined],
+    ['line ends of Windows', anSshKey('none', '\r\n'), {}, undefined],
+    ['encrypted, with its passphrase', anSshKey('aes256-ctr'), { SSH_KEY_PASS: 'pw' }, undefined],
+    [
+      'encrypted, without',
+      anSshKey('aes256-ctr'),
+      {},
+      'SSH_KEY_PATH: the file holds an encrypted key: set SSH_KEY_PASS',
+    ],
+    ['encrypted in PEM', pem.join('\n'), {}, 'SSH_KEY_PATH: the file holds an encrypted key: set SSH_KEY_PASS'],
+    ['a public key', 'ssh-ed25519 AAAA me@home', {}, 'SSH_KEY_PATH: the file holds a public key: name the private one'],
+    [
+      'something else',
+      'hello',
+      {},
+      'SSH_KEY_PATH: the file does not hold a private key (-----BEGIN … PRIVATE KEY-----)',
+    ],
+  ])('%s', ([name, text, more, mistake]) => {
+    const file = aFile(`key ${name}`, text)
+    const mistakes = mistakesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
+    expect(mistakes).toEqual(mistake === undefined ? [] : [mistake])
+  })
+  test('a missing file', () =>
+    expect(mistakesIn({ ...least, SSH_KEY_PATH: '/nowhere', SSH_KNOWN_HOSTS: knownHosts })).toEqual([
+      'SSH_KEY_PATH: the file cannot be read (ENOENT)',
+    ]))
+})
+
+describe('docs/settings.md', () => {
+  const documented = new Map(
+    [
+      ...readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8').matchAll(
+        /^\| `([A-Z_]+)` \| ([^|]*) \|/gm,
+      ),
+    ].map(([, name, shown]) => [name ?? '', (shown ?? '').trim().replaceAll('`', '')]),
+  )
+  test('lists exactly the settings there are', () =>
+    expect([...documented.keys()].sort()).toEqual([...settingDefaults.keys()].sort()))
+  test.for([...settingDefaults].filter(([, text]) => text !== undefined && text !== ''))(
+    'says that the default of %s is %s',
+    ([name, text]) => expect(documented.get(name ?? '')).toBe(text),
+  )
+})

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { z } from 'zod'
+import type { AuthSettings } from './auth/auth-settings.ts'
+import type { SubmissionSettings } from './deployments/submit-task.ts'
+import type { WriteBackSettings } from './gitops/write-back-settings.ts'
+import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
+import { mistakesTogether } from './settings/mistakes-together.ts'
+import { notesOf, refusalsOf } from './settings/other-names.ts'
+import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
+import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
+import { warningsOf } from './settings/warnings-of.ts'
+import type { DatabaseSettings } from './storage/database.ts'
+
+/** Says everything that is wrong with the settings, at once and without their values. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly mistakes: readonly string[]
+  constructor(mistakes: readonly string[]) {
+    super(`the settings are wrong:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`)
+    this.mistakes = mistakes
+  }
+}
+
+export type Settings = ReturnType<typeof settingsOf>
+
+/**
+ * Reads the settings from environment variables and the files that `NAME_FILE` variables name.
+ *
+ * @returns the settings and, for the log, what a person should know about them
+ * @throws {SettingsError} naming every mistake; whoever starts the service ends with exit code 78
+ */
+export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
+  const { texts, mistakes } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const parsed = definitions.safeParse(texts)
+  const unread = new Set(mistakes.map(subjectOf))
+  const wrong = (parsed.error?.issues ?? []).map(mistakeOf).filter((mistake) => !unread.has(subjectOf(mistake)))
+  const all = [...mistakes, ...wrong, ...mistakesTogether(texts), ...refusalsOf(environment)]
+  if (!parsed.success || all.length > 0) throw new SettingsError(all)
+  return {
+    settings: settingsOf(parsed.data, environment),
+    warnings: [...notesOf(environment), ...warningsOf(parsed.data, texts)],
+  }
+}
+
+/** The setting that a mistake is about, whichever way it was given. */
+const subjectOf = (mistake: string) =>
+  mistake
+    .split(':', 1)[0]
+    ?.replace(/^ARGO_WATCHER_/, 'WATCHER_')
+    .replace(/(?<!_CA)_FILE$/, '')
+
+function mistakeOf({ path: [name], code, message }: z.core.$ZodIssue): string {
+  const missing = code === 'invalid_type'
+  return `${String(name)}: ${missing ? 'is required' : message}`
+}
+
+/** Grouped by who reads them. Credentials that may be rotated are read at each use. */
+function settingsOf(values: Values, environment: Environment) {
+  const dataDirectory = path.resolve(values.DATA_DIR)
+  return deepFreeze({
+    dataDirectory,
+    log: { level: values.LOG_LEVEL },
+    http: {
+      host: values.HOST,
+      port: values.PORT,
+      metricsPort: values.METRICS_PORT,
+      publicUrl: values.PUBLIC_URL,
+      trustedProxies: values.TRUST_PROXY,
+      drainDelayMs: values.DRAIN_DELAY,
+    },
+    database: { ...databaseOf(values), isEmbedded: values.EMBEDDED_DATABASE },
+    deliveryController: {
+      url: values.ARGO_URL,
+      linkUrl: values.ARGO_URL_ALIAS ?? values.ARGO_URL,
+      urlAlias: values.ARGO_URL_ALIAS,
+      token: credentialReader(environment, 'ARGO_TOKEN', values.ARGO_TOKEN),
+      timeoutMs: values.ARGO_API_TIMEOUT,
+      retries: values.ARGO_API_RETRIES,
+      certificateAuthority: values.ARGO_CA_FILE && readFileSync(values.ARGO_CA_FILE, 'utf8'),
+      skipTlsVerify: values.SKIP_TLS_VERIFY,
+      projects: values.ARGO_PROJECTS,
+      selector: values.ARGO_SELECTOR,
+      appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
+    },
+    submission: {
+      defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
+      refreshByDefault: values.ARGO_REFRESH_APP,
+    } satisfies SubmissionSettings,
+    annotationPrefixes: values.ANNOTATION_PREFIXES,
+    rollout: {
+      settleMs: values.ROLLOUT_SETTLE,
+      badPodGraceMs: values.BAD_POD_GRACE,
+      degradedGraceMs: values.DEGRADED_GRACE,
+      comparisonErrorGraceMs: values.COMPARISON_ERROR_GRACE,
+      syncFailedGraceMs: values.SYNC_FAILED_GRACE,
+      appGoneGraceMs: values.APP_GONE_GRACE,
+      acceptSuspended: values.ACCEPT_SUSPENDED_APP,
+      registryProxy: values.DOCKER_IMAGES_PROXY,
+      podLogLines: values.POD_LOG_LINES,
+    },
+    auth: authOf(values, environment),
+    writeBack: writeBackOf(values, dataDirectory),
+  })
+}
+
+function databaseOf(values: Values): DatabaseSettings {
+  const whole = values.DATABASE_URL ?? values.DB_DSN
+  const connection = whole === undefined ? connectionOfParts(values) : parseDatabaseConnection(whole)
+  if ('mistake' in connection) throw new SettingsError([`DATABASE_URL: ${connection.mistake}`])
+  return {
+    connection,
+    schema: values.DB_SCHEMA,
+    maxConnections: values.DB_MAX_CONNECTIONS,
+    connectTimeoutMs: values.DB_CONNECT_TIMEOUT,
+  }
+}
+
+function connectionOfParts(values: Values): DatabaseSettings['connection'] {
+  const parts = { host: values.DB_HOST, user: values.DB_USER, password: values.DB_PASSWORD, database: values.DB_NAME }
+  const given = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+  return { ...given, port: values.DB_PORT, ssl: sslOf(values.DB_SSL_MODE) }
+}
+
+function authOf(values: Values, environment: Environment): AuthSettings {
+  const credential = (name: 'WATCHER_DEPLOY_TOKEN' | 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS') => {
+    const atStart = values[name]
+    return atStart === undefined ? undefined : credentialReader(environment, name, atStart)
+  }
+  return {
+    deployToken: credential('WATCHER_DEPLOY_TOKEN'),
+    jwtSecret: credential('JWT_SECRET'),
+    jwtSecretPrevious: credential('JWT_SECRET_PREVIOUS'),
+    jwtIssuer: values.JWT_ISSUER,
+    jwtAudience: values.JWT_AUDIENCE,
+    enforceAllowedApps: values.JWT_ENFORCE_ALLOWED_APPS,
+    requireCredential: values.REQUIRE_CREDENTIAL,
+  }
+}
+
+function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {
+  return {
+    sshKeyPath: values.SSH_KEY_PATH,
+    sshKeyPass: values.SSH_KEY_PASS,
+    knownHostsPath: values.SSH_KNOWN_HOSTS,
+    commitAuthor: { name: values.SSH_COMMIT_USER, mail: values.SSH_COMMIT_MAIL },
+    gitOpTimeoutMs: values.GIT_OP_TIMEOUT,
+    repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
+    gitCredentials: values.GIT_CREDENTIALS,
+    allowedRepos: values.WRITE_BACK_ALLOWED_REPOS,
+    overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,
+    annotationPrefixes: values.ANNOTATION_PREFIXES,
+    controlPlaneNamespace: values.ARGO_NAMESPACE,
+    commitTrailer: values.COMMIT_TRAILER,
+  }
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) deepFreeze(part)
+  return Object.freeze(value)
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { otherNames } from './other-names.ts'
+import { sslModes } from './parse-database-connection.ts'
+import * as value from './setting-values.ts'
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+/** Every setting, how its text is read, and the text that counts where there is none. Meanings: docs/settings.md. */
+export const definitions = z.object({
+  HOST: value.text.prefault('0.0.0.0'),
+  PORT: value.port.prefault('8080'),
+  METRICS_PORT: value.port.optional(),
+  PUBLIC_URL: value.httpAddress.optional(),
+  TRUST_PROXY: value.proxies.prefault(''),
+  DRAIN_DELAY: value.duration.prefault('0'),
+  LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).prefault('info'),
+  DATA_DIR: value.text.prefault('./data'),
+
+  DATABASE_URL: value.secret.optional(),
+  DB_DSN: value.secret.optional(),
+  DB_HOST: value.text.optional(),
+  DB_PORT: value.port.prefault('5432'),
+  DB_USER: value.text.optional(),
+  DB_PASSWORD: value.secret.optional(),
+  DB_NAME: value.text.optional(),
+  DB_SSL_MODE: z.enum(sslModes, { error: `must be one of ${sslModes.join(', ')}` }).prefault('disable'),
+  DB_CONNECT_TIMEOUT: value.secondsOrDuration.prefault('2s'),
+  DB_SCHEMA: value.schemaName.prefault('watcher'),
+  DB_MAX_CONNECTIONS: value.wholeNumber(2, 500).prefault('16'),
+  EMBEDDED_DATABASE: value.truth.prefault('false'),
+
+  ARGO_URL: value.httpAddress,
+  ARGO_URL_ALIAS: value.httpAddress.optional(),
+  ARGO_TOKEN: value.secret,
+  ARGO_API_TIMEOUT: value.secondsOrDuration.prefault('60'),
+  ARGO_API_RETRIES: value.wholeNumber(0, 20).prefault('3'),
+  ARGO_REFRESH_APP: value.truth.prefault('true'),
+  ARGO_CA_FILE: value.text.optional(),
+  SKIP_TLS_VERIFY: value.truth.prefault('false'),
+  ARGO_PROJECTS: value.list.prefault(''),
+  ARGO_SELECTOR: value.text.optional(),
+  ARGO_NAMESPACE: value.namespaceName.prefault('argocd'),
+  APPS_IN_ANY_NAMESPACE: value.truth.prefault('false'),
+  ANNOTATION_PREFIXES: value.annotationPrefixes.prefault('watcher/,argo-watcher/'),
+
+  DEPLOYMENT_TIMEOUT: value.secondsOrDuration.prefault('900'),
+  ACCEPT_SUSPENDED_APP: value.truth.prefault('false'),
+  DOCKER_IMAGES_PROXY: value.text.optional(),
+  ROLLOUT_SETTLE: value.duration.optional(),
+  BAD_POD_GRACE: value.duration.prefault('120s'),
+  DEGRADED_GRACE: value.duration.prefault('60s'),
+  COMPARISON_ERROR_GRACE: value.duration.prefault('120s'),
+  SYNC_FAILED_GRACE: value.duration.prefault('15s'),
+  APP_GONE_GRACE: value.duration.prefault('30s'),
+  POD_LOG_LINES: value.wholeNumber(0, 100, 'lines').prefault('0'),
+
+  WATCHER_DEPLOY_TOKEN: value.secret.optional(),
+  JWT_SECRET: value.secret.optional(),
+  JWT_SECRET_PREVIOUS: value.secret.optional(),
+  JWT_ISSUER: value.text.optional(),
+  JWT_AUDIENCE: value.text.optional(),
+  JWT_ENFORCE_ALLOWED_APPS: value.truth.prefault('false'),
+  REQUIRE_CREDENTIAL: value.truth.prefault('false'),
+
+  SSH_KEY_PATH: value.text.optional(),
+  SSH_KEY_PASS: value.secret.optional(),
+  SSH_KNOWN_HOSTS: value.text.optional(),
+  SSH_COMMIT_USER: value.commitIdentity.prefault('deployment-watcher'),
+  SSH_COMMIT_MAIL: value.commitIdentity.prefault('deployment-watcher@localhost'),
+  GIT_CREDENTIALS: value.gitCredentials.prefault(''),
+  GIT_OP_TIMEOUT: value.secondsOrDuration.prefault('90s'),
+  REPO_CACHE_PATH: value.text.optional(),
+  WRITE_BACK_ALLOWED_REPOS: value.list.prefault(''),
+  OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),
+  COMMIT_TRAILER: value.truth.prefault('true'),
+})
+export type Values = z.infer<typeof definitions>
+export type Name = keyof Values
+
+/** A blank credential would open a door or close one unseen, so `NAME=` is a mistake for these and not "not given". */
+export const mayNotBeEmpty: ReadonlySet<string> = new Set<Name>([
+  'ARGO_URL',
+  'ARGO_TOKEN',
+  'JWT_SECRET',
+  'JWT_SECRET_PREVIOUS',
+  'WATCHER_DEPLOY_TOKEN',
+])
+
+/** Every name with the text that counts where none is given; `undefined` for one without. The documentation lists the same. */
+export const settingDefaults: ReadonlyMap<string, string | undefined> = new Map([
+  ...Object.entries(definitions.shape).map(
+    ([name, { def }]) => [name, 'defaultValue' in def ? def.defaultValue : undefined] as const,
+  ),
+  ...otherNames.map((name) => [name, undefined] as const),
+])

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import type { Name } from './definitions.ts'
+import { judgeSshKey } from './judge-ssh-key.ts'
+import { parseDatabaseConnection } from './parse-database-connection.ts'
+
+/** What was given, before it was read: mistakes of several settings are found beside those of single ones. */
+export type Texts = Readonly<Record<string, string>>
+
+function databaseMistakes(texts: Texts): string[] {
+  const given = ['DATABASE_URL', 'DB_DSN', 'DB_HOST'].filter((name) => name in texts)
+  if (given.length > 1)
+    return [`${given[0]}: given together with ${given.slice(1).join(' and ')}, which is ambiguous: keep one`]
+  const parts = ['DB_USER', 'DB_PASSWORD', 'DB_NAME', 'DB_PORT', 'DB_SSL_MODE'].filter((name) => name in texts)
+  if (given[0] !== 'DB_HOST' && given.length > 0 && parts.length > 0) {
+    return [`${given[0]}: given together with ${parts.join(', ')}, which is ambiguous: keep one way`]
+  }
+  if (given[0] === 'DB_HOST')
+    return ['DB_USER', 'DB_NAME'].filter((name) => !(name in texts)).map((name) => `${name}: is required with DB_HOST`)
+  const [whole] = given
+  if (whole === undefined)
+    return ['DATABASE_URL: no database is set: give a PostgreSQL address, or DB_HOST, DB_USER and DB_NAME']
+  const connection = parseDatabaseConnection(texts[whole] ?? '')
+  return 'mistake' in connection ? [`${whole}: ${connection.mistake}`] : []
+}
+
+function fileMistakes(texts: Texts): string[] {
+  return [
+    mistakeInFile('ARGO_CA_FILE', (text) =>
+      text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form',
+    ),
+    mistakeInFile('SSH_KEY_PATH', (text) => judgeSshKey(text, 'SSH_KEY_PASS' in texts)),
+    mistakeInFile('SSH_KNOWN_HOSTS', () => undefined),
+  ].filter((mistake) => mistake !== undefined)
+
+  function mistakeInFile(name: Name, judge: (text: string) => string | undefined): string | undefined {
+    const file = texts[name]
+    if (!file?.trim()) return undefined
+    try {
+      const mistake = judge(readFileSync(file.trim(), 'utf8'))
+      return mistake && `${name}: the file ${mistake}`
+    } catch (error) {
+      return `${name}: the file cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown reason'})`
+    }
+  }
+}
+
+function combinationMistakes(texts: Texts): string[] {
+  const mistakes: string[] = []
+  if ('SSH_KEY_PATH' in texts && !('SSH_KNOWN_HOSTS' in texts)) {
+    mistakes.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
+  }
+  if ('METRICS_PORT' in texts && texts.METRICS_PORT === (texts.PORT ?? '8080')) {
+    mistakes.push('METRICS_PORT: must differ from PORT')
+  }
+  if ('JWT_SECRET_PREVIOUS' in texts && !('JWT_SECRET' in texts)) {
+    mistakes.push('JWT_SECRET_PREVIOUS: is only accepted besides JWT_SECRET')
+  }
+  return mistakes
+}
+
+/** Mistakes that no single setting shows: ways that exclude each other, settings that need another, files they name. */
+export function mistakesTogether(texts: Texts): string[] {
+  return [...databaseMistakes(texts), ...fileMistakes(texts), ...combinationMistakes(texts)]
+}

@@ -1,0 +1,52 @@
+import type { Environment } from './setting-texts.ts'
+
+const isOn = (value: string) => /^(true|t|1)$/i.test(value.trim())
+const isGiven = (value: string) => value.trim() !== ''
+
+/** Settings whose silent absence would be dangerous or that mean another program: the start is refused. */
+const refusedSettings: Readonly<Record<string, { when: (value: string) => boolean; wayOut: string }>> = {
+  IDP_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
+  OIDC_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
+  LOCKDOWN_SCHEDULE: {
+    when: isGiven,
+    wayOut: 'is not available in this version: deployments would not be locked. Remove it',
+  },
+  STATE_TYPE: {
+    when: (value) => isGiven(value) && value !== 'postgres',
+    wayOut: 'only postgres is supported: remove it and set DATABASE_URL',
+  },
+  KEYCLOAK_ENABLED: { when: isGiven, wayOut: 'is now IDP_ENABLED' },
+  KEYCLOAK_URL: { when: isGiven, wayOut: 'is now IDP_ISSUER_URL, in the form <url>/realms/<realm>' },
+  KEYCLOAK_REALM: { when: isGiven, wayOut: 'is now a part of IDP_ISSUER_URL, in the form <url>/realms/<realm>' },
+  KEYCLOAK_CLIENT_ID: { when: isGiven, wayOut: 'is now IDP_CLIENT_ID' },
+  KEYCLOAK_PRIVILEGED_GROUPS: { when: isGiven, wayOut: 'is now IDP_PRIVILEGED_GROUPS' },
+  KEYCLOAK_TOKEN_VALIDATION_INTERVAL: { when: isGiven, wayOut: 'has no replacement and needs none: remove it' },
+}
+
+/** Settings that change nothing here, with what a person should know. */
+const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => boolean; note: string }>> = {
+  COMMIT_MESSAGE_FORMAT: { when: isGiven, note: 'not available in this version: the default message is used' },
+  WEBHOOK_ENABLED: { when: isOn, note: 'not available in this version: no webhook is called' },
+  MATTERMOST_ENABLED: { when: isOn, note: 'not available in this version: nothing is posted' },
+  TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
+  GIT_MAX_ATTEMPTS: { when: isGiven, note: 'without effect: a write-back is tried until the deadline of its task' },
+  GIT_BATCH_WRITEBACK: { when: isGiven, note: 'without effect: write-backs of one repository always share a push' },
+  GIT_BATCH_MAX_SIZE: { when: isGiven, note: 'without effect: write-backs of one repository always share a push' },
+  STATIC_FILES_PATH: { when: isGiven, note: 'without effect: the web UI is part of the service' },
+  DEV_ENVIRONMENT: { when: isGiven, note: 'without effect' },
+}
+
+/** Names that are recognised and have no value here. */
+export const otherNames: readonly string[] = [...Object.keys(refusedSettings), ...Object.keys(settingsWithoutEffect)]
+
+export function refusalsOf(environment: Environment): string[] {
+  return Object.entries(refusedSettings)
+    .filter(([name, { when }]) => when(environment[name] ?? ''))
+    .map(([name, { wayOut }]) => `${name}: ${wayOut}`)
+}
+
+export function notesOf(environment: Environment): string[] {
+  return Object.entries(settingsWithoutEffect)
+    .filter(([name, { when }]) => when(environment[name] ?? ''))
+    .map(([name, { note }]) => `${name} is ${note}`)
+}

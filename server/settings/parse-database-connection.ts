@@ -1,0 +1,59 @@
+import type { DatabaseSettings } from '../storage/database.ts'
+
+type Connection = DatabaseSettings['connection']
+
+export const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+export type SslMode = (typeof sslModes)[number]
+
+/** What libpq's words mean to our driver. */
+export function sslOf(mode: SslMode): NonNullable<Connection['ssl']> {
+  if (mode === 'disable') return false
+  if (mode === 'require') return { rejectUnauthorized: false }
+  return mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : { rejectUnauthorized: true }
+}
+
+/**
+ * Reads an address (`postgres://…`) or libpq's keywords (`host=db user=watcher dbname='my db'`).
+ *
+ * @returns what is wrong, without the text itself, or the connection
+ */
+export function parseDatabaseConnection(text: string): Connection | { mistake: string } {
+  if (/^postgres(ql)?:\/\//.test(text)) return parseAddress(text)
+  const keywords = parseKeywords(text)
+  if (!keywords)
+    return { mistake: 'must be a postgres:// address or keywords such as host=db user=watcher dbname=watcher' }
+  return connectionOf(keywords)
+}
+
+/** With libpq's meaning of sslmode: the driver's own differs and it would warn at every start. */
+function parseAddress(text: string): Connection | { mistake: string } {
+  const address = URL.parse(text)
+  if (!address)
+    return { mistake: 'must be a postgres:// address; special characters in the password are percent-encoded' }
+  if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
+  return { connectionString: address.href }
+}
+
+function parseKeywords(text: string): Map<string, string> | undefined {
+  const pair = /\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)\s*/y
+  const keywords = new Map<string, string>()
+  while (pair.lastIndex < text.length) {
+    const [, name, quoted, bare] = pair.exec(text) ?? []
+    if (name === undefined) return undefined
+    keywords.set(name.toLowerCase(), (quoted ?? bare ?? '').replace(/\\(.)/g, '$1'))
+  }
+  return keywords.size > 0 ? keywords : undefined
+}
+
+function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { mistake: string } {
+  const mode = sslModes.find((known) => known === (keywords.get('sslmode') ?? 'disable'))
+  if (mode === undefined) return { mistake: `sslmode must be one of ${sslModes.join(', ')}` }
+  const named = { host: 'host', user: 'user', password: 'password', database: 'dbname' }
+  const connection: Connection = { ssl: sslOf(mode) }
+  if (keywords.has('port')) connection.port = Number(keywords.get('port'))
+  for (const [property, keyword] of Object.entries(named)) {
+    const value = keywords.get(keyword)
+    if (value !== undefined) Object.assign(connection, { [property]: value })
+  }
+  return connection
+}

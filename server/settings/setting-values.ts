@@ -1,0 +1,126 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
+
+/** How one setting's text becomes a value. The messages follow "NAME: " and never hold the text: it may be a secret. */
+const refused = (message: string) => ({ error: message })
+
+export const text = z.string().trim().min(1, 'must not be blank')
+
+/** Kept as it is, blanks at its ends included; only an empty or blank one is refused. */
+export const secret = z.string().refine((value) => value.trim() !== '', 'must not be blank')
+
+export const truth = z
+  .string()
+  .trim()
+  .regex(/^(true|false|t|f|1|0)$/i, refused('must be true or false'))
+  .transform((value) => /^[t1]/i.test(value))
+
+/** @param unit what is counted, for the message */
+export const wholeNumber = (smallest: number, largest: number, unit = '') =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (value) => /^\d{1,15}$/.test(value) && Number(value) >= smallest && Number(value) <= largest,
+      `must be a whole number${unit && ` of ${unit}`} from ${smallest} to ${largest}`,
+    )
+    .transform(Number)
+
+export const port = wholeNumber(1, 65_535)
+
+const unitMs = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+
+function parseDuration(value: string): number | undefined {
+  if (value === '0') return 0
+  if (!/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
+  const parts = [...value.matchAll(/([\d.]+)(ms|s|m|h)/g)]
+  const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs.get(unit ?? '') ?? 0), 0)
+  return Math.round(total)
+}
+
+const longestMs = 24 * 3_600_000
+
+const milliseconds = (read: (value: string) => number | undefined, rule: string) =>
+  z
+    .string()
+    .trim()
+    .transform((value, context) => {
+      const ms = read(value)
+      if (ms !== undefined && ms <= longestMs) return ms
+      context.addIssue({ code: 'custom', message: rule })
+      return z.NEVER
+    })
+
+/** Milliseconds of `120s`, `1m30s`, `500ms` or `0`; at most a day. */
+export const duration = milliseconds(parseDuration, 'must be a duration of at most 24h such as 120s, 2m or 0')
+
+/** Where installations give plain seconds: `90` as well as `90s`. Not 0. @returns milliseconds */
+export const secondsOrDuration = milliseconds(
+  (value) => (/^\d{1,9}$/.test(value) ? Number(value) * 1000 : parseDuration(value)) || undefined,
+  'must be a number of seconds or a duration such as 90s, above 0 and at most 24h',
+)
+
+/** The entries of a comma list; blanks around them and empty entries do not count. */
+export const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+)
+
+export const gitCredentials = z.string().transform((value, context): ReadonlyMap<string, GitCredential> => {
+  const credentials = parseGitCredentials(value)
+  if (!('mistake' in credentials)) return credentials
+  context.addIssue({ code: 'custom', message: credentials.mistake })
+  return z.NEVER
+})
+
+/** An http(s) address without user, query and fragment, and without a slash at its end. */
+export const httpAddress = text.transform((value, context) => {
+  const address = URL.parse(value)
+  if (address && /^https?:$/.test(address.protocol) && address.search === '' && address.hash === '') {
+    address.username = ''
+    address.password = ''
+    return address.href.replace(/\/+$/, '')
+  }
+  context.addIssue({ code: 'custom', message: 'must be an http:// or https:// address without query and fragment' })
+  return z.NEVER
+})
+
+const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
+
+function isProxy(entry: string): boolean {
+  const [address = '', bits, ...more] = entry.split('/')
+  const family = isIP(address)
+  if (family === 0) return proxyNames.includes(entry)
+  return (
+    more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  )
+}
+
+export const proxies = list.refine(
+  (entries) => entries.every(isProxy),
+  `must list IP addresses, networks such as 10.0.0.0/8, or ${proxyNames.join(', ')}`,
+)
+
+export const annotationPrefixes = list.refine(
+  (prefixes) =>
+    prefixes.length > 0 && prefixes.every((prefix) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/$/.test(prefix)),
+  'must list prefixes that end with a slash, such as watcher/',
+)
+
+/** For a part of a file name. */
+export const fileNamePart = text.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _')
+
+export const schemaName = text.regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be 1 to 63 lower-case letters, digits or _')
+
+export const namespaceName = text.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
+
+/** A name or an address of a commit's author: what Git could not write in one line is refused. */
+export const commitIdentity = text.regex(/^[^<>\p{Cc}]{1,255}$/u, 'must not hold <, > or control characters')

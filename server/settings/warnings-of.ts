@@ -1,0 +1,27 @@
+import type { Values } from './definitions.ts'
+import type { Texts } from './mistakes-together.ts'
+
+const shortestJwtSecretBytes = 32
+
+/** What works but a person should know, a line each. */
+export function warningsOf(values: Values, texts: Texts): string[] {
+  const warnings: string[] = []
+  for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
+    if (Buffer.byteLength(values[name] ?? ' '.repeat(shortestJwtSecretBytes)) < shortestJwtSecretBytes) {
+      warnings.push(`${name} is weak: use at least 32 bytes, for instance from "openssl rand -hex 32"`)
+    }
+  }
+  if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
+    warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')
+  }
+  if (values.ARGO_URL.startsWith('http:') && !isLoopback(values.ARGO_URL)) {
+    warnings.push('ARGO_URL is http: the token and all answers cross the network unprotected')
+  }
+  if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
+  if (values.SKIP_TLS_VERIFY)
+    warnings.push('SKIP_TLS_VERIFY: whoever answers for ARGO_URL is believed; use ARGO_CA_FILE')
+  if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
+  return warnings
+}
+
+const isLoopback = (address: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname)

@@ -276,7 +276,7 @@ describe('docs/settings.md', () => {
   const documented = new Map(
     [
       ...readFileSync(new URL('../docs/settings.md', import.meta.url), 'utf8').matchAll(
-        /^\| `([A-Z_]+)` \| ([^|]*) \|/gm,
+        /^\| `([A-Z_]+)` \|([^|]*)\|/gm,
       ),
     ].map(([, name, shown]) => [name ?? '', (shown ?? '').trim().replaceAll('`', '')]),
   )

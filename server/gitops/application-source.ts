@@ -1,0 +1,23 @@
+/** One source of an application, as far as the write-back reads it. */
+export type ApplicationSource = {
+  readonly repository: string
+  /** '' means HEAD. */
+  readonly targetRevision: string
+  /** '' where the source names none. */
+  readonly path: string
+  readonly chart: string | undefined
+  readonly ref: string | undefined
+  readonly helmValueFiles: readonly string[]
+  readonly helmParameters: readonly HelmParameter[]
+}
+
+export type HelmParameter = { readonly name: string; readonly value: string; readonly forceString: boolean }
+
+/** An application, as far as the write-back reads it. */
+export type WriteBackApplication = {
+  readonly name: string
+  readonly namespace: string
+  readonly annotations: ReadonlyMap<string, string>
+  readonly sources: readonly ApplicationSource[]
+  readonly isMultiSource: boolean
+}

@@ -1,0 +1,268 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isAlias, isMap, isScalar, isSeq, type Node, parse, type YAMLMap, type YAMLSeq } from 'yaml'
+import type { HelmParameter } from './application-source.ts'
+import {
+  type OverrideDocument,
+  OverrideFileError,
+  pairOf,
+  parametersOf,
+  parseOverrideFile,
+} from './parse-override-file.ts'
+
+export type OverrideMerge =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'changed'; readonly text: string }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/**
+ * Sets parameters in the text of an override file and leaves every other byte as it is: comments, order, line ends, keys
+ * of others. `inherited` parameters are added where the file lacks them, since its list replaces the source's own.
+ * Text is cut in at the places that the parser names, because writing the whole document anew would reshape it.
+ */
+export function mergeOverrideFile(
+  text: string | undefined,
+  own: readonly { readonly name: string; readonly value: string }[],
+  inherited: readonly HelmParameter[],
+): OverrideMerge {
+  try {
+    const before = parseOverrideFile(text ?? '')
+    const merged = mergeInto(before, own, inherited)
+    return merged.text === before.text ? { kind: 'same' } : { kind: 'changed', text: merged.text }
+  } catch (error) {
+    if (error instanceof OverrideFileError) return { kind: 'invalid', reason: error.message }
+    if (error instanceof RangeError) return { kind: 'invalid', reason: 'is nested too deeply' }
+    throw error
+  }
+}
+
+function mergeInto(
+  before: OverrideDocument,
+  own: readonly { readonly name: string; readonly value: string }[],
+  inherited: readonly HelmParameter[],
+): OverrideDocument {
+  const ownNames = new Set(own.map(({ name }) => name))
+  const present = parametersOf(before)
+  const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
+  const wanted = [...lacking, ...own.map((parameter) => ({ ...parameter, forceString: true }))]
+  let current = before
+  for (const parameter of wanted) {
+    const text = setParameter(current, parameter)
+    if (text !== current.text) current = checked(current, parseOverrideFile(text), parameter)
+  }
+  return current
+}
+
+/** An edit must change the one parameter and nothing else; a shape we did not foresee is refused instead of damaged. */
+function checked(before: OverrideDocument, after: OverrideDocument, parameter: HelmParameter): OverrideDocument {
+  const set = parametersOf(after).get(parameter.name)
+  const isSet = set?.value === parameter.value && set.forceString === parameter.forceString
+  const others = (of: OverrideDocument) => [withoutParameters(of.data), withoutName(parametersOf(of), parameter.name)]
+  if (!isSet || !isDeepStrictEqual(others(before), others(after))) {
+    throw new OverrideFileError('has a form in which a parameter cannot be set without touching something else')
+  }
+  return after
+}
+
+function withoutName<V>(map: ReadonlyMap<string, V>, name: string): ReadonlyMap<string, V> {
+  return new Map([...map].filter(([key]) => key !== name))
+}
+
+/** What lies outside `helm.parameters`. An empty `helm` is the same as none. */
+function withoutParameters(data: unknown): unknown {
+  if (!(data instanceof Map)) return data
+  return new Map(
+    [...data].flatMap(([key, value]) => {
+      if (String(key).toLowerCase() !== 'helm') return [[key, value]]
+      const rest = value instanceof Map ? withoutName(value, parametersKey(value)) : value
+      return rest === null || (rest instanceof Map && rest.size === 0) ? [] : [[key, rest]]
+    }),
+  )
+}
+
+function parametersKey(helm: ReadonlyMap<unknown, unknown>): string {
+  return [...helm.keys()].map(String).find((key) => key.toLowerCase() === 'parameters') ?? 'parameters'
+}
+
+/** Walks down to the parameter and returns the text with it set; the same text where it is set already. */
+function setParameter({ text, document }: OverrideDocument, parameter: HelmParameter): string {
+  const root = document.contents
+  if (!isMap(root)) return appendLines(text, text.length, helmBlock(parameter, 0))
+  const helm = pairOf(root, 'helm')
+  if (!helm) return addPair(text, root, (column) => helmBlock(parameter, column), helmFlow(parameter))
+  if (isEmpty(helm.value)) {
+    return fillEmpty(text, helm.value, (column) => parametersBlock(parameter, column + 2), columnOf(text, root))
+  }
+  if (!isMap(helm.value)) throw new OverrideFileError('has something else than a map under helm')
+  const list = pairOf(helm.value, 'parameters')
+  if (!list) {
+    return addPair(text, helm.value, (column) => parametersBlock(parameter, column), parametersFlow(parameter))
+  }
+  if (isEmpty(list.value)) {
+    return fillEmpty(text, list.value, (column) => itemBlock(parameter, column + 2), columnOf(text, helm.value))
+  }
+  if (!isSeq(list.value)) throw new OverrideFileError('has something else than a list under helm.parameters')
+  return setInList(text, list.value, parameter)
+}
+
+function setInList(text: string, list: YAMLSeq, parameter: HelmParameter): string {
+  const entries = list.items.map((item) => {
+    if (isAlias(item) || !isMap(item)) throw new OverrideFileError('has something else than maps in helm.parameters')
+    return item
+  })
+  const named = entries.filter((item) => scalarOf(item, 'name') === parameter.name)
+  if (named.length === 0) return addItem(text, list, parameter)
+  // the later of two counts, but both are changed: from the end, so that the places of the earlier one stay true
+  return named.reduceRight((changed, item) => setInItem(changed, item, parameter), text)
+}
+
+function scalarOf(item: YAMLMap, key: string): unknown {
+  const value = pairOf(item, key)?.value
+  return isScalar(value) ? value.value : undefined
+}
+
+/** `forceString` first where it comes later in the text, again so that the earlier place stays true. */
+function setInItem(text: string, item: YAMLMap, parameter: HelmParameter): string {
+  const edits = [
+    {
+      key: 'value',
+      written: quoted(parameter.value),
+      isRight: (node: Node | null) => isString(text, node, parameter.value),
+    },
+    { key: 'forceString', written: 'true', isRight: (node: Node | null) => isScalar(node) && node.value === true },
+  ]
+  const placed = edits.map((edit) => {
+    const pair = pairOf(item, edit.key)
+    return { ...edit, pair, at: nodeOf(pair?.value)?.range?.[0] ?? Number.POSITIVE_INFINITY }
+  })
+  let changed = text
+  for (const { key, written, isRight, pair } of placed.sort((one, other) => other.at - one.at)) {
+    if (!pair)
+      changed = addPair(changed, item, (column) => [`${' '.repeat(column)}${key}: ${written}`], `${key}: ${written}`)
+    else if (!isRight(nodeOf(pair.value))) changed = replaceNode(changed, nodeOf(pair.value), written)
+  }
+  return changed
+}
+
+/** Whether readers of YAML 1.1 and 1.2 alike see this very string; a plain `yes` or `1.20` they do not. */
+function isString(text: string, node: Node | null, wanted: string): boolean {
+  if (!isScalar(node) || node.value !== wanted || !node.range) return false
+  return node.type !== 'PLAIN' || parse(text.slice(node.range[0], node.range[1]), { version: '1.1' }) === wanted
+}
+
+function replaceNode(text: string, node: Node | null, written: string): string {
+  if (!node?.range) throw new OverrideFileError('has a parameter without a place in the text')
+  const [start, end] = node.range
+  const old = text.slice(start, end)
+  const gap = /[\s]/.test(text[start - 1] ?? ' ') ? '' : ' '
+  return text.slice(0, start) + gap + written + (/\r?\n$/.exec(old)?.[0] ?? '') + text.slice(end)
+}
+
+function addItem(text: string, list: YAMLSeq, parameter: HelmParameter): string {
+  if (list.flow) return addToFlow(text, list, itemFlow(parameter))
+  return appendLines(text, contentEnd(list), itemBlock(parameter, dashColumn(text, list)))
+}
+
+function dashColumn(text: string, list: YAMLSeq): number {
+  const start = list.range?.[0] ?? 0
+  return start - lineStart(text, start)
+}
+
+/** Adds a key at the end of a map, in the map's own style. */
+function addPair(text: string, map: YAMLMap, block: (column: number) => readonly string[], flow: string): string {
+  return map.flow ? addToFlow(text, map, flow) : appendLines(text, contentEnd(map), block(columnOf(text, map)))
+}
+
+function addToFlow(text: string, collection: YAMLMap | YAMLSeq, flow: string): string {
+  const isFilled = collection.items.length > 0
+  const at = isFilled ? contentEndOfLast(collection) : (collection.range?.[0] ?? 0) + 1
+  return `${text.slice(0, at)}${isFilled ? ', ' : ''}${flow}${text.slice(at)}`
+}
+
+/** A key without a value: the lines go below it. An explicit `null` or `~` is refused by the check of the result. */
+function fillEmpty(text: string, value: unknown, lines: (column: number) => readonly string[], column: number): string {
+  const at = nodeOf(value)?.range?.[0]
+  if (at === undefined) throw new OverrideFileError('has a key without a place in the text')
+  return appendLines(text, at, lines(column))
+}
+
+/** Puts lines below the line that holds `at`, so that a comment at its end stays there. */
+function appendLines(text: string, at: number, lines: readonly string[]): string {
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+  const next = at > 0 && text[at - 1] === '\n' ? at : text.indexOf('\n', at) + 1
+  const isLast = next === 0
+  const head = isLast ? text : text.slice(0, next)
+  const gap = isLast && head !== '' && !head.endsWith('\n') ? lineEnd : ''
+  return head + gap + lines.map((line) => line + lineEnd).join('') + (isLast ? '' : text.slice(next))
+}
+
+function contentEnd(node: YAMLMap | YAMLSeq): number {
+  return node.flow ? (node.range?.[1] ?? 0) : contentEndOfLast(node)
+}
+
+/** Where the last thing in a collection ends, before comments and blank lines behind it. */
+function contentEndOfLast(collection: YAMLMap | YAMLSeq): number {
+  const last = collection.items.at(-1)
+  const pair = isMap(collection) ? collection.items.at(-1) : undefined
+  const node = pair ? (nodeOf(pair.value) ?? nodeOf(pair.key)) : nodeOf(last)
+  if (isMap(node) || isSeq(node)) return contentEnd(node)
+  return node?.range?.[1] ?? collection.range?.[1] ?? 0
+}
+
+function nodeOf(value: unknown): Node | null {
+  return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : null
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (isScalar(value) && value.value === null)
+}
+
+function lineStart(text: string, at: number): number {
+  return text.lastIndexOf('\n', at - 1) + 1
+}
+
+function columnOf(text: string, map: YAMLMap): number {
+  const start = map.range?.[0] ?? 0
+  return start - lineStart(text, start)
+}
+
+function helmBlock(parameter: HelmParameter, column: number): readonly string[] {
+  return [`${' '.repeat(column)}helm:`, ...parametersBlock(parameter, column + 2)]
+}
+
+function parametersBlock(parameter: HelmParameter, column: number): readonly string[] {
+  return [`${' '.repeat(column)}parameters:`, ...itemBlock(parameter, column + 2)]
+}
+
+function itemBlock(parameter: HelmParameter, column: number): readonly string[] {
+  const indent = ' '.repeat(column)
+  return fieldsOf(parameter).map((field, at) => `${indent}${at === 0 ? '- ' : '  '}${field}`)
+}
+
+function helmFlow(parameter: HelmParameter): string {
+  return `helm: {${parametersFlow(parameter)}}`
+}
+
+function parametersFlow(parameter: HelmParameter): string {
+  return `parameters: [${itemFlow(parameter)}]`
+}
+
+function itemFlow(parameter: HelmParameter): string {
+  return `{${fieldsOf(parameter).join(', ')}}`
+}
+
+function fieldsOf({ name, value, forceString }: HelmParameter): readonly string[] {
+  return [`name: ${plainOrQuoted(name)}`, `value: ${quoted(value)}`, ...(forceString ? ['forceString: true'] : [])]
+}
+
+/** A dotted name that starts with a letter is a string to every reader. */
+function plainOrQuoted(name: string): string {
+  return /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(name) ? name : quoted(name)
+}
+
+/** JSON's escapes are YAML's; what YAML does not count as printable, JSON leaves as it is. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseAnnotations } from './parse-annotations.ts'
+
+const prefixes = ['watcher/', 'argo-watcher/']
+const parse = (annotations: Record<string, string>) => parseAnnotations(new Map(Object.entries(annotations)), prefixes)
+
+describe('the annotations of an application (spec 2.6)', () => {
+  test('a full set is read', () => {
+    const annotations = parse({
+      'watcher/managed': 'true',
+      'watcher/managed-images': ' app = registry.example/shop , job=registry.example/job ',
+      'watcher/app.helm.image-tag': 'image.tag',
+      'watcher/job.helm.image-tag': 'jobs[0].image\\.tag',
+      'watcher/write-back-filename': 'tags.yaml',
+      'watcher/fire-and-forget': 'true',
+      'watcher/bad-pod-grace': '2m',
+    })
+    expect(annotations).toMatchObject({
+      managed: true,
+      faults: [],
+      managedImages: [
+        { alias: 'app', image: 'registry.example/shop', tag: { kind: 'parameter', name: 'image.tag' } },
+        { alias: 'job', image: 'registry.example/job', tag: { kind: 'parameter', name: 'jobs[0].image\\.tag' } },
+      ],
+      writeBackFilename: 'tags.yaml',
+      fireAndForget: true,
+      skipImageValidation: false,
+      acceptSuspended: undefined,
+      badPodGraceMs: 120_000,
+    })
+  })
+
+  test('the first prefix that has an annotation wins, each annotation by itself', () => {
+    const annotations = parse({
+      'argo-watcher/managed': 'true',
+      'watcher/managed-images': 'a=x',
+      'argo-watcher/managed-images': 'b=y',
+      'argo-watcher/a.helm.image-tag': 'image.tag',
+    })
+    expect(annotations.managed).toBe(true)
+    expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'parameter' } }])
+  })
+
+  test.for(['True', '1', 'yes', 'TRUE', ' true'])('managed = %j does not count and is noted', (value) => {
+    const annotations = parse({ 'watcher/managed': value })
+    expect(annotations.managed).toBe(false)
+    expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
+  })
+
+  test.for([
+    { list: '', quotes: '""' },
+    { list: '  ', quotes: '"  "' },
+    { list: '=x', quotes: '"=x"' },
+    { list: 'a=', quotes: '"a="' },
+    { list: 'a', quotes: '"a"' },
+    { list: 'a=x,', quotes: '""' },
+    { list: 'a=x,a=y', quotes: '"a=y"' },
+    { list: 'a/b=x', quotes: '"a/b=x"' },
+    { list: 'a..b=x', quotes: '"a..b=x"' },
+    { list: `${'a'.repeat(64)}=x`, quotes: 'aaaa' },
+    { list: 'ä=x', quotes: '"ä=x"' },
+    { list: '__proto__=x', quotes: '"__proto__=x"' },
+    { list: 'constructor=x', quotes: '"constructor=x"' },
+    { list: 'a=x y', quotes: '"a=x y"' },
+  ])('managed-images $list is a fault that quotes the entry', ({ list, quotes }) => {
+    expect(parse({ 'watcher/managed-images': list }).faults).toEqual([expect.stringContaining(quotes)])
+  })
+
+  test('the first = splits, one image may have several aliases', () => {
+    const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
+    expect(faults).toEqual([])
+    expect(managedImages.map(({ image }) => image)).toEqual(['b=c', 'b=c'])
+  })
+
+  test('more than 200 entries are refused', () => {
+    const list = Array.from({ length: 201 }, (_, at) => `a${at}=x`).join(',')
+    expect(parse({ 'watcher/managed-images': list })).toMatchObject({ managedImages: [], faults: [/201/] })
+  })
+
+  test('an alias without its Helm value path is a fault of that alias alone', () => {
+    const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=x' })
+    expect(faults).toEqual([])
+    expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
+  })
+
+  test.for([
+    '',
+    '.',
+    'a..b',
+    'a.',
+    '.a',
+    'a.[0]',
+    'a.b: c',
+    'a'.repeat(2048),
+    'a\nb',
+    Array(40).fill('a').join('.'),
+    '__proto__.tag',
+    'a.{{b}}',
+    'a,b',
+  ])('the Helm value path %j is a fault', (path) => {
+    const { managedImages } = parse({ 'watcher/managed-images': 'a=x', 'watcher/a.helm.image-tag': path })
+    expect(managedImages[0]?.tag).toMatchObject({ kind: 'fault' })
+  })
+
+  test.for([
+    { value: '0', ms: 0 },
+    { value: '90', ms: 90_000 },
+    { value: '500ms', ms: 500 },
+    { value: '1h', ms: 3_600_000 },
+    { value: '-1', ms: undefined },
+    { value: 'soon', ms: undefined },
+  ])('bad-pod-grace $value is $ms ms', ({ value, ms }) => {
+    const annotations = parse({ 'watcher/bad-pod-grace': value })
+    expect(annotations.badPodGraceMs).toBe(ms)
+    expect(annotations.notes).toHaveLength(ms === undefined ? 1 : 0)
+  })
+
+  test('no map of annotations makes it throw', () => {
+    const names = fc.constantFrom(
+      'managed',
+      'managed-images',
+      'a.helm.image-tag',
+      'bad-pod-grace',
+      'write-back-repo',
+      '__proto__',
+    )
+    const name = fc.oneof(names, fc.string()).map((text) => `watcher/${text}`)
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a=x,b=y', 'a==', ',,,', '=', 'a=x,a'))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value)), (entries) => {
+        const annotations = parseAnnotations(new Map(entries), prefixes)
+        expect(annotations.managedImages.length).toBeLessThanOrEqual(200)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

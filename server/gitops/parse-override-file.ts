@@ -1,0 +1,91 @@
+import { type Document, isMap, isScalar, parseDocument, visit, type YAMLMap } from 'yaml'
+
+/** A file that a write-back does not dare to edit, and why. */
+export class OverrideFileError extends Error {
+  override readonly name = 'OverrideFileError'
+}
+
+export type OverrideDocument = {
+  readonly text: string
+  readonly document: Document
+  /** The content as plain data, maps as Map, so that a key such as `__proto__` is only a key. */
+  readonly data: unknown
+}
+
+export const maxOverrideFileBytes = 1024 * 1024
+const maxDepth = 64
+
+/**
+ * Reads an override file strictly: one YAML document, a map or nothing, no key twice.
+ * @throws {OverrideFileError}
+ */
+export function parseOverrideFile(text: string): OverrideDocument {
+  if (Buffer.byteLength(text) > maxOverrideFileBytes) throw new OverrideFileError('is larger than 1 MiB')
+  if (isTooDeep(text)) throw new OverrideFileError('is nested too deeply')
+  // the library compares every key of a map with every other one; our own look below is linear
+  const document = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })
+  if (document.errors.some(({ code }) => code === 'MULTIPLE_DOCS')) throw new OverrideFileError('holds two documents')
+  if (document.errors.length > 0) throw new OverrideFileError(`is not YAML: ${document.errors[0]?.message}`)
+  refuseDoubleKeys(document)
+  const isEmpty = document.contents === null || (isScalar(document.contents) && document.contents.source === '')
+  if (!isEmpty && !isMap(document.contents)) throw new OverrideFileError('is not a YAML map')
+  return { text, document, data: isEmpty ? new Map() : plainData(document) }
+}
+
+/** Brackets and dashes in front of a line are all that nests; counting those in texts too only errs to the safe side. */
+function isTooDeep(text: string): boolean {
+  let open = 0
+  for (const character of text) {
+    if (character === '[' || character === '{') open += 1
+    else if (character === ']' || character === '}') open = Math.max(0, open - 1)
+    if (open > maxDepth) return true
+  }
+  return /^(?:[ \t]*[-?:][ \t]+){65}/m.test(text) || /^ {1000}/m.test(text)
+}
+
+function refuseDoubleKeys(document: Document): void {
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>()
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? `${typeof key.value} ${String(key.value)}` : undefined
+        if (name !== undefined && seen.has(name)) throw new OverrideFileError(`has the key ${name.slice(0, 80)} twice`)
+        if (name !== undefined) seen.add(name)
+      }
+    },
+  })
+}
+
+function plainData(document: Document): unknown {
+  try {
+    return document.toJS({ mapAsMap: true, maxAliasCount: 100 })
+  } catch (cause) {
+    throw new OverrideFileError('uses YAML aliases too often or wrongly', { cause })
+  }
+}
+
+/** The entry of a map under a name in any letter case: the delivery controller does not mind the case either. */
+export function pairOf(map: YAMLMap, name: string) {
+  const found = map.items.filter(({ key }) => isScalar(key) && String(key.value).toLowerCase() === name.toLowerCase())
+  if (found.length > 1) throw new OverrideFileError(`has the key ${name} in two spellings`)
+  return found[0]
+}
+
+/** The tags and other values that `helm.parameters` of a file sets, by parameter. Of two with one name the last counts. */
+export function parametersOf({ data }: OverrideDocument): ReadonlyMap<string, { value: string; forceString: boolean }> {
+  const found = new Map<string, { value: string; forceString: boolean }>()
+  const list = fieldOf(fieldOf(data, 'helm'), 'parameters')
+  for (const entry of Array.isArray(list) ? list : []) {
+    const name = fieldOf(entry, 'name')
+    const value = fieldOf(entry, 'value')
+    if (typeof name !== 'string') continue
+    found.set(name, { value: String(value ?? ''), forceString: fieldOf(entry, 'forceString') === true })
+  }
+  return found
+}
+
+function fieldOf(data: unknown, name: string): unknown {
+  if (!(data instanceof Map)) return undefined
+  for (const [key, value] of data) if (String(key).toLowerCase() === name.toLowerCase()) return value
+  return undefined
+}

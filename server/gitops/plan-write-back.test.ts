@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest'
+import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
+import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+const settings: WriteBackSettings = {
+  sshKeyPath: '/keys/id',
+  sshKeyPass: undefined,
+  knownHostsPath: '/keys/known_hosts',
+  commitAuthor: { name: 'Watcher', mail: 'watcher@example.test' },
+  gitOpTimeoutMs: 90_000,
+  repoCachePath: '/cache',
+  gitCredentials: new Map([['git.example', { user: 'bot', password: 'token' }]]),
+  allowedRepos: [],
+  overrideFilePrefix: 'watcher',
+  annotationPrefixes: ['watcher/', 'argo-watcher/'],
+  controlPlaneNamespace: 'argocd',
+  commitTrailer: true,
+}
+const task: WriteBackTask = {
+  id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+  app: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  mayWrite: true,
+}
+const managed = {
+  'watcher/managed': 'true',
+  'watcher/managed-images': 'app=registry.example/shop',
+  'watcher/app.helm.image-tag': 'image.tag',
+}
+const toRepository = {
+  'watcher/write-back-repo': 'git@git.example:team/deploy.git',
+  'watcher/write-back-branch': 'main',
+  'watcher/write-back-path': 'apps/shop',
+}
+
+function aSource(source: Partial<ApplicationSource> = {}): ApplicationSource {
+  return {
+    repository: 'ssh://git@git.example/team/deploy.git',
+    targetRevision: 'main',
+    path: 'apps/shop',
+    chart: undefined,
+    ref: undefined,
+    helmValueFiles: [],
+    helmParameters: [],
+    ...source,
+  }
+}
+
+type Example = {
+  annotations?: Record<string, string>
+  name?: string
+  namespace?: string
+  sources?: ApplicationSource[]
+}
+
+function anApplication({ annotations = {}, name = 'shop', namespace = 'argocd', sources }: Example = {}) {
+  const application: WriteBackApplication = {
+    name,
+    namespace,
+    annotations: new Map(Object.entries({ ...managed, ...annotations })),
+    sources: sources ?? [aSource()],
+    isMultiSource: (sources ?? []).length > 1,
+  }
+  return application
+}
+
+const chart = aSource({ repository: 'https://charts.example', chart: 'shop', targetRevision: '1.2.3', path: '' })
+const several = (source: Partial<ApplicationSource> = {}) => [chart, aSource(source)]
+const plan = (example: Example = {}, change: Partial<WriteBackSettings> = {}) =>
+  planWriteBack(task, anApplication(example), { ...settings, ...change })
+
+describe('a single-source application (spec 2.6, rule 1)', () => {
+  test('is written to its own repository, branch and path; the three annotations do not count', () => {
+    const decision = plan({ annotations: { ...toRepository, 'watcher/write-back-path': '../elsewhere' } })
+    expect(decision).toEqual({
+      kind: 'write',
+      plan: {
+        app: 'shop',
+        repository: 'ssh://git@git.example/team/deploy.git',
+        branch: 'main',
+        file: 'apps/shop/.watcher-source-shop.yaml',
+        parameters: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
+        sourceParameters: [],
+        message: `watcher(shop): update image tag\n\nWatcher-Task: ${task.id}\n`,
+      },
+      warnings: [],
+      fireAndForget: false,
+    })
+  })
+
+  test.for([
+    { targetRevision: '', branch: 'HEAD' },
+    { targetRevision: 'HEAD', branch: 'HEAD' },
+    { targetRevision: 'refs/heads/release/1', branch: 'release/1' },
+    { targetRevision: 'v1.2', branch: 'v1.2' },
+  ])('targetRevision $targetRevision means the branch $branch', ({ targetRevision, branch }) => {
+    expect(plan({ sources: [aSource({ targetRevision })] })).toMatchObject({ kind: 'write', plan: { branch } })
+  })
+
+  test.for([
+    { source: { targetRevision: 'refs/tags/v1' } },
+    { source: { targetRevision: '0123456789abcdef0123456789abcdef01234567' } },
+    { source: { targetRevision: '>= 1.0 < 2' } },
+    { source: { targetRevision: '1.*' } },
+    { source: { targetRevision: '~1.2' } },
+    { source: { targetRevision: '--force' } },
+    { source: { targetRevision: '+main' } },
+    { source: { chart: 'shop' } },
+    { source: { repository: 'oci://registry.example/charts' } },
+    { source: { path: '../x' } },
+  ])('with $source it is refused as not followed', ({ source }) => {
+    expect(plan({ sources: [aSource(source)] })).toMatchObject({ kind: 'refused', cause: 'not_followed' })
+  })
+
+  test('the parameters of the source go along, as the list in the file replaces them', () => {
+    const helmParameters = [{ name: 'replicas', value: '2', forceString: false }]
+    expect(plan({ sources: [aSource({ helmParameters })] })).toMatchObject({
+      plan: { sourceParameters: helmParameters },
+    })
+  })
+})
+
+describe('a multi-source application (spec 2.6, rule 2)', () => {
+  test('is written where the annotations say', () => {
+    expect(plan({ sources: several(), annotations: toRepository })).toMatchObject({
+      kind: 'write',
+      plan: {
+        repository: 'git@git.example:team/deploy.git',
+        branch: 'main',
+        file: 'apps/shop/.watcher-source-shop.yaml',
+      },
+      warnings: [],
+    })
+  })
+
+  test('is refused with the list of the annotations it lacks', () => {
+    const decision = plan({ sources: several(), annotations: { 'watcher/write-back-branch': 'main' } })
+    expect(decision).toMatchObject({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason: expect.stringMatching(/write-back-repo, write-back-path$/),
+    })
+  })
+
+  test('a source over https is the same repository', () => {
+    const sources = several({ repository: 'https://Git.example/team/deploy' })
+    expect(plan({ sources, annotations: toRepository })).toMatchObject({ kind: 'write' })
+  })
+
+  test('a directory that no source reads is written all the same, with a warning', () => {
+    const decision = plan({ sources: several({ path: 'elsewhere' }), annotations: toRepository })
+    expect(decision).toMatchObject({ kind: 'write', warnings: [expect.stringContaining('no source')] })
+  })
+
+  test.for([
+    { repository: 'git@other.example:team/deploy.git' },
+    { targetRevision: 'other' },
+    { targetRevision: 'refs/tags/x' },
+  ])('whose sources are %j is refused as not followed', (source) => {
+    const decision = plan({ sources: several(source), annotations: toRepository })
+    expect(decision).toMatchObject({ kind: 'refused', cause: 'not_followed' })
+  })
+
+  test.for([
+    '--upload-pack=touch x',
+    'ext::sh -c touch',
+    'fd::17',
+    'file:///srv/x.git',
+    '/srv/x.git',
+    './x',
+    'http://git.example/x',
+    'git://git.example/x',
+    'transport::git.example',
+    'ssh://-oProxyCommand=x/y',
+    'ssh://-l@git.example/x',
+    '-lroot@git.example:x',
+    'ssh://git@git.%h/x',
+    'git@git.example:x\ny',
+    'git@git.example:x\0y',
+    'ssh://git@git.example:70000/x',
+    'https://user:secret@git.example/x',
+    'git@git.example:../x',
+    'git@git.example:x y',
+    'git@git.example:-x',
+    '',
+    'git@git.example:$(id)',
+    "git@git.example:'x",
+    'ssh://git@git.example/x;id',
+    'ssh://git@[::1]/x',
+    'https://git.example/x?y=z',
+  ])('the address %j is refused before anything runs', (address) => {
+    const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-repo': address } })
+    expect(decision).toMatchObject({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason: expect.stringContaining('repository address not allowed'),
+    })
+    expect(decision).not.toMatchObject({ reason: expect.stringContaining('secret') })
+  })
+
+  test.for([
+    '+main',
+    ':main',
+    'a:b',
+    '@',
+    'HEAD',
+    'refs/tags/x',
+    'refs/heads/main',
+    '',
+    '-f',
+    'a..b',
+    'a b',
+    'a~1',
+    'a^',
+    'a.lock',
+    'a/',
+    '/a',
+    'a//b',
+    '.a',
+    'a/.b',
+    'a@{1}',
+    'a\\b',
+    'a\nb',
+    'a*',
+    'a?',
+    'a[',
+    'x'.repeat(256),
+    'main\0',
+    'a.',
+  ])('the branch %j is refused', (branch) => {
+    const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-branch': branch } })
+    expect(decision).toMatchObject({
+      cause: 'annotation_invalid',
+      reason: expect.stringContaining('write-back-branch'),
+    })
+  })
+
+  test.for([
+    { path: '.', file: '.watcher-source-shop.yaml' },
+    { path: '', file: '.watcher-source-shop.yaml' },
+    { path: './x', file: 'x/.watcher-source-shop.yaml' },
+    { path: 'x/', file: 'x/.watcher-source-shop.yaml' },
+    { path: 'a/./b', file: 'a/b/.watcher-source-shop.yaml' },
+    { path: 'a//b', file: 'a/b/.watcher-source-shop.yaml' },
+    { path: '/a', file: 'a/.watcher-source-shop.yaml' },
+    { path: '.github/x', file: '.github/x/.watcher-source-shop.yaml' },
+  ])('the path $path is normalised', ({ path, file }) => {
+    const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
+    expect(decision).toMatchObject({ kind: 'write', plan: { file } })
+  })
+
+  test.for([
+    '../x',
+    'a/../../x',
+    'a/..',
+    '.git/config',
+    '.GIT',
+    'a/.git',
+    '.git.',
+    '.git ',
+    'git~1',
+    'GIT~1/x',
+    '.g\u200cit',
+    'a\\b',
+    'a\nb',
+    'a\0b',
+    '.git::$INDEX_ALLOCATION',
+    '.gitmodules',
+    'x/'.repeat(70),
+    'x'.repeat(4096),
+    'u\u0308',
+  ])('the path %j is refused', (path) => {
+    const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
+    expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('write-back-path') })
+  })
+})
+
+describe('the name of the override file', () => {
+  test.for([
+    { example: { name: 'Shop' }, file: 'apps/shop/.watcher-source-shop.yaml' },
+    { example: { namespace: 'team-a' }, file: 'apps/shop/.watcher-source-team-a_shop.yaml' },
+    { example: { annotations: { 'watcher/write-back-filename': 'tags.yaml' } }, file: 'apps/shop/tags.yaml' },
+  ])('of $example is $file', ({ example, file }) => {
+    expect(plan(example)).toMatchObject({ kind: 'write', plan: { file } })
+  })
+
+  test('takes the prefix from the settings', () => {
+    expect(plan({}, { overrideFilePrefix: 'argocd' })).toMatchObject({
+      plan: { file: 'apps/shop/.argocd-source-shop.yaml' },
+    })
+  })
+
+  test.for(['../x', '.git/config', 'a/b', '', '.', '..', '.gitmodules', '.gitattributes', 'x\n', 'a\\b', '.git'])(
+    'write-back-filename %j is refused',
+    (name) => {
+      const decision = plan({ annotations: { 'watcher/write-back-filename': name } })
+      expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('file') })
+    },
+  )
+})
+
+describe('who may write, and with what', () => {
+  test.for([
+    { why: 'not_managed', annotations: { 'watcher/managed': 'yes' }, mayWrite: true, note: /managed = "true"/ },
+    { why: 'not_managed', annotations: { 'watcher/managed': '' }, mayWrite: false, note: /^$/ },
+    { why: 'no_credential', annotations: {}, mayWrite: false, note: /credential/ },
+    { why: 'no_credential', annotations: { 'watcher/managed-images': '=' }, mayWrite: false, note: /credential/ },
+    { why: 'no_alias', annotations: { 'watcher/managed-images': 'a=other' }, mayWrite: true, note: /managed-images/ },
+  ])('$annotations, may write $mayWrite: only watched, $why', ({ why, annotations, mayWrite, note }) => {
+    const decision = planWriteBack({ ...task, mayWrite }, anApplication({ annotations }), settings)
+    expect(decision).toMatchObject({ kind: 'monitor', why, note: expect.stringMatching(note) })
+  })
+
+  test('every alias of an image gets the tag (spec 2.6, rule 3); an image without one is left out', () => {
+    const annotations = {
+      'watcher/managed-images': 'app=registry.example/shop,job=registry.example/shop',
+      'watcher/job.helm.image-tag': 'job.tag',
+    }
+    const images = [...task.images, { image: 'registry.example/other', tag: 'v9' }]
+    const decision = planWriteBack({ ...task, images }, anApplication({ annotations }), settings)
+    expect(decision).toMatchObject({ plan: { parameters: [{ name: 'image.tag' }, { name: 'job.tag', value: 'v2' }] } })
+  })
+
+  test('an alias without its Helm value path is refused by name', () => {
+    const annotations = { 'watcher/managed-images': 'web=registry.example/shop' }
+    expect(plan({ annotations })).toMatchObject({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason: expect.stringContaining('web.helm.image-tag'),
+    })
+  })
+
+  test.for([
+    { change: { sshKeyPath: undefined }, names: 'SSH_KEY_PATH' },
+    { change: { knownHostsPath: undefined }, names: 'SSH_KNOWN_HOSTS' },
+  ])('without $names a task fails at once', ({ change, names }) => {
+    const decision = plan({}, change)
+    expect(decision).toMatchObject({ cause: 'setting_missing', reason: expect.stringContaining(names) })
+  })
+
+  test('an https address needs an entry of GIT_CREDENTIALS for its host', () => {
+    const https = (repository: string) => plan({ sources: [aSource({ repository })] }, { sshKeyPath: undefined })
+    expect(https('https://git.example/team/deploy.git')).toMatchObject({ kind: 'write' })
+    expect(https('https://other.example/team/deploy.git')).toMatchObject({
+      cause: 'setting_missing',
+      reason: expect.stringMatching(/not allowed.*GIT_CREDENTIALS.*other\.example/),
+    })
+  })
+
+  test.for([
+    { allowed: 'git.example', kind: 'write' },
+    { allowed: 'git.example/team', kind: 'write' },
+    { allowed: 'git.example/*/deploy', kind: 'write' },
+    { allowed: 'git@git.example:team/deploy.git', kind: 'write' },
+    { allowed: 'https://git.example/team/deploy', kind: 'write' },
+    { allowed: 'git.example/te', kind: 'refused' },
+    { allowed: 'git.example/team/deploy2', kind: 'refused' },
+    { allowed: 'other.example', kind: 'refused' },
+  ])('with WRITE_BACK_ALLOWED_REPOS = $allowed: $kind', ({ allowed, kind }) => {
+    expect(plan({}, { allowedRepos: [allowed] })).toMatchObject({ kind })
+  })
+
+  test.for([
+    { paths: '.', warnings: 0 },
+    { paths: '/apps', warnings: 0 },
+    { paths: 'templates;../shop', warnings: 0 },
+    { paths: '/apps/*/x', warnings: 0 },
+    { paths: 'templates;/other', warnings: 1 },
+  ])('manifest-generate-paths $paths brings $warnings warnings', ({ paths, warnings }) => {
+    const decision = plan({ annotations: { 'argocd.argoproj.io/manifest-generate-paths': paths } })
+    expect(decision).toMatchObject({ kind: 'write', warnings: Array(warnings).fill(expect.any(String)) })
+  })
+
+  test('fire-and-forget is handed on', () => {
+    expect(plan({ annotations: { 'watcher/fire-and-forget': 'true' } })).toMatchObject({ fireAndForget: true })
+  })
+})

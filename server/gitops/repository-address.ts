@@ -1,0 +1,98 @@
+/** A repository address that a write-back may use. `location` is host and path, equal for every protocol that reaches it. */
+export type RepositoryAddress = {
+  readonly protocol: 'ssh' | 'https'
+  readonly user: string | undefined
+  /** Lower case. */
+  readonly host: string
+  readonly port: number | undefined
+  readonly path: string
+  /** What git gets, and the name of the repository in our tables. */
+  readonly text: string
+  readonly location: string
+}
+
+const user = '[A-Za-z0-9_.][A-Za-z0-9_.-]{0,63}'
+const host = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?'
+const sshPath = '[A-Za-z0-9._~/+@-]{1,1024}'
+const httpsPath = '(?:[A-Za-z0-9._~/+@-]|%[2-7][0-9A-Fa-f]){1,1024}'
+const sshUrl = new RegExp(`^ssh://(${user})@(${host})(?::(\\d{1,5}))?/(${sshPath})$`)
+const scpForm = new RegExp(`^(${user})@(${host}):(${sshPath})$`)
+const httpsUrl = new RegExp(`^https://(?:${user}@)?(${host})(?::(\\d{1,5}))?/(${httpsPath})$`)
+
+/**
+ * Reads `ssh://user@host[:port]/path`, `user@host:path` or `https://host[:port]/path`; undefined for anything else, such
+ * as a local path, another protocol, an option or a remote helper.
+ */
+export function parseRepositoryAddress(text: string): RepositoryAddress | undefined {
+  const trimmed = text.trim().replace(/\/+$/, '')
+  const scp = scpForm.exec(trimmed)
+  if (scp) return address('ssh', scp[1], scp[2], undefined, scp[3], 'scp')
+  const ssh = sshUrl.exec(trimmed)
+  if (ssh) return address('ssh', ssh[1], ssh[2], ssh[3], ssh[4], 'url')
+  const https = httpsUrl.exec(trimmed)
+  if (https) return address('https', undefined, https[1], https[2], https[3], 'url')
+  return undefined
+}
+
+function address(
+  protocol: 'ssh' | 'https',
+  userName: string | undefined,
+  hostName = '',
+  portText: string | undefined,
+  path = '',
+  form: 'scp' | 'url',
+): RepositoryAddress | undefined {
+  const port = portText === undefined ? undefined : Number(portText)
+  if (port !== undefined && (port < 1 || port > 65_535)) return undefined
+  if (hostName.includes('..') || !isSafePath(path)) return undefined
+  const lowerHost = hostName.toLowerCase()
+  const login = userName === undefined ? '' : `${userName}@`
+  const text =
+    form === 'scp'
+      ? `${login}${lowerHost}:${path}`
+      : `${protocol}://${login}${lowerHost}${port ? `:${port}` : ''}/${path}`
+  return { protocol, user: userName, host: lowerHost, port, path, text, location: `${lowerHost}/${plainPath(path)}` }
+}
+
+function isSafePath(path: string): boolean {
+  return path.split('/').every((segment) => segment !== '..' && !segment.startsWith('-'))
+}
+
+function plainPath(path: string): string {
+  return path
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.')
+    .join('/')
+    .replace(/\.git$/, '')
+}
+
+/** Whether two addresses mean one repository: host and path count, protocol, user, port and `.git` do not. */
+export function isSameRepository(one: string, other: string): boolean {
+  const location = locationOf(one)
+  return location !== undefined && location === locationOf(other)
+}
+
+/** The delivery controller may read by a protocol that we would not write by. */
+function locationOf(text: string): string | undefined {
+  const read = parseRepositoryAddress(text)
+  if (read) return read.location
+  const [, hostName, path] = /^[a-z+]+:\/\/(?:[^/@]*@)?([^/:]+)(?::\d+)?\/(.+)$/i.exec(text.trim()) ?? []
+  return hostName === undefined || path === undefined ? undefined : `${hostName.toLowerCase()}/${plainPath(path)}`
+}
+
+/**
+ * Whether an entry of WRITE_BACK_ALLOWED_REPOS covers the address: a host, a host and an owner, or a whole repository, as
+ * `git.example/team/deploy` or as an address. A part that is `*` stands for any one part.
+ */
+export function isAllowedRepository(address: RepositoryAddress, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) return true
+  const parts = address.location.split('/')
+  return allowed.some((entry) => {
+    const pattern = (locationOf(entry) ?? plainPath(entry)).split('/')
+    return pattern.length <= parts.length && pattern.every((part, at) => part === '*' || samePart(part, parts[at], at))
+  })
+}
+
+function samePart(pattern: string, part: string | undefined, at: number): boolean {
+  return at === 0 ? pattern.toLowerCase() === part : pattern === part
+}

@@ -1,0 +1,27 @@
+/** What the write-back reads of the service's settings. The name of the environment variable stands beside each. */
+export type WriteBackSettings = {
+  /** SSH_KEY_PATH */
+  readonly sshKeyPath: string | undefined
+  /** SSH_KEY_PASS */
+  readonly sshKeyPass: string | undefined
+  /** SSH_KNOWN_HOSTS: a file; hosts that it does not name are refused */
+  readonly knownHostsPath: string | undefined
+  /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
+  readonly commitAuthor: { readonly name: string; readonly mail: string }
+  /** GIT_OP_TIMEOUT, for each git command */
+  readonly gitOpTimeoutMs: number
+  /** REPO_CACHE_PATH */
+  readonly repoCachePath: string
+  /** GIT_CREDENTIALS: user and token by lower-case host, with `:port` where the address names one */
+  readonly gitCredentials: ReadonlyMap<string, { readonly user: string; readonly password: string }>
+  /** WRITE_BACK_ALLOWED_REPOS: hosts, owners or repositories; empty: all */
+  readonly allowedRepos: readonly string[]
+  /** OVERRIDE_FILE_PREFIX */
+  readonly overrideFilePrefix: string
+  /** ANNOTATION_PREFIXES, with their slash; the first that has an annotation wins */
+  readonly annotationPrefixes: readonly string[]
+  /** The namespace whose applications need no namespace in the name of their override file */
+  readonly controlPlaneNamespace: string
+  /** COMMIT_TRAILER */
+  readonly commitTrailer: boolean
+}

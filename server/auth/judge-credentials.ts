@@ -19,7 +19,7 @@ export async function judgeCredentials(
 ): Promise<CredentialJudgement> {
   const { authorization, deployTokens } = presented
   if (authorization.kind === 'malformed') return rejected(authorization.rule)
-  const fault = deployTokenFault(deployTokens, settings.deployToken())
+  const fault = deployTokenFault(deployTokens, settings.deployToken?.())
   if (fault !== undefined) return rejected(fault)
   if (authorization.kind === 'token') return judgeToken(authorization.token, settings, nowSeconds)
   if (deployTokens.length > 0) return { kind: 'caller', caller: { kind: 'deploy_token' } }
@@ -35,9 +35,9 @@ function deployTokenFault(presented: readonly string[], expected: string | undef
 }
 
 async function judgeToken(token: string, settings: AuthSettings, nowSeconds: number): Promise<CredentialJudgement> {
-  const secret = settings.jwtSecret()
+  const secret = settings.jwtSecret?.()
   if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
-  const previous = settings.jwtSecretPrevious()
+  const previous = settings.jwtSecretPrevious?.()
   const judgement = await judgeJwt(token, {
     secrets: previous ? [secret, previous] : [secret],
     issuer: settings.jwtIssuer,

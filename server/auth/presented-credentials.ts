@@ -8,7 +8,7 @@ export type PresentedCredentials = {
 }
 
 /** The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them. */
-export type CredentialCarrier = { readonly rawHeaders: readonly string[]; readonly url: string }
+export type CredentialCarrier = { readonly rawHeaders: readonly string[]; readonly url?: string | undefined }
 
 /** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
 const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
@@ -29,7 +29,7 @@ export function readPresentedCredentials({ rawHeaders, url }: CredentialCarrier)
   return { deployTokens: [...deployTokens, ...deployTokensOf(url)], authorization: readAuthorization(authorization) }
 }
 
-function deployTokensOf(url: string): string[] {
+function deployTokensOf(url = ''): string[] {
   const query = url.indexOf('?')
   return query < 0 ? [] : new URLSearchParams(url.slice(query + 1)).getAll('deploy_token')
 }

@@ -1,0 +1,28 @@
+const longestText = 300
+const longestEcho = 64
+
+/** What somebody sent, fit to be shown back: at most 64 characters, control characters made visible. */
+export function echo(text: string): string {
+  const characters = [...text.slice(0, 2 * longestEcho).toWellFormed()]
+  const cut =
+    characters.length > longestEcho ? `${characters.slice(0, longestEcho - 1).join('')}…` : text.toWellFormed()
+  return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u${hex(character)}`).slice(0, longestEcho)
+}
+
+/** Joins all faults into at most 300 characters; says how many did not fit. */
+export function joinFaults(faults: readonly string[]): string {
+  const whole = faults.join('; ')
+  if (whole.length <= longestText) return whole
+  let shown = 1
+  while (faults.slice(0, shown + 1).join('; ').length <= longestText - 20) shown++
+  const rest = faults.length - shown
+  const text = faults
+    .slice(0, shown)
+    .join('; ')
+    .slice(0, longestText - 20)
+  return rest > 0 ? `${text}; and ${rest} more` : `${text}…`
+}
+
+function hex(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
+}

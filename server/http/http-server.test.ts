@@ -1,0 +1,409 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InjectOptions } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
+import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
+import { DeploymentsLockedError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { createHttpServer, type HttpServer } from './http-server.ts'
+
+const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))
+const log: string[] = []
+let app: HttpServer
+let received: unknown
+
+const failures: Record<string, () => Error> = {
+  missing: () => new TaskNotFoundError('x'.repeat(5_000)),
+  locked: () => new DeploymentsLockedError(90),
+  credential: () => new CredentialRefusedError('credential rejected: exp is missing'),
+  database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
+  bug: () => new Error('SELECT secret FROM /etc/passwd at db.internal:5432 canary-9'),
+}
+
+beforeAll(async () => {
+  await mkdir(join(webFolder, 'assets'))
+  await writeFile(join(webFolder, 'index.html'), '<title>the UI</title>')
+  await writeFile(join(webFolder, 'assets', 'main-abc123.js'), 'plain')
+  await writeFile(join(webFolder, 'assets', 'main-abc123.js.gz'), 'zipped')
+  app = createHttpServer({
+    log: { level: 'debug', destination: { write: (line) => log.push(line) }, secrets: () => ['canary-9'] },
+    publicUrl: undefined,
+    trustedProxies: [],
+    webFolder,
+  })
+  const routes: FastifyPluginAsyncZod = async (api) => {
+    api.post(
+      '/api/v1/tasks',
+      { schema: { body: TaskSubmission, response: { 202: TaskAcceptance } } },
+      async (request, reply) => {
+        received = request.body
+        return reply.code(202).send({ id: '1', status: 'accepted' })
+      },
+    )
+    api.get(
+      '/api/v1/tasks',
+      { schema: { querystring: z.object({ limit: z.literal('5').optional() }) } },
+      async () => ({}),
+    )
+    api.get<{ Params: { id: string } }>('/api/v1/tasks/:id', async ({ params }) => {
+      throw new TaskNotFoundError(params.id)
+    })
+    api.get('/api/v1/deploy-lock', { config: { absentMethods: ['POST', 'DELETE'] } }, async () => false)
+    api.get<{ Params: { name: string } }>('/api/v1/failures/:name', async ({ params }) => {
+      throw failures[params.name]?.() ?? new Error('no such failure')
+    })
+  }
+  app.register(routes)
+  await app.ready()
+})
+afterAll(async () => {
+  await app.close()
+  rmSync(webFolder, { recursive: true })
+})
+
+const good = { app: 'shop', author: 'ada', project: 'shop', images: [{ image: 'registry.example/shop', tag: 'v1' }] }
+
+const send = async (options: InjectOptions) => {
+  const answer = await app.inject(options)
+  return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: parsed(answer.body) }
+}
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+const post = (payload: string | Buffer | object, headers: Record<string, string> = {}) =>
+  send({
+    method: 'POST',
+    url: '/api/v1/tasks',
+    headers: { 'content-type': 'application/json', ...headers },
+    payload,
+  })
+
+describe('the body of POST /tasks', () => {
+  test('a good one is accepted', async () => {
+    expect(await post(good)).toMatchObject({ status: 202, body: { id: '1', status: 'accepted' } })
+  })
+
+  test.for<[string, string, string]>([
+    ['empty', '', 'body must be a JSON object'],
+    ['null', 'null', 'body must be a JSON object'],
+    ['an array', '[]', 'body must be a JSON object'],
+    ['a string', '"x"', 'body must be a JSON object'],
+    ['a number', '42', 'body must be a JSON object'],
+    ['truncated', '{"app":"a"', 'line 1, column 11'],
+    ['followed by text', `${JSON.stringify(good)} x`, 'expected the end'],
+    ['a byte order mark', `\ufeff${JSON.stringify(good)}`, 'line 1, column 1'],
+    ['single quotes', "{'app':'a'}", 'line 1, column 2'],
+    ['NaN', '{"app":NaN}', 'line 1, column 8'],
+    ['a key twice', '{"app":"a","app":"b"}', 'duplicate key app'],
+    ['nested too deep', `{"app":${'['.repeat(2_000)}`, 'nested deeper'],
+    ['60,000 keys', `{${Array.from({ length: 60_000 }, (_, key) => `"k${key}":1`).join()}}`, 'more than 10000 keys'],
+  ])('%s: 406', async ([, payload, error]) => {
+    const answer = await post(payload)
+    expect(answer).toMatchObject({
+      status: 406,
+      body: { status: 'invalid payload', error: expect.stringContaining(error) },
+    })
+    expect((answer.body as { error: string }).error.length).toBeLessThanOrEqual(300)
+  })
+
+  const field = (name: string, value: unknown) => ({ ...good, [name]: value })
+  const image = (change: object) => ({ ...good, images: [{ image: 'registry.example/shop', tag: 'v1', ...change }] })
+  test.for<[string, object, string]>([
+    ['app missing', field('app', undefined), 'app: is required'],
+    ['app null', field('app', null), 'app: must be a string'],
+    ['app a number', field('app', 5), 'app: must be a string'],
+    ['app an object', field('app', {}), 'app: must be a string'],
+    ['app empty', field('app', ''), 'app: must not be empty'],
+    ['app blank', field('app', '   '), 'app: must not be empty'],
+    ['app with CR LF', field('app', 'a\r\nb'), 'app: must not hold control characters'],
+    ['app with NUL', field('app', 'a\u0000'), 'app: must not hold control characters'],
+    ['app with a lone surrogate', field('app', 'a\ud800'), 'app: must be well-formed Unicode'],
+    ['app with ..', field('app', '../x'), "app: must not hold '..'"],
+    ['app with %', field('app', '%2e'), "app: must not hold '%'"],
+    ['app of 256', field('app', 'a'.repeat(256)), 'app: must be at most 255 characters long'],
+    ['author missing', field('author', undefined), 'author: is required'],
+    ['author of 256', field('author', 'a'.repeat(256)), 'author: must be at most 255'],
+    ['project with a tab', field('project', 'a\tb'), 'project: must not hold control characters'],
+    ['images missing', field('images', undefined), 'images: is required'],
+    ['images null', field('images', null), 'images: must be an array'],
+    ['images an object', field('images', {}), 'images: must be an array'],
+    ['no image', field('images', []), 'images: must hold at least one image'],
+    ['51 images', field('images', Array(51).fill(good.images[0])), 'images: must hold at most 50 images'],
+    [
+      'two tags',
+      field('images', [good.images[0], { ...good.images[0], tag: 'v2' }]),
+      'images[1].tag: names a second tag',
+    ],
+    ['tag empty', image({ tag: '' }), 'images[0].tag: must not be empty'],
+    ['tag with a newline', image({ tag: 'latest\n- name: x' }), 'images[0].tag: must not hold control'],
+    ['image empty', image({ image: '' }), 'images[0].image: must not be empty'],
+    ['timeout a string', field('timeout', '60'), 'timeout: must be'],
+    ['timeout a fraction', field('timeout', 1.5), 'timeout: must be a whole number'],
+    ['timeout null', field('timeout', null), 'timeout: must be'],
+    ['refresh a string', field('refresh', 'yes'), 'refresh: must be true or false'],
+    ['source without sha', field('source', { repository: 'r' }), 'source.sha: is required'],
+  ])('%s: 406 naming the field and its rule', async ([, payload, error]) => {
+    expect(await post(payload)).toMatchObject({ status: 406, body: { error: expect.stringContaining(error) } })
+  })
+
+  test('all faults are told at once', async () => {
+    const { body } = await post({})
+    expect(body).toEqual({
+      status: 'invalid payload',
+      error: 'app: is required; author: is required; project: is required; images: is required',
+    })
+  })
+
+  test.for(['yes', '0123', '1e3', '1_000', '0x1F', 'null', '~', '2024-01-01', '{{.App}}', '$(id)', 'a b'])(
+    'the tag %s is taken as it is',
+    async (tag) => {
+      expect((await post(image({ tag }))).status).toBe(202)
+      expect(received).toMatchObject({ images: [{ tag }] })
+    },
+  )
+
+  test('fields that are not the caller’s are ignored, and no prototype is touched', async () => {
+    const payload = `${JSON.stringify({ ...good, id: 'x', status: 'deployed', validated: true, created: 1 }).slice(0, -1)},"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}`
+    expect((await post(payload)).status).toBe(202)
+    expect(received).toEqual(good)
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+})
+
+describe('content types', () => {
+  test.for([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=UTF-8',
+    'application/json;charset=utf-8',
+    'application/json; charset="utf-8"',
+  ])('%s is JSON', async (type) => expect((await post(good, { 'content-type': type })).status).toBe(202))
+
+  test.for([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json\ta',
+    'application/json a',
+    'application/json; charset=utf-16',
+    'application/json; charset=utf-8; x=y',
+    'application/json, text/plain',
+    'application/jsonp',
+    'application/vnd.api+json',
+    'json',
+    '',
+  ])('"%s" is refused with 415', async (type) => {
+    const answer = await post(JSON.stringify(good), { 'content-type': type })
+    expect(answer).toMatchObject({ status: 415, body: { error: expect.stringContaining('send application/json') } })
+    if (type !== '') expect(answer.text).toContain(JSON.stringify(type.replace('\t', '\\u0009')).slice(1, -1))
+  })
+
+  test('a body without a type is refused with 415', async () => {
+    const payload = JSON.stringify(good)
+    const answer = await send({
+      method: 'POST',
+      url: '/api/v1/tasks',
+      payload,
+      headers: { 'content-type': undefined as never },
+    })
+    expect(answer).toMatchObject({ status: 415, body: { error: expect.stringContaining('Content-Type is missing') } })
+  })
+
+  test('a compressed body is refused with 415', async () => {
+    expect(await post(good, { 'content-encoding': 'gzip' })).toMatchObject({
+      status: 415,
+      body: { error: expect.stringContaining('gzip') },
+    })
+  })
+
+  test('a body above 1 MiB is refused with 413', async () => {
+    const answer = await post(Buffer.alloc(1024 * 1024 + 1, 32))
+    expect(answer).toMatchObject({ status: 413, body: { error: expect.stringContaining('1 MiB') } })
+    expect(answer.headers.connection).toBe('close')
+  })
+})
+
+describe('paths and methods', () => {
+  test.for([
+    ['PUT', '/api/v1/tasks', 'GET, HEAD, POST'],
+    ['PATCH', '/api/v1/tasks', 'GET, HEAD, POST'],
+    ['DELETE', '/api/v1/tasks', 'GET, HEAD, POST'],
+    ['OPTIONS', '/api/v1/tasks', 'GET, HEAD, POST'],
+    ['POST', '/api/v1/tasks/1', 'GET, HEAD'],
+    ['PUT', '/api/v1/deploy-lock', 'GET, HEAD'],
+  ] as const)('%s %s: 405 with Allow', async ([method, url, allow]) => {
+    const answer = await send({ method, url, headers: { 'content-type': 'text/plain' }, payload: 'x' })
+    expect(answer).toMatchObject({ status: 405, body: { error: expect.stringContaining(method) } })
+    expect(answer.headers.allow).toBe(allow)
+  })
+
+  test.for(['POST', 'DELETE'] as const)(
+    '%s on the deploy lock is 404 without an identity provider (spec 4)',
+    async (method) => {
+      const answer = await send({ method, url: '/api/v1/deploy-lock' })
+      expect(answer).toMatchObject({ status: 404, body: { error: expect.any(String) } })
+      expect(answer.headers['content-type']).toContain('application/json')
+    },
+  )
+
+  test.for([
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/api/v2/tasks',
+    '/api/v1/tasks/',
+    '/api/v1/tasks/1/x',
+    '/api/v1/../x',
+    '/swagger//',
+    '/metrics',
+    '/healthz/x',
+  ])('GET %s: JSON 404, never the page', async (url) => {
+    const answer = await send({ url, headers: { accept: 'text/html' } })
+    expect(answer).toMatchObject({ status: 404, body: { error: expect.any(String) } })
+    expect(answer.headers['content-type']).toContain('application/json')
+  })
+
+  test.for(['not-a-uuid', 'x'.repeat(36), '..%2f', 'x'.repeat(5_000), '%00'])('an odd task id: case %#', async (id) => {
+    const answer = await send({ url: `/api/v1/tasks/${id}` })
+    expect(answer).toMatchObject({ status: 404, body: { error: 'task not found' } })
+    expect(answer.text.length).toBeLessThan(200)
+  })
+
+  test('a path that is not percent-encoded well is 400', async () => {
+    expect(await send({ url: '/api/v1/tasks/%zz' })).toMatchObject({ status: 400, body: { error: expect.any(String) } })
+  })
+
+  test('a bad filter is 400 naming it', async () => {
+    const answer = await send({ url: '/api/v1/tasks?limit=abc' })
+    expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining('limit: ') } })
+    expect((await send({ url: '/api/v1/tasks?unknown=1' })).status).toBe(200)
+  })
+
+  test('X-HTTP-Method-Override means nothing', async () => {
+    const headers = { 'content-type': 'application/json', 'x-http-method-override': 'DELETE' }
+    expect((await send({ method: 'POST', url: '/api/v1/tasks', headers, payload: good })).status).toBe(202)
+  })
+})
+
+describe('other origins', () => {
+  test.for(['https://evil.example', 'null', 'http://localhost.evil.example'])(
+    '%s may change nothing: 403',
+    async (origin) => {
+      received = undefined
+      expect(await post(good, { origin, host: 'localhost' })).toMatchObject({
+        status: 403,
+        body: { error: expect.any(String) },
+      })
+      expect(received).toBeUndefined()
+      expect((await send({ url: '/api/v1/deploy-lock', headers: { origin } })).status).toBe(200)
+    },
+  )
+
+  test('no CORS header is ever sent', async () => {
+    const { headers } = await send({ url: '/api/v1/deploy-lock', headers: { origin: 'https://evil.example' } })
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+})
+
+describe('errors of the service become answers', () => {
+  test.for<[string, number, object]>([
+    ['locked', 406, { status: 'rejected', error: 'lockdown is active, deployments are not accepted' }],
+    [
+      'credential',
+      401,
+      { status: 'You are not authorized to perform this action', error: 'credential rejected: exp is missing' },
+    ],
+    ['database', 503, { error: 'the database does not answer, try again later' }],
+  ])('%s: %s', async ([name, status, body]) => {
+    expect(await send({ url: `/api/v1/failures/${name}` })).toMatchObject({ status, body })
+  })
+
+  test('a lock with a known end and an absent database say when to come back', async () => {
+    expect((await send({ url: '/api/v1/failures/locked' })).headers['retry-after']).toBe('90')
+    expect((await send({ url: '/api/v1/failures/database' })).headers['retry-after']).toBe('5')
+  })
+
+  test('an unknown task: 404, its id echoed to 64 characters', async () => {
+    const { status, body } = await send({ url: '/api/v1/failures/missing' })
+    expect(status).toBe(404)
+    expect(body).toEqual({ id: `${'x'.repeat(63)}…`, error: 'task not found' })
+  })
+
+  test('a bug: 500 with nothing but a request id, which the log has with the cause', async () => {
+    log.length = 0
+    const { status, body } = await send({ url: '/api/v1/failures/bug?deploy_token=canary-8' })
+    expect(status).toBe(500)
+    const id = /^internal error, request ([0-9a-f-]{36})$/.exec((body as { error: string }).error)?.[1]
+    const logged = log.filter((line) => line.includes(String(id)))
+    expect(logged.join()).toContain('SELECT secret')
+    expect(log.join()).not.toMatch(/canary/)
+  })
+})
+
+describe('headers', () => {
+  test('every answer carries the security headers', async () => {
+    for (const url of ['/', '/api/v1/deploy-lock', '/api/v1/unknown', '/assets/main-abc123.js']) {
+      const { headers } = await send({ url })
+      expect(headers['content-security-policy']).toBe(
+        "default-src 'self';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;object-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none'",
+      )
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+      })
+    }
+  })
+
+  test('API answers are not kept by caches', async () => {
+    expect((await send({ url: '/api/v1/deploy-lock' })).headers['cache-control']).toBe('no-store')
+  })
+})
+
+describe('the web UI', () => {
+  test.for(['/', '/tasks', '/task/019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', '/anything?x=1'])(
+    '%s is its page',
+    async (url) => {
+      const answer = await send({ url, headers: { accept: 'text/html,*/*;q=0.8' } })
+      expect(answer).toMatchObject({ status: 200, text: '<title>the UI</title>' })
+      expect(answer.headers['cache-control']).toBe('no-cache')
+    },
+  )
+
+  test('assets with a hash may be kept for ever, and come compressed', async () => {
+    const answer = await send({ url: '/assets/main-abc123.js', headers: { 'accept-encoding': 'gzip' } })
+    expect(answer).toMatchObject({ status: 200, text: 'zipped' })
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'gzip',
+      'content-type': expect.stringContaining('javascript'),
+    })
+    expect(await send({ url: '/assets/main-abc123.js' })).toMatchObject({ status: 200, text: 'plain' })
+  })
+
+  test.for(['/assets/gone.js', '/favicon.ico'])('the missing file %s is 404, not the page', async (url) =>
+    expect((await send({ url, headers: { accept: '*/*' } })).status).toBe(404),
+  )
+
+  test('without a build, pages say so and the API works', async () => {
+    const bare = createHttpServer({
+      log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
+      publicUrl: undefined,
+      trustedProxies: [],
+      webFolder: join(webFolder, 'absent'),
+    })
+    bare.get('/api/v1/deploy-lock', async () => false)
+    expect(await bare.inject('/')).toMatchObject({ statusCode: 503, body: expect.stringContaining('npm run build') })
+    expect(await bare.inject('/api/v1/deploy-lock')).toMatchObject({ statusCode: 200, body: 'false' })
+    expect(log.at(-1)).toContain('the web UI is not built')
+    await bare.close()
+  })
+})

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { answerClientError } from './client-errors.ts'
+import { answerTo } from './error-replies.ts'
+import { type LogSettings, logOptions } from './log-options.ts'
+import { addRequestRules } from './request-rules.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { serveStaticFiles } from './static-files.ts'
+import { answerUnknownRequests } from './unknown-request.ts'
+import { validateRequest } from './validate-request.ts'
+
+export type HttpSettings = {
+  readonly log: LogSettings
+  /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
+  readonly publicUrl: string | undefined
+  /** TRUST_PROXY: addresses whose X-Forwarded headers count. */
+  readonly trustedProxies: readonly string[]
+  /** Where the built web UI lies; undefined for a server without pages. */
+  readonly webFolder: string | undefined
+}
+
+export type HttpServer = ReturnType<typeof createHttpServer>
+
+const largestBody = 1024 * 1024
+const largestHeaders = 8 * 1024
+
+/**
+ * A server with everything that is true of every route, and no route yet. Register the explorer first (it collects the
+ * routes that come after it), then the routes; `close` finishes the requests under way and takes no new connection.
+ *
+ * The time limits are for receiving a request; an answer may take as long as it needs (`?wait=60`, event streams).
+ */
+export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: HttpSettings) {
+  const app = fastify({
+    logger: logOptions(log),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    bodyLimit: largestBody,
+    requestTimeout: 10_000,
+    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, maxHeaderSize: largestHeaders },
+    routerOptions: { maxParamLength: largestHeaders },
+    return503OnClosing: false, // what arrives on an open connection while draining is still served
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    frameworkErrors: answerError,
+  }).withTypeProvider<ZodTypeProvider>()
+
+  app.setValidatorCompiler(validateRequest)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler(answerError)
+  addSecurityHeaders(app)
+  addRequestRules(app, publicUrl)
+  answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))
+  app.addHook('onResponse', async (request, reply) => {
+    const level = request.method === 'GET' && reply.statusCode < 400 ? 'debug' : 'info'
+    request.log[level]({ req: request, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+  })
+  return app
+}
+
+function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const { status, headers = {}, body } = answerTo(error, request.id)
+  if (status === 503) request.log.warn({ err: error, req: request }, 'the database does not answer')
+  if (status === 500) request.log.error({ err: error, req: request }, 'unexpected error')
+  reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+function answerNothing(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).send({ error: 'not found' })
+}

@@ -1,0 +1,29 @@
+/** Which methods a path answers to, for 405 and its `Allow`. */
+export type KnownRoutes = {
+  add(method: string, pattern: string): void
+  methodsAt(path: string): readonly string[]
+}
+
+/** Remembers routes by their patterns (`/api/v1/tasks/:id`). */
+export function createKnownRoutes(): KnownRoutes {
+  const methodsOf = new Map<string, { segments: readonly string[]; methods: Set<string> }>()
+  return {
+    add(method, pattern) {
+      const route = methodsOf.get(pattern) ?? { segments: pattern.split('/'), methods: new Set() }
+      methodsOf.set(pattern, route)
+      route.methods.add(method)
+    },
+    methodsAt(path) {
+      const segments = path.split('/')
+      const matching = [...methodsOf.values()].filter((route) => isMatch(route.segments, segments))
+      return [...new Set(matching.flatMap((route) => [...route.methods]))].sort()
+    },
+  }
+}
+
+function isMatch(pattern: readonly string[], path: readonly string[]): boolean {
+  return (
+    pattern.length === path.length &&
+    pattern.every((segment, index) => (segment.startsWith(':') ? path[index] !== '' : segment === path[index]))
+  )
+}

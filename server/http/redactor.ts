@@ -1,0 +1,51 @@
+const hidden = '<redacted>'
+const secretHeader =
+  /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
+const secretParameter = /((?:deploy_token|access_token)=)[^&\s"#\\]+/gi
+const userinfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"@]+@/gi
+const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/**
+ * Makes one line of the log safe: known secrets in plain, JSON, base64 and URL form, credential headers, the deploy token
+ * in a URL, user and password of an address, and characters that would write on somebody's terminal.
+ */
+export function createRedactor(secrets: () => readonly string[]): (line: string) => string {
+  return (line) => {
+    let safe = line
+    for (const form of secrets().flatMap(formsOf)) safe = safe.replaceAll(form, hidden)
+    return safe
+      .replace(secretHeader, `"$1":"${hidden}"`)
+      .replace(secretParameter, `$1${hidden}`)
+      .replace(userinfo, `$1${hidden}@`)
+      .replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  }
+}
+
+/** A shorter text would hide half of every line and protects nothing. */
+const shortestSecret = 4
+
+function formsOf(secret: string): string[] {
+  if (secret.length < shortestSecret) return []
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '')
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64, base64url(base64)]
+}
+
+function base64url(base64: string): string {
+  return base64.replaceAll('+', '-').replaceAll('/', '_')
+}
+
+/** Hides the deploy token of a URL, also where its name is percent-encoded. */
+export function redactUrl(url: string): string {
+  const query = url.indexOf('?')
+  if (query < 0) return url
+  const pairs = url
+    .slice(query + 1)
+    .split('&')
+    .map(redactPair)
+  return `${url.slice(0, query)}?${pairs.join('&')}`
+}
+
+function redactPair(pair: string): string {
+  const isToken = new URLSearchParams(pair).has('deploy_token')
+  return isToken ? `deploy_token=${hidden}` : pair
+}

@@ -1,0 +1,26 @@
+/** The parts of a request that schemas check, as Fastify names them. */
+export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
+
+/** A request that breaks its route's schema. Each fault reads `<field>: <rule>`. */
+export class InvalidRequestError extends Error {
+  override readonly name = 'InvalidRequestError'
+  readonly part: RequestPart
+  readonly faults: readonly string[]
+  constructor(part: RequestPart, faults: readonly string[]) {
+    super(faults.join('; '))
+    this.part = part
+    this.faults = faults
+  }
+}
+
+/** A request refused for its form, before any route looks at it. The message is shown to the caller. */
+export class RefusedRequestError extends Error {
+  override readonly name = 'RefusedRequestError'
+  readonly status: 400 | 403 | 404 | 405 | 409 | 415 | 429 | 431
+  readonly headers: Readonly<Record<string, string>>
+  constructor(status: RefusedRequestError['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.headers = headers
+  }
+}

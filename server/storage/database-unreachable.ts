@@ -1,0 +1,17 @@
+/** What Node says when there is nobody to talk to. */
+const networkCodes = /^(?:ECONN(?:REFUSED|RESET|ABORTED)|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)$/
+
+/** SQLSTATEs of a server that is starting, stopping, full, or a read-only replica: connection, resources, operator, 25006. */
+const serverCodes = /^(?:08|53|57P0)[0-9A-Z]+$|^25006$/
+
+/** The driver gives these no code. */
+const driverTexts =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/
+
+/** Whether a query failed because the database cannot be reached now, so that trying again later is the right advice. */
+export function isDatabaseUnreachable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable)
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return networkCodes.test(code) || serverCodes.test(code) || driverTexts.test(error.message)
+}

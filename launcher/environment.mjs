@@ -1,0 +1,59 @@
+import path from 'node:path'
+
+/** @typedef {Readonly<Record<string, string | undefined>>} Environment */
+
+/** @param {Environment} environment @param {string[]} names */
+const isAnySet = (environment, names) =>
+  names.some((name) => environment[name] !== undefined || environment[`${name}_FILE`] !== undefined)
+
+/** Even a blank one counts: a production start whose variables came out empty must not turn into a demo.
+ * @param {Environment} environment */
+export const isDemo = (environment) => !isAnySet(environment, ['ARGO_URL', 'ARGO_TOKEN'])
+
+/** @param {Environment} environment */
+export const isDatabaseSet = (environment) =>
+  isAnySet(environment, ['DATABASE_URL', 'DB_DSN', 'DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASSWORD', 'DB_NAME'])
+
+/** @param {Environment} environment */
+export const isCredentialSet = (environment) =>
+  isAnySet(environment, ['WATCHER_DEPLOY_TOKEN', 'ARGO_WATCHER_DEPLOY_TOKEN', 'JWT_SECRET'])
+
+/** @param {Environment} environment */
+export const dataDirectoryOf = (environment) => path.resolve(environment.DATA_DIR || './data')
+
+/** Where the service will listen, and where this machine reaches it. A wrong PORT is left to the service to report.
+ * @param {Environment} environment */
+export function addressOf(environment) {
+  const host = environment.HOST || '0.0.0.0'
+  const port = Number(environment.PORT || 8080)
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const name = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const isKnown = Number.isInteger(port) && port > 0 && port < 65_536
+  return {
+    host,
+    port,
+    isKnown,
+    probe: `http://${everywhere ? '127.0.0.1' : name}:${port}`,
+    shown: `http://${name}:${port}`,
+  }
+}
+
+/** How the demo is set where nothing else was wished: failures show within seconds, and the log leaves room for the hints.
+ * @param {Environment} environment
+ * @param {{ argoUrl: string, argoToken: string, sshKeyPath: string, knownHostsPath: string }} simulator
+ * @returns {Environment} */
+export const demoSettings = (environment, simulator) => ({
+  ARGO_URL: simulator.argoUrl,
+  ARGO_TOKEN: simulator.argoToken,
+  SSH_KEY_PATH: simulator.sshKeyPath,
+  SSH_KNOWN_HOSTS: simulator.knownHostsPath,
+  OVERRIDE_FILE_PREFIX: 'argocd',
+  LOG_LEVEL: environment.LOG_LEVEL || 'warn',
+  ...(isCredentialSet(environment) ? {} : { WATCHER_DEPLOY_TOKEN: 'demo' }),
+  ...Object.fromEntries(
+    ['BAD_POD_GRACE', 'DEGRADED_GRACE', 'COMPARISON_ERROR_GRACE', 'SYNC_FAILED_GRACE', 'APP_GONE_GRACE'].map((name) => [
+      name,
+      environment[name] || '5s',
+    ]),
+  ),
+})

@@ -1,0 +1,296 @@
+import type { Clock } from './clock.ts'
+import { imagesOf, type Manifest, manifestKey, sameManifest, sortedUnique } from './manifest.ts'
+import type { Pod, PodBehaviour } from './pod.ts'
+import { createPodLife } from './pod-life.ts'
+import { kubernetesAlphabet, pickFrom, type Random, randomName, randomUuid } from './random.ts'
+import type { SimulatorTimes } from './simulator-times.ts'
+import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
+
+/** `workload`: an applied object or its health changed; `pod`: only Pods came, went or changed. */
+export type ClusterChange = 'workload' | 'pod'
+
+export type Cluster = ReturnType<typeof createCluster>
+
+export type ClusterDeps = {
+  clock: Clock
+  random: Random
+  times: () => SimulatorTimes
+  nextResourceVersion: () => string
+  behaviourOf: (image: string) => PodBehaviour
+  onChange: (change: ClusterChange) => void
+}
+
+/** The destination of one application: its applied objects and the Pods that the cluster's controllers make of them. */
+export function createCluster(deps: ClusterDeps) {
+  const { clock, random, nextResourceVersion } = deps
+  const workloads = new Map<string, Workload>()
+  const deadlines = new Map<string, () => void>()
+  const life = createPodLife({
+    ...deps,
+    onProgress: (workload) => progressed(workload),
+    reconcile: (workload) => soon(workload),
+  })
+
+  function soon(workload: Workload): void {
+    clock.setTimer(pickFrom(random, deps.times().react), () => reconcile(workload))
+  }
+
+  function setFor(workload: Workload): PodSet {
+    const hash = templateHash(workload.manifest)
+    const known = workload.sets.find((set) => set.hash === hash)
+    if (known) return known
+    const set: PodSet = {
+      hash,
+      name: `${workload.manifest.name}-${hash}`,
+      uid: randomUuid(random),
+      revision: workload.sets.length + 1,
+      createdAt: clock.now(),
+      resourceVersion: nextResourceVersion(),
+    }
+    workload.sets.push(set)
+    return set
+  }
+
+  function addPod(workload: Workload, isSettled = false): Pod {
+    const { manifest } = workload
+    const set = setFor(workload)
+    const pod: Pod = {
+      name: `${set.name}-${randomName(random, kubernetesAlphabet, 5)}`,
+      uid: randomUuid(random),
+      hash: set.hash,
+      containers: manifest.containers,
+      initContainers: manifest.initContainers,
+      createdAt: clock.now(),
+      behaviour: isSettled ? 'runs' : worst(imagesOf(manifest).map(deps.behaviourOf)),
+      phase: isSettled ? 'Running' : 'ContainerCreating',
+      isReady: isSettled,
+      isTerminating: false,
+      restarts: 0,
+      resourceVersion: nextResourceVersion(),
+    }
+    workload.pods.push(pod)
+    return pod
+  }
+
+  function startPod(workload: Workload): void {
+    life.start(workload, addPod(workload))
+    deps.onChange('pod')
+  }
+
+  /** One step of the workload's own controller: towards the wanted Pods, within the limits of its strategy. */
+  function reconcile(workload: Workload): void {
+    if (workload.isDeleting || workloads.get(manifestKey(workload.manifest)) !== workload) return
+    const wasObserved = workload.observedGeneration === workload.generation
+    workload.observedGeneration = workload.generation
+    if (hasRollingPods(workload.manifest.kind)) rollOn(workload)
+    if (!wasObserved) armDeadline(workload)
+    if (isRolledOut(workload)) disarmDeadline(workload)
+    deps.onChange('workload')
+  }
+
+  function rollOn(workload: Workload): void {
+    const { manifest } = workload
+    if (workload.rollout === 'aborted' || workload.rollout === 'paused') return
+    if (manifest.kind === 'StatefulSet' || manifest.kind === 'DaemonSet') {
+      replaceInPlace(workload)
+      return
+    }
+    const hash = templateHash(manifest)
+    const surge = Math.ceil(manifest.replicas * 0.25)
+    const leastAvailable = manifest.replicas - Math.floor(manifest.replicas * 0.25)
+    const isChange = workload.pods.some((pod) => pod.hash !== hash && !pod.isTerminating)
+    let { total, updated } = podCounts(workload)
+    const canary = manifest.kind === 'Rollout' && manifest.pause && isChange && workload.rollout !== 'promoted'
+    const wantedNew = canary ? Math.min(1, manifest.replicas) : manifest.replicas
+    while (updated < wantedNew && total < manifest.replicas + surge) {
+      startPod(workload)
+      updated++
+      total++
+    }
+    trimNew(workload, hash)
+    if (canary && podCounts(workload).updatedReady >= wantedNew && wantedNew > 0) {
+      workload.rollout = 'paused'
+      return
+    }
+    if (canary) return
+    removeOld(workload, hash, leastAvailable)
+  }
+
+  function trimNew(workload: Workload, hash: string): void {
+    const extra = workload.pods
+      .filter((pod) => pod.hash === hash && !pod.isTerminating)
+      .slice(workload.manifest.replicas)
+    for (const pod of extra) life.terminate(workload, pod)
+  }
+
+  function removeOld(workload: Workload, hash: string, leastAvailable: number): void {
+    const old = workload.pods.filter((pod) => pod.hash !== hash && !pod.isTerminating)
+    for (const pod of old.filter(({ isReady }) => !isReady)) life.terminate(workload, pod)
+    let { available } = podCounts(workload)
+    for (const pod of old.filter(({ isReady }) => isReady)) {
+      if (available <= leastAvailable) break
+      life.terminate(workload, pod)
+      available--
+    }
+  }
+
+  /** StatefulSets and DaemonSets make room first: one Pod goes, then its successor comes. */
+  function replaceInPlace(workload: Workload): void {
+    const hash = templateHash(workload.manifest)
+    const { replicas, updateStrategy } = workload.manifest
+    while (workload.pods.length < replicas) startPod(workload)
+    const alive = workload.pods.filter((pod) => !pod.isTerminating)
+    for (const pod of alive.slice(replicas)) life.terminate(workload, pod)
+    if (updateStrategy === 'OnDelete' || workload.pods.some((pod) => pod.isTerminating)) return
+    const broken = alive.find((pod) => pod.hash !== hash && !pod.isReady)
+    const next = broken ?? (alive.every((pod) => pod.isReady) ? alive.findLast((pod) => pod.hash !== hash) : undefined)
+    if (next) life.terminate(workload, next)
+  }
+
+  function armDeadline(workload: Workload): void {
+    const key = manifestKey(workload.manifest)
+    deadlines.get(key)?.()
+    workload.deadlineExceeded = false
+    const seconds = workload.manifest.progressDeadlineSeconds
+    const ms = seconds === undefined ? deps.times().progressDeadline : seconds * 1_000
+    deadlines.set(
+      key,
+      clock.setTimer(ms, () => {
+        if (isRolledOut(workload) || workload.isDeleting) return
+        workload.deadlineExceeded = true
+        deps.onChange('workload')
+      }),
+    )
+  }
+
+  function disarmDeadline(workload: Workload): void {
+    deadlines.get(manifestKey(workload.manifest))?.()
+    workload.deadlineExceeded = false
+  }
+
+  /** Every Pod that becomes ready gives the rollout its full deadline again. */
+  function progressed(workload: Workload): void {
+    if (!isRolledOut(workload)) armDeadline(workload)
+  }
+
+  function create(manifest: Manifest): Workload {
+    const workload: Workload = {
+      manifest,
+      uid: randomUuid(random),
+      createdAt: clock.now(),
+      resourceVersion: nextResourceVersion(),
+      generation: 1,
+      observedGeneration: 0,
+      sets: [],
+      pods: [],
+      deadlineExceeded: false,
+      isDeleting: false,
+      rollout: 'running',
+    }
+    workloads.set(manifestKey(manifest), workload)
+    return workload
+  }
+
+  function apply(manifest: Manifest): 'created' | 'configured' | 'unchanged' {
+    const key = manifestKey(manifest)
+    const known = workloads.get(key)
+    if (known && sameManifest(known.manifest, manifest)) return 'unchanged'
+    const workload = known ?? create(manifest)
+    if (known) changeTemplate(known, manifest)
+    deps.onChange('workload')
+    const lag = manifest.kind === 'Widget' && known ? deps.times().customResourceLag : 0
+    clock.setTimer(lag, () => soon(workload))
+    if (manifest.kind === 'Job' && !known) startPod(workload)
+    if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(key))
+    return known ? 'configured' : 'created'
+  }
+
+  function changeTemplate(workload: Workload, manifest: Manifest): void {
+    workload.manifest = manifest
+    workload.generation++
+    workload.rollout = 'running'
+    workload.deadlineExceeded = false
+    workload.resourceVersion = nextResourceVersion()
+  }
+
+  function runCronJob(key: string): void {
+    const workload = workloads.get(key)
+    if (workload) startPod(workload)
+  }
+
+  function remove(key: string): void {
+    const workload = workloads.get(key)
+    if (!workload || workload.isDeleting) return
+    workload.isDeleting = true
+    disarmDeadline(workload)
+    for (const pod of [...workload.pods]) life.terminate(workload, pod)
+    deps.onChange('workload')
+    const gone =
+      workload.pods.length === 0 ? pickFrom(random, deps.times().react) : terminationOf(workload.manifest) + 1
+    clock.setTimer(gone, () => {
+      if (workloads.get(key) === workload) workloads.delete(key)
+      deps.onChange('workload')
+    })
+  }
+
+  function terminationOf(manifest: Manifest): number {
+    return manifest.terminationSeconds === undefined ? deps.times().termination : manifest.terminationSeconds * 1_000
+  }
+
+  return {
+    apply,
+    remove,
+    runCronJob,
+    get: (key: string) => workloads.get(key),
+    list: (): readonly Workload[] => [...workloads.values()],
+    /** The state long after a successful rollout: everything runs, nothing is under way. */
+    settle(manifests: readonly Manifest[]): void {
+      for (const manifest of manifests) {
+        const workload = create(manifest)
+        workload.observedGeneration = 1
+        if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) addPod(workload, true)
+        if (manifest.kind === 'Job') addPod(workload, true).phase = 'Completed'
+        if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
+      }
+    },
+    /** Lets a paused Rollout go on, or gives it up. */
+    decideRollout(name: string, decision: 'promoted' | 'aborted'): void {
+      for (const workload of workloads.values()) {
+        if (workload.manifest.name !== name || workload.manifest.kind !== 'Rollout') continue
+        workload.rollout = decision
+        soon(workload)
+        deps.onChange('workload')
+      }
+    },
+    /** Images of all Pods, whatever state they are in. */
+    images: (): readonly string[] =>
+      sortedUnique([...workloads.values()].flatMap(({ pods }) => pods.flatMap(imagesOf))),
+    /** Images of Pods that serve: ready, or finished as they should. */
+    runningImages: (): readonly string[] =>
+      sortedUnique(
+        [...workloads.values()].flatMap(({ pods }) =>
+          pods.filter((pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed')).flatMap(imagesOf),
+        ),
+      ),
+    isRolledOut: () => [...workloads.values()].every((workload) => isRolledOut(workload)),
+    close(): void {
+      for (const cancel of deadlines.values()) cancel()
+      for (const workload of workloads.values()) workload.isDeleting = true
+      workloads.clear()
+    },
+  }
+}
+
+const byBadness: readonly PodBehaviour[] = [
+  'invalid-image-name',
+  'image-pull-error',
+  'fails',
+  'crashes',
+  'flaps',
+  'never-ready',
+  'runs',
+]
+
+function worst(behaviours: readonly PodBehaviour[]): PodBehaviour {
+  return byBadness.find((behaviour) => behaviours.includes(behaviour)) ?? 'runs'
+}

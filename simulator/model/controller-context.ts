@@ -1,0 +1,50 @@
+import type { Application, ApplicationKey } from './application.ts'
+import type { Clock } from './clock.ts'
+import type { GitView } from './git-view.ts'
+import type { ManagedApplication, RefreshLevel } from './managed-application.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { Random } from './random.ts'
+import type { LsRemote, Rendering } from './resolve-target.ts'
+import type { SimulatorTimes } from './simulator-times.ts'
+import type { SyncWindow } from './sync-window.ts'
+
+/** Releases whose controllers differ in what the model shows. */
+export type ControllerVersion = '2.14' | '3.5' | '3.6'
+
+/** Things that can go wrong inside the controller, by application key; absent means all is well. */
+export type ControllerFaults = {
+  /** Refreshes stay under way until this is cleared. */
+  hangRefresh: Set<string>
+  /** Added to every comparison that resolves again. */
+  refreshDelayMs: Map<string, number>
+  /** Operations fail with this message. */
+  failSync: Map<string, string>
+  /** Answers of the Git host, by repository address. */
+  repositoryErrors: Map<string, string>
+}
+
+/** What the two workers of an application share. */
+export type ControllerContext = {
+  clock: Clock
+  random: Random
+  store: ObjectStore
+  git: GitView
+  lsRemote: LsRemote
+  times: () => SimulatorTimes
+  version: ControllerVersion
+  namespace: string
+  faults: ControllerFaults
+  windowsOf: (project: string) => readonly SyncWindow[]
+  /** How often a comparison after an operation still sees the old live objects, from 0 to 1. */
+  staleLiveCache: number
+  /** Difference between the controller's clock and everybody else's. */
+  clockSkewMs: () => number
+  requestRefresh: (managed: ManagedApplication, level: RefreshLevel) => void
+  renderingOf: (application: Application) => Rendering
+  read: (key: ApplicationKey) => Application | undefined
+}
+
+/** The controller's own idea of the time. */
+export function controllerNow(context: ControllerContext): number {
+  return context.clock.now() + context.clockSkewMs()
+}

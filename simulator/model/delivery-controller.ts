@@ -1,0 +1,546 @@
+import {
+  type Application,
+  type ApplicationKey,
+  type ApplicationSpec,
+  emptyStatus,
+  keyOf,
+  type Operation,
+  refreshAnnotation,
+  resourcesFinalizer,
+} from './application.ts'
+import { type Clock, kubernetesTime } from './clock.ts'
+import { createCluster } from './cluster.ts'
+import { compareState } from './compare-state.ts'
+import type { ControllerContext, ControllerFaults, ControllerVersion } from './controller-context.ts'
+import type { GitView } from './git-view.ts'
+import { type ManagedApplication, type RefreshLevel, wakeWaiters } from './managed-application.ts'
+import { manifestKey } from './manifest.ts'
+import { createObjectStore, type StoreEvent } from './object-store.ts'
+import { runOperation } from './operation-worker.ts'
+import { behaviourByTag, type PodBehaviour } from './pod.ts'
+import { pickFrom, type Random } from './random.ts'
+import { refresh, targetAt, withRefresh } from './refresh-worker.ts'
+import { createReplica, type Replica } from './replica.ts'
+import { createLsRemote, resolveRevisions } from './resolve-target.ts'
+import type { SimulatorTimes } from './simulator-times.ts'
+import {
+  automatedOperation,
+  comparedToFor,
+  manualOperation,
+  operationRevisions,
+  syncResultFor,
+} from './sync-operation.ts'
+import type { SyncWindow } from './sync-window.ts'
+import { type Truth, truthOf } from './truth.ts'
+import { workloadHealth } from './workload.ts'
+
+export type DeliveryControllerOptions = {
+  clock: Clock
+  random: Random
+  git: GitView
+  times: SimulatorTimes
+  version?: ControllerVersion
+  namespace?: string
+  replicas?: number
+  /** How often a comparison after an operation still sees the old live objects, from 0 to 1; the recordings say 0.3. */
+  staleLiveCache?: number
+}
+
+export type NewApplicationSpec = {
+  name: string
+  namespace?: string
+  project?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  /** One or several; several make a multi-source application. */
+  sources: NonNullable<ApplicationSpec['sources']>
+  destinationNamespace?: string
+  syncPolicy?: ApplicationSpec['syncPolicy']
+  hasFinalizer?: boolean
+  /** `settled` (the default): has been running for long. `empty`: just created, the controller starts from nothing. */
+  start?: 'settled' | 'empty'
+}
+
+/** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
+export type Mood = { newPods: PodBehaviour; except?: readonly string[] }
+
+export type DeliveryController = ReturnType<typeof createDeliveryController>
+
+const defaultSyncPolicy: ApplicationSpec['syncPolicy'] = {
+  automated: { prune: true, selfHeal: true },
+  syncOptions: ['CreateNamespace=true'],
+}
+
+/** The delivery controller's whole world: objects, caches, workers and clusters. No sockets, no Git, no real time. */
+export function createDeliveryController(options: DeliveryControllerOptions) {
+  const { clock, random, git } = options
+  const namespace = options.namespace ?? 'argocd'
+  let times = options.times
+  let clockSkewMs = 0
+  let isClosed = false
+  const store = createObjectStore({ clock, random })
+  const managedByUid = new Map<string, ManagedApplication>()
+  const windows = new Map<string, readonly SyncWindow[]>()
+  const moods = new Map<string, Mood>()
+  const log: { atMs: number; event: StoreEvent }[] = []
+  const faults: ControllerFaults = {
+    hangRefresh: new Set(),
+    refreshDelayMs: new Map(),
+    failSync: new Map(),
+    repositoryErrors: new Map(),
+  }
+  const context: ControllerContext = {
+    clock,
+    random,
+    store,
+    git,
+    lsRemote: createLsRemote({ git, now: clock.now, timeToLive: () => times.lsRemoteCache }),
+    times: () => times,
+    version: options.version ?? '3.5',
+    namespace,
+    faults,
+    windowsOf: (project) => windows.get(project) ?? [],
+    staleLiveCache: options.staleLiveCache ?? 0.3,
+    clockSkewMs: () => clockSkewMs,
+    requestRefresh,
+    renderingOf: (application) => ({
+      spec: application.spec,
+      instance: {
+        name: application.metadata.name,
+        instanceName: instanceName(application.metadata, namespace),
+        destinationNamespace: application.spec.destination.namespace ?? '',
+      },
+      annotations: application.metadata.annotations ?? {},
+    }),
+    read: (key) => store.get(key),
+  }
+  store.subscribe((event) => {
+    log.push({ atMs: clock.now(), event })
+    notice(event)
+  })
+  const replicas: readonly Replica[] = Array.from({ length: options.replicas ?? 1 }, () =>
+    createReplica({ store, clock, random, lag: () => times.informerLag }),
+  )
+
+  function react(run: () => void): void {
+    clock.setTimer(pickFrom(random, times.react), () => {
+      if (!isClosed) run()
+    })
+  }
+
+  /** The controller's informer: new objects, refresh annotations, changed specs and requested operations wake its workers. */
+  function notice({ type, application }: StoreEvent): void {
+    const managed = managedByUid.get(application.metadata.uid)
+    if (!managed || type === 'DELETED') return
+    if (application.metadata.annotations?.[refreshAnnotation] && !managed.isRefreshing)
+      react(() => requestRefresh(managed, 3))
+    if (application.operation && !managed.isOperating) {
+      managed.isOperating = true
+      clock.setTimer(pickFrom(random, times.step), () => void operate(managed))
+    }
+  }
+
+  async function operate(managed: ManagedApplication): Promise<void> {
+    managed.isTerminating = false
+    const operation = store.get(managed.key)?.operation
+    await runOperation(context, managed)
+    managed.isOperating = false
+    managed.isTerminating = false
+    if (managed.isGone || isClosed) return
+    recordTruth(managed)
+    requestRefresh(managed, operation?.initiatedBy.automated && context.version !== '2.14' ? 2 : 3)
+  }
+
+  function requestRefresh(managed: ManagedApplication, level: RefreshLevel): void {
+    if (isClosed || managed.isGone) return
+    const isIdle = managed.wantedLevel === undefined
+    managed.wantedLevel = Math.max(level, managed.wantedLevel ?? 0) as RefreshLevel
+    if (isIdle) react(() => void work(managed))
+  }
+
+  async function work(managed: ManagedApplication): Promise<void> {
+    if (managed.isRefreshing || managed.isGone || managed.wantedLevel === undefined) return
+    managed.isRefreshing = true
+    const level = managed.wantedLevel
+    managed.wantedLevel = undefined
+    try {
+      await refresh(context, managed, level)
+    } finally {
+      managed.isRefreshing = false
+      if (managed.wantedLevel !== undefined && !isClosed) react(() => void work(managed))
+    }
+  }
+
+  function poll(managed: ManagedApplication): void {
+    clock.setTimer(times.poll + random() * times.pollJitter, () => {
+      if (managed.isGone || isClosed) return
+      requestRefresh(managed, 2)
+      poll(managed)
+    })
+  }
+
+  function manage(application: Application): ManagedApplication {
+    const key = { namespace: application.metadata.namespace, name: application.metadata.name }
+    const managed: ManagedApplication = {
+      key,
+      uid: application.metadata.uid,
+      cluster: createCluster({
+        clock,
+        random,
+        times: () => times,
+        nextResourceVersion: () => String(Number(store.resourceVersion()) + 1),
+        behaviourOf: (image) => behaviourIn(moods.get(keyOf(key)), image),
+        onChange: () => react(() => assess(managed)),
+      }),
+      observed: new Map(),
+      target: undefined,
+      rendered: new Map(),
+      wantedLevel: undefined,
+      isRefreshing: false,
+      isOperating: false,
+      isTerminating: false,
+      isGone: false,
+      selfHeal: { attempts: 0, lastAtMs: 0 },
+      lastSeen: '',
+      lastGoodComparisonMs: clock.now(),
+      appliedRevisions: [],
+      events: [],
+      truth: [],
+      waiters: new Set(),
+    }
+    managedByUid.set(managed.uid, managed)
+    return managed
+  }
+
+  /** A change in the cluster: level 1 if an object or its health changed, level 0 if only Pods did. */
+  function assess(managed: ManagedApplication): void {
+    if (managed.isGone) return
+    recordTruth(managed)
+    const seen = JSON.stringify(
+      managed.cluster
+        .list()
+        .map((workload) => [
+          manifestKey(workload.manifest),
+          workload.generation,
+          workloadHealth(workload),
+          workload.isDeleting,
+        ]),
+    )
+    const images = JSON.stringify(managed.cluster.images())
+    const listed = JSON.stringify(store.get(managed.key)?.status.summary.images ?? [])
+    if (seen !== managed.lastSeen) requestRefresh(managed, 1)
+    else if (images !== listed) requestRefresh(managed, 0)
+    managed.lastSeen = seen
+    wakeWaiters(managed)
+  }
+
+  function recordTruth(managed: ManagedApplication): void {
+    const moment = {
+      running: managed.cluster.runningImages(),
+      appliedRevisions: managed.appliedRevisions,
+      isRolledOut: managed.cluster.isRolledOut(),
+    }
+    const { atMs: _, ...last } = managed.truth.at(-1) ?? { atMs: 0 }
+    if (JSON.stringify(last) !== JSON.stringify(moment)) managed.truth.push({ atMs: clock.now(), ...moment })
+  }
+
+  function managedAt(key: ApplicationKey): ManagedApplication | undefined {
+    const uid = store.get(key)?.metadata.uid
+    return uid === undefined ? undefined : managedByUid.get(uid)
+  }
+
+  async function createApplication(wanted: NewApplicationSpec): Promise<Application> {
+    const created = newApplication(wanted, namespace)
+    if (wanted.start === 'empty') {
+      const managed = manage(store.create(created))
+      requestRefresh(managed, 3)
+      poll(managed)
+      return mustRead(managed.key)
+    }
+    return createSettled(created)
+  }
+
+  /** An application that was created, synced and became healthy before anybody looked. */
+  async function createSettled(created: Parameters<typeof store.create>[0]): Promise<Application> {
+    const draft = {
+      ...created,
+      metadata: { ...created.metadata, uid: '', resourceVersion: '', generation: 1, creationTimestamp: '' },
+    }
+    const resolved = await resolveRevisions(created.spec, context.lsRemote, 3)
+    const revisions = resolved.kind === 'revisions' ? resolved.revisions : []
+    const managed = manage(store.create(created))
+    const target = await targetAt(context, managed, draft, revisions, false)
+    managed.target =
+      resolved.kind === 'revisions'
+        ? target
+        : { ...target, revisions: [], manifests: undefined, failure: resolved.message }
+    managed.cluster.settle((managed.target.manifests ?? []).filter(({ hook }) => hook === undefined))
+    for (const { manifest } of managed.cluster.list()) managed.observed.set(manifestKey(manifest), manifest)
+    managed.appliedRevisions = revisions
+    store.update(managed.key, (current) => withSettledStatus(current, managed))
+    recordTruth(managed)
+    managed.lastSeen = JSON.stringify(
+      managed.cluster
+        .list()
+        .map((workload) => [
+          manifestKey(workload.manifest),
+          workload.generation,
+          workloadHealth(workload),
+          workload.isDeleting,
+        ]),
+    )
+    poll(managed)
+    return mustRead(managed.key)
+  }
+
+  function withSettledStatus(current: Application, managed: ManagedApplication): Application {
+    const { target } = managed
+    const comparison = compareState(target?.manifests, managed.observed, managed.cluster.list())
+    const at = kubernetesTime(clock.now() - 60_000)
+    const images = managed.cluster.images()
+    const { source, sources } = comparedToFor(current)
+    const revisions = target?.revisions ?? []
+    const operation = automatedOperation(current, revisions)
+    return {
+      ...current,
+      status: {
+        ...current.status,
+        resources: comparison.resources,
+        sync: {
+          status: comparison.syncStatus,
+          comparedTo: comparedToFor(current),
+          ...(sources ? { revisions } : { revision: revisions[0] ?? source.targetRevision ?? '' }),
+        },
+        health: { status: comparison.health, lastTransitionTime: at },
+        history: target?.failure
+          ? undefined
+          : [
+              {
+                revision: sources ? undefined : revisions[0],
+                deployedAt: at,
+                id: 0,
+                source,
+                deployStartedAt: at,
+                sources,
+                revisions: sources ? revisions : undefined,
+                initiatedBy: operation.initiatedBy,
+              },
+            ],
+        conditions: target?.failure
+          ? [{ type: 'ComparisonError', message: target.failure, lastTransitionTime: at }]
+          : undefined,
+        reconciledAt: at,
+        operationState: target?.failure ? undefined : settledOperation(current, operation, managed, at),
+        sourceType: sources ? undefined : target?.sourceTypes[0],
+        summary: { images: images.length > 0 ? images : undefined },
+        resourceHealthSource: 'appTree',
+        sourceTypes: sources ? target?.sourceTypes : undefined,
+        controllerNamespace: namespace,
+      },
+    }
+  }
+
+  function mustRead(key: ApplicationKey): Application {
+    const application = store.get(key)
+    if (!application) throw new Error(`Application ${keyOf(key)} is gone`)
+    return application
+  }
+
+  return {
+    namespace,
+    version: context.version,
+    store,
+    replicas,
+    faults,
+    createApplication,
+
+    /** Changes metadata or spec as a person with kubectl does; a changed source is compared at once. */
+    editApplication(key: ApplicationKey, change: (current: Application) => Application): Application | undefined {
+      const before = store.get(key)
+      const after = store.update(key, change)
+      const managed = managedAt(key)
+      const isNewSource =
+        JSON.stringify([before?.spec.source, before?.spec.sources]) !==
+        JSON.stringify([after?.spec.source, after?.spec.sources])
+      if (managed && isNewSource) requestRefresh(managed, 3)
+      return after
+    },
+
+    /** With its finalizer an application goes together with its resources; without, only the object goes. */
+    async deleteApplication(key: ApplicationKey): Promise<void> {
+      const managed = managedAt(key)
+      const application = store.get(key)
+      if (!managed || !application) return
+      if (!application.metadata.finalizers?.includes(resourcesFinalizer)) return forget(managed)
+      store.update(key, (current) => ({
+        ...current,
+        metadata: {
+          ...current.metadata,
+          deletionTimestamp: kubernetesTime(clock.now()),
+          deletionGracePeriodSeconds: 0,
+        },
+      }))
+      for (const { manifest } of managed.cluster.list()) managed.cluster.remove(manifestKey(manifest))
+      requestRefresh(managed, 1)
+      while (managed.cluster.list().length > 0 && !managed.isGone) {
+        await new Promise<void>((resolve) => managed.waiters.add(resolve))
+      }
+      await untilIdle(managed)
+      forget(managed)
+    },
+
+    /** What GET with `refresh` and the webhook do; on an application that already carries the annotation it changes nothing. */
+    annotateRefresh(key: ApplicationKey, kind: 'normal' | 'hard'): Application | undefined {
+      const after = store.update(key, (current) => ({
+        ...current,
+        metadata: withRefresh(current.metadata, kind, context.version),
+      }))
+      const managed = managedAt(key)
+      // From 3.6 on a request that comes while another is under way is remembered.
+      if (managed?.isRefreshing && context.version === '3.6') requestRefresh(managed, 3)
+      return after
+    },
+
+    /** Resolves without the cache, as the API does before it writes the operation. */
+    resolve: (spec: ApplicationSpec) => resolveRevisions(spec, context.lsRemote, 3),
+
+    requestSync(
+      key: ApplicationKey,
+      request: { username: string; revisions: readonly string[]; prune: boolean; dryRun: boolean },
+    ) {
+      return requestOperation(key, (current) => manualOperation(current, request))
+    },
+
+    terminate(key: ApplicationKey): boolean {
+      const managed = managedAt(key)
+      const state = store.get(key)?.status.operationState
+      if (!managed || !store.get(key)?.operation || state?.phase !== 'Running') return false
+      store.update(key, (current) => ({
+        ...current,
+        status: {
+          ...current.status,
+          operationState: { ...state, phase: 'Terminating', message: 'operation is terminating.' },
+        },
+      }))
+      managed.isTerminating = true
+      wakeWaiters(managed)
+      return true
+    },
+
+    managedAt,
+    refreshNow: (key: ApplicationKey, level: RefreshLevel) => {
+      const managed = managedAt(key)
+      if (managed) requestRefresh(managed, level)
+    },
+    windowsOf: context.windowsOf,
+    setSyncWindows: (project: string, list: readonly SyncWindow[]) => void windows.set(project, list),
+    setMood(key: ApplicationKey, mood: Mood | undefined): void {
+      if (mood) moods.set(keyOf(key), mood)
+      else moods.delete(keyOf(key))
+    },
+    setTimes(changes: Partial<SimulatorTimes>): void {
+      times = { ...times, ...changes }
+    },
+    times: () => times,
+    setClockSkew(ms: number): void {
+      clockSkewMs = ms
+    },
+    truthOf(key: ApplicationKey): Promise<Truth | undefined> {
+      const managed = managedAt(key)
+      const application = store.get(key)
+      return managed && application ? truthOf(context, managed, application) : Promise.resolve(undefined)
+    },
+    /** Every write since the start, in order. */
+    eventLog: (): readonly { atMs: number; event: StoreEvent }[] => log,
+    close(): void {
+      isClosed = true
+      for (const replica of replicas) replica.close()
+      for (const managed of managedByUid.values()) forgetQuietly(managed)
+    },
+  }
+
+  function requestOperation(key: ApplicationKey, make: (current: Application) => Operation): Application | undefined {
+    return store.update(key, (current) => ({
+      ...current,
+      operation: make(current),
+      status: { ...current.status, operationState: undefined },
+    }))
+  }
+
+  function forgetQuietly(managed: ManagedApplication): void {
+    managed.isGone = true
+    managed.cluster.close()
+    wakeWaiters(managed)
+  }
+
+  function forget(managed: ManagedApplication): void {
+    forgetQuietly(managed)
+    managedByUid.delete(managed.uid)
+    store.remove(managed.key)
+  }
+
+  function untilIdle(managed: ManagedApplication): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (managed.isGone || isClosed || (!managed.isRefreshing && managed.wantedLevel === undefined)) resolve()
+        else clock.setTimer(times.step[1] + 1, look)
+      }
+      requestRefresh(managed, 1)
+      look()
+    })
+  }
+}
+
+function newApplication(wanted: NewApplicationSpec, controlPlaneNamespace: string) {
+  const { name, sources } = wanted
+  const [only] = sources
+  const isSingle = sources.length === 1
+  return {
+    metadata: {
+      name,
+      namespace: wanted.namespace ?? controlPlaneNamespace,
+      labels: wanted.labels,
+      annotations: wanted.annotations,
+      finalizers: wanted.hasFinalizer === false ? undefined : [resourcesFinalizer],
+    },
+    spec: {
+      source: isSingle ? only : undefined,
+      destination: { server: 'https://kubernetes.default.svc', namespace: wanted.destinationNamespace ?? name },
+      project: wanted.project ?? 'default',
+      syncPolicy: wanted.syncPolicy ?? defaultSyncPolicy,
+      sources: isSingle ? undefined : sources,
+    },
+    status: emptyStatus,
+  }
+}
+
+function instanceName({ name, namespace }: ApplicationKey, controlPlaneNamespace: string): string {
+  return namespace === controlPlaneNamespace ? name : `${namespace}_${name}`
+}
+
+function behaviourIn(mood: Mood | undefined, image: string): PodBehaviour {
+  return mood && !mood.except?.includes(image) ? mood.newPods : behaviourByTag(image)
+}
+
+function settledOperation(current: Application, operation: Operation, managed: ManagedApplication, at: string) {
+  const resources = managed.cluster.list().map(({ manifest }) => ({
+    group: manifest.group,
+    version: manifest.version,
+    kind: manifest.kind,
+    namespace: manifest.namespace,
+    name: manifest.name,
+    status: 'Synced' as const,
+    message: `${manifest.kind.toLowerCase()}${manifest.group === '' ? '' : `.${manifest.group}`}/${manifest.name} created`,
+    hookPhase: 'Running' as const,
+    syncPhase: 'Sync' as const,
+    images: manifest.containers.length > 0 ? manifest.containers.map(({ image }) => image) : undefined,
+  }))
+  return {
+    operation,
+    phase: 'Succeeded' as const,
+    message: 'successfully synced (all tasks run)',
+    syncResult: syncResultFor(current, operationRevisions(operation), resources),
+    startedAt: at,
+    finishedAt: at,
+  }
+}

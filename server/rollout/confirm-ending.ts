@@ -1,0 +1,68 @@
+import type { Ending } from './judge-failure.ts'
+import type { RolloutMemory } from './rollout-memory.ts'
+import type { DirectRead, RolloutObservation, WantedAction } from './rollout-observation.ts'
+import { rolloutTimes } from './rollout-settings.ts'
+
+export type Confirmation = {
+  readonly ending: Ending | undefined
+  readonly memory: RolloutMemory
+  readonly wanted: readonly WantedAction[]
+  readonly againAtMs: number
+}
+
+/**
+ * No end without a direct read that was asked after the end first showed, and by which it still shows: the stream and Lists
+ * come from caches. Once the time for the last look is over as well, what is known decides.
+ */
+export function confirmEnding(
+  memory: RolloutMemory,
+  ending: Ending | undefined,
+  observation: RolloutObservation,
+  nowMs: number,
+  deadlineMs: number,
+): Confirmation {
+  const never = Number.POSITIVE_INFINITY
+  if (ending === undefined)
+    return { ending, memory: { ...memory, candidate: undefined, failedReads: 0 }, wanted: [], againAtMs: never }
+  const key = `${ending.status} ${ending.cause ?? ''}`
+  const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
+  const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation.directRead, sinceMs, ending)
+  const isAnswered = answers(observation.directRead, sinceMs, ending)
+  if (isAnswered || nowMs >= deadlineMs + rolloutTimes.lastLookMs)
+    return { ending, memory: counted, wanted: [], againAtMs: never }
+  const dueMs = nextReadAtMs(counted, observation.directRead, sinceMs)
+  const isDue = dueMs <= nowMs
+  return {
+    ending: undefined,
+    memory: counted,
+    wanted: isDue ? [{ kind: 'read' }] : [],
+    againAtMs: isDue ? never : dueMs,
+  }
+}
+
+function answers(read: DirectRead | undefined, sinceMs: number, { status, cause }: Ending): boolean {
+  if (read === undefined || read.askedAtMs < sinceMs) return false
+  if (status === 'aborted' || cause === 'timeout') return true
+  if (status === 'app not found') return read.result !== 'failed'
+  return read.result === 'read'
+}
+
+function countFailedRead(
+  memory: RolloutMemory,
+  read: DirectRead | undefined,
+  sinceMs: number,
+  ending: Ending,
+): RolloutMemory {
+  if (read === undefined || read.askedAtMs < sinceMs || read.askedAtMs === memory.countedReadAtMs) return memory
+  if (answers(read, sinceMs, ending)) return memory
+  return { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: read.askedAtMs }
+}
+
+/** A read that failed is tried again later and later. */
+export function nextReadAtMs(memory: RolloutMemory, read: DirectRead | undefined, sinceMs: number): number {
+  if (read === undefined || read.askedAtMs < sinceMs) return sinceMs
+  return (
+    read.askedAtMs +
+    Math.min(rolloutTimes.retryAtMostMs, rolloutTimes.retryMs * 2 ** Math.max(0, memory.failedReads - 1))
+  )
+}

@@ -1,0 +1,129 @@
+import type { Image } from '../../contract/task.ts'
+import { closed, type Gate, type GateContext, open } from './gates.ts'
+import { isSameRepository, isWantedImage } from './image-reference.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import type { WantedAction } from './rollout-observation.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
+
+type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
+
+export function isImageRunning(wanted: Image, images: readonly string[], { registryProxy }: ImageSettings): boolean {
+  return images.some((image) => isWantedImage(wanted, image, registryProxy))
+}
+
+/** The images of one repository, whatever their tags. */
+export function imagesOf(
+  wanted: Image,
+  images: readonly string[],
+  { registryProxy }: ImageSettings,
+): readonly string[] {
+  return images.filter((image) => isSameRepository(wanted.image, image, registryProxy))
+}
+
+export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
+
+/** Images in the manifests that the last operation applied. Reported by version 3.1 and newer. */
+export function appliedImages({ operation }: ObservedApplication): readonly string[] {
+  return operation === undefined || operation.isDryRun ? [] : operation.resources.flatMap(({ images }) => images)
+}
+
+type Evidence =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'declared' }
+  | { readonly kind: 'not_there'; readonly reason: string }
+  | { readonly kind: 'unproven'; readonly reason: string; readonly wants: WantedAction }
+
+/**
+ * Whether every wanted image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
+ * was applied, once every other gate is open (`othersAreOpen`), because that evidence says nothing of the present otherwise.
+ */
+export function gateImages(context: GateContext, othersAreOpen: boolean): Gate {
+  const evidence = context.wanted.map((image) => judgeImage(context, image, othersAreOpen))
+  const missing = evidence.flatMap((found) =>
+    found.kind === 'not_there' || found.kind === 'unproven' ? [found.reason] : [],
+  )
+  if (missing.length > 0) return closed('I', missing.join('; '))
+  return open(
+    'I',
+    evidence.some(({ kind }) => kind === 'declared') ? 'no Pods: the applied manifests decided' : undefined,
+  )
+}
+
+/** What must be read before the images can be judged. */
+export function wantedImageReads(context: GateContext): readonly WantedAction[] {
+  return context.wanted.flatMap((image) => {
+    const evidence = judgeImage(context, image, true)
+    return evidence.kind === 'unproven' ? [evidence.wants] : []
+  })
+}
+
+function judgeImage(context: GateContext, wanted: Image, othersAreOpen: boolean): Evidence {
+  const { application, settings } = context
+  const running = imagesOf(wanted, application.images, settings)
+  if (isImageRunning(wanted, running, settings)) {
+    if (!isLeftOver(context, wanted, running)) return { kind: 'running' }
+    return { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
+  }
+  const notThere: Evidence = { kind: 'not_there', reason: describeMissing(wanted, running) }
+  if (!othersAreOpen) return notThere
+  if (running.length === 0) return judgeDeclared(context, wanted, notThere)
+  const completed = areAllCompleted(context, wanted)
+  if (completed === undefined) return unproven(wanted, 'tree')
+  return completed ? judgeDeclared(context, wanted, notThere) : notThere
+}
+
+const unproven = (wanted: Image, kind: 'tree' | 'managed_resources'): Evidence => ({
+  kind: 'unproven',
+  reason: `proof of ${imageText(wanted)}`,
+  wants: { kind },
+})
+
+function describeMissing(wanted: Image, running: readonly string[]): string {
+  return `image ${imageText(wanted)}, running: ${running.length === 0 ? 'no Pod of that name' : running.join(', ')}`
+}
+
+/**
+ * Pods of an earlier rollout stay listed while they end. When several tags run and the last operation applied the whole
+ * application without the wanted one, the wanted one is such a remnant.
+ */
+function isLeftOver({ application, settings }: GateContext, wanted: Image, running: readonly string[]): boolean {
+  const { operation, resources } = application
+  if (new Set(running).size < 2 || operation?.phase !== 'Succeeded') return false
+  const applied = imagesOf(wanted, appliedImages(application), settings)
+  const expected = resources.filter((resource) => !resource.isHook && !resource.requiresPruning).length
+  const isWhole = operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
+  return isWhole && applied.length > 0 && !isImageRunning(wanted, applied, settings)
+}
+
+/** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
+function areAllCompleted({ application, observation, settings }: GateContext, wanted: Image): boolean | undefined {
+  const { tree } = observation
+  if (tree === undefined || tree.version !== application.version) return undefined
+  const pods = tree.value?.pods.filter(({ images }) => imagesOf(wanted, images, settings).length > 0) ?? []
+  return pods.length > 0 && pods.every(({ reason }) => reason === 'Completed' || reason === 'Succeeded')
+}
+
+/** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
+function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence): Evidence {
+  const { application, observation, settings } = context
+  const isCurrent = application.operation?.revisions.join() === application.revisions.join()
+  const applied = isCurrent ? imagesOf(wanted, appliedImages(application), settings) : []
+  if (applied.length > 0) return isImageRunning(wanted, applied, settings) ? { kind: 'declared' } : notThere
+  const { managed } = observation
+  if (managed === undefined || managed.version !== application.version) return unproven(wanted, 'managed_resources')
+  return isImageRunning(wanted, managed.value?.liveImages ?? [], settings) ? { kind: 'declared' } : notThere
+}
+
+/** Strict mode: every Pod of a wanted repository that is neither ending nor completed runs the wanted tag. */
+export function gateVerified({ application, observation, settings, wanted }: GateContext): Gate {
+  if (!settings.isStrict) return open('V')
+  const { tree } = observation
+  if (tree?.value === undefined || tree.version !== application.version) return closed('V', 'a look at the Pods')
+  const live = tree.value.pods.filter(({ reason }) => !['Terminating', 'Completed', 'Succeeded'].includes(reason ?? ''))
+  const old = live.find(({ images }) =>
+    wanted.some((image) =>
+      imagesOf(image, images, settings).some((running) => !isImageRunning(image, [running], settings)),
+    ),
+  )
+  return old === undefined ? open('V') : closed('V', `the end of Pod ${old.name}, which runs ${old.images.join(', ')}`)
+}

@@ -1,0 +1,172 @@
+import type { ApplicationSource } from '../gitops/application-source.ts'
+import { isImageRunning } from './gate-images.ts'
+import {
+  type AwaitedCommit,
+  closed,
+  type Gate,
+  type GateContext,
+  hasOperationFailed,
+  isOperationActive,
+  open,
+} from './gates.ts'
+import { isSameAddress } from './repository-address.ts'
+import { relationKey, type WantedAction } from './rollout-observation.ts'
+
+/** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
+export type Standing = 'reached' | 'before' | 'unknown' | 'unasked' | 'no_commit'
+
+const sha = /^[0-9a-f]{40}$/
+
+export const shortRevision = (revision: string) => (sha.test(revision) ? revision.slice(0, 7) : revision || 'none')
+
+/** Other people push too, so a later commit is as good as ours: ancestry decides, not equality. */
+export function standingOf(context: GateContext, commit: AwaitedCommit, revision: string): Standing {
+  if (!sha.test(revision)) return 'no_commit'
+  if (revision === commit.commit) return 'reached'
+  if (isFromBefore(context, commit, revision)) return 'before'
+  const known = context.observation.relations.get(relationKey(commit.commit, revision))
+  if (known === undefined) return 'unasked'
+  if (known.relation === 'unknown') return 'unknown'
+  return known.relation === 'unrelated' ? 'before' : 'reached'
+}
+
+/** What was there before a new commit was made cannot contain it; nobody need be asked. */
+function isFromBefore({ baseline }: GateContext, commit: AwaitedCommit, revision: string): boolean {
+  return commit.isNew && baseline?.isBeforeCommit === true && baseline.revisions.includes(revision)
+}
+
+/** Positions of the sources that read the branch we pushed to. */
+export function followingSources(sources: readonly ApplicationSource[], commit: AwaitedCommit): readonly number[] {
+  return sources.flatMap((source, index) => (follows(source, commit) ? [index] : []))
+}
+
+function follows(
+  { chart, repository, targetRevision }: ApplicationSource,
+  { repository: pushed, branch }: AwaitedCommit,
+) {
+  const names = ['', 'HEAD', branch, `refs/heads/${branch}`]
+  return chart === undefined && isSameAddress(repository, pushed) && names.includes(targetRevision)
+}
+
+/** Whether the snapshot was compared with our commit or a later one; without a commit of ours, with anything after acceptance. */
+export function gateRevision(context: GateContext): Gate {
+  const { commit, application } = context
+  if (commit === undefined) return gateLaterComparison(context)
+  if (application.isHydrated) return gateHydrated(context, commit)
+  const followers = followingSources(application.sources, commit)
+  if (followers.length === 0)
+    return closed('R', `a source that follows branch ${commit.branch} of ${commit.repository}`)
+  const gates = followers.map((index) => gateOneRevision(context, commit, application.revisions[index] ?? ''))
+  return gates.find((gate) => !gate.isOpen) ?? gates[0] ?? open('R')
+}
+
+function gateOneRevision(context: GateContext, commit: AwaitedCommit, revision: string): Gate {
+  const standing = standingOf(context, commit, revision)
+  if (standing === 'reached') return open('R')
+  if (standing === 'unknown') return gateAnsweredRefresh(context, 'the history of the repository could not be read')
+  const wanted = `revision ${shortRevision(commit.commit)} or later, not ${shortRevision(revision)}`
+  return closed('R', standing === 'unasked' ? `${wanted} (its ancestry is being looked up)` : wanted)
+}
+
+/** The commit of a hydrated application is a dry one; what is compared is the commit that the hydrator made of it. */
+function gateHydrated(context: GateContext, commit: AwaitedCommit): Gate {
+  const { hydration, revisions } = context.application
+  const [revision = ''] = revisions
+  if (hydration.failure !== undefined) return closed('R', `hydration, which failed: ${hydration.failure}`)
+  const isHydrated = isReached(context, commit, hydration.lastDryRevision)
+  if (isHydrated && isAtOrAfter(context, hydration.lastHydratedRevision, revision)) return open('R')
+  const isCompared = isReached(context, commit, hydration.lastComparedDryRevision)
+  if (isCompared && !hydration.isRunning) return open('R', 'the commit changed nothing for the hydrator')
+  return closed(
+    'R',
+    `hydration of ${shortRevision(commit.commit)}, not ${shortRevision(hydration.lastDryRevision ?? '')}`,
+  )
+}
+
+function isReached(context: GateContext, commit: AwaitedCommit, revision: string | undefined): boolean {
+  return revision !== undefined && standingOf(context, commit, revision) === 'reached'
+}
+
+/** Hydrated commits of other applications may lie on top of ours. */
+function isAtOrAfter({ observation }: GateContext, hydrated: string | undefined, revision: string): boolean {
+  if (hydrated === undefined) return false
+  if (hydrated === revision) return true
+  return observation.relations.get(relationKey(hydrated, revision))?.relation === 'descendant'
+}
+
+function gateLaterComparison(context: GateContext): Gate {
+  return context.mayRefresh ? gateAnsweredRefresh(context, 'no commit of ours') : gateOwnComparison(context)
+}
+
+/** A refresh that was asked late enough has been answered, and this snapshot is from after it. */
+function gateAnsweredRefresh({ refresh, refreshFromMs, application, baseline }: GateContext, why: string): Gate {
+  const { answered } = refresh
+  const isAfter =
+    answered !== undefined && answered.askedAtMs >= refreshFromMs && application.version >= answered.version
+  if (!isAfter || application.version <= (baseline?.version ?? 0)) return closed('R', 'a refresh to be answered')
+  return open('R', `${why}: a comparison asked for by a refresh decided`)
+}
+
+/** Where no refresh may be asked: enough that some comparison began after acceptance. */
+function gateOwnComparison(context: GateContext): Gate {
+  const { application, baseline, comparisons } = context
+  if (baseline === undefined || application.version <= baseline.version) return closed('R', 'a newer state')
+  if (application.revisions.join() !== baseline.revisions.join())
+    return open('R', 'no commit of ours: the revision moved')
+  const isLater = (application.reconciledAtMs ?? 0) > (baseline.reconciledAtMs ?? 0)
+  if (comparisons.length >= 2) return open('R', 'no commit of ours: a second comparison since acceptance decided')
+  const isNewImage = context.wanted.some((image) => !isImageRunning(image, baseline.images, context.settings))
+  const isThere = context.wanted.every((image) => isImageRunning(image, application.images, context.settings))
+  if (isLater && isNewImage && isThere) return open('R', 'no commit of ours: a later comparison shows a new image')
+  return closed('R', 'a comparison that began after the task was accepted')
+}
+
+/** A failed operation counts against a task when it worked on our commit or a later one, or began after acceptance. */
+export function gateOperationOver(context: GateContext): Gate {
+  if (isOperationActive(context.application)) return closed('O', 'the end of the operation')
+  return isOurFailure(context) ? closed('O', 'a successful operation') : open('O')
+}
+
+export function isOurFailure(context: GateContext): boolean {
+  const { application, commit, baseline } = context
+  if (!hasOperationFailed(application) || application.operation === undefined) return false
+  if (commit === undefined) return application.operation.startedAtMs !== baseline?.operationStartedAtMs
+  return application.operation.revisions.some((revision) => standingOf(context, commit, revision) === 'reached')
+}
+
+/** The questions about ancestry that this snapshot raises. */
+export function wantedRelations(context: GateContext): readonly WantedAction[] {
+  const { application, commit } = context
+  if (commit === undefined) return []
+  const revisions = application.isHydrated ? hydratedRevisions(context) : sourceRevisions(context, commit)
+  const asked = [...new Set(revisions)].filter((revision) => standingOf(context, commit, revision) === 'unasked')
+  return [
+    ...asked.map((revision) => relationOf(commit.repository, commit.commit, revision)),
+    ...hydratedRelation(context, commit),
+  ]
+}
+
+function relationOf(repository: string, commit: string, revision: string): WantedAction {
+  return { kind: 'relation', repository, commit, revision }
+}
+
+/** What the application was compared with and, once an operation is over, what that one worked on. */
+function sourceRevisions({ application }: GateContext, commit: AwaitedCommit): readonly string[] {
+  const operated = hasOperationFailed(application) ? (application.operation?.revisions ?? []) : []
+  return followingSources(application.sources, commit).flatMap((index) => [
+    application.revisions[index] ?? '',
+    operated[index] ?? '',
+  ])
+}
+
+function hydratedRevisions({ application: { hydration } }: GateContext): readonly string[] {
+  return [hydration.lastDryRevision, hydration.lastComparedDryRevision].filter((revision) => revision !== undefined)
+}
+
+function hydratedRelation({ application, observation }: GateContext, commit: AwaitedCommit): readonly WantedAction[] {
+  const hydrated = application.hydration.lastHydratedRevision
+  const [revision = ''] = application.revisions
+  if (!application.isHydrated || hydrated === undefined || hydrated === revision || !sha.test(revision)) return []
+  if (observation.relations.has(relationKey(hydrated, revision))) return []
+  return [relationOf(commit.repository, hydrated, revision)]
+}

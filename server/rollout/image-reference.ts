@@ -1,0 +1,50 @@
+/** An image as Kubernetes reads it: registry and `library/` filled in. */
+export type ImageReference = {
+  readonly repository: string
+  readonly tag: string | undefined
+  readonly digest: string | undefined
+}
+
+/** Reads `[registry/]path[:tag][@digest]`. Without tag and digest the tag is `latest`, as for a container runtime. */
+export function parseImageReference(text: string): ImageReference {
+  const at = text.indexOf('@')
+  const digest = at < 0 ? undefined : text.slice(at + 1)
+  const named = at < 0 ? text : text.slice(0, at)
+  const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
+  const tag = colon < 0 ? undefined : named.slice(colon + 1)
+  const repository = parseRepository(colon < 0 ? named : named.slice(0, colon))
+  return { repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest }
+}
+
+/** The first part is a registry when it looks like a host; everything else lives on Docker Hub. */
+function parseRepository(name: string): string {
+  const [first = '', ...rest] = name.split('/')
+  const isHost = rest.length > 0 && (first.includes('.') || first.includes(':') || first === 'localhost')
+  if (!isHost) return `docker.io/${rest.length === 0 ? `library/${name}` : name}`
+  const host = first === 'index.docker.io' || first === 'registry-1.docker.io' ? 'docker.io' : first.toLowerCase()
+  return host === 'docker.io' && rest.length === 1 ? `docker.io/library/${rest[0]}` : [host, ...rest].join('/')
+}
+
+export type WantedImage = { readonly image: string; readonly tag: string }
+
+/** Whether `running` is an image of the wanted repository, whatever its tag. `<proxy>/<image>` counts as `<image>`. */
+export function isSameRepository(wanted: string, running: string, registryProxy: string | undefined): boolean {
+  const name = parseImageReference(wanted).repository
+  return candidates(running, registryProxy).some(({ repository }) => repository === name)
+}
+
+/** Whether `running` is exactly what was asked for. A requested tag `sha256:…` is compared with the digest. */
+export function isWantedImage(wanted: WantedImage, running: string, registryProxy: string | undefined): boolean {
+  const name = parseImageReference(wanted.image).repository
+  return candidates(running, registryProxy).some(
+    ({ repository, tag, digest }) =>
+      repository === name && (wanted.tag.startsWith('sha256:') ? digest === wanted.tag : tag === wanted.tag),
+  )
+}
+
+function candidates(running: string, registryProxy: string | undefined): readonly ImageReference[] {
+  const proxy = registryProxy?.replace(/^https?:\/\//, '').replace(/\/+$/, '')
+  const asIs = parseImageReference(running)
+  if (proxy === undefined || proxy === '' || !running.startsWith(`${proxy}/`)) return [asIs]
+  return [asIs, parseImageReference(running.slice(proxy.length + 1))]
+}

@@ -1,0 +1,87 @@
+import type { Cause } from '../../contract/cause.ts'
+import type { Image } from '../../contract/task.ts'
+import { isImageRunning } from './gate-images.ts'
+import type { ObservedPod, ResourceTree } from './resource-tree.ts'
+import type { BadPodMemory } from './rollout-memory.ts'
+import type { Reading } from './rollout-observation.ts'
+import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
+
+const causeOfReason: ReadonlyMap<string, Cause> = new Map([
+  ['ErrImagePull', 'image_pull'],
+  ['ImagePullBackOff', 'image_pull'],
+  ['InvalidImageName', 'image_name'],
+  ['CreateContainerConfigError', 'container_config'],
+  ['CrashLoopBackOff', 'crash_loop'],
+])
+
+export type BadPod = { readonly pod: ObservedPod; readonly cause: Cause }
+
+type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
+
+/** Pods of a wanted image that cannot start, unless a newer Pod of the same images is ready. */
+export function findBadPods(tree: ResourceTree, wanted: readonly Image[], settings: ImageSettings): readonly BadPod[] {
+  const ours = tree.pods.filter(({ images }) => wanted.some((image) => isImageRunning(image, images, settings)))
+  return ours.flatMap((pod) => {
+    const cause = causeOfReason.get(pod.reason?.replace(/^Init:/, '') ?? '')
+    return cause === undefined || ours.some((other) => isNewerAndReady(other, pod)) ? [] : [{ pod, cause }]
+  })
+}
+
+function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
+  const isReady = other.reason === 'Running' && other.health === 'Healthy'
+  const isSameKind = other.images.some((image) => bad.images.includes(image))
+  return isReady && isSameKind && (other.createdAtMs ?? 0) > (bad.createdAtMs ?? 0)
+}
+
+export const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
+
+/** A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. */
+export function rememberBadPods(
+  known: ReadonlyMap<string, BadPodMemory>,
+  bad: readonly BadPod[],
+  readAtMs: number,
+): ReadonlyMap<string, BadPodMemory> {
+  return new Map(
+    bad.map((pod) => {
+      const earlier = known.get(badPodKey(pod))
+      return [badPodKey(pod), { sinceMs: earlier?.sinceMs ?? readAtMs, reads: (earlier?.reads ?? 0) + 1 }]
+    }),
+  )
+}
+
+/** The Pod that can no longer be waited for. A name that is no image name never mends; the others get their grace. */
+export function hopelessPod(
+  bad: readonly BadPod[],
+  known: ReadonlyMap<string, BadPodMemory>,
+  readAtMs: number,
+  graceMs: number,
+): BadPod | undefined {
+  if (graceMs === 0) return undefined
+  return bad.find((pod) => {
+    const memory = known.get(badPodKey(pod))
+    if (pod.cause === 'image_name') return true
+    return memory !== undefined && memory.reads >= 2 && readAtMs - memory.sinceMs >= graceMs
+  })
+}
+
+/** How long a rollout may be in progress before its Pods are looked at. */
+export function treeAfterMs(badPodGraceMs: number): number {
+  return badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.treeEveryMs, badPodGraceMs)
+}
+
+export function treeEveryMs(badPodGraceMs: number): number {
+  return badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.treeEveryMs, badPodGraceMs / 2)
+}
+
+/** When the Pods are to be looked at, given since when the application is Degraded or in progress at our revision. */
+export function nextTreeAtMs(
+  degradedSinceMs: number | undefined,
+  progressingSinceMs: number | undefined,
+  tree: Reading<ResourceTree> | undefined,
+  graceMs: number,
+): number | undefined {
+  const progressing = progressingSinceMs === undefined ? undefined : progressingSinceMs + treeAfterMs(graceMs)
+  const from = degradedSinceMs ?? progressing
+  if (from === undefined) return undefined
+  return tree === undefined ? from : Math.max(from, tree.askedAtMs + treeEveryMs(graceMs))
+}

@@ -1,0 +1,35 @@
+import { isBuiltInGroup } from './kubernetes-groups.ts'
+import { listAt, parseJson, textAt } from './untrusted-json.ts'
+
+export type ManagedResources = {
+  /** Every `image` text in the live manifests. */
+  readonly liveImages: readonly string[]
+  /** Every `image` text in the live and the wanted manifests. */
+  readonly allImages: readonly string[]
+  /** Kinds outside Kubernetes' own groups may start Pods with images that no manifest names. */
+  readonly hasForeignKinds: boolean
+  readonly count: number
+}
+
+/** Reads the answer of `managed-resources`, whose states are JSON in texts. */
+export function parseManagedResources(raw: unknown): ManagedResources {
+  const items = listAt(raw, 'items')
+  const liveImages = items.flatMap((item) => imagesIn(parseJson(textAt(item, 'liveState') ?? '')))
+  const wantedImages = items.flatMap((item) => imagesIn(parseJson(textAt(item, 'targetState') ?? '')))
+  return {
+    liveImages,
+    allImages: [...new Set([...liveImages, ...wantedImages])],
+    hasForeignKinds: items.some((item) => !isBuiltInGroup(textAt(item, 'group') ?? '')),
+    count: items.length,
+  }
+}
+
+/** Deeper than any manifest of Kubernetes' own kinds; a hostile one must not exhaust the stack. */
+const maxDepth = 40
+
+function imagesIn(value: unknown, depth = 0): readonly string[] {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'image' && typeof inner === 'string' ? [inner] : key === 'managedFields' ? [] : imagesIn(inner, depth + 1),
+  )
+}

@@ -1,0 +1,92 @@
+import type { ObservedApplication } from './observed-application.ts'
+
+/** Something the delivery controller let us see of one application. */
+export type Sighting =
+  | { readonly kind: 'seen'; readonly application: ObservedApplication; readonly isComplete: boolean }
+  | { readonly kind: 'deleted'; readonly application: ObservedApplication }
+  /** A direct read with the right project said that it is not there. */
+  | { readonly kind: 'not_found' }
+  /** A List that was asked at `askedAtMs` did not hold it; `version` is the state that the List was taken from. */
+  | { readonly kind: 'absent'; readonly askedAtMs: number; readonly version: number }
+
+/** What is known of one application: the newest state and whether it is still there. */
+export type KnownApplication = {
+  readonly newest: ObservedApplication | undefined
+  /** Deleted, or no longer shown to us. */
+  readonly isGone: boolean
+  /** The delivery controller reported the deletion of `newest`: that uid never comes back. */
+  readonly isDeleted: boolean
+  /** Lists in a row that did not hold it. */
+  readonly absences: number
+  readonly seenAtMs: number | undefined
+}
+
+export const nothingKnown: KnownApplication = Object.freeze({
+  newest: undefined,
+  isGone: false,
+  isDeleted: false,
+  absences: 0,
+  seenAtMs: undefined,
+})
+
+/** One List may come from a replica that lags; two in a row that miss it mean that it is gone or may no longer be read. */
+const absencesThatMeanGone = 2
+
+/**
+ * Merges one sighting. The highest version wins whatever the order of arrival; a new uid is a re-created application.
+ * Versions of different objects of one cluster can be compared, so an old incarnation never replaces a newer one.
+ */
+export function mergeSighting(known: KnownApplication, sighting: Sighting, nowMs: number): KnownApplication {
+  switch (sighting.kind) {
+    case 'seen':
+      return mergeSeen(known, sighting.application, sighting.isComplete, nowMs)
+    case 'deleted':
+      return isOlderIncarnation(known, sighting.application)
+        ? known
+        : { ...known, newest: newerOf(known.newest, sighting.application), isGone: true, isDeleted: true }
+    case 'not_found':
+      return { ...known, isGone: known.newest !== undefined }
+    case 'absent':
+      return mergeAbsence(known, sighting.askedAtMs, sighting.version)
+  }
+}
+
+function mergeSeen(
+  known: KnownApplication,
+  seen: ObservedApplication,
+  isComplete: boolean,
+  nowMs: number,
+): KnownApplication {
+  if (known.newest !== undefined && isHistory(known, known.newest, seen)) return known
+  const newest = known.newest !== undefined && !replaces(known.newest, seen, isComplete) ? known.newest : seen
+  return { newest, isGone: false, isDeleted: false, absences: 0, seenAtMs: nowMs }
+}
+
+/** A deleted incarnation, or one from before the newest. */
+function isHistory(known: KnownApplication, newest: ObservedApplication, seen: ObservedApplication): boolean {
+  return seen.uid === newest.uid ? known.isDeleted : seen.version < newest.version
+}
+
+/** A List lacks the health of resources, so at the same version only a complete sighting replaces what is known. */
+function replaces(newest: ObservedApplication, seen: ObservedApplication, isComplete: boolean): boolean {
+  return seen.version > newest.version || (seen.version === newest.version && isComplete) || seen.uid !== newest.uid
+}
+
+function isOlderIncarnation(known: KnownApplication, deleted: ObservedApplication): boolean {
+  return known.newest !== undefined && known.newest.uid !== deleted.uid && deleted.version < known.newest.version
+}
+
+function newerOf(newest: ObservedApplication | undefined, seen: ObservedApplication): ObservedApplication {
+  return newest !== undefined && newest.version > seen.version ? newest : seen
+}
+
+function mergeAbsence(known: KnownApplication, askedAtMs: number, version: number): KnownApplication {
+  const isStale = known.newest !== undefined && version > 0 && version < known.newest.version
+  if (isStale || (known.seenAtMs !== undefined && known.seenAtMs >= askedAtMs)) return known
+  const absences = known.absences + 1
+  return {
+    ...known,
+    absences,
+    isGone: known.isGone || (known.newest !== undefined && absences >= absencesThatMeanGone),
+  }
+}

@@ -1,0 +1,85 @@
+import type { Baseline } from './watched-task.ts'
+
+/** Things that count only when they last. */
+export const lastingConditions = [
+  'complete',
+  'degraded',
+  'progressing',
+  'comparison_error',
+  'sync_failed',
+  'gone',
+  'never_seen',
+  'idle_out_of_sync',
+  'awaiting_comparison',
+] as const
+export type LastingCondition = (typeof lastingConditions)[number]
+
+/** Since when each condition holds without a break. */
+export type Since = Readonly<Partial<Record<LastingCondition, number>>>
+
+/** A bad state of one Pod, as all reads of the tree since `sinceMs` had it. */
+export type BadPodMemory = {
+  readonly sinceMs: number
+  readonly reads: number
+}
+
+/** What the judge must remember between two looks. */
+export type RolloutMemory = {
+  readonly startedAtMs: number
+  readonly baseline: Baseline | undefined
+  readonly since: Since
+  /** Which failed operation `since.sync_failed` speaks of. */
+  readonly failedOperation: string | undefined
+  readonly badPods: ReadonlyMap<string, BadPodMemory>
+  readonly judgedTreeAtMs: number | undefined
+  /** The verdict that awaits a direct read. */
+  readonly candidate: { readonly key: string; readonly sinceMs: number } | undefined
+  readonly failedReads: number
+  readonly countedReadAtMs: number | undefined
+  /** From when on a refresh is due: acceptance, then our commit. */
+  readonly refreshFromMs: number
+  readonly refreshAsks: number
+  readonly refreshAskedAtMs: number | undefined
+  /** Start times of comparisons since the baseline, for a task that may not ask for one. */
+  readonly comparisons: readonly number[]
+  readonly told: ToldState
+  readonly imageCheckNoted: boolean
+}
+
+/** What the timeline already says. */
+export type ToldState = {
+  readonly sync: string
+  readonly health: string
+  readonly operation: string
+  readonly images: string
+  readonly waiting: string
+  readonly uid: string
+}
+
+const nothingTold: ToldState = { sync: '', health: '', operation: '', images: '', waiting: '', uid: '' }
+
+export function startMemory(baseline: Baseline | undefined, nowMs: number): RolloutMemory {
+  return {
+    startedAtMs: nowMs,
+    baseline,
+    since: {},
+    failedOperation: undefined,
+    badPods: new Map(),
+    judgedTreeAtMs: undefined,
+    candidate: undefined,
+    failedReads: 0,
+    countedReadAtMs: undefined,
+    refreshFromMs: nowMs,
+    refreshAsks: 0,
+    refreshAskedAtMs: undefined,
+    comparisons: [],
+    told: nothingTold,
+    imageCheckNoted: false,
+  }
+}
+
+/** Keeps the start of what goes on, forgets what ended, and starts what is new. */
+export function continueSince(since: Since, holding: ReadonlySet<LastingCondition>, nowMs: number): Since {
+  const kept = [...holding].map((condition) => [condition, since[condition] ?? nowMs] as const)
+  return Object.fromEntries(kept)
+}

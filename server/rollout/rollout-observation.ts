@@ -1,0 +1,63 @@
+import type { ManagedResources } from './managed-resources.ts'
+import type { KnownApplication } from './newest-snapshots.ts'
+import type { ResourceTree } from './resource-tree.ts'
+import type { SyncWindows } from './sync-windows.ts'
+import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
+
+/** The answer to a read, or that there was none. `version` is the newest snapshot's when it was asked. */
+export type Reading<Value> = {
+  readonly askedAtMs: number
+  readonly version: number
+  readonly value: Value | undefined
+}
+
+export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
+
+/** What became of the refreshes that were asked for an application. One answer serves all its tasks. */
+export type RefreshObservation = {
+  readonly lastAskedAtMs: number | undefined
+  /** The newest refresh that is known to have ended, and the version that it left behind. */
+  readonly answered: { readonly askedAtMs: number; readonly version: number } | undefined
+}
+
+/** A direct read of the application. `missing`: 403 or 404, which for an unknown project mean the same. */
+export type DirectRead = {
+  readonly askedAtMs: number
+  readonly result: 'read' | 'missing' | 'not_found' | 'failed'
+}
+
+/** Everything that is known of a task's application at one moment. */
+export type RolloutObservation = {
+  readonly known: KnownApplication
+  readonly annotations: RolloutAnnotations
+  readonly writeBack: WriteBackState
+  readonly refresh: RefreshObservation
+  readonly directRead: DirectRead | undefined
+  readonly lastListAtMs: number | undefined
+  readonly relations: ReadonlyMap<string, { readonly relation: Relation; readonly atMs: number }>
+  readonly overrides: ReadonlyMap<string, ReadonlyMap<string, string> | undefined>
+  readonly tree: Reading<ResourceTree> | undefined
+  readonly managed: Reading<ManagedResources> | undefined
+  readonly windows: Reading<SyncWindows> | undefined
+  /** Why nothing answers, and since when. */
+  readonly unreachable: { readonly sinceMs: number; readonly why: string } | undefined
+}
+
+export const nothingRefreshed: RefreshObservation = Object.freeze({ lastAskedAtMs: undefined, answered: undefined })
+
+/** Ancestry of two commits never changes, so one answer is good for ever. */
+export function relationKey(commit: string, revision: string): string {
+  return `${commit} ${revision}`
+}
+
+/** Something to find out. What it finds comes back in the next observation; it never is a verdict. */
+export type WantedAction =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'refresh'; readonly why: string }
+  | { readonly kind: 'list' }
+  | { readonly kind: 'tree' }
+  | { readonly kind: 'managed_resources' }
+  | { readonly kind: 'sync_windows' }
+  | { readonly kind: 'decide_write_back' }
+  | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
+  | { readonly kind: 'override_at'; readonly revision: string }

@@ -1,0 +1,44 @@
+/** What an operator may set about judging. Times are milliseconds. */
+export type RolloutSettings = {
+  /** How long a Pod of a wanted image may be seen in a bad state; 0: such a Pod never ends a task early. */
+  readonly badPodGraceMs: number
+  readonly degradedGraceMs: number
+  readonly comparisonErrorGraceMs: number
+  readonly syncFailedGraceMs: number
+  readonly appGoneGraceMs: number
+  /** How long all gates must stay open; `undefined`: decided by what the application consists of. */
+  readonly settleMs: number | undefined
+  readonly acceptSuspended: boolean
+  /** `<proxy>/<image>` counts as `<image>`. */
+  readonly registryProxy: string | undefined
+  /** Log lines of a bad Pod in the reason; 0: none are read. */
+  readonly podLogLines: number
+  readonly annotationPrefixes: readonly string[]
+  /** Whether an old Pod that still runs keeps a task waiting (gate V). */
+  readonly isStrict: boolean
+  readonly controlPlaneNamespace: string
+}
+
+/** Fixed times: what the delivery controller's own behaviour dictates. */
+export const rolloutTimes = {
+  /** When a refresh is asked again while the commit is not seen, counted from the first one. */
+  refreshAgainMs: [10_000, 30_000, 60_000],
+  refreshEveryMs: 120_000,
+  refreshApartMs: 5_000,
+  /** How long the comparison after an operation may take before it is asked for. */
+  postOperationWaitMs: 10_000,
+  /** How long automated sync may take to start before a sync window is suspected. */
+  idleBeforeWindowsMs: 20_000,
+  windowsEveryMs: 60_000,
+  treeEveryMs: 15_000,
+  imagesEveryMs: 15_000,
+  relationAgainMs: 15_000,
+  /** Between two Lists that look for an application nobody has seen. */
+  absenceApartMs: 1_000,
+  /** First wait before a read that failed is tried again; it doubles up to `retryAtMostMs`. */
+  retryMs: 2_000,
+  retryAtMostMs: 30_000,
+  /** How long the last look at the deadline may take. */
+  lastLookMs: 6_000,
+  driftMs: 30_000,
+} as const

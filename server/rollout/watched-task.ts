@@ -1,0 +1,54 @@
+import type { Image } from '../../contract/task.ts'
+import type { Claim } from '../deployments/task.ts'
+import type { WriteBackOutcome } from '../gitops/write-back-outcome.ts'
+
+/** What the application looked like when its task was first watched. Stored, because a new owner must judge by the same. */
+export type Baseline = {
+  readonly uid: string
+  readonly version: number
+  readonly revisions: readonly string[]
+  readonly reconciledAtMs: number | undefined
+  readonly images: readonly string[]
+  /** Start of the operation that was over by then; one still running may well be the one that the task waits for. */
+  readonly operationStartedAtMs: number | undefined
+  /** Whether it was taken before a commit of ours was there to be seen. */
+  readonly isBeforeCommit: boolean
+}
+
+export type WatchedTask = {
+  readonly id: string
+  readonly app: string
+  readonly author: string
+  readonly project: string
+  readonly images: readonly Image[]
+  readonly mayWrite: boolean
+  /** Whether the delivery controller may be asked to look at once. */
+  readonly refresh: boolean
+  readonly claim: Claim
+  /** On the watcher's clock. */
+  readonly deadlineMs: number
+  readonly baseline: Baseline | undefined
+  /** What the record already says, after a change of owner. */
+  readonly writeBackOutcome: WriteBackOutcome | undefined
+  readonly createdSeconds: number
+}
+
+/** Where a task's commit stands. */
+export type WriteBackState =
+  | { readonly kind: 'undecided' }
+  /** Nothing will be committed. `note` is the first line of a later time-out, '' when nothing needs saying. */
+  | {
+      readonly kind: 'monitor'
+      readonly why: 'not_managed' | 'no_credential' | 'no_alias'
+      readonly note: string
+    }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'ended'; readonly outcome: WriteBackOutcome; readonly atMs: number }
+
+/** What the application's annotations say about judging. */
+export type RolloutAnnotations = {
+  readonly fireAndForget: boolean
+  readonly skipImageValidation: boolean
+  readonly acceptSuspended: boolean | undefined
+  readonly badPodGraceMs: number | undefined
+}

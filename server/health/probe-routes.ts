@@ -1,0 +1,42 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { Health } from '../../contract/service.ts'
+import type { CheckParts } from './check-parts.ts'
+
+type Dependencies = {
+  readonly checkParts: CheckParts
+  /** The service was told to stop and finishes what it has. */
+  readonly isDraining: () => boolean
+}
+
+const tags = ['service']
+const Probe = z.object({ status: z.string() })
+
+/** /healthz, /livez and /readyz; registered without a prefix. */
+export const probeRoutes =
+  ({ checkParts, isDraining }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/healthz',
+      { schema: { tags, summary: 'Health of the service and its parts', response: { 200: Health, 503: Health } } },
+      async (_request, reply) => {
+        const health = await checkParts()
+        return reply.code(health.status === 'down' ? 503 : 200).send(health)
+      },
+    )
+
+    app.get('/livez', { schema: { tags, summary: 'Does the process run?', response: { 200: Probe } } }, async () => ({
+      status: 'ok',
+    }))
+
+    app.get(
+      '/readyz',
+      { schema: { tags, summary: 'Should requests be sent here?', response: { 200: Probe, 503: Probe } } },
+      async (_request, reply) => {
+        if (isDraining()) return reply.code(503).send({ status: 'draining' })
+        const { database } = await checkParts()
+        if (database.status === 'down') return reply.code(503).send({ status: 'database down' })
+        return { status: 'ok' }
+      },
+    )
+  }

@@ -1,0 +1,34 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { Reachability, ServiceConfig } from '../../contract/service.ts'
+import type { CheckParts } from './check-parts.ts'
+import { judgeReachability } from './judge-reachability.ts'
+import { version } from './version.ts'
+
+type Dependencies = { readonly checkParts: CheckParts; readonly config: ServiceConfig }
+
+const tags = ['service']
+
+/** /version, /config and /reachability; registered below /api/v1. */
+export const serviceRoutes =
+  ({ checkParts, config }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/version',
+      { schema: { tags, summary: 'Version of this service', response: { 200: z.string() } } },
+      // A string would be sent as text, unless it is JSON already.
+      async (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(version)),
+    )
+
+    app.get(
+      '/config',
+      { schema: { tags, summary: 'Settings that a client may know', response: { 200: ServiceConfig } } },
+      async () => config,
+    )
+
+    app.get(
+      '/reachability',
+      { schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability } } },
+      async () => judgeReachability(await checkParts()),
+    )
+  }

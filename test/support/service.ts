@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type TaskRecord, type TaskSubmission, TaskRecord as taskSchema } from '../../contract/task.ts'
+import { isFinal } from '../../contract/task-status.ts'
+import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
+import { createTestDatabase } from './database.ts'
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const startLimitMs = 30_000
+const stopLimitMs = 40_000
+
+export type ServiceOptions = {
+  /** As in docs/settings.md. Where the delivery controller matters: ARGO_URL and ARGO_TOKEN; else nobody answers there. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Of another service, to run two replicas on one database; else a clone of its own. */
+  readonly databaseUrl?: string
+}
+
+export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown }
+export type Service = Awaited<ReturnType<typeof startService>>
+
+/** A submission in which only the given fields matter. */
+export const aTask = (fields: Partial<TaskSubmission> = {}): TaskSubmission => ({
+  app: 'shop',
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v1.2.3' }],
+  ...fields,
+})
+
+/** Starts the real service as a process of its own, and waits until it is ready. */
+export async function startService({ settings = {}, databaseUrl }: ServiceOptions = {}) {
+  await using started = new AsyncDisposableStack()
+  const database = databaseUrl === undefined ? started.use(await createTestDatabase()) : { url: databaseUrl }
+  const dataDirectory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-service-'))
+  started.defer(() => rm(dataDirectory, { recursive: true, force: true }))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: dataDirectory,
+    DATABASE_URL: database.url,
+    ARGO_URL: 'http://127.0.0.1:1',
+    ARGO_TOKEN: 'token-of-the-test',
+    OVERRIDE_FILE_PREFIX: 'argocd',
+    ...settings,
+  }
+  let output = ''
+  const run = () => spawnService(environment, (text) => (output += text))
+  let child = run()
+  started.defer(() => {
+    child.kill('SIGCONT') // a frozen process would not hear the next signal
+    return stopChild(child, 'SIGTERM', stopLimitMs)
+  })
+  await untilReady(url, child, () => output)
+  const resources = started.move()
+
+  const service = {
+    url,
+    databaseUrl: database.url,
+    /** Everything the service has printed so far, over all its starts. */
+    logs: () => output,
+    request: (pathname: string, init: RequestInit = {}) => request(`${url}${pathname}`, init),
+    submitTask: (task: unknown = aTask(), headers: Record<string, string> = {}) =>
+      request(`${url}/api/v1/tasks`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(task),
+      }),
+    async getTask(id: string): Promise<TaskRecord> {
+      return taskSchema.parse((await request(`${url}/api/v1/tasks/${id}`)).body)
+    },
+    /** @throws if the fact is not seen within the limit, showing the task as it was last */
+    async waitForTask(id: string, isReached: (task: TaskRecord) => boolean, limitMs = 30_000): Promise<TaskRecord> {
+      for (const deadline = performance.now() + limitMs; ; await delay(100)) {
+        const task = await service.getTask(id)
+        if (isReached(task)) return task
+        if (performance.now() > deadline) throw new Error(`not reached within ${limitMs} ms: ${JSON.stringify(task)}`)
+      }
+    },
+    waitForEnd: (id: string, limitMs?: number) => service.waitForTask(id, ({ status }) => isFinal(status), limitMs),
+    /** @returns the exit code, or null if the signal ended it */
+    async kill(signal: NodeJS.Signals): Promise<number | null> {
+      if (signal === 'SIGTERM' || signal === 'SIGINT') await stopChild(child, signal, stopLimitMs)
+      else await ended(child, signal)
+      return child.exitCode
+    },
+    async restart(): Promise<void> {
+      await stopChild(child, 'SIGTERM', stopLimitMs)
+      child = run()
+      await untilReady(url, child, () => output)
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  }
+  return service
+}
+
+type Child = ReturnType<typeof spawnGuarded>
+
+function spawnService(settings: Readonly<Record<string, string>>, onOutput: (text: string) => void): Child {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings } // nothing else of the developer's
+  const plan = {
+    command: process.execPath,
+    args: [main],
+    env,
+    stopSignal: 'TERM',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  } as const
+  const child = spawnGuarded(plan)
+  child.stdout?.setEncoding('utf8').on('data', onOutput)
+  child.stderr?.setEncoding('utf8').on('data', onOutput)
+  return child
+}
+
+async function untilReady(url: string, child: Child, logs: () => string): Promise<void> {
+  for (const deadline = performance.now() + startLimitMs; ; await delay(50)) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer?.ok) return
+    const isGone = child.exitCode !== null || child.signalCode !== null
+    if (isGone || performance.now() > deadline) throw new Error(`the service did not get ready:\n${logs()}`)
+  }
+}
+
+/** A stopped process hears nothing but SIGKILL and SIGCONT, so only the signals that end one are waited for. */
+async function ended(child: Child, signal: NodeJS.Signals): Promise<void> {
+  const over = new Promise((resolve) => child.once('exit', resolve))
+  if (child.kill(signal) && signal === 'SIGKILL') await over
+}
+
+async function request(url: string, init: RequestInit = {}): Promise<Answer> {
+  const answer = await fetch(url, init)
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.includes('json') === true && text !== ''
+  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+}

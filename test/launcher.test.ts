@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '..')
 const startLimitMs = 120_000 // with a build of the web UI on a busy machine
 const root = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-launcher-'))
-const launchers: ReturnType<typeof launch>[] = []
+const launchers: { child: ChildProcess; ended: Promise<number | null> }[] = []
 const standIns: string[] = []
 
 afterAll(async () => {
@@ -125,6 +125,17 @@ describe('two checkouts start their demos at once, as root too and below folders
     for (const line of submits) expect(await shell(line)).toMatchObject({ status: 'accepted' })
   })
 
+  test('half of the settings of a real installation: no demo starts', async () => {
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
+    const launcher = launch(copies[0], {
+      PORT: String(await freePort()),
+      ARGO_URL: 'https://argocd.example',
+      DATABASE_URL,
+    })
+    expect(await launcher.ended).toBe(78)
+    expect(launcher.output()).toContain('ARGO_TOKEN: is required')
+  })
+
   test('one that was killed leaves nothing in the way of the next start', { timeout: startLimitMs }, async () => {
     second.child.kill('SIGKILL')
     await second.ended
@@ -169,16 +180,5 @@ describe('what is missing is said in one line, with exit code 78', () => {
       `deployment-watcher: port ${port} on 0.0.0.0 is taken by another program: set PORT to a free one\n`,
     )
     await new Promise((resolve) => other.close(resolve))
-  })
-
-  test('half of the settings of a real installation: no demo starts', async () => {
-    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
-    const launcher = launch(checkout, {
-      PORT: String(await freePort()),
-      ARGO_URL: 'https://argocd.example',
-      DATABASE_URL,
-    })
-    expect(await launcher.ended).toBe(78)
-    expect(launcher.output()).toContain('ARGO_TOKEN: is required')
   })
 })

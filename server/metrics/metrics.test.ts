@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { createHttpServer } from '../http/http-server.ts'
+import { createAppLabels } from './app-labels.ts'
+import { createMetrics, type MetricSources } from './metrics.ts'
+import { metricsRoutes } from './routes.ts'
+
+/** The value of a series, or undefined where the scrape has none. */
+const figureOf = async (metrics: ReturnType<typeof createMetrics>, series: string) => {
+  const line = (await metrics.render()).split('\n').find((text) => text.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+describe('the end of a task', () => {
+  test('is counted by application and result', async () => {
+    const metrics = createMetrics()
+    metrics.taskAccepted()
+    metrics.taskEnded({ app: 'shop', result: 'deployed', seconds: 3 })
+    metrics.taskEnded({ app: 'shop', result: 'app not found', seconds: 3 })
+    expect(await figureOf(metrics, 'accepted_deployments')).toBe(1)
+    expect(await figureOf(metrics, 'deployments_total{app="shop",result="deployed"}')).toBe(1)
+    expect(await figureOf(metrics, 'deployments_total{app="shop",result="app not found"}')).toBe(1)
+    expect(await figureOf(metrics, 'deployment_duration_seconds_sum{app="shop"}')).toBe(3)
+    expect(await figureOf(metrics, 'deployment_duration_seconds_count{app="shop"}')).toBe(1)
+  })
+
+  test('failed_deployment counts failures since the last success; a cancelled task is none', async () => {
+    const metrics = createMetrics()
+    const failures = () => figureOf(metrics, 'failed_deployment{app="shop"}')
+    metrics.taskEnded({ app: 'shop', result: 'failed', seconds: 1 })
+    metrics.taskEnded({ app: 'shop', result: 'aborted', seconds: 1 })
+    metrics.taskEnded({ app: 'shop', result: 'cancelled', seconds: 1 })
+    expect(await failures()).toBe(2)
+    metrics.taskEnded({ app: 'shop', result: 'deployed', seconds: 1 })
+    expect(await failures()).toBe(0)
+  })
+
+  test('of an application that was never confirmed gets no label', async () => {
+    const metrics = createMetrics()
+    const before = (await metrics.render()).split('\n').length
+    for (let index = 0; index < 1_000; index++)
+      metrics.taskEnded({ app: undefined, result: 'app not found', seconds: 1 })
+    metrics.taskEnded({ app: undefined, result: 'cancelled', seconds: 1 })
+    expect(await figureOf(metrics, 'unconfirmed_deployment_failures')).toBe(1_000)
+    expect((await metrics.render()).split('\n').length).toBe(before)
+  })
+})
+
+test('labels stop at the cap, then all else is other', () => {
+  const labelOf = createAppLabels(2)
+  expect(['a', 'b', 'c', 'a', 'd'].map(labelOf)).toEqual(['a', 'b', 'other', 'a', 'other'])
+})
+
+test('write-backs and refreshes are timed', async () => {
+  const metrics = createMetrics()
+  metrics.writeBackEnded('shop', 1.5)
+  metrics.refreshEnded('shop', 0.2)
+  expect(await figureOf(metrics, 'gitops_writeback_duration_seconds_sum{app="shop"}')).toBe(1.5)
+  expect(await figureOf(metrics, 'argocd_refresh_duration_seconds_count{app="shop"}')).toBe(1)
+})
+
+describe('what is read at each scrape', () => {
+  const sources: MetricSources = {
+    inProgressTasks: () => 7,
+    isControllerUnavailable: () => false,
+    isDatabaseUnavailable: async () => true,
+    streamState: () => 'live',
+    isJwtSecretWeak: () => false,
+  }
+
+  test('gauges follow their sources', async () => {
+    const metrics = createMetrics()
+    let state = 'connecting'
+    metrics.readFrom({ ...sources, streamState: () => state })
+    expect(await figureOf(metrics, 'in_progress_tasks')).toBe(7)
+    expect(await figureOf(metrics, 'argocd_unavailable')).toBe(0)
+    expect(await figureOf(metrics, 'state_unavailable')).toBe(1)
+    expect(await figureOf(metrics, 'application_stream_state{state="connecting"}')).toBe(1)
+    state = 'live'
+    expect(await figureOf(metrics, 'application_stream_state{state="live"}')).toBe(1)
+    expect(await figureOf(metrics, 'application_stream_state{state="connecting"}')).toBeUndefined()
+  })
+
+  test('a source that fails loses its own series only', async () => {
+    const metrics = createMetrics()
+    const fails = async () => {
+      throw new Error('database away')
+    }
+    metrics.readFrom({ ...sources, inProgressTasks: fails })
+    expect(await figureOf(metrics, 'in_progress_tasks')).toBeUndefined()
+    expect(await figureOf(metrics, 'state_unavailable')).toBe(1)
+  })
+})
+
+test('/metrics answers in the format of Prometheus', async () => {
+  const app = createHttpServer({
+    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
+    publicUrl: undefined,
+    trustedProxies: [],
+    webFolder: undefined,
+  })
+  app.register(metricsRoutes(createMetrics()))
+  const answer = await app.inject('/metrics')
+  expect(answer.statusCode).toBe(200)
+  expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(answer.body).toContain('process_resident_memory_bytes')
+  await app.close()
+})

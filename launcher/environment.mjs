@@ -15,7 +15,7 @@ export const isDatabaseSet = (environment) =>
   isAnySet(environment, ['DATABASE_URL', 'DB_DSN', 'DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASSWORD', 'DB_NAME'])
 
 /** @param {Environment} environment */
-export const isCredentialSet = (environment) =>
+const isCredentialSet = (environment) =>
   isAnySet(environment, ['WATCHER_DEPLOY_TOKEN', 'ARGO_WATCHER_DEPLOY_TOKEN', 'JWT_SECRET'])
 
 /** @param {Environment} environment */

@@ -1,0 +1,19 @@
+import { readSettings, SettingsError } from '../settings.ts'
+import { openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
+
+/** `npm run migrate`: the migrations alone, with the service's own settings. */
+async function migrateAlone(): Promise<void> {
+  const { settings } = readSettings(process.env)
+  await using database = openDatabase(settings.database, (error) => console.error(`database: ${error.message}`))
+  await migrate(database)
+  console.log(`the schema ${settings.database.schema} is up to date`)
+}
+
+try {
+  await migrateAlone()
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error
+  console.error(error.message)
+  process.exitCode = 78
+}

@@ -1,0 +1,57 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { dropInputTwins } from './drop-input-twins.ts'
+
+/** The page's own address is the prefix: its scripts and the document lie below it. */
+const page = '/swagger/index.html'
+
+/**
+ * Adds the API document and its page. To be called before the routes are registered: it collects those that follow.
+ * Everything the page loads is bundled, and nothing is asked of other hosts.
+ */
+export async function addExplorer(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Deployment Watcher',
+        version,
+        description,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      components: { securitySchemes },
+    },
+    transform: jsonSchemaTransform,
+    transformObject: (input) => dropInputTwins(jsonSchemaTransformObject(input)),
+  })
+  await app.register(swaggerUi, {
+    routePrefix: page,
+    uiConfig: { deepLinking: true, displayRequestDuration: true, persistAuthorization: false },
+    theme: { title: 'Deployment Watcher API' },
+  })
+  for (const path of ['/swagger', '/swagger/']) {
+    app.get(path, { schema: { hide: true } }, async (_request, reply) => reply.redirect(page))
+  }
+}
+
+const description = `Accepts deployment tasks, watches their rollout and tells how it went.
+
+Every error is JSON with a field \`error\`.`
+
+const securitySchemes = {
+  jwt: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'Signed with `JWT_SECRET`; the header may also hold the bare token.',
+  },
+  deployToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'WATCHER_DEPLOY_TOKEN',
+    description: 'Deprecated: use a JWT. May also be sent as the query parameter `deploy_token`.',
+    'x-deprecated': true,
+  },
+} as const

@@ -1,6 +1,16 @@
 import type { TaskStatus } from '../../../contract/task-status.ts'
 import type { IconName } from '../ui/icon.tsx'
 
+/** The order of the chips: what runs, then the ends from the wanted one to the oddest. */
+export const shownStatuses = [
+  'in progress',
+  'deployed',
+  'failed',
+  'aborted',
+  'cancelled',
+  'app not found',
+] as const satisfies readonly TaskStatus[]
+
 /** A status on the page: its word, its shape, and the name of its colours in the design. */
 export const statusWords: Readonly<Record<TaskStatus, { word: string; icon: IconName; tone: string }>> = {
   'in progress': { word: 'In progress', icon: 'i-progress', tone: 'progress' },

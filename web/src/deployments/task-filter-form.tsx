@@ -1,10 +1,9 @@
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { taskStatuses } from '../../../contract/task-status.ts'
 import { Icon } from '../ui/icon.tsx'
 import { StatusIcon } from './status-mark.tsx'
-import { statusWords } from './status-words.ts'
+import { shownStatuses, statusWords } from './status-words.ts'
 import type { FilterName, TaskFilters } from './task-filters.ts'
 
 type Props = {
@@ -74,7 +73,7 @@ function StatusChips({ status, change }: { status: string | undefined; change: (
     <fieldset className="choice">
       <legend className="sr">Status</legend>
       {chip('', 'All')}
-      {taskStatuses.map((value) => {
+      {shownStatuses.map((value) => {
         const { word, icon, tone } = statusWords[value]
         const words = (
           <>

@@ -57,8 +57,7 @@ export function describeFilters(filters: TaskFilters): string {
 
 /** "1–50 of 1,234": which rows are shown of how many. */
 export function describePage(shown: number, offset: number, total: number | undefined, capped: boolean): string {
-  const from = shown === 0 ? 0 : offset + 1
-  const rows = `${figure(from)}–${figure(offset + shown)}`
+  const rows = `${figure(offset + 1)}–${figure(offset + shown)}`
   if (total === undefined) return rows
   return `${rows} of ${capped ? 'more than ' : ''}${figure(total)}`
 }

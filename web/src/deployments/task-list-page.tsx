@@ -27,7 +27,9 @@ export function TaskListPage() {
       <div className="between">
         <h1 tabIndex={-1}>Tasks</h1>
         <p className="small dim">
-          {data ? `${describePage(rows.length, offset, data.total, data.total_capped === true)}, newest first` : null}
+          {data && rows.length > 0
+            ? `${describePage(rows.length, offset, data.total, data.total_capped === true)}, newest first`
+            : null}
         </p>
       </div>
       <TaskFilterForm filters={filters} tasks={rows} change={change} />

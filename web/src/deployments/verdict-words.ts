@@ -26,8 +26,7 @@ export function verdictWords(task: TaskRecord): VerdictWords {
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {
   if (task.status === 'in progress' || task.status === 'deployed') return task.is_rollback ? 'Rollback' : undefined
-  const [first] = reasonLines(task)
-  return task.status === 'cancelled' ? (first ?? headlineOf(task, first)) : headlineOf(task, first)
+  return headlineOf(task, reasonLines(task)[0])
 }
 
 /** How long it took, or has taken by now, in seconds. */
@@ -42,8 +41,9 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
 function headlineOf(task: TaskRecord, reason: string | undefined): string {
   if (task.status === 'in progress') return task.progress ?? 'Waiting for the first look at the application'
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
-  if (task.cause !== undefined) return causeWords[task.cause].headline
-  return reason ?? endings[task.status]
+  // A cancellation is told best by its reason, which names who or what took its place.
+  if (task.status === 'cancelled' && reason !== undefined) return reason
+  return task.cause === undefined ? (reason ?? endings[task.status]) : causeWords[task.cause].headline
 }
 
 const endings = {

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import chromium, { inflate } from '@sparticuz/chromium'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+
+/** The package's own suggestions switch off web security and process isolation, so they are not used. */
+const browserArguments = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
+
+/**
+ * Starts a headless Chromium: the one at CHROMIUM_PATH if given, else the one from npm (x64 Linux; the first start
+ * unpacks it into the temporary folder). Closed by `await using`.
+ */
+export async function launchBrowser(): Promise<Browser & AsyncDisposable> {
+  const executablePath = process.env.CHROMIUM_PATH ?? (await chromium.executablePath())
+  const libraries = await missingLibraries(executablePath)
+  const env = { ...process.env, LANG: 'en_US.UTF-8', ...(libraries && { LD_LIBRARY_PATH: libraries }) }
+  return playwright.launch({ executablePath, args: browserArguments, env })
+}
+
+/** Where libnss3, libnspr4 and libexpat are when the system lacks them: the package carries a set of its own. */
+async function missingLibraries(executablePath: string): Promise<string | undefined> {
+  const { stdout } = await promisify(execFile)('ldd', [executablePath])
+  if (!stdout.includes('not found')) return undefined
+  const packageRoot = dirname(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))))
+  return join(await inflate(join(packageRoot, 'bin', 'al2023.tar.br')), 'lib')
+}
+
+export type OpenOptions = {
+  readonly scheme?: 'light' | 'dark'
+  readonly width?: number
+  /** The test moves the page's clock by hand. */
+  readonly hasClock?: boolean
+}
+
+export type OpenedPage = AsyncDisposable & {
+  readonly page: Page
+  /** What the browser objected to: errors and warnings of its console (the CSP's among them), exceptions, dialogs. */
+  readonly complaints: readonly string[]
+  /** Requests to anywhere but the service. */
+  readonly outside: readonly string[]
+}
+
+/** Opens a page of the service in a context of its own and notes what a reader would not see. */
+export async function openPage(
+  browser: Browser,
+  baseUrl: string,
+  path: string,
+  options: OpenOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({
+    locale: 'en-GB', // without one Chromium says `en-US@posix`, which no Intl function takes
+    timezoneId: 'UTC',
+    colorScheme: options.scheme ?? 'light',
+    viewport: { width: options.width ?? 1440, height: 900 },
+  })
+  const page = await context.newPage()
+  if (options.hasClock) await page.clock.install()
+  const complaints: string[] = []
+  const outside: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${baseUrl}/`) && !url.startsWith('data:')) outside.push(url)
+  })
+  await page.goto(baseUrl + path)
+  return { page, complaints, outside, [Symbol.asyncDispose]: () => context.close() }
+}

@@ -4,8 +4,9 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promise
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../server/storage/embedded-postgres.mjs'
 
 const run = promisify(execFile)
@@ -63,13 +64,10 @@ function launch(folder: string, settings: Record<string, string>) {
     ended,
     output: () => output,
     async waitForOutput(text: string) {
-      await vi.waitFor(
-        () => {
-          if (child.exitCode !== null) throw new Error(`it ended:\n${output}`)
-          expect(output).toContain(text)
-        },
-        { timeout: startLimitMs, interval: 100 },
-      )
+      for (const deadline = performance.now() + startLimitMs; !output.includes(text); await delay(100)) {
+        const isOver = child.exitCode !== null || performance.now() > deadline
+        if (isOver) throw new Error(`"${text}" was not printed:\n${output}`)
+      }
       const [, standIn] = /the database is kept in (\S+)/.exec(output) ?? []
       if (standIn) standIns.push(path.dirname(standIn))
     },

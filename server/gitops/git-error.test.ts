@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { judgeGitFailure } from './git-error.ts'
+import { parsePushReport } from './parse-push-report.ts'
+import { hookText, redactGitText } from './redact-git-text.ts'
+
+describe('what the words of a failed git command mean', () => {
+  test.for([
+    {
+      says: 'No ED25519 host key is known for [127.0.0.1]:22 and you have requested strict checking.\nHost key verification failed.',
+      code: 'host_key',
+    },
+    {
+      says: '@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nHost key verification failed.',
+      code: 'host_key',
+    },
+    {
+      says: 'git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.',
+      code: 'access_denied',
+    },
+    { says: "fatal: Authentication failed for 'https://h/x'", code: 'access_denied' },
+    {
+      says: "remote: Permission to a/b.git denied to c.\nfatal: unable to access 'x': The requested URL returned error: 403",
+      code: 'access_denied',
+    },
+    { says: 'ERROR: Repository not found.\nfatal: Could not read from remote repository.', code: 'repository_missing' },
+    { says: "fatal: 'x.git' does not appear to be a git repository", code: 'repository_missing' },
+    { says: "fatal: couldn't find remote ref refs/heads/x", code: 'branch_missing' },
+    { says: 'ssh: Could not resolve hostname h: Name or service not known', code: 'unreachable' },
+    { says: 'ssh: connect to host h port 22: Connection refused', code: 'unreachable' },
+    { says: 'fatal: the remote end hung up unexpectedly', code: 'unreachable' },
+    { says: 'error: cannot run ssh: No such file or directory', code: 'ssh_missing' },
+    { says: "fatal: Unable to create '/x/shallow.lock': File exists.", code: 'broken' },
+  ])('$says is $code', ({ says, code }) => expect(judgeGitFailure(says)).toBe(code))
+})
+
+describe('what a push reported of the branch', () => {
+  const line = (flag: string, summary: string) => `To x\n${flag}\tabc:refs/heads/main\t${summary}\nDone\n`
+  const old = '0'.repeat(39)
+  test.for([
+    { text: line(' ', `${old}1..${old}2`), kind: 'pushed' },
+    { text: line('=', '[up to date]'), kind: 'pushed' },
+    { text: line('!', '[rejected] (fetch first)'), kind: 'lost_race' },
+    { text: line('!', '[rejected] (non-fast-forward)'), kind: 'lost_race' },
+    { text: line('!', '[remote rejected] (failed to update ref)'), kind: 'lost_race' },
+    { text: line('!', '[remote rejected] (incorrect old value provided)'), kind: 'lost_race' },
+    {
+      text: line('!', "[remote rejected] (cannot lock ref 'refs/heads/main': is at 12 but expected 34)"),
+      kind: 'lost_race',
+    },
+    { text: line('!', '[remote rejected] (pre-receive hook declined)'), kind: 'refused' },
+    { text: line('!', '[remote rejected] (protected branch hook declined)'), kind: 'refused' },
+    { text: line('!', '[remote rejected] (shallow update not allowed)'), kind: 'cache_unfit' },
+    { text: line('!', '[remote rejected] (unpacker error)'), kind: 'cache_unfit' },
+    { text: line('!', '[remote rejected] (Internal Server Error)'), kind: 'passing' },
+    { text: line('!', '[remote failure] (remote failed to report status)'), kind: 'silent' },
+    { text: '', kind: 'silent' },
+  ])('$text', ({ text, kind }) => expect(parsePushReport(text, 'main').kind).toBe(kind))
+})
+
+describe('words of git and of hooks', () => {
+  test.for([
+    { text: 'https://user:secret@h/x', gone: 'secret' },
+    { text: 'token=abcdefghijkl', gone: 'abcdefghijkl' },
+    { text: 'glpat-abcdefghijkl', gone: 'abcdefgh' },
+    { text: 'the pass is open sesame', gone: 'open sesame' },
+    { text: '\u001b[31mred\u001b[0m', gone: '\u001b' },
+    { text: 'a\u202eb', gone: '\u202e' },
+  ])('lose what is secret or unprintable: $text', ({ text, gone }) => {
+    const shown = redactGitText(text, ['open sesame'])
+    expect(shown).not.toContain(gone)
+    expect(shown).not.toBe('')
+  })
+  test('are cut at 2 KiB, between characters', () => {
+    expect(Buffer.byteLength(redactGitText('ä'.repeat(5_000), []))).toBeLessThanOrEqual(2_048)
+  })
+  test("a hook's words are the lines of the remote", () => {
+    expect(hookText('remote: \nremote: frozen   \nTo ssh://x\n ! [remote rejected]')).toBe('frozen')
+  })
+})

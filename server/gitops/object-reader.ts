@@ -1,0 +1,115 @@
+import { GitError } from './git-error.ts'
+import { type GitEnvironment, type GitProcess, killGit, startGit } from './run-git.ts'
+
+export type GitObject = { readonly oid: string; readonly type: string; readonly body: Buffer }
+
+/** Reads objects through one living `git cat-file`; an object that the cache lacks is fetched by git itself. */
+export type ObjectReader = {
+  /** undefined: there is no such object. */
+  read(name: string): Promise<GitObject | undefined>
+  /** The same without the content, to know its size beforehand. */
+  inspect(name: string): Promise<{ oid: string; type: string; size: number } | undefined>
+  close(): void
+}
+
+type Waiting = {
+  readonly withBody: boolean
+  readonly resolve: (found: { oid: string; type: string; size: number; body: Buffer } | undefined) => void
+  readonly reject: (error: GitError) => void
+}
+
+export function createObjectReader(environment: () => Promise<GitEnvironment>, timeoutMs: number): ObjectReader {
+  let running: ReaderProcess | undefined
+
+  async function request(command: 'contents' | 'info', name: string) {
+    // a line break would be a command of its own
+    if (/[\n\r\0]/.test(name)) throw new GitError('broken', 'the name of an object holds a line break')
+    if (running === undefined || running.isOver()) running = startReader(await environment(), timeoutMs)
+    return running.request(command, name)
+  }
+
+  return {
+    read: (name) => request('contents', name),
+    inspect: (name) => request('info', name),
+    close() {
+      running?.stop()
+      running = undefined
+    },
+  }
+}
+
+type ReaderProcess = {
+  request(
+    command: 'contents' | 'info',
+    name: string,
+  ): Promise<{ oid: string; type: string; size: number; body: Buffer } | undefined>
+  isOver(): boolean
+  stop(): void
+}
+
+function startReader(environment: GitEnvironment, timeoutMs: number): ReaderProcess {
+  const child: GitProcess = startGit('git', ['cat-file', '--batch-command', '--buffer'], environment)
+  const waiting: Waiting[] = []
+  let unread = Buffer.alloc(0)
+  let words = ''
+  let over = false
+
+  function end(error: GitError): void {
+    if (over) return
+    over = true
+    killGit(child)
+    for (const { reject } of waiting.splice(0)) reject(error)
+  }
+
+  child.stdout.on('data', (chunk: Buffer) => {
+    unread = Buffer.concat([unread, chunk])
+    let answer = nextAnswer(unread, waiting[0]?.withBody === true)
+    while (answer !== undefined && waiting.length > 0) {
+      unread = unread.subarray(answer.length)
+      waiting.shift()?.resolve(answer.found)
+      answer = nextAnswer(unread, waiting[0]?.withBody === true)
+    }
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-2_000)
+  })
+  child.stdin.on('error', () => {})
+  child.once('error', (cause) => end(new GitError('git_missing', 'git cannot be started: is it installed?', { cause })))
+  child.once('exit', () => end(new GitError('broken', `reading the repository failed: ${words.trim()}`)))
+
+  return {
+    isOver: () => over,
+    stop: () => end(new GitError('broken', 'the reader was closed')),
+    request(command, name) {
+      const { promise, resolve, reject } = Promise.withResolvers<
+        { oid: string; type: string; size: number; body: Buffer } | undefined
+      >()
+      const timer = setTimeout(
+        () => end(new GitError('timed_out', `reading the repository took longer than ${timeoutMs / 1000} s`)),
+        timeoutMs,
+      )
+      waiting.push({ withBody: command === 'contents', resolve, reject })
+      child.stdin.write(`${command} ${name}\nflush\n`)
+      return promise.finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+type Answer = { length: number; found: { oid: string; type: string; size: number; body: Buffer } | undefined }
+
+/** `<oid> <type> <size>` and, if asked for, the content and a line end; or `<name> missing`. undefined: not all is here. */
+function nextAnswer(unread: Buffer, withBody: boolean): Answer | undefined {
+  const lineEnd = unread.indexOf(10)
+  if (lineEnd < 0) return undefined
+  const [, oid = '', type = '', sizeText] =
+    /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(unread.toString('utf8', 0, lineEnd)) ?? []
+  if (sizeText === undefined) return { length: lineEnd + 1, found: undefined }
+  const size = Number(sizeText)
+  const start = lineEnd + 1
+  if (!withBody) return { length: start, found: { oid, type, size, body: Buffer.alloc(0) } }
+  if (unread.length < start + size + 1) return undefined
+  return {
+    length: start + size + 1,
+    found: { oid, type, size, body: Buffer.from(unread.subarray(start, start + size)) },
+  }
+}

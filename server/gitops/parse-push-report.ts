@@ -1,0 +1,28 @@
+/** What `git push --porcelain` said of our one ref. */
+export type PushReport =
+  | { readonly kind: 'pushed' /** Where the branch stood, if git said so. */; readonly from: string | undefined }
+  | { readonly kind: 'lost_race' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The server could not do it now. */
+  | { readonly kind: 'passing'; readonly reason: string }
+  /** The server lacks what our pack builds on, or objects to the shallow cache. */
+  | { readonly kind: 'cache_unfit'; readonly reason: string }
+  /** Nothing was said of the ref. */
+  | { readonly kind: 'silent' }
+
+const race =
+  /fetch first|non-fast-forward|failed to update ref|cannot lock ref|incorrect old value|stale info|is at [0-9a-f]+ but expected/i
+const unfit = /shallow update not allowed|unpacker error|missing necessary objects|unresolved deltas/i
+const passing = /internal(?: server)? error|temporar|timed? ?out|try again|unavailable/i
+
+export function parsePushReport(stdout: string, branch: string): PushReport {
+  const line = stdout.split('\n').find((text) => text.split('\t')[1]?.endsWith(`:refs/heads/${branch}`))
+  if (line === undefined) return { kind: 'silent' }
+  const [flag = '', , summary = ''] = line.split('\t')
+  if (flag.trim() !== '!') return { kind: 'pushed', from: /^([0-9a-f]{40})\.\./.exec(summary)?.[1] }
+  const reason = summary.replace(/^\[[^\]]*\]\s*/, '').replace(/^\((.*)\)$/, '$1')
+  if (summary.startsWith('[remote failure]')) return { kind: 'silent' }
+  if (race.test(reason)) return { kind: 'lost_race' }
+  if (unfit.test(reason)) return { kind: 'cache_unfit', reason }
+  return passing.test(reason) ? { kind: 'passing', reason } : { kind: 'refused', reason }
+}

@@ -1,0 +1,100 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { GitError } from './git-error.ts'
+
+export type GitEnvironment = Readonly<Record<string, string>>
+
+export type GitCommand = {
+  readonly arguments: readonly string[]
+  /** The whole environment: nothing of our own process is handed on. */
+  readonly environment: GitEnvironment
+  readonly timeoutMs: number
+  readonly input?: string | Buffer
+  /** Other programs of the git family; `git` where absent. */
+  readonly program?: 'git' | 'ssh' | 'ssh-keygen'
+}
+
+export type GitResult = { readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string }
+
+export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>
+
+const maxStdoutBytes = 64 * 1024 * 1024
+const maxStderrBytes = 64 * 1024
+/** How long words may still arrive after the end: a kept connection holds our pipe open much longer. */
+const afterExitMs = 100
+
+/** Starts a git process as the leader of a group of its own, so that its ssh child can be ended with it. */
+export function startGit(program: string, args: readonly string[], environment: GitEnvironment): GitProcess {
+  // a working directory that always exists: the cache may be deleted under us
+  return spawn(program, args, { cwd: '/', env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** Ends the process with its group and drops our ends of its pipes, which a kept connection would hold open. */
+export function killGit(child: GitProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // gone already
+  }
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+}
+
+/**
+ * Runs one command to its end, whatever its exit code.
+ * @throws {GitError} `timed_out`: what it did is unknown; `git_missing`, `ssh_missing`: the program is not installed
+ */
+export async function runGit(command: GitCommand): Promise<GitResult> {
+  const program = command.program ?? 'git'
+  const child = startGit(program, command.arguments, command.environment)
+  const stdout = collect(child.stdout, maxStdoutBytes)
+  const stderr = collect(child.stderr, maxStderrBytes)
+  child.stdin.on('error', () => {}) // a process that ended early: its exit code says why
+  child.stdin.end(command.input ?? '')
+  let timedOut = false
+  const timer = setTimeout(() => {
+    timedOut = true
+    killGit(child)
+  }, command.timeoutMs)
+  try {
+    const exitCode = await exitOf(child, program)
+    await Promise.race([Promise.all([stdout.ended, stderr.ended]), pause(afterExitMs)])
+    if (timedOut) throw timeOut(command)
+    return { exitCode, stdout: stdout.read(), stderr: stderr.read().toString() }
+  } finally {
+    clearTimeout(timer)
+    for (const stream of [child.stdout, child.stderr]) stream.destroy()
+  }
+}
+
+function timeOut({ timeoutMs, arguments: [name] }: GitCommand): GitError {
+  return new GitError('timed_out', `git ${name} took longer than ${timeoutMs / 1000} s (GIT_OP_TIMEOUT)`)
+}
+
+async function exitOf(child: GitProcess, program: string): Promise<number> {
+  try {
+    const [code] = await once(child, 'exit')
+    return typeof code === 'number' ? code : 128
+  } catch (cause) {
+    const missing = program === 'git' ? 'git_missing' : 'ssh_missing'
+    throw new GitError(missing, `the program ${program} cannot be started: is it installed?`, { cause })
+  }
+}
+
+function collect(stream: Readable, maxBytes: number) {
+  const chunks: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (size < maxBytes) chunks.push(chunk)
+    size += chunk.length
+  })
+  const ended = new Promise<void>((resolve) => {
+    stream.once('close', resolve)
+    stream.once('error', () => resolve())
+  })
+  return { ended, read: () => Buffer.concat(chunks).subarray(0, maxBytes) }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}

@@ -1,0 +1,27 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { WriteBackSettings } from '../../server/gitops/write-back-settings.ts'
+import type { SshGitHost } from './ssh-git-host.ts'
+
+/** Settings for writing to a Git host of the test, with a cache folder of their own. */
+export function writeBackSettings(
+  host: Pick<SshGitHost, 'keyPath' | 'knownHostsPath'>,
+  change: Partial<WriteBackSettings> = {},
+): WriteBackSettings {
+  return {
+    sshKeyPath: host.keyPath,
+    sshKeyPass: undefined,
+    knownHostsPath: host.knownHostsPath,
+    commitAuthor: { name: 'Watcher', mail: 'watcher@example.test' },
+    gitOpTimeoutMs: 20_000,
+    repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),
+    gitCredentials: new Map(),
+    allowedRepos: [],
+    overrideFilePrefix: 'watcher',
+    annotationPrefixes: ['watcher/'],
+    controlPlaneNamespace: 'argocd',
+    commitTrailer: true,
+    ...change,
+  }
+}

@@ -209,6 +209,20 @@ describe('a mounted file', () => {
   })
 })
 
+test('the secrets that logs leave out are all known, also a rotated one', () => {
+  const file = aFile('deploy-token', 'deploy-1\n')
+  const { settings } = readSettings({
+    ...least,
+    DATABASE_URL: 'postgres://watcher:p%40ss@db/watcher',
+    WATCHER_DEPLOY_TOKEN_FILE: file,
+    JWT_SECRET: 'j'.repeat(32),
+    GIT_CREDENTIALS: 'git.example.com=me:git-token',
+  })
+  expect(settings.secrets()).toEqual(['p%40ss', 'p@ss', 'git-token', 'argo-token', 'deploy-1', 'j'.repeat(32)])
+  writeFileSync(file, 'deploy-22\n')
+  expect(settings.secrets()).toContain('deploy-22')
+})
+
 describe('a warning, and no refusal', () => {
   test.for<[Record<string, string>, string]>([
     [{ JWT_SECRET: 'changeme' }, 'JWT_SECRET is weak: use at least 32 bytes'],

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { AuthSettings } from './auth/auth-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
 import type { WriteBackSettings } from './gitops/write-back-settings.ts'
+import type { RolloutSettings } from './rollout/rollout-settings.ts'
 import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
 import { mistakesTogether } from './settings/mistakes-together.ts'
 import { notesOf, refusalsOf } from './settings/other-names.ts'
@@ -58,8 +59,13 @@ function mistakeOf({ path: [name], code, message }: z.core.$ZodIssue): string {
 /** Grouped by who reads them. Credentials that may be rotated are read at each use. */
 function settingsOf(values: Values, environment: Environment) {
   const dataDirectory = path.resolve(values.DATA_DIR)
+  const token = credentialReader(environment, 'ARGO_TOKEN', values.ARGO_TOKEN)
+  const auth = authOf(values, environment)
   return deepFreeze({
     dataDirectory,
+    /** Everything that must not reach a log or a reply, as it is now. */
+    secrets: () =>
+      [...fixedSecretsOf(values), ...[token, ...readersOf(auth)].map((read) => read() ?? '')].filter(Boolean),
     log: { level: values.LOG_LEVEL },
     http: {
       host: values.HOST,
@@ -74,7 +80,7 @@ function settingsOf(values: Values, environment: Environment) {
       url: values.ARGO_URL,
       linkUrl: values.ARGO_URL_ALIAS ?? values.ARGO_URL,
       urlAlias: values.ARGO_URL_ALIAS,
-      token: credentialReader(environment, 'ARGO_TOKEN', values.ARGO_TOKEN),
+      token,
       timeoutMs: values.ARGO_API_TIMEOUT,
       retries: values.ARGO_API_RETRIES,
       certificateAuthority: values.ARGO_CA_FILE && readFileSync(values.ARGO_CA_FILE, 'utf8'),
@@ -87,19 +93,8 @@ function settingsOf(values: Values, environment: Environment) {
       defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
       refreshByDefault: values.ARGO_REFRESH_APP,
     } satisfies SubmissionSettings,
-    annotationPrefixes: values.ANNOTATION_PREFIXES,
-    rollout: {
-      settleMs: values.ROLLOUT_SETTLE,
-      badPodGraceMs: values.BAD_POD_GRACE,
-      degradedGraceMs: values.DEGRADED_GRACE,
-      comparisonErrorGraceMs: values.COMPARISON_ERROR_GRACE,
-      syncFailedGraceMs: values.SYNC_FAILED_GRACE,
-      appGoneGraceMs: values.APP_GONE_GRACE,
-      acceptSuspended: values.ACCEPT_SUSPENDED_APP,
-      registryProxy: values.DOCKER_IMAGES_PROXY,
-      podLogLines: values.POD_LOG_LINES,
-    },
-    auth: authOf(values, environment),
+    rollout: rolloutOf(values),
+    auth,
     writeBack: writeBackOf(values, dataDirectory),
   })
 }
@@ -122,6 +117,23 @@ function connectionOfParts(values: Values): DatabaseSettings['connection'] {
   return { ...given, port: values.DB_PORT, ssl: sslOf(values.DB_SSL_MODE) }
 }
 
+function rolloutOf(values: Values): RolloutSettings {
+  return {
+    settleMs: values.ROLLOUT_SETTLE,
+    badPodGraceMs: values.BAD_POD_GRACE,
+    degradedGraceMs: values.DEGRADED_GRACE,
+    comparisonErrorGraceMs: values.COMPARISON_ERROR_GRACE,
+    syncFailedGraceMs: values.SYNC_FAILED_GRACE,
+    appGoneGraceMs: values.APP_GONE_GRACE,
+    acceptSuspended: values.ACCEPT_SUSPENDED_APP,
+    registryProxy: values.DOCKER_IMAGES_PROXY,
+    podLogLines: values.POD_LOG_LINES,
+    annotationPrefixes: values.ANNOTATION_PREFIXES,
+    isStrict: values.ROLLOUT_STRICT,
+    controlPlaneNamespace: values.ARGO_NAMESPACE,
+  }
+}
+
 function authOf(values: Values, environment: Environment): AuthSettings {
   const credential = (name: 'WATCHER_DEPLOY_TOKEN' | 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS') => {
     const atStart = values[name]
@@ -136,6 +148,18 @@ function authOf(values: Values, environment: Environment): AuthSettings {
     enforceAllowedApps: values.JWT_ENFORCE_ALLOWED_APPS,
     requireCredential: values.REQUIRE_CREDENTIAL,
   }
+}
+
+const readersOf = ({ deployToken, jwtSecret, jwtSecretPrevious }: AuthSettings) =>
+  [deployToken, jwtSecret, jwtSecretPrevious].filter((read) => read !== undefined)
+
+/** Those that need a restart to change. */
+function fixedSecretsOf(values: Values): string[] {
+  const { connectionString, password } = databaseOf(values).connection
+  const inAddress = URL.parse(connectionString ?? '')?.password ?? ''
+  const databasePasswords = [typeof password === 'string' ? password : '', inAddress, decodeURIComponent(inAddress)]
+  const gitTokens = [...values.GIT_CREDENTIALS.values()].map((credential) => credential.password)
+  return [...databasePasswords, values.SSH_KEY_PASS ?? '', ...gitTokens]
 }
 
 function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {

@@ -47,6 +47,7 @@ export const definitions = z.object({
   ACCEPT_SUSPENDED_APP: value.truth.prefault('false'),
   DOCKER_IMAGES_PROXY: value.text.optional(),
   ROLLOUT_SETTLE: value.duration.optional(),
+  ROLLOUT_STRICT: value.truth.prefault('false'),
   BAD_POD_GRACE: value.duration.prefault('120s'),
   DEGRADED_GRACE: value.duration.prefault('60s'),
   COMPARISON_ERROR_GRACE: value.duration.prefault('120s'),

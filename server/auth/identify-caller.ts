@@ -5,7 +5,7 @@ import { judgeCredentials } from './judge-credentials.ts'
 import { type CredentialCarrier, readPresentedCredentials } from './presented-credentials.ts'
 
 /** `need: 'credential'` refuses anonymous callers whatever REQUIRE_CREDENTIAL says. */
-export type IdentifyCaller = (request: CredentialCarrier, need?: 'credential') => Promise<Caller>
+type IdentifyCaller = (request: CredentialCarrier, need?: 'credential') => Promise<Caller>
 
 /** Gives the caller of a request (the raw one: it has `rawHeaders` and `url`), or throws a {@link CredentialRefusedError}. */
 export function createIdentifyCaller(settings: AuthSettings, nowSeconds: () => number): IdentifyCaller {

@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts'
 
-export type ApplicationJudgement =
+type ApplicationJudgement =
   /** `note` is for the log: the claim would have refused, had it been enforced. */
   | { readonly kind: 'allowed'; readonly note: string | undefined }
   | { readonly kind: 'refused'; readonly reason: string }

@@ -4,7 +4,7 @@ import { isSameSecret } from './deploy-token.ts'
 import { judgeJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
-export type CredentialJudgement =
+type CredentialJudgement =
   | { readonly kind: 'caller'; readonly caller: Caller }
   | { readonly kind: 'refused'; readonly reason: string }
 

@@ -1,7 +1,7 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { type ClaimRules, judgeClaims } from './judge-claims.ts'
 
-export type JwtJudgement =
+type JwtJudgement =
   | {
       readonly kind: 'valid'
       readonly subject: string | undefined
@@ -10,7 +10,7 @@ export type JwtJudgement =
   | { readonly kind: 'invalid'; readonly reason: string }
 
 /** `secrets` are tried in order; each is used as the bytes of its UTF-8 text. */
-export type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
+type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
 
 const algorithms = ['HS256', 'HS384', 'HS512']
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/

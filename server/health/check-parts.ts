@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Health } from '../../contract/service.ts'
 
-export type PartChecks = {
+type PartChecks = {
   /** Rejects when the database does not answer; gives what a person should know of it, such as that it is embedded. */
   readonly checkDatabase: () => Promise<string | undefined>
   /** What the watcher last saw of the delivery controller; no call is made. */

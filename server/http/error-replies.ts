@@ -5,7 +5,7 @@ import { echo, joinFaults } from './error-text.ts'
 import { InvalidRequestError, RefusedRequestError } from './request-errors.ts'
 import { InvalidJsonError } from './strict-json.ts'
 
-export type ErrorAnswer = {
+type ErrorAnswer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: { readonly error: string } & Readonly<Record<string, string>>
@@ -25,8 +25,11 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof TaskNotFoundError) return { status: 404, body: { id: echo(error.id), error: error.message } }
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof CredentialRefusedError) return unauthorized(error)
+  // First the framework's own: a client that breaks off looks like a broken database connection, but has a status.
+  const ofTheFramework = ofFastify(error)
+  if (ofTheFramework) return ofTheFramework
   if (isDatabaseUnreachable(error)) return databaseUnreachable
-  return ofFastify(error) ?? { status: 500, body: { error: `internal error, request ${requestId}` } }
+  return { status: 500, body: { error: `internal error, request ${requestId}` } }
 }
 
 function refused({ status, headers, message }: RefusedRequestError): ErrorAnswer {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import type { InjectOptions } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { z } from 'zod'
 import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { answerTo } from './error-replies.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))
@@ -348,10 +350,25 @@ describe('errors of the service become answers', () => {
   })
 })
 
+test('a client that breaks off while sending is not a broken database', () => {
+  const aborted = Object.assign(new Error('aborted'), { code: 'ECONNRESET', statusCode: 400 })
+  expect(answerTo(aborted, '1').status).toBe(400)
+})
+
 describe('headers', () => {
   test('every answer carries the security headers', async () => {
-    for (const url of ['/', '/api/v1/deploy-lock', '/api/v1/unknown', '/assets/main-abc123.js']) {
-      const { headers } = await send({ url })
+    const requests: InjectOptions[] = [
+      { url: '/' },
+      { url: '/assets/main-abc123.js' },
+      { url: '/api/v1/deploy-lock' },
+      { url: '/api/v1/unknown' },
+      { url: '/api/v1/failures/bug' },
+      { url: '/api/v1/tasks', method: 'PUT' },
+      { url: '/api/v1/tasks', method: 'POST', headers: { origin: 'null' } },
+      { url: '/api/v1/tasks', method: 'POST', headers: { 'content-type': 'text/plain' }, payload: 'x' },
+    ]
+    for (const request of requests) {
+      const { headers } = await send(request)
       expect(headers['content-security-policy']).toBe(
         "default-src 'self';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;object-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none'",
       )
@@ -365,6 +382,46 @@ describe('headers', () => {
 
   test('API answers are not kept by caches', async () => {
     expect((await send({ url: '/api/v1/deploy-lock' })).headers['cache-control']).toBe('no-store')
+  })
+})
+
+describe('whatever is sent', () => {
+  const method = fc.constantFrom(...(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const))
+  const segment = fc.oneof(
+    fc.constantFrom('api', 'v1', 'tasks', 'deploy-lock', '..', '%2e%2e', '', 'assets', 'index.html', '__proto__'),
+    fc.webSegment(),
+  )
+  const url = fc.array(segment, { maxLength: 5 }).map((segments) => `/${segments.join('/')}`)
+  const nearlyGood = fc.record(
+    {
+      app: fc.anything(),
+      author: fc.anything(),
+      project: fc.anything(),
+      images: fc.anything(),
+      timeout: fc.anything(),
+    },
+    { requiredKeys: [] },
+  )
+  const payload = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    nearlyGood.map(
+      (value) => JSON.stringify({ ...good, ...value }, (_, part) => (typeof part === 'bigint' ? 1 : part)) ?? '',
+    ),
+  )
+  const isText = (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 300
+
+  test('no answer is a 5xx, and every refusal below /api says why', async () => {
+    const headers = { 'content-type': 'application/json' }
+    await fc.assert(
+      fc.asyncProperty(method, fc.oneof(url, fc.constant('/api/v1/tasks')), payload, async (method, url, payload) => {
+        const answer = await send({ method, url, headers, payload })
+        expect(answer.status).toBeLessThan(500)
+        if (answer.status < 400 || method === 'HEAD') return
+        expect(isText((answer.body as { error?: unknown } | undefined)?.error)).toBe(true)
+      }),
+      { numRuns: 1_000 },
+    )
   })
 })
 

@@ -10,7 +10,7 @@ import { serveStaticFiles } from './static-files.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
 
-export type HttpSettings = {
+type HttpSettings = {
   readonly log: LogSettings
   /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
   readonly publicUrl: string | undefined

@@ -1,6 +1,6 @@
 const mostHeaders = 100
 
-export type HeaderFault = { readonly status: 400 | 431; readonly error: string }
+type HeaderFault = { readonly status: 400 | 431; readonly error: string }
 
 /** Refuses header lists that no honest client sends. `rawHeaders` alternates names and values. */
 export function judgeHeaderList(rawHeaders: readonly string[]): HeaderFault | undefined {

@@ -1,5 +1,5 @@
 /** Which methods a path answers to, for 405 and its `Allow`. */
-export type KnownRoutes = {
+type KnownRoutes = {
   add(method: string, pattern: string): void
   methodsAt(path: string): readonly string[]
 }

@@ -41,6 +41,16 @@ describe('the redactor of the log', () => {
     expect(redact('{"app":"\u009b31m\u202e\u2028"}')).toBe('{"app":"\\u009b31m\\u202e\\u2028"}')
   })
 
+  test.for(['a.', 'a://', '"deploy', '"', '\\', 'deploy_token=', 'a://b@', '"cookie":"\\'])(
+    'stays quick on 100 kB of %s',
+    (piece) => {
+      const line = piece.repeat(100_000 / piece.length)
+      const start = performance.now()
+      redact(line)
+      expect(performance.now() - start).toBeLessThan(100)
+    },
+  )
+
   test.for([
     ['/tasks', '/tasks'],
     ['/tasks?app=a&x', '/tasks?app=a&x'],

@@ -2,7 +2,7 @@ const hidden = '<redacted>'
 const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
 const secretParameter = /((?:deploy_token|access_token)=)[^&\s"#\\]+/gi
-const userinfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"@]+@/gi
+const userinfo = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/)[^/\s"@]+@/gi
 const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**

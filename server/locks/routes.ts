@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { DeployLockState, ErrorReply } from '../../contract/service.ts'
 
-export type DeployLock = { readonly isActive: () => Promise<boolean> }
+type DeployLock = { readonly isActive: () => Promise<boolean> }
 
 /** Spec 4: reading the lock is always possible; setting and releasing it do not exist without an identity provider. */
 export const lockRoutes =

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { FinalStatus } from '../../contract/task-status.ts'
 import { createAppLabels } from './app-labels.ts'
 
-export type EndedTask = {
+type EndedTask = {
   /** The application, once the delivery controller has confirmed that it exists; else undefined: names are free text. */
   readonly app: string | undefined
   readonly result: FinalStatus

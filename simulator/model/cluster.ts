@@ -51,7 +51,7 @@ export function createCluster(deps: ClusterDeps) {
     return set
   }
 
-  function addPod(workload: Workload, isSettled = false): Pod {
+  function addPod(workload: Workload): Pod {
     const { manifest } = workload
     const set = setFor(workload)
     const pod: Pod = {
@@ -61,14 +61,22 @@ export function createCluster(deps: ClusterDeps) {
       containers: manifest.containers,
       initContainers: manifest.initContainers,
       createdAt: clock.now(),
-      behaviour: isSettled ? 'runs' : worst(imagesOf(manifest).map(deps.behaviourOf)),
-      phase: isSettled ? 'Running' : 'ContainerCreating',
-      isReady: isSettled,
+      behaviour: worst(imagesOf(manifest).map(deps.behaviourOf)),
+      phase: 'ContainerCreating',
+      isReady: false,
       isTerminating: false,
       restarts: 0,
       resourceVersion: nextResourceVersion(),
     }
     workload.pods.push(pod)
+    return pod
+  }
+
+  /** A Pod that has long been running; one that cannot run is still trying. */
+  function settlePod(workload: Workload): Pod {
+    const pod = addPod(workload)
+    if (pod.behaviour === 'runs') Object.assign(pod, { phase: 'Running', isReady: true })
+    else life.start(workload, pod)
     return pod
   }
 
@@ -243,13 +251,13 @@ export function createCluster(deps: ClusterDeps) {
     runCronJob,
     get: (key: string) => workloads.get(key),
     list: (): readonly Workload[] => [...workloads.values()],
-    /** The state long after a successful rollout: everything runs, nothing is under way. */
+    /** The state long after a rollout: what can run does, and nothing is under way. */
     settle(manifests: readonly Manifest[]): void {
       for (const manifest of manifests) {
         const workload = create(manifest)
         workload.observedGeneration = 1
-        if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) addPod(workload, true)
-        if (manifest.kind === 'Job') addPod(workload, true).phase = 'Completed'
+        if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) settlePod(workload)
+        if (manifest.kind === 'Job') Object.assign(settlePod(workload), { phase: 'Completed', isReady: false })
         if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
       }
     },

@@ -87,7 +87,7 @@ function withKnownKeyCase(value: JsonObject): JsonObject {
 }
 
 function wrongType(patch: JsonObject): string | undefined {
-  const parameters = isJsonObject(patch['helm']) ? patch['helm']['parameters'] : undefined
+  const parameters = isJsonObject(patch.helm) ? patch.helm.parameters : undefined
   for (const parameter of Array.isArray(parameters) ? parameters : []) {
     for (const member of ['name', 'value']) {
       const value = isJsonObject(parameter) ? parameter[member] : undefined

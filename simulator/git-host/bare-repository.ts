@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FileChanges } from '../model/memory-git.ts'
+import { runGit } from './run-git.ts'
+
+export type LoggedCommit = { sha: string; parents: readonly string[]; author: string; message: string }
+
+export type CommitOptions = { message?: string; branch?: string; author?: string }
+
+export type BareRepository = Awaited<ReturnType<typeof openBareRepository>>
+
+/** A bare repository on disk; an existing one is kept as it is. */
+export async function openBareRepository(folder: string) {
+  if (!existsSync(join(folder, 'HEAD'))) {
+    await mkdir(folder, { recursive: true })
+    await runGit(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
+    for (const [name, value] of [
+      ['uploadpack.allowFilter', 'true'],
+      ['uploadpack.allowAnySHA1InWant', 'true'],
+      ['receive.autogc', 'false'],
+      ['gc.auto', '0'],
+    ] as const) {
+      await runGit(folder, ['config', name, value])
+    }
+  }
+
+  async function head(branch = 'main'): Promise<string | undefined> {
+    const line = await runGit(folder, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`])
+    return line.trim() || undefined
+  }
+
+  /** Commits on top of the branch, as somebody else with access to the repository does. */
+  async function commit(
+    changes: FileChanges,
+    { message = 'Change', branch = 'main', author = 'Somebody' }: CommitOptions = {},
+  ): Promise<string> {
+    const draft = `refs/simulator/${randomUUID()}`
+    for (let attempt = 0; ; attempt++) {
+      const parent = await head(branch)
+      await runGit(
+        folder,
+        ['fast-import', '--quiet', '--force'],
+        importStream(changes, { message, ref: draft, author, parent }),
+      )
+      const made = (await runGit(folder, ['rev-parse', draft])).trim()
+      await runGit(folder, ['update-ref', '-d', draft])
+      try {
+        await runGit(folder, ['update-ref', `refs/heads/${branch}`, made, parent ?? '0'.repeat(40)])
+        return made
+      } catch (error) {
+        if (attempt >= 20) throw error // somebody else moves the branch all the time
+      }
+    }
+  }
+
+  return {
+    folder,
+    head,
+    commit,
+    /** Newest first. */
+    async log(branch = 'main'): Promise<readonly LoggedCommit[]> {
+      if ((await head(branch)) === undefined) return []
+      const text = await runGit(folder, ['log', '--format=%H%x00%P%x00%an <%ae>%x00%B%x00%x00', `refs/heads/${branch}`])
+      return text
+        .split('\0\0')
+        .map((entry) => entry.replace(/^\n/, ''))
+        .filter((entry) => entry !== '')
+        .map((entry) => {
+          const [sha = '', parents = '', by = '', message = ''] = entry.split('\0')
+          return {
+            sha,
+            parents: parents.split(' ').filter((parent) => parent !== ''),
+            author: by,
+            message: message.trimEnd(),
+          }
+        })
+    },
+    /** A file's text at a revision; `undefined` if it is not there. */
+    async readFile(path: string, revision = 'main'): Promise<string | undefined> {
+      const listed = await runGit(folder, ['ls-tree', '-r', '--name-only', revision, '--', path])
+      return listed.split('\n').includes(path) ? runGit(folder, ['cat-file', 'blob', `${revision}:${path}`]) : undefined
+    },
+    setHead: (branch: string, sha: string) => runGit(folder, ['update-ref', `refs/heads/${branch}`, sha]),
+  }
+}
+
+function importStream(
+  changes: FileChanges,
+  commit: { message: string; ref: string; author: string; parent: string | undefined },
+): string {
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+  const who = `${commit.author} <${commit.author.toLowerCase().replace(/[^a-z]+/g, '.')}@example.org> ${Math.floor(Date.now() / 1_000)} +0000`
+  const files = Object.entries(changes).map(([path, content]) =>
+    content === null ? `D ${JSON.stringify(path)}\n` : `M 100644 inline ${JSON.stringify(path)}\n${data(content)}`,
+  )
+  const from = commit.parent ? `from ${commit.parent}\n` : ''
+  return `commit ${commit.ref}\ncommitter ${who}\n${data(commit.message)}${from}${files.join('')}`
+}

@@ -61,11 +61,11 @@ function settingsOf(values: Values, environment: Environment) {
   const dataDirectory = path.resolve(values.DATA_DIR)
   const token = credentialReader(environment, 'ARGO_TOKEN', values.ARGO_TOKEN)
   const auth = authOf(values, environment)
+  const fixedSecrets = fixedSecretsOf(values)
   return deepFreeze({
     dataDirectory,
     /** Everything that must not reach a log or a reply, as it is now. */
-    secrets: () =>
-      [...fixedSecretsOf(values), ...[token, ...readersOf(auth)].map((read) => read() ?? '')].filter(Boolean),
+    secrets: () => [...fixedSecrets, ...[token, ...readersOf(auth)].map((read) => read() ?? '')].filter(Boolean),
     log: { level: values.LOG_LEVEL },
     http: {
       host: values.HOST,

@@ -25,8 +25,14 @@ describe('where the database is', () => {
     ],
     ["host=db password=''", { host: 'db', password: '', ssl: false }],
   ])('is keywords: %s', ([text, connection]) => expect(parseDatabaseConnection(text)).toEqual(connection))
-  test.for(['', 'db', 'mysql://db', "host='db", 'host=db nonsense', 'host=db sslmode=prefer', 'postgres://me:p#w@:x/'])(
-    'is not %j',
-    (text) => expect(parseDatabaseConnection(text)).toHaveProperty('mistake'),
-  )
+  test.for([
+    '',
+    'db',
+    'mysql://db',
+    "host='db",
+    'host=db nonsense',
+    'host=db sslmode=prefer',
+    'postgres://me:p#w@:x/',
+    'postgres://me:p%w@db/x',
+  ])('is not %j', (text) => expect(parseDatabaseConnection(text)).toHaveProperty('mistake'))
 })

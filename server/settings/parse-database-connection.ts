@@ -28,7 +28,7 @@ export function parseDatabaseConnection(text: string): Connection | { mistake: s
 /** With libpq's meaning of sslmode: the driver's own differs and it would warn at every start. */
 function parseAddress(text: string): Connection | { mistake: string } {
   const address = URL.parse(text)
-  if (!address)
+  if (!address || !isDecodable(address.password))
     return { mistake: 'must be a postgres:// address; special characters in the password are percent-encoded' }
   if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
   return { connectionString: address.href }
@@ -56,4 +56,13 @@ function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { mis
     if (value !== undefined) Object.assign(connection, { [property]: value })
   }
   return connection
+}
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -161,6 +161,18 @@ describe('the task list', () => {
     await page.waitForURL('**/tasks?search=j%2Fk')
   })
 
+  test('is where one left it after going back', async () => {
+    service.tasks = Array.from({ length: 50 }, (_, index) => aTask({ id: `n${index}`, app: `app-${index}`, ...ended }))
+    await using opened = await open('/tasks')
+    const { page } = opened
+    await names(page).getByText('app-49').click()
+    await page.getByRole('heading', { level: 1, name: 'app-49' }).waitFor()
+    expect(await page.evaluate('window.scrollY')).toBe(0)
+    await page.goBack()
+    await names(page).getByText('app-49').waitFor()
+    expect(await page.evaluate('window.scrollY')).toBeGreaterThan(500)
+  })
+
   test('says how to send the first deployment', async () => {
     service.tasks = []
     await using opened = await open('/tasks')
@@ -173,6 +185,7 @@ describe('the task list', () => {
     await using opened = await open('/tasks')
     await opened.page.getByRole('heading', { name: 'The tasks could not be read' }).waitFor()
     await opened.page.getByText('The service said: the database did not answer within 5 s.').waitFor()
+    await opened.page.getByText('No answer', { exact: true }).waitFor()
     service.isDown = false
     await opened.page.getByRole('button', { name: 'Try again' }).click()
     await names(opened.page).first().waitFor()
@@ -251,7 +264,7 @@ describe('the task page', () => {
     const { page } = opened
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('definition').getByText('preferences-7d9c').waitFor()
-    await page.getByRole('button', { name: 'Copy report as text' }).click()
+    await page.keyboard.press('c')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toBe(await page.locator('#report code').textContent())
@@ -265,6 +278,13 @@ describe('the task page', () => {
     service.tasks = [{ ...one.waiting, status: 'failed', cause: 'timeout', updated: now }]
     await page.getByRole('alert').getByText('Failed. The time ran out').waitFor()
     await page.getByRole('heading', { name: 'The time ran out before the rollout was complete' }).waitFor()
+  })
+
+  test('can be opened at its report', async () => {
+    await using opened = await open('/task/failed#report')
+    const report = opened.page.getByRole('heading', { name: 'Report as text' })
+    await report.waitFor()
+    expect(await opened.page.evaluate('window.scrollY')).toBeGreaterThan(0)
   })
 
   test('of an unknown id says so inside the frame', async () => {

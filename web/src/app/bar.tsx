@@ -1,13 +1,16 @@
 import { Link, useLocation } from 'wouter'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import type { Liveness } from './liveness.ts'
 
 type Props = {
-  find: () => void /** Seconds since the last good read, once the page is not live. */
-  age: number | undefined
+  find: () => void
+  liveness: Liveness
+  /** Seconds since the last good read, while stale. */
+  age: number
 }
 
-export function Bar({ find, age }: Props) {
+export function Bar({ find, liveness, age }: Props) {
   const [path] = useLocation()
   const isTasks = path === '/tasks' || path.startsWith('/task/')
   return (
@@ -39,9 +42,11 @@ export function Bar({ find, age }: Props) {
             <span>Find</span>
             <kbd>/</kbd>
           </button>
-          <span className={age === undefined ? 'live' : 'live off'}>
+          <span className={liveness.kind === 'live' ? 'live' : 'live off'}>
             <i />
-            {age === undefined ? 'Live' : `${duration(age)} old`}
+            {liveness.kind === 'stale'
+              ? `${duration(age)} old`
+              : { live: 'Live', unanswered: 'No answer' }[liveness.kind]}
           </span>
           <span className="small hide-phone" title="All times are in UTC">
             UTC

@@ -7,21 +7,22 @@ import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { Bar } from './bar.tsx'
 import { useArrival } from './use-arrival.ts'
-import { useDataAge } from './use-data-age.ts'
+import { useLiveness } from './use-liveness.ts'
 
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
-  const { since, now, tryNow } = useDataAge()
+  const { state, now, tryNow } = useLiveness()
   const find = useFind()
   useArrival()
-  const age = since === undefined ? undefined : now - since
+  const since = state.kind === 'stale' ? Math.floor(state.since / 1000) : undefined
+  const age = since === undefined ? 0 : now - since
   return (
     <>
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <Bar find={find} age={age} />
-      {since === undefined ? null : <NotLive since={since} age={now - since} tryNow={tryNow} />}
+      <Bar find={find} liveness={state} age={age} />
+      {since === undefined ? null : <NotLive since={since} age={age} tryNow={tryNow} />}
       <main className="page" id="main" tabIndex={-1}>
         <NowProvider heldAt={since}>{children}</NowProvider>
       </main>

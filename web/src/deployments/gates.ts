@@ -1,5 +1,6 @@
 import type { Cause } from '../../../contract/cause.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { parseReason } from './parse-reason.ts'
 
 export const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
 export type GateName = (typeof gateNames)[number]
@@ -35,13 +36,28 @@ const gateOfCause: Partial<Record<Cause, GateName>> = {
   suspended: 'Healthy',
 }
 
-/** Words that name a gate in the sentence of what a task waits for. */
+/** The conditions a reason names as closed, by their letters, and the gate they belong to. */
+const gateOfLetter: Readonly<Record<string, GateName>> = {
+  N: 'Picked up',
+  R: 'Picked up',
+  S: 'Synced',
+  O: 'Synced',
+  P: 'Synced',
+  H: 'Healthy',
+  I: 'Healthy',
+  V: 'Healthy',
+}
+
+/** Words that name a gate in the sentence of what a task waits for, tried in this order. Decision 0080. */
 const gateInWords: readonly (readonly [GateName, RegExp])[] = [
-  ['Committed', /\b(commit|push|git|write-back)/i],
-  ['Picked up', /\b(revision|comparison|compare|refresh|pick)/i],
-  ['Synced', /\b(sync|synced|outofsync|operation|hook)\b/i],
-  ['Healthy', /\b(health|healthy|pods?|ready|progressing|degraded|images?|run|runs|running)\b/i],
-  ['Settled', /\b(settl|steady|direct look|confirm)/i],
+  ['Committed', /\bcommit to (reach|be pushed)/i],
+  ['Synced', /\b(sync|synced|operation|hook)\b/i],
+  [
+    'Picked up',
+    /\b(revision|commit|comparison|refresh|newer state|branch|hydration|history|ComparisonError|InvalidSpecError)\b/i,
+  ],
+  ['Healthy', /\b(health|pods?|ready|suspended|images?|runs?|running)\b/i],
+  ['Settled', /\b(last look|settl)/i],
 ]
 
 /** The six gates of a rollout, as far as the record tells: a gate is only `now` or `stop` where the record says so. */
@@ -59,16 +75,22 @@ export function gatesOf(task: TaskRecord): readonly Gate[] {
 /** How many gates are passed for certain: accepted, and committed once there is a commit. */
 const certain = (task: TaskRecord) => (task.commit === undefined ? 1 : 2)
 
-function waitsAt(task: TaskRecord): GateName | undefined {
-  const { progress } = task
-  if (progress === undefined) return undefined
-  const open = gateNames.slice(certain(task))
-  return gateInWords.find(([name, words]) => open.includes(name) && words.test(progress))?.[0]
+function waitsAt({ progress = '', commit }: TaskRecord): GateName | undefined {
+  const [first = ''] = progress.split('; ')
+  if (/\bunreachable\b/.test(first)) return undefined
+  const named = gateInWords.find(([, words]) => words.test(first))?.[0]
+  return named === 'Committed' && commit !== undefined ? undefined : named
 }
 
 function endedAt(task: TaskRecord): GateName | undefined {
   if (task.status === 'app not found') return 'Accepted'
-  return task.cause === undefined ? undefined : gateOfCause[task.cause]
+  const byCause = task.cause === undefined ? undefined : gateOfCause[task.cause]
+  return byCause ?? firstClosed(parseReason(task.status_reason, task.cause).closedGates)
+}
+
+function firstClosed(letters: readonly string[]): GateName | undefined {
+  const closed = letters.flatMap((letter) => gateOfLetter[letter] ?? [])
+  return gateNames.find((name) => closed.includes(name))
 }
 
 /** The same in a sentence, for the ear. */

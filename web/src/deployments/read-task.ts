@@ -11,7 +11,8 @@ export function taskQuery(id: string) {
     queryFn: ({ signal }) => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
     refetchInterval: ({ state }) => {
       if (isNotFound(state.error)) return false
-      return state.data !== undefined && isFinal(state.data.status) ? false : pollEveryMs(state.status)
+      const isEnded = state.data !== undefined && isFinal(state.data.status) && state.status === 'success'
+      return isEnded ? false : pollEveryMs(state.status)
     },
   })
 }

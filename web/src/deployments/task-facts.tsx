@@ -8,7 +8,7 @@ import { OutsideLink } from '../ui/outside-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Ago, At, Exactly } from '../ui/when.tsx'
 import { commitUrl, followCommand, repositoryName } from './task-links.ts'
-import { deadlineOf } from './verdict-words.ts'
+import { deadlineOf, supersededBy } from './verdict-words.ts'
 
 /** Beside the verdict: where it went, the task's own facts, and how to follow it from a terminal. */
 export function TaskFacts({ task }: { task: TaskRecord }) {
@@ -26,17 +26,23 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
             <Exactly at={task.created} />
           </Fact>
           <EndOrDeadline task={task} />
-          {task.rollback_target_id === undefined ? null : (
-            <Fact name="Returns to">
-              <Link href={`/task/${encodeURIComponent(task.rollback_target_id)}`}>
-                <code>{task.rollback_target_id.slice(0, 8)}</code>
-              </Link>
-            </Fact>
-          )}
+          <OtherTask name="Returns to" id={task.rollback_target_id} />
+          <OtherTask name="Superseded by" id={supersededBy(task)} />
         </dl>
       </Section>
       <Follow id={task.id} />
     </div>
+  )
+}
+
+function OtherTask({ name, id }: { name: string; id: string | undefined }) {
+  if (id === undefined) return null
+  return (
+    <Fact name={name}>
+      <Link href={`/task/${encodeURIComponent(id)}`}>
+        task <code>{id.slice(0, 8)}</code>
+      </Link>
+    </Fact>
   )
 }
 

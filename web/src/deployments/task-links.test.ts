@@ -22,6 +22,7 @@ test.for([
   ['https://git.example/shop/deployments.git', 'shop/deployments'],
   ['git@git.example:shop/deployments.git', 'shop/deployments'],
   ['ssh://git@git.example/shop/deployments', 'shop/deployments'],
+  ['ssh://git@git.example:2222/shop/deployments.git', 'shop/deployments'],
   ['<b>odd</b>', '<b>odd</b>'],
 ] as const)('the repository %s is called %s', ([repository, name]) => expect(repositoryName(repository)).toBe(name))
 

@@ -12,7 +12,9 @@ export function commitUrl({ repository, commit }: TaskRecord): string | undefine
 export function repositoryName(repository: string): string {
   const url = httpUrl(repository)
   const path =
-    url === undefined ? /^(?:ssh:\/\/)?[^/@\s]+@[^/:\s]+[:/](.+)$/.exec(repository)?.[1] : new URL(url).pathname
+    url === undefined
+      ? /^(?:ssh:\/\/)?[^/@\s]+@[^/:\s]+(?::\d+\/|[:/])(.+)$/.exec(repository)?.[1]
+      : new URL(url).pathname
   return path?.replace(/^\/|(\.git)?\/?$/g, '') || repository
 }
 

@@ -6,6 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { OutsideLink } from '../ui/outside-link.tsx'
 import { ReadFailure } from '../ui/read-failure.tsx'
+import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
 import { isNotFound, useTask } from './read-task.ts'
 import { StatusMark } from './status-mark.tsx'
@@ -43,6 +44,7 @@ export function TaskPage({ id }: { id: string }) {
 }
 
 function Known({ task }: { task: TaskRecord }) {
+  useJump()
   return (
     <>
       <Verdict task={task} />

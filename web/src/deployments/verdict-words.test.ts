@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { causes } from '../../../contract/cause.ts'
 import { aTask } from './a-task.ts'
 import { causeWords } from './cause-words.ts'
-import { deadlineOf, rowCause, secondsTaken, verdictWords } from './verdict-words.ts'
+import { deadlineOf, rowCause, secondsTaken, supersededBy, verdictWords } from './verdict-words.ts'
 
 describe('what the verdict says', () => {
   test('a failed task: the cause, then the first line of the reason, then the evidence', () => {
@@ -15,8 +15,31 @@ describe('what the verdict says', () => {
     )
     expect(words.headline).toBe('A container crashes right after it starts')
     expect(words.lead).toBe('Pod shop-1 crashes')
-    expect(words.evidence).toEqual(['Container: app', 'Exit code: 1'])
-    expect(words.todo.length).toBeGreaterThan(0)
+    expect(words.evidence).toEqual([
+      { name: 'Container', value: 'app' },
+      { name: 'Exit code', value: '1' },
+    ])
+    expect(words.todo).toEqual(causeWords.crash_loop.todo)
+  })
+  test('what the reason says to do is better than what the cause does', () => {
+    const words = verdictWords(
+      aTask({ status: 'failed', cause: 'timeout', status_reason: 'x\nWhat to do: Resume it.' }),
+    )
+    expect(words.todo).toEqual(['Resume it.'])
+  })
+  test('of several waits the first is the headline', () => {
+    const words = verdictWords(
+      aTask({ progress: 'waiting for sync status Synced, not OutOfSync; health status Healthy' }),
+    )
+    expect(words.headline).toBe('Waiting for sync status Synced, not OutOfSync')
+    expect(words.lead).toBe('Health status Healthy')
+  })
+  test('a superseded task names its successor once, shortly, and knows its id', () => {
+    const id = '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11'
+    const task = aTask({ status: 'cancelled', cause: 'superseded', status_reason: `superseded by task ${id}` })
+    expect(verdictWords(task)).toMatchObject({ headline: 'Superseded by task 019aa0c5', lead: undefined })
+    expect(supersededBy(task)).toBe(id)
+    expect(supersededBy({ ...task, cause: 'cancelled' })).toBeUndefined()
   })
   test('without a cause the first line is the headline, once', () => {
     expect(verdictWords(aTask({ status: 'failed', status_reason: 'It broke' }))).toEqual({
@@ -29,6 +52,7 @@ describe('what the verdict says', () => {
   test.for([
     [{ progress: 'Waiting for 2 more Pods' }, 'Waiting for 2 more Pods'],
     [{}, 'Waiting for the first look at the application'],
+    [{ progress: '' }, 'Waiting for the first look at the application'],
     [{ status: 'deployed', updated: 1_104 }, 'Deployed in 1 min 44 s'],
     [{ status: 'failed' }, 'The deployment failed'],
     [{ status: 'aborted' }, 'The outcome is unknown'],

@@ -5,6 +5,7 @@ import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
 import { Exactly } from '../ui/when.tsx'
 import { GateLine } from './gate-line.tsx'
+import type { Evidence } from './parse-reason.ts'
 import { StatusIcon } from './status-mark.tsx'
 import { statusWords } from './status-words.ts'
 import { taskReport } from './task-report.ts'
@@ -26,6 +27,7 @@ function Waiting({ task, words }: Props) {
       <div className="top">
         <div className="stack">
           <Headline task={task} words={words} />
+          {words.lead === undefined ? null : <p className="lead">{words.lead}</p>}
         </div>
         <div className="clock">
           <span className="big" role="timer" aria-label="Elapsed">
@@ -65,12 +67,12 @@ function BadEnd({ task, words }: Props) {
           <Headline task={task} words={words} />
           {task.status === 'aborted' ? <p className="lead">Outcome unknown: the rollout may be complete.</p> : null}
           {words.lead === undefined ? null : <p className="lead">{words.lead}</p>}
-          <Evidence lines={words.evidence} cause={task.cause} />
+          <Facts evidence={words.evidence} cause={task.cause} />
         </div>
         <WhatToDo steps={words.todo} />
       </div>
       <div className="actions">
-        <CopyButton text={taskReport(task, address)} label="Copy report as text" />
+        <CopyButton text={taskReport(task, address)} label="Copy report as text" shortcut="c" />
       </div>
       <hr />
       <GateLine task={task} />
@@ -96,17 +98,13 @@ function Headline({ task, words }: Props) {
   )
 }
 
-/** `Name: value` lines are facts, the others stand as they are. */
-function Evidence({ lines, cause }: { lines: readonly string[]; cause: string | undefined }) {
+function Facts({ evidence, cause }: { evidence: readonly Evidence[]; cause: string | undefined }) {
   return (
     <dl className="facts culprit">
-      {lines.map((line, index) => {
-        const [, name = 'Seen', value = line] = /^\s*([A-Z][\w ]{0,24}):\s+(.+)$/.exec(line) ?? []
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended task never move
-          <Fact name={name} value={value} key={index} />
-        )
-      })}
+      {evidence.map(({ name, value }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended task never move
+        <Fact name={name} value={value} key={index} />
+      ))}
       {cause === undefined ? null : <Fact name="Cause" value={cause} />}
     </dl>
   )

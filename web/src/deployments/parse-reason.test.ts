@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { parseReason } from './parse-reason.ts'
+
+describe('a status reason', () => {
+  test('puts the culprit before the chronicle', () => {
+    const text = [
+      'timed out waiting for H: health status Healthy, not Progressing [crash_loop]',
+      'Waited for (gate H): health status Healthy, not Progressing',
+      'Waited for (gate I): image shop:v2 to run',
+      'Unhealthy: Deployment shop: Progressing: 0 of 2 ready',
+      'Pod shop-7d9c (shop:v2): CrashLoopBackOff: back-off 40s',
+      'Running images: shop:v1',
+      'What to do: Read the log of the container.',
+    ].join('\n')
+    expect(parseReason(text, 'crash_loop')).toEqual({
+      first: 'timed out waiting for H: health status Healthy, not Progressing',
+      evidence: [
+        { name: 'Unhealthy', value: 'Deployment shop: Progressing: 0 of 2 ready' },
+        { name: 'Pod', value: 'shop-7d9c (shop:v2): CrashLoopBackOff: back-off 40s' },
+        { name: 'Waited for', value: 'health status Healthy, not Progressing' },
+        { name: 'Waited for', value: 'image shop:v2 to run' },
+        { name: 'Running images', value: 'shop:v1' },
+      ],
+      todo: 'Read the log of the container.',
+      closedGates: ['H', 'I'],
+    })
+  })
+
+  test('is kept word for word where a line has no name', () => {
+    expect(parseReason('It broke\n\n  http://odd: really\nlower: case', undefined)).toEqual({
+      first: 'It broke',
+      evidence: [
+        { name: 'Seen', value: 'http://odd: really' },
+        { name: 'Seen', value: 'lower: case' },
+      ],
+      todo: undefined,
+      closedGates: [],
+    })
+  })
+
+  test('may be missing', () => {
+    expect(parseReason(undefined, 'timeout')).toEqual({
+      first: undefined,
+      evidence: [],
+      todo: undefined,
+      closedGates: [],
+    })
+  })
+})

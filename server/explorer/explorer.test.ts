@@ -3,18 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ErrorReply } from '../../contract/service.ts'
 import { TaskAcceptance, TaskRecord, TaskSubmission } from '../../contract/task.ts'
-import { createHttpServer, type HttpServer } from '../http/http-server.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import type { HttpServer } from '../http/http-server.ts'
 import { dropInputTwins } from './drop-input-twins.ts'
 import { addExplorer } from './explorer.ts'
 
 let app: HttpServer
 beforeAll(async () => {
-  app = createHttpServer({
-    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
-    publicUrl: undefined,
-    trustedProxies: [],
-    webFolder: undefined,
-  })
+  app = quietHttpServer()
   await addExplorer(app, '1.2.3')
   const routes: FastifyPluginAsyncZod = async (api) => {
     const accepted = { body: TaskSubmission, response: { 202: TaskAcceptance, 406: ErrorReply } }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Health } from '../../contract/service.ts'
-import { createHttpServer, type HttpServer } from '../http/http-server.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import type { HttpServer } from '../http/http-server.ts'
 import { createCheckParts } from './check-parts.ts'
 import { probeRoutes } from './probe-routes.ts'
 import { renderServiceConfig, type ShownSettings } from './render-service-config.ts'
@@ -29,12 +30,7 @@ beforeEach(() => {
   database = async () => undefined
   controller = { status: 'ok', stream: 'live' }
   isDraining = false
-  app = createHttpServer({
-    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
-    publicUrl: undefined,
-    trustedProxies: [],
-    webFolder: undefined,
-  })
+  app = quietHttpServer()
   const checkParts = createCheckParts({ checkDatabase: () => database(), controllerState: () => controller })
   app.register(probeRoutes({ checkParts, isDraining: () => isDraining }))
   app.register(serviceRoutes({ checkParts, config: renderServiceConfig(shown) }), { prefix: '/api/v1' })

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskSubmission } from '../../contract/task.ts'
-import { createHttpServer, type HttpServer } from './http-server.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import type { HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))
 let app: HttpServer
@@ -14,12 +15,7 @@ let finishSlow: () => void
 
 beforeAll(async () => {
   await writeFile(join(webFolder, 'index.html'), 'the UI')
-  app = createHttpServer({
-    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
-    publicUrl: undefined,
-    trustedProxies: [],
-    webFolder,
-  })
+  app = quietHttpServer({ webFolder })
   app.post('/api/v1/tasks', { schema: { body: TaskSubmission } }, async () => ({ id: '1' }))
   app.get('/api/v1/deploy-lock', async () => false)
   app.get(

@@ -1,16 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createHttpServer, type HttpServer } from '../http/http-server.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import type { HttpServer } from '../http/http-server.ts'
 import { lockRoutes } from './routes.ts'
 
 let app: HttpServer
 let isActive: () => Promise<boolean>
 beforeEach(() => {
-  app = createHttpServer({
-    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
-    publicUrl: undefined,
-    trustedProxies: [],
-    webFolder: undefined,
-  })
+  app = quietHttpServer()
   app.register(lockRoutes({ isActive: () => isActive() }), { prefix: '/api/v1' })
 })
 afterEach(() => app.close())

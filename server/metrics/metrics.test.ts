@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createHttpServer } from '../http/http-server.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import { createAppLabels } from './app-labels.ts'
 import { createMetrics, type MetricSources } from './metrics.ts'
 import { metricsRoutes } from './routes.ts'
@@ -92,12 +92,7 @@ describe('what is read at each scrape', () => {
 })
 
 test('/metrics answers in the format of Prometheus', async () => {
-  const app = createHttpServer({
-    log: { level: 'silent', destination: { write: () => undefined }, secrets: () => [] },
-    publicUrl: undefined,
-    trustedProxies: [],
-    webFolder: undefined,
-  })
+  const app = quietHttpServer()
   app.register(metricsRoutes(createMetrics()))
   const answer = await app.inject('/metrics')
   expect(answer.statusCode).toBe(200)

@@ -146,8 +146,7 @@ async function isReady(address, server) {
 function announce(address, settings, demo) {
   if (!demo) return console.error(`Deployment Watcher is ready: ${address}/tasks`)
   const token = settings.WATCHER_DEPLOY_TOKEN === 'demo' ? 'demo' : '<your deploy token>'
-  const applications = [...demo.applications, demo.missing]
-  console.log(renderDemoHints({ address, token, applications, repository: demo.repository }))
+  console.log(renderDemoHints({ ...demo, address, token }))
 }
 
 /**

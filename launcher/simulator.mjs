@@ -15,7 +15,7 @@ const startLimitMs = 60_000
  *   knownHostsPath: string,
  *   repository: string,
  *   applications: DemoApplication[],
- *   missing: DemoApplication,
+ *   missing: string,
  * }} SimulatorReady
  */
 

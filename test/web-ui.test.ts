@@ -88,6 +88,13 @@ describe('the task list', () => {
     await names(opened.page).first().waitFor()
   })
 
+  test('takes the focus to its heading when one comes from another page', async () => {
+    await using opened = await open('/task/failed')
+    await opened.page.getByRole('link', { name: 'Deployment Watcher' }).click()
+    await opened.page.locator('h1:focus').getByText('Tasks').waitFor()
+    expect(addressOf(opened.page)).toBe('/tasks')
+  })
+
   test('puts a filter into the address under the name the API has, and takes it from there', async () => {
     await using opened = await open('/tasks?project=shop')
     const { page } = opened

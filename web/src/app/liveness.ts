@@ -8,7 +8,7 @@ export type ReadState = {
 /** `unanswered`: there was nothing to keep. `stale`: what is shown is from `since` (Unix milliseconds). */
 export type Liveness = { kind: 'live' } | { kind: 'unanswered' } | { kind: 'stale'; since: number }
 
-export const staleAfterMs = 20_000
+const staleAfterMs = 20_000
 
 /**
  * Whether the page shows what is: the oldest data on it whose newest read failed tells, once it is more than 20 s old.

@@ -20,10 +20,11 @@ export function useArrival(): void {
     }
   }, [])
   useEffect(() => {
-    if (seen.current === path) return
-    const isFirstRedirect = seen.current === '/'
+    // `/` only leads on, so nobody arrives there, and who opened it has not changed the page.
+    if (seen.current === path || path === '/') return
+    const wasOpenedHere = seen.current === '/'
     seen.current = path
-    if (isFirstRedirect) return
+    if (wasOpenedHere) return
     document.querySelector('h1')?.focus({ preventScroll: true })
     window.scrollTo(0, cameBack.current ? (places.current.get(path) ?? 0) : 0)
     cameBack.current = false

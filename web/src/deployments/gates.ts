@@ -2,8 +2,8 @@ import type { Cause } from '../../../contract/cause.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { parseReason } from './parse-reason.ts'
 
-export const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
-export type GateName = (typeof gateNames)[number]
+const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
+type GateName = (typeof gateNames)[number]
 
 /** `now`: it waits here. `stop`: it ended here. `ahead`: not reached, or the record does not tell. */
 export type Gate = { readonly name: GateName; readonly state: 'done' | 'now' | 'stop' | 'ahead' }

@@ -8,7 +8,7 @@ import { taskQuery } from './read-task.ts'
 import { listQuery, pageSize, type TaskFilters } from './task-filters.ts'
 
 /** GET /api/v1/tasks: one page of the list, newest first, read again every 2 s. */
-export function taskListQuery(filters: TaskFilters, offset: number) {
+function taskListQuery(filters: TaskFilters, offset: number) {
   const query = new URLSearchParams(listQuery(filters, offset))
   query.set('limit', String(pageSize))
   return queryOptions<TaskList>({

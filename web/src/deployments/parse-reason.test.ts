@@ -15,8 +15,8 @@ describe('a status reason', () => {
     expect(parseReason(text, 'crash_loop')).toEqual({
       first: 'timed out waiting for H: health status Healthy, not Progressing',
       evidence: [
-        { name: 'Unhealthy', value: 'Deployment shop: Progressing: 0 of 2 ready' },
         { name: 'Pod', value: 'shop-7d9c (shop:v2): CrashLoopBackOff: back-off 40s' },
+        { name: 'Unhealthy', value: 'Deployment shop: Progressing: 0 of 2 ready' },
         { name: 'Waited for', value: 'health status Healthy, not Progressing' },
         { name: 'Waited for', value: 'image shop:v2 to run' },
         { name: 'Running images', value: 'shop:v1' },

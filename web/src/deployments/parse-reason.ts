@@ -32,9 +32,9 @@ export function parseReason(text: string | undefined, cause: Cause | undefined):
 const todoName = 'What to do'
 
 /** Names whose lines point at who broke it. */
-const culpritNames = /^(Pod|Unhealthy|Not synced|Operation|Container|Message|[A-Za-z]+ hook failed|[A-Za-z]+Error)$/
+const culpritNames = /^(Unhealthy|Not synced|Operation|Container|Message|[A-Za-z]+ hook failed|[A-Za-z]+Error)$/
 
-const rank = ({ name }: Evidence) => (culpritNames.test(name) ? 0 : 1)
+const rank = ({ name }: Evidence) => (name === 'Pod' ? 0 : culpritNames.test(name) ? 1 : 2)
 
 function readEvidence(line: string): Evidence {
   const pod = /^Pod (\S.*)$/.exec(line)?.[1]

@@ -40,7 +40,7 @@ function OtherTask({ name, id }: { name: string; id: string | undefined }) {
   return (
     <Fact name={name}>
       <Link href={`/task/${encodeURIComponent(id)}`}>
-        task <code>{id.slice(0, 8)}</code>
+        <code>{id}</code>
       </Link>
     </Fact>
   )

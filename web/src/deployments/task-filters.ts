@@ -1,7 +1,7 @@
 import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
 
 /** The filters as the query string has them, in the page's address and in the API's alike. */
-export const filterNames = ['status', 'search', 'app', 'project', 'author', 'from_timestamp', 'to_timestamp'] as const
+const filterNames = ['status', 'search', 'app', 'project', 'author', 'from_timestamp', 'to_timestamp'] as const
 export type FilterName = (typeof filterNames)[number]
 export type TaskFilters = Readonly<Partial<Record<FilterName, string>>>
 

@@ -19,7 +19,16 @@ export function Rows({ list, rows, filters, offset }: RowsProps) {
     return isWholeList ? <NoDeploymentYet /> : <NoMatch filters={filters} offset={offset} />
   }
   if (list.error === null) return <LoadingRows label="Loading tasks" />
-  return <ReadFailure what="The tasks" error={list.error} retry={() => void list.refetch()} />
+  return (
+    <>
+      <ReadFailure what="The tasks" error={list.error} retry={() => void list.refetch()} />
+      {Object.keys(filters).length === 0 ? null : (
+        <p>
+          <Link href="/tasks">Clear all filters</Link>
+        </p>
+      )}
+    </>
+  )
 }
 
 /** What came since: it waits until the reader asks for it. */

@@ -32,12 +32,12 @@ describe('what the verdict says', () => {
       aTask({ progress: 'waiting for sync status Synced, not OutOfSync; health status Healthy' }),
     )
     expect(words.headline).toBe('Waiting for sync status Synced, not OutOfSync')
-    expect(words.lead).toBe('Health status Healthy')
+    expect(words.lead).toBe('Also: health status Healthy')
   })
-  test('a superseded task names its successor once, shortly, and knows its id', () => {
+  test('a superseded task does not name its successor in the headline, but knows its id', () => {
     const id = '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11'
     const task = aTask({ status: 'cancelled', cause: 'superseded', status_reason: `superseded by task ${id}` })
-    expect(verdictWords(task)).toMatchObject({ headline: 'Superseded by task 019aa0c5', lead: undefined })
+    expect(verdictWords(task)).toMatchObject({ headline: 'Superseded by a newer task', lead: undefined })
     expect(supersededBy(task)).toBe(id)
     expect(supersededBy({ ...task, cause: 'cancelled' })).toBeUndefined()
   })

@@ -20,7 +20,7 @@ export function verdictWords(task: TaskRecord): VerdictWords {
   const lead = reason.first === undefined ? undefined : sentence(reason.first)
   return {
     headline,
-    lead: lead === undefined || shortIds(lead) === headline ? undefined : lead,
+    lead: lead === undefined || withoutIds(lead) === headline ? undefined : lead,
     evidence: reason.evidence.slice(0, shownEvidence),
     todo: reason.todo === undefined ? todoOf(task) : [reason.todo],
   }
@@ -50,7 +50,7 @@ function waitingWords(progress: string): VerdictWords {
   const [first = '', ...rest] = progress.split('; ')
   return {
     headline: first === '' ? 'Waiting for the first look at the application' : sentence(first),
-    lead: rest.length === 0 ? undefined : sentence(rest.join('; ')),
+    lead: rest.length === 0 ? undefined : `Also: ${rest.join('; ')}`,
     evidence: [],
     todo: [],
   }
@@ -59,7 +59,7 @@ function waitingWords(progress: string): VerdictWords {
 function headlineOf(task: TaskRecord, reason: Reason): string {
   if (task.status === 'in progress') return waitingWords(task.progress ?? '').headline
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
-  const told = reason.first === undefined ? undefined : shortIds(sentence(reason.first))
+  const told = reason.first === undefined ? undefined : withoutIds(sentence(reason.first))
   // A cancellation is told best by its reason, which names who or what took its place.
   if (task.status === 'cancelled' && told !== undefined) return told
   if (task.cause !== undefined) return causeWords[task.cause].headline
@@ -77,6 +77,7 @@ const todoOf = ({ cause }: TaskRecord) => (cause === undefined ? [] : causeWords
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 
-const shortIds = (text: string) => text.replace(uuid, (id) => id.slice(0, 8))
+/** Ids of one minute begin alike, so a short one would name nothing; the facts of the page link to the whole one. */
+const withoutIds = (text: string) => text.replace(new RegExp(`\\btask ${uuid.source}`), 'a newer task')
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

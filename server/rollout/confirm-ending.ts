@@ -27,7 +27,8 @@ export function confirmEnding(
   const key = `${ending.status} ${ending.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation.directRead, sinceMs, ending)
-  const isAnswered = answers(observation.directRead, sinceMs, ending)
+  const isHopeless = ending.status === 'aborted' && observation.unreachable !== undefined
+  const isAnswered = isHopeless || answers(observation.directRead, sinceMs, ending)
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.lastLookMs)
     return { ending, memory: counted, wanted: [], againAtMs: never }
   const dueMs = nextReadAtMs(counted, observation.directRead, sinceMs)

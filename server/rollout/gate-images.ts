@@ -51,10 +51,17 @@ export function gateImages(context: GateContext, othersAreOpen: boolean): Gate {
 
 /** What must be read before the images can be judged. */
 export function wantedImageReads(context: GateContext): readonly WantedAction[] {
-  return context.wanted.flatMap((image) => {
+  const unproven = context.wanted.flatMap((image) => {
     const evidence = judgeImage(context, image, true)
     return evidence.kind === 'unproven' ? [evidence.wants] : []
   })
+  return unproven.length === 0 && mayStillComplete(context) ? [{ kind: 'tree' }] : unproven
+}
+
+/** Pods of a job end without a word in the application. */
+function mayStillComplete({ application, wanted, settings }: GateContext): boolean {
+  const hasJobs = application.resources.some(({ kind }) => kind === 'CronJob' || kind === 'Job')
+  return hasJobs && wanted.some((image) => imagesOf(image, application.images, settings).length > 0)
 }
 
 function judgeImage(context: GateContext, wanted: Image, othersAreOpen: boolean): Evidence {

@@ -21,7 +21,9 @@ export function judgeDeadline(
   if (gates.areOpen) return unconfirmed(refusal ?? 'the last direct read did not answer in time')
   const { cause, hint } = culpritOf(context, gates, standstill, observation)
   const states = gates.closed.map(({ name, reason }) => `${name}: ${reason}`).join('; ')
-  const headline = `timed out waiting for ${states}${refusal === undefined ? '' : `; ${refusal}`}`
+  const headline = ['timed out', standstill?.text, `waiting for ${states}`, refusal]
+    .filter((part) => part !== undefined)
+    .join('; ')
   return { status: 'failed', cause, headline, ...(hint === undefined ? {} : { hint }) }
 }
 

@@ -220,6 +220,7 @@ function holdingConditions(
     ['sync_failed', !isAwaitingCommit({ observation }) && !isGone && isSyncFailing(context, gates)],
     ['idle_out_of_sync', !isGone && isIdleOutOfSync(context, gates)],
     ['awaiting_comparison', isReached && isIdle && !gates.isOpen('P')],
+    ['refresh_pending', application.isRefreshPending],
   ]
   return new Set(conditions.flatMap(([condition, holds]) => (holds ? [condition] : [])))
 }
@@ -349,6 +350,7 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
     asks: memory.refreshAsks,
     askedAtMs: memory.refreshAskedAtMs,
     anyAskedAtMs: observation.refresh.lastAskedAtMs,
+    foreignSinceMs: observation.refresh.pending === undefined ? memory.since.refresh_pending : undefined,
   })
 }
 

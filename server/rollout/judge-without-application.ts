@@ -36,10 +36,8 @@ export function judgeUnseen(
     return { ...waiting(confirmed.memory, observation), end: endOf(ending), againAtMs: Number.POSITIVE_INFINITY }
   const read = firstRead(confirmed.memory, observation, nowMs)
   const list = nextList(observation, nowMs)
-  const againAtMs = Math.max(
-    Math.min(task.deadlineMs > nowMs ? task.deadlineMs : nowMs + 1_000, read.atMs, list.atMs, confirmed.againAtMs),
-    nowMs + 1,
-  )
+  const times = [task.deadlineMs, task.deadlineMs + rolloutTimes.lastLookMs, read.atMs, list.atMs, confirmed.againAtMs]
+  const againAtMs = Math.min(...times.filter((atMs) => atMs > nowMs))
   return {
     ...waiting(read.memory, observation),
     wanted: [...confirmed.wanted, ...read.wanted, ...list.wanted],
@@ -83,7 +81,7 @@ function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, no
     : memory
   const atMs = nextReadAtMs(counted, directRead, memory.startedAtMs)
   const wanted: readonly WantedAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
-  return { memory: counted, atMs: Math.max(atMs, nowMs + 1), wanted }
+  return { memory: counted, atMs, wanted }
 }
 
 /** A List is asked only after a direct read was refused. */
@@ -92,5 +90,5 @@ function nextList({ directRead, known, lastListAtMs }: RolloutObservation, nowMs
   if (directRead === undefined || directRead.result === 'failed' || known.absences >= absencesThatCount) return never
   const atMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
   const wanted: readonly WantedAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
-  return { atMs: Math.max(atMs, nowMs + 1), wanted }
+  return { atMs, wanted }
 }

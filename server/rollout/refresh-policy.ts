@@ -14,15 +14,18 @@ export type RefreshNeed = {
   readonly askedAtMs: number | undefined
   /** When any task last asked for one, also before this one needed it. */
   readonly anyAskedAtMs: number | undefined
+  /** Since when a refresh that is not ours is running. One asked meanwhile would be dropped and answered with its result. */
+  readonly foreignSinceMs: number | undefined
 }
 
 /** When the next refresh is due, in milliseconds on the judge's clock; `undefined`: none is needed as things stand. */
 export function nextRefreshAtMs(need: RefreshNeed): number | undefined {
   if (!need.mayRefresh) return undefined
   const dues = [revisionDueMs(need), comparisonDueMs(need)].filter((due) => due !== undefined)
-  return dues.length === 0
-    ? undefined
-    : Math.max(Math.min(...dues), (need.anyAskedAtMs ?? -Infinity) + rolloutTimes.refreshApartMs)
+  if (dues.length === 0) return undefined
+  const apart = (need.anyAskedAtMs ?? -Infinity) + rolloutTimes.refreshApartMs
+  const foreign = (need.foreignSinceMs ?? -Infinity) + rolloutTimes.foreignRefreshMs
+  return Math.max(Math.min(...dues), apart, foreign)
 }
 
 function revisionDueMs({

@@ -11,6 +11,7 @@ export const lastingConditions = [
   'never_seen',
   'idle_out_of_sync',
   'awaiting_comparison',
+  'refresh_pending',
 ] as const
 export type LastingCondition = (typeof lastingConditions)[number]
 

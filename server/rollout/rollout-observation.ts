@@ -18,6 +18,8 @@ export type RefreshObservation = {
   readonly lastAskedAtMs: number | undefined
   /** The newest refresh that is known to have ended, and the version that it left behind. */
   readonly answered: { readonly askedAtMs: number; readonly version: number } | undefined
+  /** One whose end is still to be seen; `isSeen`: its annotation has been. */
+  readonly pending: { readonly askedAtMs: number; readonly isSeen: boolean } | undefined
 }
 
 /** A direct read of the application. `missing`: 403 or 404, which for an unknown project mean the same. */
@@ -43,7 +45,11 @@ export type RolloutObservation = {
   readonly unreachable: { readonly sinceMs: number; readonly why: string } | undefined
 }
 
-export const nothingRefreshed: RefreshObservation = Object.freeze({ lastAskedAtMs: undefined, answered: undefined })
+export const nothingRefreshed: RefreshObservation = Object.freeze({
+  lastAskedAtMs: undefined,
+  answered: undefined,
+  pending: undefined,
+})
 
 /** Ancestry of two commits never changes, so one answer is good for ever. */
 export function relationKey(commit: string, revision: string): string {
@@ -61,3 +67,15 @@ export type WantedAction =
   | { readonly kind: 'decide_write_back' }
   | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
+
+/** Follows the annotation of a refresh: seen and then gone means that the comparison it asked for is over. */
+export function observeRefresh(
+  refresh: RefreshObservation,
+  { isRefreshPending, version }: { readonly isRefreshPending: boolean; readonly version: number },
+): RefreshObservation {
+  const { pending } = refresh
+  if (pending === undefined) return refresh
+  if (isRefreshPending) return { ...refresh, pending: { ...pending, isSeen: true } }
+  if (!pending.isSeen) return refresh
+  return { ...refresh, answered: { askedAtMs: pending.askedAtMs, version }, pending: undefined }
+}

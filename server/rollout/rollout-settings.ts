@@ -25,6 +25,8 @@ export const rolloutTimes = {
   refreshAgainMs: [10_000, 30_000, 60_000],
   refreshEveryMs: 120_000,
   refreshApartMs: 5_000,
+  /** How long somebody else's refresh is let run: one asked meanwhile would be dropped. */
+  foreignRefreshMs: 10_000,
   /** How long the comparison after an operation may take before it is asked for. */
   postOperationWaitMs: 10_000,
   /** How long automated sync may take to start before a sync window is suspected. */

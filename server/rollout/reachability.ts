@@ -1,0 +1,55 @@
+import type { Clock, DeliveryController, ReadOutcome } from './delivery-controller.ts'
+
+const probeEveryMs = 5_000
+
+/**
+ * Whether the delivery controller answers. One failed call makes nobody unreachable: a probe decides, and while that fails it
+ * stands for the calls of all tasks.
+ */
+export function createReachability(controller: Pick<DeliveryController, 'probe'>, clock: Clock, onBack: () => void) {
+  let unreachable: { readonly sinceMs: number; readonly why: string } | undefined
+  let isProbing = false
+  let isClosed = false
+  let cancel = () => {}
+
+  const probe = async () => {
+    const outcome = await controller.probe().catch(unexpected)
+    isProbing = false
+    if (isClosed) return
+    const why = troubleOf(outcome)
+    if (why === undefined) return comeBack()
+    unreachable = { sinceMs: unreachable?.sinceMs ?? clock.nowMs(), why }
+    cancel = clock.setTimer(probeEveryMs, suspect)
+  }
+  const comeBack = () => {
+    const wasAway = unreachable !== undefined
+    unreachable = undefined
+    if (wasAway) onBack()
+  }
+  const suspect = () => {
+    if (isProbing || isClosed) return
+    isProbing = true
+    cancel()
+    void probe()
+  }
+
+  return {
+    state: () => unreachable,
+    /** A call has failed: find out whether all do. */
+    suspect,
+    close() {
+      isClosed = true
+      cancel()
+    },
+  }
+}
+
+function troubleOf(outcome: ReadOutcome<unknown>): string | undefined {
+  if (outcome.kind === 'unreachable') return outcome.why
+  return outcome.kind === 'unauthorized' ? `the token is refused: ${outcome.why}` : undefined
+}
+
+const unexpected = (error: unknown): ReadOutcome<unknown> => ({
+  kind: 'unreachable',
+  why: error instanceof Error ? error.name : 'unexpected failure',
+})

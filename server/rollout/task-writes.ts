@@ -1,0 +1,54 @@
+import type { Clock } from './delivery-controller.ts'
+
+/** A write of a task's owner; `false`: the task has another owner now. */
+export type TaskWrite = () => Promise<boolean>
+
+const retryMs = 1_000
+
+/**
+ * Does the writes of one task one after the other. A failed one (database away) is tried again until it works; one that says
+ * `false` ends all, because the task was taken.
+ */
+export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (error: unknown) => void) {
+  const queue: TaskWrite[] = []
+  let isRunning = false
+  let isClosed = false
+  let cancel = () => {}
+
+  const run = async () => {
+    while (!isClosed && queue[0] !== undefined) {
+      if (!(await queue[0]())) return taken()
+      queue.shift()
+    }
+  }
+  const taken = () => {
+    if (isClosed) return
+    close()
+    onTaken()
+  }
+  const start = () => {
+    if (isRunning || isClosed) return
+    isRunning = true
+    run()
+      .catch((error: unknown) => {
+        onTrouble(error)
+        cancel = clock.setTimer(retryMs, start)
+      })
+      .finally(() => {
+        isRunning = false
+      })
+  }
+  const close = () => {
+    isClosed = true
+    queue.length = 0
+    cancel()
+  }
+
+  return {
+    add(write: TaskWrite) {
+      queue.push(write)
+      start()
+    },
+    close,
+  }
+}

@@ -1,0 +1,102 @@
+import type { ApplicationReference } from './application-reference.ts'
+import type { ApplicationAddress } from './delivery-controller.ts'
+import type { ManagedResources } from './managed-resources.ts'
+import { type KnownApplication, nothingKnown } from './newest-snapshots.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import type { ResourceTree } from './resource-tree.ts'
+import type { RolloutMemory } from './rollout-memory.ts'
+import {
+  type DirectRead,
+  nothingRefreshed,
+  type Reading,
+  type RefreshObservation,
+  type Relation,
+  type RolloutObservation,
+} from './rollout-observation.ts'
+import type { SyncWindows } from './sync-windows.ts'
+import type { createTaskWrites } from './task-writes.ts'
+import type { Baseline, RolloutAnnotations, WatchedTask, WriteBackState } from './watched-task.ts'
+
+/** What the watcher holds of one task. */
+export type TaskState<Plan> = {
+  readonly task: WatchedTask
+  readonly overrides: Map<string, ReadonlyMap<string, string> | undefined>
+  readonly writes: ReturnType<typeof createTaskWrites>
+  memory: RolloutMemory
+  savedBaseline: Baseline | undefined
+  writeBack: WriteBackState
+  plan: Plan | undefined
+  progress: string
+  hasAppUrl: boolean
+  isOver: boolean
+  cancelTimer: () => void
+}
+
+/** What the watcher holds of one application, shared by all tasks that wait for it. */
+export type WatchedApplication<Plan> = {
+  readonly app: string
+  readonly reference: ApplicationReference
+  readonly tasks: Map<string, TaskState<Plan>>
+  readonly inFlight: Set<string>
+  readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
+  known: KnownApplication
+  refresh: RefreshObservation
+  directRead: DirectRead | undefined
+  lastListAtMs: number | undefined
+  tree: Reading<ResourceTree> | undefined
+  managed: Reading<ManagedResources> | undefined
+  windows: Reading<SyncWindows> | undefined
+}
+
+export function watchedApplication<Plan>(app: string, reference: ApplicationReference): WatchedApplication<Plan> {
+  return {
+    app,
+    reference,
+    tasks: new Map(),
+    inFlight: new Set(),
+    relations: new Map(),
+    known: nothingKnown,
+    refresh: nothingRefreshed,
+    directRead: undefined,
+    lastListAtMs: undefined,
+    tree: undefined,
+    managed: undefined,
+    windows: undefined,
+  }
+}
+
+/** With the project, once it is known, a missing application is told from a forbidden one. */
+export function addressOf({ reference, known }: WatchedApplication<unknown>): ApplicationAddress {
+  const project = known.newest?.project
+  return { ...reference, project: project === '' ? undefined : project }
+}
+
+const noAnnotations: RolloutAnnotations = {
+  fireAndForget: false,
+  skipImageValidation: false,
+  acceptSuspended: undefined,
+  badPodGraceMs: undefined,
+}
+
+export function observationOf<Plan>(
+  application: WatchedApplication<Plan>,
+  state: TaskState<Plan>,
+  annotations: (application: ObservedApplication) => RolloutAnnotations,
+  unreachable: RolloutObservation['unreachable'],
+): RolloutObservation {
+  const { known, refresh, directRead, lastListAtMs, relations, tree, managed, windows } = application
+  return {
+    known,
+    annotations: known.newest === undefined ? noAnnotations : annotations(known.newest),
+    writeBack: state.writeBack,
+    refresh,
+    directRead,
+    lastListAtMs,
+    relations,
+    overrides: state.overrides,
+    tree,
+    managed,
+    windows,
+    unreachable,
+  }
+}

@@ -1,0 +1,257 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { TaskEnd } from '../../server/deployments/task.ts'
+import { parseAnnotations } from '../../server/gitops/parse-annotations.ts'
+import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
+import type { DeliveryController, ReadOutcome } from '../../server/rollout/delivery-controller.ts'
+import { parseManagedResources } from '../../server/rollout/managed-resources.ts'
+import { type ObservedApplication, parseApplication } from '../../server/rollout/observed-application.ts'
+import { parseResourceTree } from '../../server/rollout/resource-tree.ts'
+import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
+import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
+import { parseSyncWindows } from '../../server/rollout/sync-windows.ts'
+import type { NewTaskEvent } from '../../server/timeline/task-event.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+const folder = new URL('../fixtures/argocd/', import.meta.url)
+
+/** One deployment of a recording. Times are those of the recording. */
+export type ReplayedTask = {
+  /** First characters of the commit that its push made; none: nothing was committed for it. */
+  readonly commit?: string
+  readonly image: string
+  readonly tag: string
+  readonly acceptedAtMs: number
+  readonly pushedAtMs?: number
+  readonly repository?: string
+}
+
+export type Replay = {
+  readonly tasks: readonly ReplayedTask[]
+  readonly settings?: Partial<RolloutSettings>
+  readonly timeoutMs?: number
+  /** Events from this time on never happened. */
+  readonly untilMs?: number
+  /** The stream is cut before the event of this index and comes back, with a List, after three more. */
+  readonly cutAt?: number
+  /** Between these times a direct read is refused. */
+  readonly refusedMs?: readonly [number, number]
+  readonly app?: string
+}
+
+export type ReplayedEnd = {
+  readonly end: TaskEnd | undefined
+  readonly atMs: number | undefined
+  readonly progress: readonly string[]
+  readonly events: readonly NewTaskEvent[]
+  readonly reads: number
+  readonly refreshes: number
+}
+
+const settings: RolloutSettings = {
+  badPodGraceMs: 120_000,
+  degradedGraceMs: 0,
+  comparisonErrorGraceMs: 120_000,
+  syncFailedGraceMs: 0,
+  appGoneGraceMs: 0,
+  settleMs: undefined,
+  acceptSuspended: false,
+  registryProxy: undefined,
+  podLogLines: 0,
+  annotationPrefixes: ['watcher/', 'argo-watcher/'],
+  isStrict: false,
+  controlPlaneNamespace: 'argocd',
+}
+
+type Recorded = { readonly offset_ms: number; readonly body: unknown }
+type StreamEvent = { readonly atMs: number; readonly type: string; readonly application: ObservedApplication }
+
+function recordedEvents(name: string): readonly StreamEvent[] {
+  const lines = readFileSync(new URL(`${name}/stream.jsonl`, folder), 'utf8')
+    .trim()
+    .split('\n')
+  return lines.flatMap((line) => {
+    const { offset_ms: atMs, result } = JSON.parse(line)
+    const application = parseApplication(result.application)
+    return application === undefined ? [] : [{ atMs, type: result.type, application }]
+  })
+}
+
+/** Answers of a kind, oldest first. */
+function recordedAnswers(name: string, prefix: string): readonly Recorded[] {
+  const files = readdirSync(new URL(name, folder)).filter((file) => file.startsWith(prefix) && file.endsWith('.json'))
+  const answers = files.flatMap((file) => JSON.parse(readFileSync(new URL(`${name}/${file}`, folder), 'utf8')))
+  return answers.toSorted((a: Recorded, b: Recorded) => a.offset_ms - b.offset_ms)
+}
+
+/** Plays a recording of a real Argo CD to the watcher, on a clock of its own, and goes on to the deadline of every task. */
+export async function replayRecording(name: string, replay: Replay): Promise<readonly ReplayedEnd[]> {
+  const events = recordedEvents(name).filter(({ atMs }) => atMs < (replay.untilMs ?? Number.POSITIVE_INFINITY))
+  const clock = createVirtualClock(Math.min(-2_000, events[0]?.atMs ?? 0))
+  const commits = replay.tasks.map(({ commit }) => commit ?? '')
+  const fullCommits = commits.map((short) => completeCommit(events, short))
+  const results = replay.tasks.map(() => ({
+    end: undefined as TaskEnd | undefined,
+    atMs: undefined as number | undefined,
+    progress: [] as string[],
+    events: [] as NewTaskEvent[],
+  }))
+  const calls = { reads: 0, refreshes: 0 }
+  const position = (revision: string) => fullCommits.indexOf(revision)
+  let current: StreamEvent | undefined
+
+  const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
+  await using watcher = createRolloutWatcher<number>({
+    controller,
+    clock,
+    settings: { ...settings, ...replay.settings },
+    linkBase: 'https://argocd.example',
+    annotations: ({ annotations }) => parseAnnotations(annotations, settings.annotationPrefixes),
+    decideWriteBack: ({ id }) =>
+      commits[Number(id)] === ''
+        ? { kind: 'monitor', why: 'not_managed', note: '' }
+        : { kind: 'write', plan: Number(id), warnings: [] },
+    queueWriteBack: async () => true,
+    relation: async (_, commit, revision) =>
+      position(revision) > position(commit)
+        ? 'descendant'
+        : position(revision) === position(commit)
+          ? 'same'
+          : 'unrelated',
+    overrideAt: async (_, revision) => {
+      const task = replay.tasks[position(revision)]
+      return task === undefined ? undefined : new Map([[task.image, task.tag]])
+    },
+    records: {
+      saveBaseline: async () => true,
+      saveProgress: async ({ taskId }, change, told) => {
+        if (change.progress !== undefined) results[Number(taskId)]?.progress.push(change.progress)
+        results[Number(taskId)]?.events.push(...told)
+        return true
+      },
+      finish: async ({ taskId }, end) => {
+        Object.assign(results[Number(taskId)] ?? {}, { end, atMs: clock.nowMs() })
+        return true
+      },
+    },
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+
+  const happenings = [
+    ...events.map((event, index) => ({ atMs: event.atMs, run: () => deliver(event, index) })),
+    ...replay.tasks.map((task, index) => ({ atMs: task.acceptedAtMs, run: () => accept(task, index) })),
+    ...replay.tasks.map((task, index) => ({
+      atMs: task.pushedAtMs ?? task.acceptedAtMs,
+      run: () => push(task, index),
+    })),
+  ].toSorted((a, b) => a.atMs - b.atMs)
+
+  const isCut = (index: number) => replay.cutAt !== undefined && index >= replay.cutAt && index < replay.cutAt + 3
+  const deliver = (event: StreamEvent, index: number) => {
+    current = event
+    if (!isCut(index)) watcher.sighted(event.type === 'DELETED' ? 'deleted' : 'seen', event.application)
+    const isLastOfCut = isCut(index) && (!isCut(index + 1) || index === events.length - 1)
+    if (isLastOfCut) clock.setTimer(1_000, listAll)
+  }
+  const listAll = () => {
+    const applications = current === undefined || current.type === 'DELETED' ? [] : [current.application]
+    watcher.listed({ version: current?.application.version ?? 0, applications }, clock.nowMs())
+  }
+  const accept = (task: ReplayedTask, index: number) => {
+    const application = events[0]?.application
+    watcher.watch([
+      {
+        id: String(index),
+        app: replay.app ?? application?.name ?? '',
+        author: 'ada',
+        project: 'shop',
+        images: [{ image: task.image, tag: task.tag }],
+        mayWrite: true,
+        refresh: true,
+        claim: { taskId: String(index), owner: 'replica', fence: '1' },
+        deadlineMs: clock.nowMs() + (replay.timeoutMs ?? 900_000),
+        baseline: undefined,
+        writeBackOutcome: undefined,
+        createdSeconds: 0,
+      },
+    ])
+  }
+  const push = (task: ReplayedTask, index: number) => {
+    const commit = fullCommits[index]
+    if (commit === undefined || task.commit === undefined) return
+    const source = events[0]?.application.sources.find(({ repository }) => repository.includes(task.repository ?? ''))
+    const landed: WriteBackOutcome = { kind: 'landed', commit, repository: source?.repository ?? '', branch: 'main' }
+    watcher.outcome(String(index), landed)
+  }
+
+  for (const { atMs, run } of happenings) {
+    await clock.advanceTo(atMs)
+    run()
+  }
+  await clock.advanceTo(clock.nowMs() + (replay.timeoutMs ?? 900_000) + 20_000)
+  return results.map((result) => ({ ...result, ...calls }))
+}
+
+/** The whole SHA, where the recording shows it anywhere. */
+function completeCommit(events: readonly StreamEvent[], short: string): string {
+  const seen = events.flatMap(({ application }) => [
+    ...application.revisions,
+    ...(application.operation?.revisions ?? []),
+  ])
+  return seen.find((revision) => short !== '' && revision.startsWith(short)) ?? short.padEnd(40, '0')
+}
+
+function recordedController(
+  name: string,
+  nowMs: () => number,
+  current: () => StreamEvent | undefined,
+  refusedMs: readonly [number, number] | undefined,
+  calls: { reads: number; refreshes: number },
+): DeliveryController {
+  const trees = [...recordedAnswers(name, 'resource-tree')]
+  const managed = recordedAnswers(name, 'managed-resources')
+  const windows = recordedAnswers(name, 'syncwindows')
+  const now = (): ReadOutcome<ObservedApplication> => {
+    const event = current()
+    const isRefused = refusedMs !== undefined && nowMs() >= refusedMs[0] && nowMs() < refusedMs[1]
+    if (isRefused || event === undefined || event.type === 'DELETED') return { kind: 'refused' }
+    return { kind: 'read', value: event.application }
+  }
+  const newest = (answers: readonly Recorded[]) => answers.filter(({ offset_ms }) => offset_ms <= nowMs()).at(-1)
+  return {
+    readApplication: async () => {
+      calls.reads += 1
+      return now()
+    },
+    // The refreshes of the recording are in its events; ours is answered there or not at all.
+    refreshApplication: async () => {
+      calls.refreshes += 1
+      return { kind: 'asked' }
+    },
+    listApplications: async () => {
+      const event = current()
+      const isThere = event !== undefined && event.type !== 'DELETED'
+      return {
+        kind: 'read',
+        value: { version: event?.application.version ?? 0, applications: isThere ? [event.application] : [] },
+      }
+    },
+    // Each recorded tree is one moment, so it answers one read.
+    readResourceTree: async () => {
+      const tree = newest(trees)
+      if (tree === undefined) return { kind: 'refused' }
+      trees.splice(0, trees.indexOf(tree) + 1)
+      return { kind: 'read', value: parseResourceTree(tree.body) }
+    },
+    readManagedResources: async () => {
+      const answer = newest(managed) ?? managed[0]
+      return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseManagedResources(answer.body) }
+    },
+    readSyncWindows: async () => {
+      const answer = windows[0]
+      return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseSyncWindows(answer.body) }
+    },
+    probe: async () => ({ kind: 'read', value: {} }),
+  }
+}

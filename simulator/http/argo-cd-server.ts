@@ -63,7 +63,9 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
     return { controller, clock, replica }
   }
 
-  const server = createServer((request, response) => void handle(request, response))
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy()) // the caller went away while it was still sending
+  })
   server.keepAliveTimeout = 120_000
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -175,8 +177,9 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   function watchTree(call: Call, stream: EventStream): () => void {
     const at = context()
     let last = goJson(getResourceTree(call, at))
+    const { metadata } = readPermitted(call, at)
     const timer = setInterval(() => {
-      if (!controller.store.get(readPermitted(call, at).metadata)) return
+      if (!controller.store.get(metadata)) return
       const tree = getResourceTree(call, at)
       const now = goJson(tree)
       if (now !== last) stream.send(stream.serialise({ result: tree }))

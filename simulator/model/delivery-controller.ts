@@ -132,12 +132,17 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   function notice({ type, application }: StoreEvent): void {
     const managed = managedByUid.get(application.metadata.uid)
     if (!managed || type === 'DELETED') return
-    if (application.metadata.annotations?.[refreshAnnotation] && !managed.isRefreshing)
-      react(() => requestRefresh(managed, 3))
+    if (application.metadata.annotations?.[refreshAnnotation]) react(() => lookForAnnotation(managed))
     if (application.operation && !managed.isOperating) {
       managed.isOperating = true
       clock.setTimer(pickFrom(random, times.step), () => void operate(managed))
     }
+  }
+
+  /** A refresh that is under way answers the annotation if it saw it at its start; otherwise the next one does. */
+  function lookForAnnotation(managed: ManagedApplication): void {
+    const isAnnotated = store.get(managed.key)?.metadata.annotations?.[refreshAnnotation] !== undefined
+    if (isAnnotated && !managed.isRefreshing) requestRefresh(managed, 3)
   }
 
   async function operate(managed: ManagedApplication): Promise<void> {
@@ -167,6 +172,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       await refresh(context, managed, level)
     } finally {
       managed.isRefreshing = false
+      lookForAnnotation(managed)
       if (managed.wantedLevel !== undefined && !isClosed) react(() => void work(managed))
     }
   }

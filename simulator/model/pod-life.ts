@@ -58,15 +58,15 @@ export function createPodLife(deps: PodLifeDeps) {
     clock.setTimer(startUp * 0.3 + times().job, () => change(workload, pod, { phase: end, isReady: false }))
   }
 
-  /** Half a start-up time ready, a whole one in back-off, and so on. */
+  /** Ready for half a start-up time, then in back-off for seven halves, and so on: never two Pods ready at once. */
   function flap(workload: Workload, pod: Pod): void {
     if (pod.isTerminating || !workload.pods.includes(pod)) return
-    const period = pickFrom(random, times().podReady)
+    const [startUp] = times().podReady
     change(workload, pod, { phase: 'Running', isReady: true })
-    clock.setTimer(period * 0.5, () =>
+    clock.setTimer(startUp * 0.5, () =>
       change(workload, pod, { phase: 'CrashLoopBackOff', isReady: false, restarts: pod.restarts + 1 }),
     )
-    clock.setTimer(period * 1.5, () => flap(workload, pod))
+    clock.setTimer(startUp * 4, () => flap(workload, pod))
   }
 
   function terminate(workload: Workload, pod: Pod): void {

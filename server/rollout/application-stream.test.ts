@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createApplicationStream } from './application-stream.ts'
+import type { StreamOpening } from './argo-cd-client.ts'
+import { parseApplication } from './observed-application.ts'
+
+const application = (name: string, version = 1) => ({
+  metadata: { name, namespace: 'argocd', uid: `uid-${name}`, resourceVersion: String(version) },
+})
+const frame = (name: string) =>
+  `data: ${JSON.stringify({ result: { type: 'ADDED', application: application(name) } })} \n\n\n`
+
+/** A stream that the test feeds. */
+function aBody(signal: AbortSignal) {
+  let feed: (chunk: Uint8Array | undefined) => void = () => {}
+  const chunks: (Uint8Array | undefined)[] = []
+  async function* read() {
+    for (;;) {
+      if (chunks.length === 0) {
+        await new Promise<void>((resolve, reject) => {
+          feed = (chunk) => {
+            chunks.push(chunk)
+            resolve()
+          }
+          signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+        })
+      }
+      const chunk = chunks.shift()
+      if (chunk === undefined) return
+      yield chunk
+    }
+  }
+  return { body: read(), send: (text: string) => feed(Buffer.from(text)), end: () => feed(undefined) }
+}
+
+function aStream(
+  openings: readonly ('open' | 'unauthorized' | 'unreachable')[] = [],
+  watched: readonly string[] = ['shop'],
+) {
+  const clock = createVirtualClock()
+  const bodies: ReturnType<typeof aBody>[] = []
+  const told = {
+    opened: [] as number[],
+    liveOnly: [] as boolean[],
+    listedAt: [] as number[],
+    read: [] as string[],
+    seen: [] as string[],
+    atOnce: 0,
+    most: 0,
+  }
+  const stream = createApplicationStream({
+    clock,
+    random: () => 0.5,
+    async openStream({ liveOnly, signal }): Promise<StreamOpening> {
+      const kind = openings[told.opened.length] ?? 'open'
+      told.opened.push(clock.nowMs())
+      told.liveOnly.push(liveOnly)
+      if (kind !== 'open') return { kind, why: 'no' }
+      const body = aBody(signal)
+      bodies.push(body)
+      return { kind: 'open', body: body.body, isSse: true }
+    },
+    async listApplications() {
+      told.listedAt.push(clock.nowMs())
+      return { kind: 'read', value: { version: 1, applications: [] } }
+    },
+    watchedApps: () => watched,
+    async readDirectly(app) {
+      told.atOnce += 1
+      told.most = Math.max(told.most, told.atOnce)
+      await Promise.resolve()
+      told.atOnce -= 1
+      told.read.push(app)
+    },
+    onSighted: (_, { name }) => {
+      if (name === 'poison') throw new Error('a listener fails')
+      told.seen.push(name)
+    },
+    onListed: () => {},
+    onTrouble: () => {},
+    log: () => {},
+  })
+  return { clock, stream, told, body: () => bodies.at(-1) }
+}
+
+test('a List follows a connect once the burst has been quiet for 500 ms, then one every minute', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(400)
+  body()?.send(frame('cart'))
+  await clock.advanceTo(1_000)
+  expect(told.seen).toEqual(['shop', 'cart'])
+  expect(told.listedAt).toEqual([900])
+  for (let at = 10_000; at <= 61_000; at += 10_000) {
+    await clock.advanceTo(at)
+    body()?.send(':\n')
+  }
+  await clock.advanceTo(61_000)
+  expect(told.listedAt).toEqual([900, 60_900])
+  expect(stream.streamState().state).toBe('proven')
+  expect(told.read).toEqual([])
+})
+
+test('a stream without a byte for 20 s is not proven: applications are read directly every 15 s, at most four at a time', async () => {
+  const apps = Array.from({ length: 10 }, (_, index) => `app-${index}`)
+  const { clock, stream, told, body } = aStream([], apps)
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(29_000)
+  expect(told.read).toEqual([])
+  await clock.advanceTo(31_000)
+  expect(told.read.toSorted()).toEqual(apps)
+  expect(told.most).toBe(4)
+})
+
+test('a stream without a byte for 45 s is opened anew', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(46_000)
+  expect(told.opened).toHaveLength(2)
+  expect(stream.streamState().connects).toBe(2)
+})
+
+test('reconnects come later and later, up to 30 s, and a List follows when one works', async () => {
+  const { clock, stream, told } = aStream(Array(9).fill('unreachable'))
+  await using _ = stream
+  await clock.advanceTo(100_000)
+  const waits = told.opened.slice(1).map((at, index) => at - (told.opened[index] ?? 0))
+  expect(waits.slice(0, 4)).toEqual([375, 750, 1_500, 3_000])
+  expect(Math.max(...waits)).toBeLessThanOrEqual(30_000)
+  expect(told.listedAt.length).toBeLessThanOrEqual(2)
+})
+
+test('a refused token is tried again slowly and shown', async () => {
+  const { clock, stream, told } = aStream(['unauthorized', 'open'])
+  await using _ = stream
+  await clock.advanceTo(7_900)
+  expect(stream.streamState().state).toBe('refused')
+  expect(told.opened).toHaveLength(1)
+  await clock.advanceTo(8_100)
+  expect(stream.streamState().state).toBe('open')
+})
+
+test('an error frame and a clean end lead to a reconnect', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send('data: {"error":{"message":"context deadline exceeded"}} \n\n')
+  await clock.advanceTo(2_000)
+  expect(told.opened).toHaveLength(2)
+  body()?.end()
+  await clock.advanceTo(4_000)
+  expect(told.opened).toHaveLength(3)
+})
+
+test('a listener that throws does not end the stream', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(frame('poison') + frame('shop'))
+  await clock.advanceTo(100)
+  expect(told.seen).toEqual(['shop'])
+})
+
+test('above 500 applications the List is replaced by direct reads, and a reconnect asks for no burst', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(Array.from({ length: 501 }, (__, index) => frame(`app-${index}`)).join(''))
+  await clock.advanceTo(1_000)
+  expect(told.listedAt).toEqual([])
+  expect(told.read).toEqual(['shop'])
+  body()?.end()
+  await clock.advanceTo(3_000)
+  expect(told.liveOnly).toEqual([false, true])
+})
+
+test('nothing is left running after the end', async () => {
+  const { clock, stream, body } = aStream()
+  await clock.advanceTo(10)
+  body()?.send(frame('shop'))
+  await stream[Symbol.asyncDispose]()
+  await clock.advanceTo(100)
+  expect(clock.timerCount()).toBe(0)
+  expect(parseApplication(application('shop'))?.name).toBe('shop')
+})

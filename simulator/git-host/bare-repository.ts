@@ -62,20 +62,13 @@ export async function openBareRepository(folder: string) {
     /** Newest first. */
     async log(branch = 'main'): Promise<readonly LoggedCommit[]> {
       if ((await head(branch)) === undefined) return []
-      const text = await runGit(folder, ['log', '--format=%H%x00%P%x00%an <%ae>%x00%B%x00%x00', `refs/heads/${branch}`])
+      const format = '%H%x1f%P%x1f%an <%ae>%x1f%B%x1e'
+      const text = await runGit(folder, ['log', `--format=${format}`, `refs/heads/${branch}`])
       return text
-        .split('\0\0')
-        .map((entry) => entry.replace(/^\n/, ''))
+        .split('\x1e')
+        .map((entry) => entry.trimStart())
         .filter((entry) => entry !== '')
-        .map((entry) => {
-          const [sha = '', parents = '', by = '', message = ''] = entry.split('\0')
-          return {
-            sha,
-            parents: parents.split(' ').filter((parent) => parent !== ''),
-            author: by,
-            message: message.trimEnd(),
-          }
-        })
+        .map(parseLoggedCommit)
     },
     /** A file's text at a revision; `undefined` if it is not there. */
     async readFile(path: string, revision = 'main'): Promise<string | undefined> {
@@ -84,6 +77,11 @@ export async function openBareRepository(folder: string) {
     },
     setHead: (branch: string, sha: string) => runGit(folder, ['update-ref', `refs/heads/${branch}`, sha]),
   }
+}
+
+function parseLoggedCommit(entry: string): LoggedCommit {
+  const [sha = '', parents = '', author = '', message = ''] = entry.split('\x1f')
+  return { sha, parents: parents.split(' ').filter((parent) => parent !== ''), author, message: message.trimEnd() }
 }
 
 function importStream(

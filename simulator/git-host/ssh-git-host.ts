@@ -153,7 +153,7 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
       for (const connection of connections) connection.end()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
-    listenAgain: () => listen(port),
+    listenAgain: () => listen(port), // the same port: clients keep their address
     async close(): Promise<void> {
       for (const child of children) child.kill()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -19,7 +19,8 @@ import { spawnGuarded, stopChild } from './server/storage/guarded-child.mjs'
  * @typedef {{ name: string, ended: Promise<unknown>, stop: () => Promise<void> }} Part */
 
 const checkout = path.dirname(fileURLToPath(import.meta.url))
-const stopLimitMs = { server: 40_000, simulator: 10_000 }
+/** The service limits its own stop (and may be told to drain for long). */
+const stopLimitMs = { server: 300_000, simulator: 10_000 }
 
 /** @type {Part[]} */
 const running = []

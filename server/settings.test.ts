@@ -39,7 +39,7 @@ describe('the settings that are enough', () => {
   test('give the documented defaults', () => {
     expect(settings.http).toMatchObject({ host: '0.0.0.0', port: 8080, metricsPort: undefined, trustedProxies: [] })
     expect(settings.submission).toEqual({ defaultTimeoutSeconds: 900, refreshByDefault: true })
-    expect(settings.deliveryController).toMatchObject({ timeoutMs: 60_000, retries: 3, skipTlsVerify: false })
+    expect(settings.deliveryController).toMatchObject({ apiTimeoutMs: 60_000, apiRetries: 3, skipTlsVerify: false })
     expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000, podLogLines: 0 })
     expect(settings.database).toMatchObject({ schema: 'watcher', isEmbedded: false })
     expect(settings.auth.requireCredential).toBe(false)

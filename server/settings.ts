@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { z } from 'zod'
 import type { AuthSettings } from './auth/auth-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
 import type { WriteBackSettings } from './gitops/write-back-settings.ts'
+import type { DeliveryControllerSettings } from './rollout/delivery-controller-settings.ts'
 import type { RolloutSettings } from './rollout/rollout-settings.ts'
 import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
 import { mistakesTogether } from './settings/mistakes-together.ts'
@@ -78,21 +78,20 @@ function settingsOf(values: Values, environment: Environment) {
     database: { ...databaseOf(values), isEmbedded: values.EMBEDDED_DATABASE },
     deliveryController: {
       url: values.ARGO_URL,
-      linkUrl: values.ARGO_URL_ALIAS ?? values.ARGO_URL,
       urlAlias: values.ARGO_URL_ALIAS,
       token,
-      timeoutMs: values.ARGO_API_TIMEOUT,
-      retries: values.ARGO_API_RETRIES,
-      certificateAuthority: values.ARGO_CA_FILE && readFileSync(values.ARGO_CA_FILE, 'utf8'),
-      skipTlsVerify: values.SKIP_TLS_VERIFY,
+      apiTimeoutMs: values.ARGO_API_TIMEOUT,
+      apiRetries: values.ARGO_API_RETRIES,
       projects: values.ARGO_PROJECTS,
       selector: values.ARGO_SELECTOR,
-      appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
-    },
+      caFile: values.ARGO_CA_FILE,
+      skipTlsVerify: values.SKIP_TLS_VERIFY,
+    } satisfies DeliveryControllerSettings,
     submission: {
       defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
       refreshByDefault: values.ARGO_REFRESH_APP,
     } satisfies SubmissionSettings,
+    appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
     rollout: rolloutOf(values),
     auth,
     writeBack: writeBackOf(values, dataDirectory),

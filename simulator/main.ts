@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util'
+import { startControlServer } from './control/control-server.ts'
 import { startDemo } from './demo.ts'
 import { startSimulator } from './simulator.ts'
 
-const usage = 'Usage: node simulator/main.ts --dir <folder> [--demo] [--stop-with-stdin]'
+const usage = 'Usage: node simulator/main.ts --dir <folder> [--demo] [--control] [--stop-with-stdin]'
 
 const { values } = parseArgs({
   options: {
     demo: { type: 'boolean', default: false },
+    control: { type: 'boolean', default: false },
     dir: { type: 'string' },
     'stop-with-stdin': { type: 'boolean', default: false },
   },
@@ -14,12 +16,13 @@ const { values } = parseArgs({
 
 async function main(): Promise<void> {
   if (values.dir === undefined) throw new Error(usage)
-  const simulator = await startSimulator({ folder: values.dir })
+  const stopped = stopRequest()
+  await using opened = new AsyncDisposableStack()
+  const simulator = opened.use(await startSimulator({ folder: values.dir }))
   const demo = values.demo ? await startDemo(simulator) : {}
-  process.stdout.write(`${JSON.stringify({ ...connection(simulator), ...demo })}\n`)
-  await stopRequest()
-  await simulator[Symbol.asyncDispose]()
-  process.exit(0)
+  const control = values.control ? { controlUrl: opened.use(await startControlServer(simulator)).url } : {}
+  process.stdout.write(`${JSON.stringify({ ...connection(simulator), ...demo, ...control })}\n`)
+  await stopped
 }
 
 function connection(simulator: Awaited<ReturnType<typeof startSimulator>>) {
@@ -43,7 +46,10 @@ function stopRequest(): Promise<void> {
   })
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
-})
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  },
+)

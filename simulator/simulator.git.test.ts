@@ -163,6 +163,7 @@ type Ready = {
   argoUrl: string
   argoToken: string
   repository: string
+  controlUrl?: string
   applications: { name: string }[]
   missing: string
 }
@@ -201,6 +202,29 @@ describe('the demo as a process', () => {
     expect(after.status.sync.revision).toBe(before.status.sync.revision)
     second.child.kill('SIGINT')
     expect(await second.exit).toBe(0)
+  })
+
+  test('is driven from outside over its control port', async () => {
+    const { child, ready, exit } = startMain(['--control'])
+    const { controlUrl = '', ...rest } = await ready
+    const command = async (name: string, body: unknown) => {
+      const answer = await fetch(`${controlUrl}/${name}`, { method: 'POST', body: JSON.stringify(body) })
+      return { status: answer.status, body: await answer.text() }
+    }
+    await command('createRepository', { name: 'other', files: chartFiles('cart') })
+    const created = { name: 'cart', namespace: 'team-a', sources: [{ repository: 'other', path: 'cart' }] }
+    expect(await command('createApplication', created)).toMatchObject({ status: 200 })
+    expect((await readApplication(rest, '/cart?appNamespace=team-a')).status.summary.images).toEqual([
+      'registry.example/cart:1.0.0',
+    ])
+    await command('addHttpFault', { calls: ['get'], times: 1, action: { kind: 'error', status: 500 } })
+    expect((await read(rest, '/shop')).status).toBe(500)
+    expect((await command('truth', { application: 'shop' })).body).toContain('"isRolledOut":true')
+    expect((await command('callLog', {})).body).toContain('"kind":"get"')
+    expect((await command('commit', { repository: 7 })).status).toBe(400)
+    expect((await command('nonsense', {})).status).toBe(404)
+    child.kill('SIGTERM')
+    expect(await exit).toBe(0)
   })
 
   test('stops with its standard input if asked to', async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** Git could not be run, or said no. */
-export class GitCommandError extends Error {
+class GitCommandError extends Error {
   override readonly name = 'GitCommandError'
 }
 

@@ -40,8 +40,6 @@ export type ArgoCdServerOptions = {
   anonymous?: Account
 }
 
-export type ArgoCdServer = Awaited<ReturnType<typeof startArgoCdServer>>
-
 const streamKinds: readonly CallKind[] = ['stream', 'tree-stream', 'logs']
 const openKinds: readonly CallKind[] = ['userinfo', 'session', 'version', 'healthz', 'webhook']
 

@@ -21,8 +21,6 @@ export type HttpFault = {
   action: HttpFaultAction
 }
 
-export type HttpFaults = ReturnType<typeof createHttpFaults>
-
 /** Faults of the HTTP surface, in the order in which they were added; the first that fits is used. */
 export function createHttpFaults() {
   const faults = new Map<HttpFault, number>()

@@ -6,7 +6,7 @@ export type Application = {
   operation?: Operation | undefined
 }
 
-export type ApplicationMetadata = {
+type ApplicationMetadata = {
   name: string
   namespace: string
   uid: string
@@ -42,18 +42,18 @@ export type Source = {
   name?: string | undefined
 }
 
-export type RetryPolicy = {
+type RetryPolicy = {
   limit?: number | undefined
   backoff?: { duration?: string | undefined; factor?: number | undefined; maxDuration?: string | undefined } | undefined
 }
 
-export type SyncPolicy = {
+type SyncPolicy = {
   automated?: { prune?: boolean | undefined; selfHeal?: boolean | undefined; enabled?: boolean | undefined } | undefined
   syncOptions?: readonly string[] | undefined
   retry?: RetryPolicy | undefined
 }
 
-export type Destination = { server?: string | undefined; namespace?: string | undefined }
+type Destination = { server?: string | undefined; namespace?: string | undefined }
 
 export type ApplicationSpec = {
   source?: Source | undefined
@@ -130,7 +130,7 @@ export type OperationState = {
 
 export type Condition = { type: string; message: string; lastTransitionTime: string }
 
-export type HistoryEntry = {
+type HistoryEntry = {
   revision?: string | undefined
   deployedAt: string
   id: number

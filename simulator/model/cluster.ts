@@ -7,7 +7,7 @@ import type { SimulatorTimes } from './simulator-times.ts'
 import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
 
 /** `workload`: an applied object or its health changed; `pod`: only Pods came, went or changed. */
-export type ClusterChange = 'workload' | 'pod'
+type ClusterChange = 'workload' | 'pod'
 
 export type Cluster = ReturnType<typeof createCluster>
 

@@ -13,7 +13,7 @@ import { createCluster } from './cluster.ts'
 import { compareState } from './compare-state.ts'
 import type { ControllerContext, ControllerFaults, ControllerVersion } from './controller-context.ts'
 import type { GitView } from './git-view.ts'
-import { type ManagedApplication, type RefreshLevel, wakeWaiters } from './managed-application.ts'
+import { type ManagedApplication, nextChange, type RefreshLevel, wakeWaiters } from './managed-application.ts'
 import { manifestKey } from './manifest.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
 import { runOperation } from './operation-worker.ts'
@@ -153,6 +153,8 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     managed.isTerminating = false
     if (managed.isGone || isClosed) return
     recordTruth(managed)
+    const next = store.get(managed.key)
+    if (next?.operation) notice({ type: 'MODIFIED', application: next })
     requestRefresh(managed, operation?.initiatedBy.automated && context.version !== '2.14' ? 2 : 3)
   }
 
@@ -389,7 +391,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       for (const { manifest } of managed.cluster.list()) managed.cluster.remove(manifestKey(manifest))
       requestRefresh(managed, 1)
       while (managed.cluster.list().length > 0 && !managed.isGone) {
-        await new Promise<void>((resolve) => managed.waiters.add(resolve))
+        await nextChange(managed)
       }
       await untilIdle(managed)
       forget(managed)

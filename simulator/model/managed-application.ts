@@ -1,4 +1,4 @@
-import type { Application, ApplicationKey } from './application.ts'
+import type { ApplicationKey } from './application.ts'
 import type { Cluster } from './cluster.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -13,7 +13,7 @@ export type Target = {
   failure: string | undefined
 }
 
-export type ControllerEvent = { atMs: number; reason: string; message: string }
+type ControllerEvent = { atMs: number; reason: string; message: string }
 
 export type TruthMoment = {
   atMs: number
@@ -60,5 +60,3 @@ export function wakeWaiters(managed: ManagedApplication): void {
 export async function until(managed: ManagedApplication, condition: () => boolean): Promise<void> {
   while (!condition() && !managed.isGone && !managed.isTerminating) await nextChange(managed)
 }
-
-export type ApplicationChange = (current: Application) => Application

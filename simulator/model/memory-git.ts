@@ -6,8 +6,6 @@ type Commit = { parent: string | undefined; files: ReadonlyMap<string, string>; 
 /** Files to write; `null` deletes. */
 export type FileChanges = Readonly<Record<string, string | null>>
 
-export type MemoryGit = ReturnType<typeof createMemoryGit>
-
 /** Git repositories without Git: branches and commits in memory, for the deterministic simulation. */
 export function createMemoryGit() {
   const commits = new Map<string, Commit>()

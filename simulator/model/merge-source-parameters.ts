@@ -12,7 +12,7 @@ const fixedMembers = ['repoURL', 'path', 'chart', 'targetRevision', 'ref', 'name
 const honouredMembers = ['helm', 'kustomize', 'directory', 'plugin']
 
 /** The two files that may change a source, in the order in which they are read. */
-export function overrideFileNames(instance: string): readonly [string, string] {
+function overrideFileNames(instance: string): readonly [string, string] {
   return ['.argocd-source.yaml', `.argocd-source-${instance}.yaml`]
 }
 

@@ -11,7 +11,7 @@ export type PodBehaviour =
   | 'never-ready'
   | 'fails'
 
-export type PodPhase =
+type PodPhase =
   | 'Pending'
   | 'ContainerCreating'
   | 'Running'

@@ -13,7 +13,7 @@ type ParentRef = {
   uid: string
 }
 
-export type TreeNode = {
+type TreeNode = {
   group?: string | undefined
   version: string
   kind: string

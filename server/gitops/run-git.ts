@@ -21,8 +21,9 @@ export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
 const maxStdoutBytes = 64 * 1024 * 1024
 const maxStderrBytes = 64 * 1024
-/** How long words may still arrive after the end: a kept connection holds our pipe open much longer. */
-const afterExitMs = 100
+/** How long we go on reading words after the end: a kept connection holds that pipe open much longer. */
+const lastWordsMs = 10
+const lastOutputMs = 1_000
 
 /** Starts a git process as the leader of a group of its own, so that its ssh child can be ended with it. */
 export function startGit(program: string, args: readonly string[], environment: GitEnvironment): GitProcess {
@@ -58,7 +59,8 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   }, command.timeoutMs)
   try {
     const exitCode = await exitOf(child, program)
-    await Promise.race([Promise.all([stdout.ended, stderr.ended]), pause(afterExitMs)])
+    await Promise.race([stdout.ended, pause(lastOutputMs)])
+    await Promise.race([stderr.ended, pause(lastWordsMs)])
     if (timedOut) throw timeOut(command)
     return { exitCode, stdout: stdout.read(), stderr: stderr.read().toString() }
   } finally {
@@ -96,5 +98,5 @@ function collect(stream: Readable, maxBytes: number) {
 }
 
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

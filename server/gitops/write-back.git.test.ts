@@ -1,0 +1,474 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { sql } from 'kysely'
+import ssh2 from 'ssh2'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase } from '../../test/support/database.ts'
+import { type SshGitHost, startSshGitHost } from '../../test/support/ssh-git-host.ts'
+import { writeBackSettings } from '../../test/support/write-back-settings.ts'
+import { type Database, openDatabase } from '../storage/database.ts'
+import { createCommitHistory } from './commit-history.ts'
+import { commitMessage } from './commit-message.ts'
+import { openGitAccess } from './git-access.ts'
+import { createPendingWriteStore } from './pending-write-store.ts'
+import type { WriteBackPlan } from './plan-write-back.ts'
+import { createWriteBack } from './write-back.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+let host: SshGitHost
+let made = 0
+
+beforeAll(async () => {
+  host = await startSshGitHost()
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+async function aRepository(files: Record<string, string> = { 'README.md': 'hello\n' }): Promise<string> {
+  made += 1
+  const name = `w${made}.git`
+  await host.createRepository(name, files)
+  return name
+}
+
+async function aHook(repository: string, name: string, script: string): Promise<void> {
+  const file = path.join(host.directory(repository), 'hooks', name)
+  await writeFile(file, `#!/bin/sh\n${script}\n`)
+  await chmod(file, 0o755)
+}
+
+async function aDatabase(): Promise<Database> {
+  const made = await createTestDatabase()
+  const database = openDatabase(made.settings, () => {})
+  onTestFinished(async () => {
+    await database[Symbol.asyncDispose]()
+    await made[Symbol.asyncDispose]()
+  })
+  return database
+}
+
+async function aReplica(database: Database): Promise<string> {
+  const id = randomUUID()
+  made += 1
+  await database.query
+    .insertInto('replicas')
+    .values({ id, lock_key: String(made) })
+    .execute()
+  return id
+}
+
+const image = 'registry.example/shop'
+
+type TaskExample = { app?: string; tag?: string; repository: string; seconds?: number; file?: string; branch?: string }
+
+/** A task in progress that the replica owns, and the plan of its write-back. */
+async function aTask(
+  database: Database,
+  owner: string,
+  { app = 'shop', tag = 'v2', seconds = 60, ...place }: TaskExample,
+) {
+  const id = randomUUID()
+  await database.query
+    .insertInto('tasks')
+    .values({
+      id,
+      created: sql<Date>`clock_timestamp()`,
+      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
+      app,
+      author: 'ada',
+      project: 'shop',
+      images: JSON.stringify([{ image, tag }]),
+      timeout_seconds: seconds,
+      refresh: true,
+      source: null,
+      may_write: true,
+      owner,
+      fence: '1',
+    })
+    .execute()
+  const plan: WriteBackPlan = {
+    app,
+    repository: place.repository.includes(':') ? place.repository : host.url(place.repository),
+    branch: place.branch ?? 'main',
+    file: place.file ?? `apps/.watcher-source-${app}.yaml`,
+    parameters: [{ name: 'image.tag', value: tag, image }],
+    sourceParameters: [],
+    message: commitMessage({ id, app }, true),
+  }
+  return { id, plan, claim: { taskId: id, owner, fence: '1' } }
+}
+
+async function aWriteBack(database: Database, replica: string, change: Partial<WriteBackSettings> = {}) {
+  const settings = writeBackSettings(host, change)
+  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const history = createCommitHistory({ access, nowMs: Date.now })
+  const writeBack = createWriteBack({
+    database,
+    settings,
+    access,
+    history,
+    replicaId: () => replica,
+    wakeUps: { send: () => {}, on: () => () => {} },
+    log: { warn: () => {}, error: (details) => console.error(details) },
+    nowMs: Date.now,
+    random: Math.random,
+  })
+  const close = async () => {
+    await writeBack[Symbol.asyncDispose]()
+    await access[Symbol.asyncDispose]()
+    await rm(settings.repoCachePath, { recursive: true, force: true })
+  }
+  onTestFinished(close)
+  return { writeBack, history, close }
+}
+
+async function aService(change: Partial<WriteBackSettings> = {}) {
+  const database = await aDatabase()
+  const replica = await aReplica(database)
+  const { writeBack, history, close } = await aWriteBack(database, replica, change)
+  const task = (example: TaskExample) => aTask(database, replica, example)
+  const queue = async (example: TaskExample) => {
+    const { id, plan, claim } = await task(example)
+    expect(await writeBack.queue(claim, plan)).toBe(true)
+    return id
+  }
+  const outcome = (id: string) =>
+    vi.waitFor(async () => {
+      const found = await writeBack.outcomeOf(id)
+      if (!found) throw new Error('no outcome yet')
+      return found
+    }, 40_000)
+  const events = async (id: string) =>
+    (
+      await database.query
+        .selectFrom('task_events')
+        .select('kind')
+        .where('task_id', '=', id)
+        .orderBy('row_id')
+        .execute()
+    ).map(({ kind }) => kind)
+  return { database, replica, writeBack, history, close, task, queue, outcome, events }
+}
+
+const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
+const countPushes = (repository: string) =>
+  host.commands.filter((command) => command.includes('receive-pack') && command.includes(repository)).length
+
+describe('a write-back (spec 2.6)', () => {
+  test('lands as one commit; the task learns commit, repository and branch', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const heard: string[] = []
+    service.writeBack.onOutcome((taskId) => heard.push(taskId))
+    const id = await service.queue({ repository })
+    const outcome = await service.outcome(id)
+    const head = await host.git(repository, 'rev-parse', 'main')
+    expect(outcome).toEqual({ kind: 'landed', commit: head, repository: host.url(repository), branch: 'main' })
+    expect(await host.git(repository, 'log', '-1', '--format=%B', 'main')).toBe(
+      `watcher(shop): update image tag\n\nWatcher-Task: ${id}`,
+    )
+    expect(await host.git(repository, 'show', 'main:apps/.watcher-source-shop.yaml')).toBe(
+      'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true',
+    )
+    const row = await service.database.query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
+    expect(row).toMatchObject({ commit: head, repository: host.url(repository), branch: 'main', status: 'in progress' })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_pushed'])
+    await vi.waitFor(() => expect(heard).toEqual([id]))
+  })
+
+  test('a task that was taken over by another replica is not queued', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const { plan, claim } = await service.task({ repository })
+    expect(await service.writeBack.queue({ ...claim, fence: '2' }, plan)).toBe(false)
+    expect(await service.writeBack.queue(claim, plan)).toBe(true)
+    expect(await service.writeBack.queue(claim, plan)).toBe(true)
+    await service.outcome(claim.taskId)
+    expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
+  })
+
+  test('50 tasks at once are 50 commits in few pushes', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
+    )
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(new Set(outcomes.map((outcome) => outcome.kind === 'landed' && outcome.commit)).size).toBe(50)
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('51')
+    expect(countPushes(repository)).toBeLessThanOrEqual(10)
+    await host.git(repository, 'fsck', '--strict')
+  })
+
+  test('comments and foreign keys stay; the parameters of .argocd-source.yaml are repeated', async () => {
+    const file = 'apps/.watcher-source-shop.yaml'
+    const repository = await aRepository({
+      [file]:
+        '# ours\nhelm:\n  valueFiles: [a.yaml] # keep\n  parameters:\n  - name: image.tag\n    value: v1\nother: 1\n',
+      'apps/.argocd-source.yaml': 'helm: {parameters: [{name: replicas, value: "3"}]}\n',
+    })
+    const service = await aService()
+    await service.outcome(await service.queue({ repository }))
+    expect(await host.git(repository, 'show', `main:${file}`)).toBe(
+      '# ours\nhelm:\n  valueFiles: [a.yaml] # keep\n  parameters:\n  - name: image.tag\n    value: "v2"\n    forceString: true\n  - name: "replicas"\n    value: "3"\nother: 1',
+    )
+    expect(await host.git(repository, 'diff', '--name-only', 'main~1', 'main')).toBe(file)
+  })
+
+  test('the same content makes no commit; the head of the branch that was read is the answer', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository }))
+    const rival = await host.commitFiles(repository, { 'other.txt': 'x' })
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toEqual({
+      kind: 'unchanged',
+      commit: rival,
+      repository: host.url(repository),
+      branch: 'main',
+    })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_unchanged'])
+    expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
+  })
+
+  test('a rival who pushes all the time loses nothing and stops nobody', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    let isOver = false
+    const rivals = (async () => {
+      let count = 0
+      for (; !isOver; count += 1) {
+        const done = await host.commitFiles(repository, { [`rival-${count}.txt`]: 'x' }).catch(() => undefined)
+        if (done === undefined) count -= 1
+        await new Promise((resolve) => setTimeout(resolve, 250))
+      }
+      return count
+    })()
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
+    )
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    isOver = true
+    const foreign = await rivals
+    expect(outcomes.every(({ kind }) => kind === 'landed')).toBe(true)
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe(String(1 + 12 + foreign))
+  })
+
+  test('what looks like a command is only a name', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const marker = path.join(host.folder, 'marker')
+    const file = `a $(touch ${marker.slice(1)}) "q"/;touch marker;/x'.yaml`
+    const id = await service.queue({ repository, app: 'a$(id)`id`', tag: `$(touch ${marker})`, file })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    expect(await host.git(repository, '-c', 'core.quotePath=false', 'ls-tree', '-rz', '--name-only', 'main')).toContain(
+      file,
+    )
+    expect(existsSync(marker)).toBe(false)
+  })
+})
+
+describe('a write-back that cannot succeed ends at once, with the reason', () => {
+  test('a symbolic link in the way', async () => {
+    const repository = await aRepository()
+    const tree = await host.makeTree(
+      repository,
+      `120000 blob ${await host.git(repository, 'rev-parse', 'main:README.md')}\tapps`,
+    )
+    await host.git(
+      repository,
+      'update-ref',
+      'refs/heads/main',
+      await host.git(repository, 'commit-tree', '-m', 'trap', tree),
+    )
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository }))).toEqual({
+      kind: 'refused',
+      cause: 'override_file_invalid',
+      reason: expect.stringContaining('apps is a symbolic link'),
+    })
+  })
+
+  test('an override file that is a list', async () => {
+    const repository = await aRepository({ 'apps/.watcher-source-shop.yaml': '- x\n' })
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
+      cause: 'override_file_invalid',
+      reason: expect.stringContaining('apps/.watcher-source-shop.yaml is not a YAML map'),
+    })
+  })
+
+  test("a hook that says no to one commit: its words are the reason, and the others' commits land", async () => {
+    const repository = await aRepository()
+    await aHook(
+      repository,
+      'update',
+      'git log --format=%s $2..$3 | grep -q frozen || exit 0; echo "frozen until Monday"; exit 1',
+    )
+    const service = await aService()
+    const ids = await Promise.all(['shop', 'frozen', 'blog'].map((app) => service.queue({ repository, app })))
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes).toMatchObject([
+      { kind: 'landed' },
+      { kind: 'refused', cause: 'git_refused', reason: expect.stringContaining('frozen until Monday') },
+      { kind: 'landed' },
+    ])
+  })
+
+  test('a changed host key: nothing is pushed', async () => {
+    const repository = await aRepository()
+    const other = path.join(host.folder, 'changed_hosts')
+    await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
+    const service = await aService({ knownHostsPath: other })
+    expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
+      kind: 'refused',
+      cause: 'git_refused',
+      reason: expect.stringContaining('host key'),
+    })
+    expect(countPushes(repository)).toBe(0)
+  })
+
+  test('no such branch', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository, branch: 'v1.2.3' }))).toMatchObject({
+      cause: 'not_followed',
+      reason: expect.stringContaining('needs a branch'),
+    })
+  })
+
+  test('a host that stays away: tried until the time of the task is over', async () => {
+    const service = await aService()
+    const id = await service.queue({ repository: 'ssh://git@127.0.0.1:1/x.git', seconds: 5 })
+    const healthy = await aRepository()
+    expect(await service.outcome(await service.queue({ repository: healthy }))).toMatchObject({ kind: 'landed' })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'refused', cause: 'git_unreachable' })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'write_back_skipped'])
+  })
+})
+
+describe('once only', () => {
+  test('a push that lands without an answer is found again by its trailer', async () => {
+    const repository = await aRepository()
+    const marker = path.join(host.folder, `${repository}-slept`)
+    await aHook(
+      repository,
+      'reference-transaction',
+      `[ "$1" = committed ] || exit 0; [ -e ${marker} ] && exit 0; touch ${marker}; exec sleep 6`,
+    )
+    const service = await aService({ gitOpTimeoutMs: 2_000 })
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toMatchObject({
+      kind: 'landed',
+      commit: await host.git(repository, 'rev-parse', 'main'),
+    })
+    expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
+    host.disconnectAll()
+  })
+
+  test("a dead owner's pushes: what landed is found, what did not is pushed", async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const dead = await aReplica(database)
+    const base = await host.git(repository, 'rev-parse', 'main')
+    const store = createPendingWriteStore(database)
+    const landed = await aTask(database, dead, { repository, app: 'landed' })
+    const lost = await aTask(database, dead, { repository, app: 'lost' })
+    for (const { claim, plan } of [landed, lost]) await store.queue(claim, plan)
+    const [claim] = await store.claimRepositories(dead)
+    if (!claim) throw new Error('the repository was not claimed')
+    expect((await store.beginPush(claim, base, [landed.id, lost.id])).size).toBe(2)
+    const commit = await host.commitFiles(repository, { x: 'y' }, landed.plan.message)
+    await host.commitFiles(repository, { z: 'y' })
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+
+    const { writeBack } = await aWriteBack(database, await aReplica(database))
+    await vi.waitFor(async () => {
+      expect(await writeBack.outcomeOf(landed.id)).toMatchObject({ kind: 'landed', commit })
+      expect(await writeBack.outcomeOf(lost.id)).toMatchObject({ kind: 'landed' })
+    }, 20_000)
+    expect(await messages(repository)).toBe(
+      'watcher(lost): update image tag\nrival\nwatcher(landed): update image tag\nfirst',
+    )
+    expect(await store.record(claim, 'main', [])).toBe(false)
+    expect(await store.beginPush(claim, base, [lost.id])).toEqual(new Set())
+  })
+})
+
+describe('a task that was superseded or cancelled', () => {
+  const cancel = (database: Database, id: string) =>
+    database.query.updateTable('tasks').set({ status: 'cancelled' }).where('id', '=', id).execute()
+
+  test('before its push is not pushed', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const older = await aTask(database, replica, { repository, tag: 'v2' })
+    const newer = await aTask(database, replica, { repository, tag: 'v3' })
+    for (const { claim, plan } of [older, newer]) await store.queue(claim, plan)
+    await cancel(database, older.id)
+    const { writeBack } = await aWriteBack(database, replica)
+    await vi.waitFor(async () => {
+      expect(await writeBack.outcomeOf(older.id)).toEqual({ kind: 'dropped' })
+      expect(await writeBack.outcomeOf(newer.id)).toMatchObject({ kind: 'landed' })
+    }, 20_000)
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('2')
+  })
+
+  test('is left out at the last look, on the database, before anything is sent', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const one = await aTask(database, replica, { repository, app: 'one' })
+    const two = await aTask(database, replica, { repository, app: 'two' })
+    for (const { claim, plan } of [one, two]) await store.queue(claim, plan)
+    const [claim] = await store.claimRepositories(replica)
+    if (!claim) throw new Error('the repository was not claimed')
+    await cancel(database, one.id)
+    expect(await store.beginPush(claim, 'a'.repeat(40), [one.id, two.id])).toEqual(new Set([two.id]))
+  })
+
+  test.for([
+    { what: 'its late commit is covered by the newest tag', rival: false, ends: '"v1"' },
+    { what: 'a commit of somebody else on top of it stays', rival: true, ends: 'foreign' },
+  ])('and whose push arrives late: $what', async ({ rival, ends }) => {
+    const file = 'apps/.watcher-source-shop.yaml'
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository, tag: 'v1' }))
+    const base = await host.git(repository, 'rev-parse', 'main')
+    const late = await service.task({ repository, tag: 'v2' })
+    await cancel(service.database, late.id)
+    const newest = await service.queue({ repository, tag: 'v1' })
+    expect(await service.outcome(newest)).toMatchObject({ kind: 'unchanged' })
+    await host.commitFiles(
+      repository,
+      { [file]: 'helm: {parameters: [{name: image.tag, value: v2}]}\n' },
+      late.plan.message,
+    )
+    if (rival) await host.commitFiles(repository, { [file]: 'foreign: true\n' })
+    await service.database.query
+      .insertInto('pending_writes')
+      .values({
+        task_id: late.id,
+        repository: late.plan.repository,
+        branch: 'main',
+        plan: JSON.stringify(late.plan),
+        state: 'dropped',
+        base,
+      })
+      .execute()
+    await vi.waitFor(
+      async () => expect(await service.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }),
+      20_000,
+    )
+    expect(await host.git(repository, 'show', `main:${file}`)).toContain(ends)
+    expect(await host.git(repository, 'log', '-1', '--format=%s', 'main')).toBe(
+      rival ? 'rival' : 'watcher(shop): update image tag',
+    )
+  })
+})

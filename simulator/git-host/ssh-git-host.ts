@@ -39,6 +39,7 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
 
   const server = new ssh2.Server({ hostKeys: [keys.hostKey] }, (connection) => {
     connections.add(connection)
+    answerAtOnce(connection)
     connection.on('close', () => connections.delete(connection))
     connection.on('error', () => connections.delete(connection)) // a client that went away is its own affair
     connection.on('authentication', authenticate)
@@ -161,6 +162,11 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
       await closed
     },
   }
+}
+
+/** Without this each answer waits up to 40 ms for a delayed acknowledgement. The method is missing in the library's types. */
+function answerAtOnce(connection: ssh2.Connection & { setNoDelay?: (isOn: boolean) => void }): void {
+  connection.setNoDelay?.(true)
 }
 
 function parsedKey(text: string): ssh2.ParsedKey {

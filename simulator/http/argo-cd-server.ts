@@ -67,6 +67,10 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   server.keepAliveTimeout = 120_000
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!server.listening) {
+      request.socket.destroy() // a kept connection is no way around a closed listener
+      return
+    }
     const url = new URL(request.url ?? '/', 'http://simulator')
     const route = routeCall(request.method ?? 'GET', url)
     if (route.kind === 'not-found')

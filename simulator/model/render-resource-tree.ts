@@ -120,7 +120,7 @@ function cronRunNode(workload: Workload, pod: Pod): TreeNode {
     kind: 'Job',
     namespace: workload.manifest.namespace,
     name: runName(pod),
-    uid: `${pod.uid.slice(0, -4)}0000`,
+    uid: runUid(pod),
     parentRefs: [parentRef(workload.manifest, workload.uid)],
     resourceVersion: pod.resourceVersion,
     health: ended
@@ -134,6 +134,10 @@ function cronRunNode(workload: Workload, pod: Pod): TreeNode {
 
 function runName(pod: Pod): string {
   return pod.name.slice(0, pod.name.lastIndexOf('-'))
+}
+
+function runUid(pod: Pod): string {
+  return `${pod.uid.slice(0, -4)}0000`
 }
 
 function parentRef({ group, version, kind, namespace, name }: Manifest, uid: string): ParentRef {
@@ -170,11 +174,12 @@ const info = (name: string, value: string) => ({ name, value })
 function podParent(workload: Workload, pod: Pod): ParentRef {
   const { manifest } = workload
   const set = workload.sets.find(({ hash }) => hash === pod.hash)
-  const between = { version: 'v1', namespace: manifest.namespace }
-  if (hasReplicaSets(manifest) && set)
-    return { group: 'apps', ...between, kind: 'ReplicaSet', name: set.name, uid: set.uid }
+  const { namespace } = manifest
+  if (hasReplicaSets(manifest) && set) {
+    return { group: 'apps', version: 'v1', kind: 'ReplicaSet', namespace, name: set.name, uid: set.uid }
+  }
   if (manifest.kind === 'CronJob') {
-    return { group: 'batch', ...between, kind: 'Job', name: runName(pod), uid: `${pod.uid.slice(0, -4)}0000` }
+    return { group: 'batch', version: 'v1', kind: 'Job', namespace, name: runName(pod), uid: runUid(pod) }
   }
   return parentRef(manifest, workload.uid)
 }

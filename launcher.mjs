@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { buildUi } from './launcher/build-ui.mjs'
 import { addressOf, dataDirectoryOf, demoSettings, isDatabaseSet, isDemo } from './launcher/environment.mjs'
 import { LaunchError } from './launcher/launch-error.mjs'
+import { forgetStart, recordStart, waitForPreviousEnd } from './launcher/previous-start.mjs'
 import { renderDemoHints } from './launcher/render-demo-hints.mjs'
 import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/requirements.mjs'
 import { simulatorReady, spawnSimulator } from './launcher/simulator.mjs'
@@ -48,12 +49,14 @@ async function launch(environment) {
   checkPackages(checkout)
   checkPrograms(environment.PATH)
   const address = addressOf(environment)
+  await waitForPreviousEnd(dataDirectoryOf(environment))
   if (address.isKnown) await checkPort(address.host, address.port)
   buildUi(checkout, node)
   const database = await orEnd(startDatabase(environment))
   const demo = isDemo(environment) ? await orEnd(startDemo(environment, node)) : undefined
   const settings = { ...environment, ...database, ...(demo && demoSettings(environment, demo)) }
   const server = startServer(node, settings)
+  await recordStart(dataDirectoryOf(environment), server.pid)
   if ((await Promise.race([isReady(address.probe, server), wishedEnd])) === true)
     announce(address.shown, settings, demo)
   return untilEnd(server)
@@ -164,6 +167,7 @@ async function untilEnd(server) {
   if (first === 'service' && server.exitCode !== 0) {
     console.error(`deployment-watcher: the service ended with ${server.signalCode ?? `exit code ${server.exitCode}`}`)
   }
+  await forgetStart(dataDirectoryOf(process.env))
   return servicesOwn ? (server.exitCode ?? 1) : 1
 }
 

@@ -137,7 +137,7 @@ describe('two checkouts start their demos at once, as root too and below folders
   test('one that was killed leaves nothing in the way of the next start', { timeout: startLimitMs }, async () => {
     second.child.kill('SIGKILL')
     await second.ended
-    const again = launch(copies[1], { PORT: String(await freePort()) })
+    const again = launch(copies[1], { PORT: ports[1] }) // at once, on the port that the old service still has
     await again.waitForOutput('Ctrl+C stops')
     again.child.kill('SIGTERM')
     expect(await again.ended).toBe(0)

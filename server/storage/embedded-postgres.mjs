@@ -125,8 +125,8 @@ async function isPostgres(pid) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
   if (process.platform !== 'linux') return true
-  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
-  return name.trim() === 'postgres'
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '') // empty once it has ended
+  return /(^|\/)postgres\0/.test(commandLine)
 }
 
 /** Somebody may take the port between our look and PostgreSQL's start, so a few are tried.

@@ -1,0 +1,59 @@
+import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
+
+/** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */
+type Mistake = { readonly mistake: string }
+
+const longestQuote = 64
+const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00'
+
+/**
+ * Reads LOCKDOWN_SCHEDULE, such as `Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00`; a blank one has no windows.
+ *
+ * Spaces and tabs are free around windows and hyphens. Every step looks at each character once, whatever the text.
+ * Source: spec 2.4. What is refused there and why: decision 0013.
+ */
+export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
+  if (text.trim() === '') return []
+  const windows: LockdownWindow[] = []
+  for (const [index, entry] of text.split(',').entries()) {
+    const window = parseWindow(entry)
+    if ('mistake' in window) return { mistake: `window ${index + 1} (${quote(entry.trim())}) ${window.mistake}` }
+    windows.push(window)
+  }
+  return windows
+}
+
+function parseWindow(entry: string): Mistake | LockdownWindow {
+  if (/^[ \t]*$/.test(entry)) return { mistake: 'is empty: remove a comma' }
+  const sides = entry.split('-', 3)
+  const [from = [], to = []] = sides.map((side) => side.match(/[^ \t]+/g) ?? [])
+  if (sides.length !== 2 || from.length !== 2 || to.length !== 2) return { mistake: form }
+  const start = parsePoint(from)
+  if (typeof start === 'object') return start
+  const end = parsePoint(to)
+  if (typeof end === 'object') return end
+  return judgeOrder({ start, end })
+}
+
+/** @returns the minute of the week */
+function parsePoint([day = '', time = '']: readonly string[]): Mistake | number {
+  const dayIndex = daysOfWeek.indexOf(day)
+  if (dayIndex < 0) return { mistake: `has an unknown day ${quote(day)}: use ${daysOfWeek.join(', ')}` }
+  const [, hour, minute] = /^([0-9]{2}):([0-9]{2})$/.exec(time) ?? []
+  if (hour === undefined || minute === undefined) return { mistake: `has the time ${quote(time)}: time must be HH:MM` }
+  if (Number(hour) > 23) return { mistake: `has the time ${quote(time)}: hour must be 00 to 23` }
+  if (Number(minute) > 59) return { mistake: `has the time ${quote(time)}: minute must be 00 to 59` }
+  return dayIndex * minutesOfDay + Number(hour) * 60 + Number(minute)
+}
+
+/** On one day an end before the start could mean overnight or nearly the whole week, and the same minute never or always. */
+function judgeOrder(window: LockdownWindow): Mistake | LockdownWindow {
+  const { start, end } = window
+  if (start === end) return { mistake: 'starts and ends at the same minute, which could mean never or always' }
+  const isOnOneDay = Math.floor(start / minutesOfDay) === Math.floor(end / minutesOfDay)
+  if (isOnOneDay && end < start) return { mistake: 'ends before it starts; write two windows' }
+  return window
+}
+
+/** A schedule is no secret, but its text may be anything: it is cut, and control characters are escaped. */
+const quote = (text: string) => JSON.stringify(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text)

@@ -18,8 +18,8 @@ type Dependencies = {
   readonly tasks: Pick<TaskStore, 'find' | 'list'>
   readonly endings: Pick<TaskEndings, 'wait'>
   readonly isLocked: () => Promise<boolean>
-  /** Who calls; throws when a credential was presented that is not good, or one is required and none was. */
-  readonly identifyCaller: (request: FastifyRequest) => Promise<Caller>
+  /** Who deploys `app`; throws when a credential was presented that is not good, or one is required and none was. */
+  readonly identifyCaller: (request: FastifyRequest, app: string) => Promise<Caller>
 }
 
 const tags = ['tasks']
@@ -57,7 +57,7 @@ export const taskRoutes =
       },
       async (request, reply) => {
         if (await isLocked()) throw new DeploymentsLockedError()
-        const { id } = await submitTask(request.body, await identifyCaller(request))
+        const { id } = await submitTask(request.body, await identifyCaller(request, request.body.app))
         return reply.code(202).send({ id, status: 'accepted' })
       },
     )

@@ -1,6 +1,7 @@
 import type { TaskSubmission } from '../../contract/task.ts'
 import type { Caller } from '../auth/caller.ts'
 import { makeTaskId } from './task-id.ts'
+import type { EndedTask } from './task-row.ts'
 import type { TaskStore } from './task-store.ts'
 
 export type SubmissionSettings = {
@@ -15,7 +16,7 @@ const longestTimeoutSeconds = 24 * 60 * 60
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'insert'>
   /** Tells the watchers, after the commit, which tasks are new and which are over. */
-  readonly announce: (accepted: string, superseded: readonly string[]) => void
+  readonly announce: (accepted: string, superseded: readonly EndedTask[]) => void
   readonly now: () => Date
 }
 

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { FinalStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'
 
@@ -9,6 +10,24 @@ export type ClaimedTask = {
   readonly remainingMs: number
   readonly baseline: object | undefined
 }
+
+/** A task that has just ended. */
+export type EndedTask = {
+  readonly id: string
+  readonly status: FinalStatus
+  /** undefined: nobody has confirmed that there is such an application. */
+  readonly confirmedApp: string | undefined
+  readonly seconds: number
+}
+
+type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url'>
+
+export const endedOf = (row: EndedRow, status: FinalStatus): EndedTask => ({
+  id: row.id,
+  status,
+  confirmedApp: row.app_url === null ? undefined : row.app,
+  seconds: (row.updated.getTime() - row.created.getTime()) / 1000,
+})
 
 export const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: string }, owner: string): ClaimedTask => ({
   task: taskOf(row),

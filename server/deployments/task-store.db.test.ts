@@ -132,7 +132,7 @@ describe('claims', () => {
     expect(after.remainingMs).toBeLessThanOrEqual(60_000)
     expect(await tasks.saveBaseline(before.claim, {})).toBe(false)
     expect(await tasks.saveProgress(before.claim, { progress: 'late' }, [])).toBe(false)
-    expect(await tasks.finish(before.claim, { status: 'failed' })).toBe(false)
+    expect(await tasks.finish(before.claim, { status: 'failed' })).toBeUndefined()
     expect(await tasks.saveProgress(after.claim, { progress: 'waits' }, [{ kind: 'note', detail: 'seen' }])).toBe(true)
     expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })
   })
@@ -156,8 +156,10 @@ describe('claims', () => {
     await tasks.insert(task)
     const claim = (await tasks.claim(await aReplica(), 1000)).find((one) => one.task.id === task.id)?.claim
     if (!claim) throw new Error('the task was not claimed')
-    expect(await tasks.finish(claim, { status: 'failed', cause: 'timeout', reason: 'too late\nmore' })).toBe(true)
-    expect(await tasks.finish(claim, { status: 'deployed' })).toBe(false)
+    const { id } = task
+    const end = { status: 'failed', cause: 'timeout', reason: 'too late\nmore' } as const
+    expect(await tasks.finish(claim, end)).toMatchObject({ id, status: 'failed', confirmedApp: undefined })
+    expect(await tasks.finish(claim, { status: 'deployed' })).toBeUndefined()
     expect(await tasks.find(task.id)).toMatchObject({
       status: 'failed',
       cause: 'timeout',

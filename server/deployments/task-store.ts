@@ -6,7 +6,7 @@ import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy, matches } from './task-conditions.ts'
-import { type ClaimedTask, claimedOf, taskOf } from './task-row.ts'
+import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
 const countedTotal = 10_000
@@ -49,7 +49,7 @@ export function createTaskStore(database: Database) {
           .insertInto('task_events')
           .values(events.map((event) => ({ task_id: task.id, ...event })))
           .execute()
-        return { superseded: superseded.map(({ id }) => id) }
+        return { superseded }
       }),
 
     async find(id: string): Promise<Task | undefined> {
@@ -168,18 +168,18 @@ export function createTaskStore(database: Database) {
       })
     },
 
-    /** Writes the end, once, with its event. @returns whether the claim still held and the task was unfinished */
-    async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
-      const written = await endedWith(query, end, heldBy(claim))
-      return written.length > 0
+    /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
+    async finish(claim: Claim, end: TaskEnd): Promise<EndedTask | undefined> {
+      const [ended] = await endedWith(query, end, heldBy(claim))
+      return ended
     },
 
-    /** Ends an unfinished task as cancelled, whoever watches it. @returns whether it was unfinished */
-    async cancel(id: string, reason: string): Promise<boolean> {
-      const written = await endedWith(query, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
+    /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
+    async cancel(id: string, reason: string): Promise<EndedTask | undefined> {
+      const [ended] = await endedWith(query, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
         build.and([build('id', '=', id), build('status', '=', 'in progress')]),
       )
-      return written.length > 0
+      return ended
     },
 
     /** Those of `ids` that have ended. */
@@ -207,9 +207,9 @@ export type TaskStore = ReturnType<typeof createTaskStore>
 
 const remainingMs = sql<string>`extract(epoch FROM tasks.deadline - clock_timestamp()) * 1000`
 
-/** Ends the tasks that match, each with its event, in one statement. @returns their ids */
-const endedWith = (query: Kysely<Schema>, end: TaskEnd, which: Condition): Promise<{ id: string }[]> =>
-  query
+/** Ends the tasks that match, each with its event, in one statement. */
+const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition): Promise<EndedTask[]> => {
+  const rows = await query
     .with('ended', (with_) =>
       with_
         .updateTable('tasks')
@@ -221,17 +221,27 @@ const endedWith = (query: Kysely<Schema>, end: TaskEnd, which: Condition): Promi
           updated: sql`clock_timestamp()`,
         })
         .where(which)
-        .returning('id'),
+        .returning(['id', 'app', 'created', 'updated', 'app_url']),
     )
-    .insertInto('task_events')
-    .columns(['task_id', 'kind', 'detail'])
-    .expression((build) =>
-      build
-        .selectFrom('ended')
-        .select(['id', sql<TaskEventKind>`'verdict'`.as('kind'), sql<string>`${verdictText(end)}::text`.as('detail')]),
+    .with('told', (with_) =>
+      with_
+        .insertInto('task_events')
+        .columns(['task_id', 'kind', 'detail'])
+        .expression((build) =>
+          build
+            .selectFrom('ended')
+            .select([
+              'id',
+              sql<TaskEventKind>`'verdict'`.as('kind'),
+              sql<string>`${verdictText(end)}::text`.as('detail'),
+            ]),
+        ),
     )
-    .returning('task_id as id')
+    .selectFrom('ended')
+    .selectAll()
     .execute()
+  return rows.map((row) => endedOf(row, end.status))
+}
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)
 

@@ -12,7 +12,10 @@ const secondLookMs = 500
  * to beat again.
  * @returns how many were buried
  */
-export async function buryDeadReplicas(database: Database, self: Replica): Promise<number> {
+export async function buryDeadReplicas(
+  database: Database,
+  self: Pick<Replica, 'id' | 'brokenSinceMs'>,
+): Promise<number> {
   if (self.brokenSinceMs() < replicaTtlMs) return 0
   const first = await seemDead(database, self.id())
   if (first.length === 0) return 0

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { buryDeadReplicas } from './bury-dead-replicas.ts'
-import { startReplica } from './replica.ts'
+import { createReplica } from './replica.ts'
 import { createWakeUps, wakeUpChannel } from './wake-ups.ts'
 
 let testDatabase: TestDatabase
@@ -22,7 +22,8 @@ const ids = async () => (await database.query.selectFrom('replicas').select('id'
 function aReplica(onRegistered: (id: string, former: string | undefined) => void = () => undefined) {
   const lost = vi.fn<() => void>()
   const heard: string[] = []
-  const replica = startReplica(testDatabase.settings, wakeUpChannel('watcher'), {
+  const replica = createReplica(testDatabase.settings, wakeUpChannel('watcher'))
+  replica.start({
     onRegistered: async (id, former) => onRegistered(id, former),
     onLost: lost,
     onNotification: (payload) => heard.push(payload),
@@ -82,7 +83,7 @@ test('a row without its lock is buried, a living replica is not', async () => {
   await expect.poll(() => living.id()).toBeDefined()
   const crashed = crypto.randomUUID()
   await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678901' }).execute()
-  const observer = { id: () => undefined, brokenSinceMs: () => Number.POSITIVE_INFINITY, ...disposable }
+  const observer = { id: () => undefined, brokenSinceMs: () => Number.POSITIVE_INFINITY }
   // Nobody is buried while the database itself is younger than the TTL.
   await expect.poll(() => buryDeadReplicas(database, observer), { timeout: 15_000 }).toBe(1)
   expect(await ids()).toEqual([living.id()])
@@ -91,14 +92,15 @@ test('a row without its lock is buried, a living replica is not', async () => {
 
 test('nobody is buried within a TTL of a break of our own session', async () => {
   await database.query.insertInto('replicas').values({ id: crypto.randomUUID(), lock_key: '99' }).execute()
-  expect(await buryDeadReplicas(database, { id: () => undefined, brokenSinceMs: () => 9_000, ...disposable })).toBe(0)
+  expect(await buryDeadReplicas(database, { id: () => undefined, brokenSinceMs: () => 9_000 })).toBe(0)
   await database.query.deleteFrom('replicas').execute()
 })
 
 test('a wake-up reaches local listeners at once and other replicas by NOTIFY, once each', async () => {
   const other = createWakeUps(database, () => undefined)
   const own = createWakeUps(database, () => undefined)
-  const replica = startReplica(testDatabase.settings, wakeUpChannel('watcher'), {
+  const replica = createReplica(testDatabase.settings, wakeUpChannel('watcher'))
+  replica.start({
     onRegistered: async () => undefined,
     onLost: () => undefined,
     onNotification: (payload) => {
@@ -122,5 +124,3 @@ test('a wake-up reaches local listeners at once and other replicas by NOTIFY, on
   await own[Symbol.asyncDispose]()
   await other[Symbol.asyncDispose]()
 })
-
-const disposable = { [Symbol.asyncDispose]: async () => undefined }

@@ -11,6 +11,7 @@ const beatTimeoutMs = 3_000
 const selfFenceMs = 8_000
 
 export type Replica = {
+  start(events: ReplicaEvents): void
   /** The id under which this replica owns things now; undefined while it may own nothing. */
   id(): string | undefined
   /** Milliseconds since this replica's own database session broke; Infinity when it never did. */
@@ -30,22 +31,25 @@ export type ReplicaEvents = {
 type Session = { readonly client: Client; readonly id: string; lastBeatSentMs: number; readonly broken: AbortSignal }
 
 /**
- * Keeps this process registered as a replica: one dedicated connection holds a session advisory lock, LISTENs on
- * `channel` and beats every 2 s. When the session breaks or cannot beat for 8 s the replica owns nothing until it
- * has registered again under a new id (decision 0090).
+ * Keeps this process registered as a replica, once started: one dedicated connection holds a session advisory lock,
+ * LISTENs on `channel` and beats every 2 s. When the session breaks or cannot beat for 8 s the replica owns nothing until
+ * it has registered again under a new id (decision 0090).
  */
-export function startReplica(settings: DatabaseSettings, channel: string, events: ReplicaEvents): Replica {
+export function createReplica(settings: DatabaseSettings, channel: string): Replica {
   const stopping = new AbortController()
   let current: Session | undefined
   let former: string | undefined
   let brokeAtMs = Number.NEGATIVE_INFINITY
+  let lived: Promise<Session | undefined> | undefined
+  let onTrouble: ReplicaEvents['onTrouble'] = () => undefined
 
-  const live = async () => {
+  const live = async (events: ReplicaEvents) => {
     while (!stopping.signal.aborted) {
       try {
         const session = await openSession(settings, channel, events.onNotification)
         current = session
         await events.onRegistered(session.id, former)
+        await forget(settings, session.client, former)
         former = session.id
         await beatUntilBroken(settings, session, stopping.signal, events.onTrouble)
       } catch (error) {
@@ -61,16 +65,21 @@ export function startReplica(settings: DatabaseSettings, channel: string, events
     }
     return undefined
   }
-  const lived = live()
 
   return {
+    start(events) {
+      onTrouble = events.onTrouble
+      lived ??= live(events)
+    },
     id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
     brokenSinceMs: () => performance.now() - brokeAtMs,
     async [Symbol.asyncDispose]() {
       stopping.abort()
       const last = await lived
       if (!last) return
-      await unregister(settings, last).catch((error) => events.onTrouble('could not unregister this replica', error))
+      await forget(settings, last.client, last.id).catch((error) =>
+        onTrouble('could not unregister this replica', error),
+      )
       await last.client.end().catch(() => undefined)
     },
   }
@@ -137,6 +146,7 @@ async function beatUntilBroken(
   }
 }
 
-async function unregister(settings: DatabaseSettings, session: Session): Promise<void> {
-  await session.client.query(`DELETE FROM ${replicasTable(settings)} WHERE id = $1`, [session.id])
+/** Whoever has no row owns nothing: what `id` owned and nobody took back can be claimed by all. */
+async function forget(settings: DatabaseSettings, client: Client, id: string | undefined): Promise<void> {
+  if (id !== undefined) await client.query(`DELETE FROM ${replicasTable(settings)} WHERE id = $1`, [id])
 }

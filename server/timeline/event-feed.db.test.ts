@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TaskEvent } from '../../contract/task-event.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { startReplica } from '../ownership/replica.ts'
+import { createReplica } from '../ownership/replica.ts'
 import { createWakeUps, wakeUpChannel } from '../ownership/wake-ups.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { createEventFeed } from './event-feed.ts'
@@ -35,14 +35,13 @@ afterAll(async () => {
 async function aFollower(after?: number) {
   const stack = new AsyncDisposableStack()
   const wakeUps = stack.use(createWakeUps(database, onTrouble))
-  const replica = stack.use(
-    startReplica(testDatabase.settings, wakeUpChannel('watcher'), {
-      onRegistered: async () => undefined,
-      onLost: () => undefined,
-      onNotification: wakeUps.receive,
-      onTrouble: () => undefined,
-    }),
-  )
+  const replica = stack.use(createReplica(testDatabase.settings, wakeUpChannel('watcher')))
+  replica.start({
+    onRegistered: async () => undefined,
+    onLost: () => undefined,
+    onNotification: wakeUps.receive,
+    onTrouble: () => undefined,
+  })
   await expect.poll(() => replica.id()).toBeDefined()
   const events = createEventStore(database)
   const feed = stack.use(createEventFeed({ events, wakeUps, onTrouble }))

@@ -13,14 +13,20 @@ const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '..')
 const startLimitMs = 120_000 // with a build of the web UI on a busy machine
 const root = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-launcher-'))
-const launchers: { child: ChildProcess; ended: Promise<number | null> }[] = []
-const standIns: string[] = []
+const launchers: { child: ChildProcess; ended: Promise<number | null>; output(): string }[] = []
 
 afterAll(async () => {
   for (const launcher of launchers) launcher.child.kill('SIGTERM')
   await Promise.all(launchers.map(({ ended }) => ended))
-  for (const folder of [root, ...standIns]) await rm(folder, { recursive: true, force: true })
+  for (const folder of [root, ...launchers.flatMap(({ output }) => standInOf(output()))])
+    await rm(folder, { recursive: true, force: true })
 })
+
+/** Where a start by root keeps the data instead, and the copied programs beside them. */
+function standInOf(output: string): string[] {
+  const [, data] = /the database is kept in (\S+)/.exec(output) ?? []
+  return data === undefined ? [] : [path.dirname(data)]
+}
 
 /**
  * A checkout as npm leaves it when it was told to run no install scripts, in a folder that only we may enter. Packages
@@ -68,8 +74,6 @@ function launch(folder: string, settings: Record<string, string>) {
         const isOver = child.exitCode !== null || performance.now() > deadline
         if (isOver) throw new Error(`"${text}" was not printed:\n${output}`)
       }
-      const [, standIn] = /the database is kept in (\S+)/.exec(output) ?? []
-      if (standIn) standIns.push(path.dirname(standIn))
     },
   }
   launchers.push(launcher)

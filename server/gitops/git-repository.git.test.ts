@@ -1,18 +1,20 @@
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type SshGitHost, startSshGitHost } from '../../test/support/ssh-git-host.ts'
+import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { openGitAccess } from './git-access.ts'
 import { type GitRepository, openGitRepository } from './git-repository.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
-let host: SshGitHost
+let host: GitHost
 let made = 0
 
 beforeAll(async () => {
-  host = await startSshGitHost()
+  host = await startGitHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -72,9 +74,9 @@ describe('a repository that is written to without a work tree', () => {
       always,
     )
     expect(outcome).toMatchObject({ kind: 'pushed', wasRewound: false })
-    const fetches = host.commands.length
+    const fetches = host.commands().length
     expect(await pushOne(repository, 'three')).toMatchObject({ kind: 'pushed' })
-    expect(host.commands.slice(fetches)).toEqual([expect.stringContaining('receive-pack')])
+    expect(host.commands().slice(fetches)).toEqual([expect.stringContaining('receive-pack')])
     expect(await host.git(name, 'log', '--format=%an <%ae> %cn %s', '-3', 'main')).toBe(
       ['set three', 'set two', 'set one']
         .map((subject) => `Watcher <watcher@example.test> Watcher ${subject}`)
@@ -161,7 +163,7 @@ describe('a push that does not land', () => {
     const tip = await repository.readTip('known')
     expect(await repository.push(tip, [aCommit('x')], async () => false)).toEqual({ kind: 'withdrawn' })
     expect(await host.git(name, 'rev-parse', 'main')).toBe(tip.commit)
-    expect(host.commands.some((command) => command.includes('receive-pack') && command.includes(name))).toBe(false)
+    expect(host.commands().some((command) => command.includes('receive-pack') && command.includes(name))).toBe(false)
   })
 
   test("a hook says no: refused with the hook's words, without secrets", async () => {
@@ -184,7 +186,8 @@ describe('a push that does not land', () => {
     const started = performance.now()
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
     expect(performance.now() - started).toBeLessThan(10_000)
-    host.disconnectAll()
+    await host.stopListening()
+    await host.listenAgain()
   })
 
   test('the branch was set back to an ancestor: it lands and says so', async () => {
@@ -202,13 +205,13 @@ describe('failures that will not pass by themselves', () => {
     const other = path.join(host.folder, 'other_hosts')
     await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
     const { repository } = await open(name, { knownHostsPath: other })
-    const before = host.commands.length
+    const before = host.commands().length
     await expect(repository.readTip('known')).rejects.toMatchObject({
       code: 'host_key',
       retry: 'never',
       message: expect.stringMatching(/host key of 127\.0\.0\.1 has changed/),
     })
-    expect(host.commands).toHaveLength(before)
+    expect(host.commands()).toHaveLength(before)
   })
 
   test('an unknown host', async () => {
@@ -261,14 +264,9 @@ describe('the SSH key', () => {
   })
 
   test('with a passphrase works, and a wrong one is named before anything is tried', async () => {
-    const pair = ssh2.utils.generateKeyPairSync('ed25519', {
-      passphrase: 'open sesame',
-      cipher: 'aes256-cbc',
-      rounds: 4,
-    })
     const key = path.join(host.folder, 'locked')
-    await writeFile(key, pair.private)
-    host.allowKey(pair.public)
+    await copyFile(host.keyPath, key)
+    await promisify(execFile)('ssh-keygen', ['-q', '-p', '-N', 'open sesame', '-f', key])
     const right = await open(await aRepository(), { sshKeyPath: key, sshKeyPass: 'open sesame' })
     expect(await right.access.checkSshKey()).toBeUndefined()
     expect(await right.repository.readTip('known')).toMatchObject({ branch: 'main' })

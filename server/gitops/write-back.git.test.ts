@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
-import { type SshGitHost, startSshGitHost } from '../../test/support/ssh-git-host.ts'
+import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { createCommitHistory } from './commit-history.ts'
@@ -17,11 +17,11 @@ import type { WriteBackPlan } from './plan-write-back.ts'
 import { createWriteBack } from './write-back.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
-let host: SshGitHost
+let host: GitHost
 let made = 0
 
 beforeAll(async () => {
-  host = await startSshGitHost()
+  host = await startGitHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -153,7 +153,7 @@ async function aService(change: Partial<WriteBackSettings> = {}) {
 
 const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
 const countPushes = (repository: string) =>
-  host.commands.filter((command) => command.includes('receive-pack') && command.includes(repository)).length
+  host.commands().filter((command) => command.includes('receive-pack') && command.includes(repository)).length
 
 describe('a write-back (spec 2.6)', () => {
   test('lands as one commit; the task learns commit, repository and branch', async () => {
@@ -365,7 +365,8 @@ describe('once only', () => {
     })
     expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
     expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
-    host.disconnectAll()
+    await host.stopListening()
+    await host.listenAgain()
   })
 
   test("a dead owner's pushes: what landed is found, what did not is pushed", async () => {

@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { WriteBackSettings } from '../../server/gitops/write-back-settings.ts'
-import type { SshGitHost } from './ssh-git-host.ts'
+import type { GitHost } from './start-git-host.ts'
 
 /** Settings for writing to a Git host of the test, with a cache folder of their own. */
 export function writeBackSettings(
-  host: Pick<SshGitHost, 'keyPath' | 'knownHostsPath'>,
+  host: Pick<GitHost, 'keyPath' | 'knownHostsPath'>,
   change: Partial<WriteBackSettings> = {},
 ): WriteBackSettings {
   return {

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { FinalStatus } from '../../contract/task-status.ts'
+import type { Baseline } from '../rollout/watched-task.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'
 
@@ -8,7 +9,7 @@ export type ClaimedTask = {
   readonly task: Task
   readonly claim: Claim
   readonly remainingMs: number
-  readonly baseline: object | undefined
+  readonly baseline: Baseline | undefined
 }
 
 /** A task that has just ended. */
@@ -33,7 +34,8 @@ export const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: str
   task: taskOf(row),
   claim: { taskId: row.id, owner, fence: row.fence },
   remainingMs: Number(row.remaining_ms),
-  baseline: row.baseline ?? undefined,
+  // written by saveBaseline only
+  baseline: (row.baseline as Baseline | null) ?? undefined,
 })
 
 export const taskOf = (row: Selectable<Schema['tasks']>): Task => ({

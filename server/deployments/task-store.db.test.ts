@@ -20,6 +20,16 @@ afterAll(async () => {
   await testDatabase[Symbol.asyncDispose]()
 })
 
+const aBaseline = {
+  uid: 'u1',
+  version: 7,
+  revisions: [],
+  reconciledAtMs: undefined,
+  images: [],
+  operationStartedAtMs: undefined,
+  isBeforeCommit: true,
+}
+
 let applications = 0
 const aTask = (change: Partial<NewTask> = {}): NewTask => ({
   id: makeTaskId(new Date()),
@@ -130,8 +140,9 @@ describe('claims', () => {
     expect(Number(after.claim.fence)).toBe(Number(before.claim.fence) + 1)
     expect(after.remainingMs).toBeGreaterThan(50_000)
     expect(after.remainingMs).toBeLessThanOrEqual(60_000)
-    expect(await tasks.saveBaseline(before.claim, {})).toBe(false)
+    expect(await tasks.saveBaseline(before.claim, aBaseline)).toBe(false)
     expect(await tasks.saveProgress(before.claim, { progress: 'late' }, [])).toBe(false)
+    expect(await tasks.saveBaseline(after.claim, aBaseline)).toBe(true)
     expect(await tasks.finish(before.claim, { status: 'failed' })).toBeUndefined()
     expect(await tasks.saveProgress(after.claim, { progress: 'waits' }, [{ kind: 'note', detail: 'seen' }])).toBe(true)
     expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })

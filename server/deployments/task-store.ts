@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
+import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
@@ -132,7 +133,7 @@ export function createTaskStore(database: Database) {
     },
 
     /** @returns whether the claim still holds */
-    async saveBaseline(claim: Claim, baseline: object): Promise<boolean> {
+    async saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean> {
       const { numUpdatedRows } = await query
         .updateTable('tasks')
         .set({ baseline: JSON.stringify(baseline) })

@@ -1,0 +1,309 @@
+import path from 'node:path'
+import { sql } from 'kysely'
+import { CredentialRefusedError } from './auth/credential-refused-error.ts'
+import { createIdentifyCaller } from './auth/identify-caller.ts'
+import { judgeApplication } from './auth/judge-application.ts'
+import { taskRoutes } from './deployments/routes.ts'
+import { createSubmitTask } from './deployments/submit-task.ts'
+import { createTaskEndings } from './deployments/task-endings.ts'
+import { TaskNotFoundError } from './deployments/task-errors.ts'
+import { isTaskId } from './deployments/task-id.ts'
+import type { ClaimedTask, EndedTask } from './deployments/task-row.ts'
+import { createTaskStore } from './deployments/task-store.ts'
+import { addExplorer } from './explorer/explorer.ts'
+import { createCommitHistory } from './gitops/commit-history.ts'
+import { openGitAccess } from './gitops/git-access.ts'
+import { parseAnnotations } from './gitops/parse-annotations.ts'
+import { planWriteBack } from './gitops/plan-write-back.ts'
+import { createWriteBack } from './gitops/write-back.ts'
+import { createCheckParts } from './health/check-parts.ts'
+import { judgeController } from './health/judge-controller.ts'
+import { probeRoutes } from './health/probe-routes.ts'
+import { renderServiceConfig } from './health/render-service-config.ts'
+import { serviceRoutes } from './health/service-routes.ts'
+import { version } from './health/version.ts'
+import { createHttpServer, type HttpServer } from './http/http-server.ts'
+import { lockRoutes } from './locks/routes.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import { metricsRoutes } from './metrics/routes.ts'
+import { buryDeadReplicas } from './ownership/bury-dead-replicas.ts'
+import { ownTasks } from './ownership/own-tasks.ts'
+import { createReplica } from './ownership/replica.ts'
+import { createWakeUps, wakeUpChannel } from './ownership/wake-ups.ts'
+import { createApplicationStream } from './rollout/application-stream.ts'
+import { createArgoCdClient } from './rollout/argo-cd-client.ts'
+import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
+import { createRolloutWatcher } from './rollout/rollout-watcher.ts'
+import { systemClock } from './rollout/system-clock.ts'
+import type { WatchedTask } from './rollout/watched-task.ts'
+import type { Settings } from './settings.ts'
+import { openDatabase } from './storage/database.ts'
+import { migrate } from './storage/migrate.ts'
+import { createEventFeed } from './timeline/event-feed.ts'
+import { createEventStore } from './timeline/event-store.ts'
+import { timelineRoutes } from './timeline/routes.ts'
+
+const api = { prefix: '/api/v1' }
+const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
+const weakSecretBytes = 32
+
+/** Puts the service together and starts it; whoever calls drains and closes it. */
+export async function compose(settings: Settings, warnings: readonly string[]) {
+  await using opened = new AsyncDisposableStack()
+  const http = createHttpServer({ ...httpSettings(settings), webFolder })
+  opened.defer(() => http.close())
+  const { log } = http
+  for (const warning of warnings) log.warn(warning)
+  const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
+
+  const database = opened.use(openDatabase(settings.database, onTrouble))
+  await migrate(database)
+  const wakeUps = opened.use(createWakeUps(database, onTrouble))
+  const events = createEventStore(database)
+  const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
+  const tasks = createTaskStore(database)
+  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
+  const metrics = createMetrics()
+  const tellEnds = (ended: readonly EndedTask[]) => {
+    feed.written()
+    for (const { confirmedApp, status, seconds } of ended)
+      metrics.taskEnded({ app: confirmedApp, result: status, seconds })
+  }
+
+  const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
+  const release = async () => {
+    const owner = replica.id()
+    if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
+  }
+  opened.defer(() => release().catch(onTrouble))
+
+  const controller = opened.use(createArgoCdClient(settings.deliveryController))
+  const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
+  const nowMs = systemClock.nowMs
+  const history = createCommitHistory({ access, nowMs })
+  const writeBack = opened.use(
+    createWriteBack({
+      database,
+      settings: settings.writeBack,
+      access,
+      history,
+      replicaId: replica.id,
+      // Events that a write-back wrote still need their place in the order.
+      wakeUps: { ...wakeUps, send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)) },
+      log,
+      nowMs,
+      random: Math.random,
+    }),
+  )
+
+  const watcher = opened.use(
+    createRolloutWatcher({
+      controller,
+      records: {
+        // A replica that is not registered writes nothing, even if nobody has taken its tasks yet.
+        saveBaseline: async (claim, baseline) => claim.owner === replica.id() && tasks.saveBaseline(claim, baseline),
+        saveProgress: async (claim, change, news) => {
+          const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
+          if (isHeld) feed.written()
+          return isHeld
+        },
+        finish: async (claim, end) => {
+          const ended = claim.owner === replica.id() ? await tasks.finish(claim, end) : undefined
+          if (ended) tellEnds([ended])
+          return ended !== undefined
+        },
+      },
+      clock: systemClock,
+      settings: settings.rollout,
+      linkBase: linkBaseOf(settings.deliveryController),
+      annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
+      decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
+      queueWriteBack: writeBack.queue,
+      relation: history.relation,
+      overrideAt: history.overrideAt,
+      onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
+      onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
+    }),
+  )
+  opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
+
+  const stream = opened.use(
+    createApplicationStream({
+      clock: systemClock,
+      random: Math.random,
+      openStream: controller.openStream,
+      listApplications: () => controller.listApplications(),
+      watchedApps: watcher.watchedApps,
+      readDirectly: watcher.readDirectly,
+      onSighted: watcher.sighted,
+      onListed: watcher.listed,
+      onTrouble,
+      log: (message) => log.info(message),
+    }),
+  )
+
+  const watch = async (claimed: readonly ClaimedTask[]) => {
+    const claimedAtMs = nowMs()
+    const known = claimed.map(
+      async (one): Promise<WatchedTask> => ({
+        ...watchedTaskOf(one, claimedAtMs),
+        // Only an earlier owner can have left an outcome.
+        writeBackOutcome: one.claim.fence === '1' ? undefined : await writeBack.outcomeOf(one.task.id),
+      }),
+    )
+    watcher.watch(await Promise.all(known))
+  }
+  replica.start({
+    onRegistered: async (id, former) => {
+      if (former) await watch(await tasks.takeBack(former, id))
+    },
+    onLost: () => watcher.drop(watcher.watchedIds()),
+    onNotification: wakeUps.receive,
+    onTrouble: (message, error) => log.warn({ err: error }, message),
+  })
+  opened.use(
+    ownTasks({
+      replica,
+      tasks,
+      watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
+      buryDead: () => buryDeadReplicas(database, replica),
+      wakeUps,
+      onTrouble,
+    }),
+  )
+
+  const stopping = new AbortController()
+  const checkParts = createCheckParts({
+    checkDatabase: async () => {
+      await sql`SELECT 1`.execute(database.query)
+      return settings.database.isEmbedded ? 'embedded database: for trials only' : undefined
+    },
+    controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
+  })
+  metrics.readFrom({
+    inProgressTasks: watcher.watchedCount,
+    isControllerUnavailable: () =>
+      judgeController(stream.streamState(), watcher.unreachable(), nowMs()).status === 'down',
+    isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
+    streamState: () => stream.streamState().state,
+    isJwtSecretWeak: () =>
+      Buffer.byteLength(settings.auth.jwtSecret?.() ?? 'x'.repeat(weakSecretBytes)) < weakSecretBytes,
+  })
+
+  const identifyCaller = createIdentifyCaller(settings.auth, () => Date.now() / 1000)
+  const submitTask = createSubmitTask(
+    {
+      tasks,
+      announce: (accepted, superseded) => {
+        metrics.taskAccepted()
+        tellEnds(superseded)
+        wakeUps.send('task', accepted)
+        for (const { id } of superseded) wakeUps.send('cancelled', id)
+      },
+      now: () => new Date(),
+    },
+    settings.submission,
+  )
+  await addExplorer(http, version)
+  http.register(
+    taskRoutes({
+      submitTask,
+      tasks,
+      endings,
+      isLocked: async () => false,
+      identifyCaller: async (request, app) => {
+        const caller = await identifyCaller(request.raw)
+        const judgement = judgeApplication(caller, app, settings.auth.enforceAllowedApps)
+        if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
+        if (judgement.note) request.log.warn(judgement.note)
+        return caller
+      },
+    }),
+    api,
+  )
+  const requireTask = async (id: string) => {
+    if (!isTaskId(id) || !(await tasks.find(id))) throw new TaskNotFoundError(id)
+  }
+  http.register(timelineRoutes({ events, feed, requireTask, stopping: stopping.signal }), api)
+  http.register(lockRoutes({ isActive: async () => false }), api)
+  http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
+  http.register(probeRoutes({ checkParts, isDraining: () => stopping.signal.aborted }))
+  const { host, port, metricsPort } = settings.http
+  if (metricsPort === undefined) http.register(metricsRoutes(metrics))
+  else await listenForMetrics(settings, metricsPort, metrics, opened)
+  await http.listen({ host, port })
+
+  const running = opened.move()
+  return {
+    log,
+    /** Shows itself as not ready, gives load balancers time to see it, then ends what waits and takes no new request. */
+    async drain() {
+      stopping.abort()
+      await new Promise((resolve) => setTimeout(resolve, settings.http.drainDelayMs))
+      await endings[Symbol.asyncDispose]()
+      await http.close()
+    },
+    close: () => running.disposeAsync(),
+  }
+}
+
+async function listenForMetrics(
+  settings: Settings,
+  port: number,
+  metrics: ReturnType<typeof createMetrics>,
+  opened: AsyncDisposableStack,
+): Promise<void> {
+  const server: HttpServer = createHttpServer({ ...httpSettings(settings), webFolder: undefined })
+  opened.defer(() => server.close())
+  server.register(metricsRoutes(metrics))
+  await server.listen({ host: settings.http.host, port })
+}
+
+const watchedTaskOf = ({ task, claim, remainingMs, baseline }: ClaimedTask, claimedAtMs: number) => ({
+  id: task.id,
+  app: task.app,
+  author: task.author,
+  project: task.project,
+  images: task.images,
+  mayWrite: task.mayWrite,
+  refresh: task.refresh,
+  claim,
+  deadlineMs: claimedAtMs + remainingMs,
+  baseline,
+  createdSeconds: task.created.getTime() / 1000,
+})
+
+function httpSettings({ log, http, auth, deliveryController, database, writeBack }: Settings) {
+  return {
+    publicUrl: http.publicUrl,
+    trustedProxies: http.trustedProxies,
+    log: {
+      level: log.level,
+      destination: process.stdout,
+      secrets: () =>
+        [
+          deliveryController.token(),
+          auth.deployToken?.(),
+          auth.jwtSecret?.(),
+          auth.jwtSecretPrevious?.(),
+          writeBack.sshKeyPass,
+          ...[...writeBack.gitCredentials.values()].map(({ password }) => password),
+          typeof database.connection.password === 'string' ? database.connection.password : undefined,
+        ].filter((secret) => secret !== undefined),
+    },
+  }
+}
+
+const shownSettings = ({ deliveryController, submission, rollout, log }: Settings) => ({
+  argoUrl: deliveryController.url,
+  argoUrlAlias: deliveryController.urlAlias,
+  argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
+  argoApiRetries: deliveryController.apiRetries,
+  deploymentTimeoutSeconds: submission.defaultTimeoutSeconds,
+  acceptSuspended: rollout.acceptSuspended,
+  refreshByDefault: submission.refreshByDefault,
+  registryProxy: rollout.registryProxy,
+  skipTlsVerify: deliveryController.skipTlsVerify,
+  logLevel: log.level,
+  lockdownSchedule: undefined,
+})

@@ -1,0 +1,22 @@
+import type { Health } from '../../contract/service.ts'
+
+type Stream = {
+  readonly state: 'connecting' | 'open' | 'proven' | 'refused' | 'closed'
+  /** Why it is not open; undefined while nothing has gone wrong. */
+  readonly why: string | undefined
+  readonly lastByteAtMs: number | undefined
+}
+
+const recentMs = 20_000
+
+/** How the delivery controller is, by what the stream and the last calls have shown. */
+export function judgeController(
+  stream: Stream,
+  unreachable: { readonly why: string } | undefined,
+  nowMs: number,
+): Health['delivery_controller'] {
+  if (unreachable) return { status: 'down', detail: unreachable.why, stream: stream.state }
+  if (stream.why === undefined) return { status: 'ok', stream: stream.state }
+  const wasJustThere = stream.lastByteAtMs !== undefined && nowMs - stream.lastByteAtMs < recentMs
+  return { status: wasJustThere ? 'degraded' : 'down', detail: stream.why, stream: stream.state }
+}

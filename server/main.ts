@@ -1,0 +1,44 @@
+import { compose } from './compose.ts'
+import { readSettings, SettingsError } from './settings.ts'
+
+/** What the system calls a configuration error (sysexits.h). */
+const configurationError = 78
+/** Requests under way and owned work get this long to finish. */
+const stopLimitMs = 25_000
+
+function readSettingsOrExit() {
+  try {
+    return readSettings(process.env)
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    console.error(`deployment-watcher: ${error.message}`)
+    process.exit(configurationError)
+  }
+}
+
+const { settings, warnings } = readSettingsOrExit()
+const service = await compose(settings, warnings)
+
+let isStopping = false
+async function stop(signal: string): Promise<void> {
+  if (isStopping) return
+  isStopping = true
+  const limit = setTimeout(() => {
+    service.log.error(`not everything could be finished within ${stopLimitMs / 1000} s`)
+    process.exit(1)
+  }, stopLimitMs + settings.http.drainDelayMs)
+  limit.unref()
+  service.log.info(`${signal}: stopping`)
+  await service.drain()
+  await service.close()
+  service.log.info('stopped')
+  process.exit(0)
+}
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => {
+    stop(signal).catch((error: unknown) => {
+      service.log.error(error, 'stopping failed')
+      process.exit(1)
+    })
+  })
+}

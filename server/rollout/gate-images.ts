@@ -75,13 +75,13 @@ function judgeImage(context: GateContext, wanted: Image, othersAreOpen: boolean)
   if (!othersAreOpen) return notThere
   if (running.length === 0) return judgeDeclared(context, wanted, notThere)
   const completed = areAllCompleted(context, wanted)
-  if (completed === undefined) return unproven(wanted, 'tree')
+  if (completed === undefined) return unproven(wanted, running, 'tree')
   return completed ? judgeDeclared(context, wanted, notThere) : notThere
 }
 
-const unproven = (wanted: Image, kind: 'tree' | 'managed_resources'): Evidence => ({
+const unproven = (wanted: Image, running: readonly string[], kind: 'tree' | 'managed_resources'): Evidence => ({
   kind: 'unproven',
-  reason: `proof of ${imageText(wanted)}`,
+  reason: describeMissing(wanted, running),
   wants: { kind },
 })
 
@@ -117,7 +117,7 @@ function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence):
   const applied = isCurrent ? imagesOf(wanted, appliedImages(application), settings) : []
   if (applied.length > 0) return isImageRunning(wanted, applied, settings) ? { kind: 'declared' } : notThere
   const { managed } = observation
-  if (managed === undefined || managed.version !== application.version) return unproven(wanted, 'managed_resources')
+  if (managed === undefined || managed.version !== application.version) return unproven(wanted, [], 'managed_resources')
   return isImageRunning(wanted, managed.value?.liveImages ?? [], settings) ? { kind: 'declared' } : notThere
 }
 

@@ -45,7 +45,9 @@ function follows(
   { repository: pushed, branch }: AwaitedCommit,
 ) {
   const names = ['', 'HEAD', branch, `refs/heads/${branch}`]
-  return chart === undefined && isSameAddress(repository, pushed) && names.includes(targetRevision)
+  // Which branch HEAD is cannot be known here; ancestry decides all the same.
+  const isNamed = branch === 'HEAD' || names.includes(targetRevision)
+  return chart === undefined && isSameAddress(repository, pushed) && isNamed
 }
 
 /** Whether the snapshot was compared with our commit or a later one; without a commit of ours, with anything after acceptance. */

@@ -228,7 +228,8 @@ function holdingConditions(
 /** The end that this look speaks for, not yet confirmed. */
 function nextEnding(look: Look, standstill: Standstill | undefined): Ending | undefined {
   const { task, nowMs, observation } = look
-  const isLate = nowMs >= task.deadlineMs + rolloutTimes.lastLookMs
+  const lastLookMs = observation.unreachable === undefined ? rolloutTimes.lastLookMs : 0
+  const isLate = nowMs >= task.deadlineMs + lastLookMs
   if (isLate) return judgeDeadline(look.context, look.gates, standstill, observation)
   const ending =
     judgeGone(look) ?? judgeComplete(look) ?? (isAwaitingCommit(look) ? undefined : judgeLookForFailure(look))

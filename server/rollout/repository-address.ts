@@ -1,14 +1,12 @@
 /**
- * Host and path of a Git address, so that `git@host:a/b.git`, `ssh://git@host/a/b` and `https://host/a/b.git` are one repository.
- * The port counts only where it is not the scheme's own; the path keeps its case, because hosts differ in that.
+ * Host and path of a Git address, so that `git@host:a/b.git`, `ssh://git@host:2222/a/b` and `https://host/a/b.git` are one
+ * repository. Ports differ between protocols and say nothing; the path keeps its case, because hosts differ in that.
  */
 export function repositoryIdentity(address: string): string {
   const scp = /^(?:[^@/]+@)?([^:/]+):(?!\/\/)(.+)$/.exec(address)
   if (scp !== null && !address.includes('://')) return identity(scp[1] ?? '', scp[2] ?? '')
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url === undefined) return identity('', address)
-  const isUsualPort = url.port === '' || (url.protocol === 'ssh:' && url.port === '22')
-  return identity(isUsualPort ? url.hostname : `${url.hostname}:${url.port}`, url.pathname)
+  return url === undefined ? identity('', address) : identity(url.hostname, url.pathname)
 }
 
 function identity(host: string, path: string): string {

@@ -164,9 +164,15 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
     const key = JSON.stringify(isOfTask ? [state.task.id, action] : { ...action, why: undefined })
     if (application.inFlight.has(key) || (needsController(action) && reachability.state() !== undefined)) return
+    const waitMs = application.throttle.waitMs(key)
+    if (waitMs > 0) return lookAgain(application, state, waitMs)
+    application.throttle.started(key)
     application.inFlight.add(key)
     act(application, state, action)
-      .catch((error: unknown) => deps.onTrouble(error, state.task.id))
+      .catch((error: unknown) => {
+        application.throttle.failed(key)
+        deps.onTrouble(error, state.task.id)
+      })
       .finally(() => {
         application.inFlight.delete(key)
         judgeAll(application)
@@ -269,8 +275,10 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (decision.kind === 'monitor') return tell(state, skippedEvents(decision.note))
     if (decision.kind === 'refused') return
     state.plan = decision.plan
-    const warnings = decision.warnings.map((detail) => ({ kind: 'note', detail }) as const)
-    tell(state, [{ kind: 'write_back_queued', detail: 'the commit is queued' }, ...warnings])
+    tell(
+      state,
+      decision.warnings.map((detail) => ({ kind: 'note', detail })),
+    )
     state.writes.add(() => deps.queueWriteBack(state.task.claim, decision.plan))
   }
 
@@ -314,7 +322,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const watchOne = (task: WatchedTask) => {
     forget(task.id)
     const application =
-      applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app))
+      applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
     const nowMs = clock.nowMs()
@@ -381,6 +389,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       judgeAll(application)
     },
     unreachable: () => reachability.state(),
+    watchedIds: (): readonly string[] => [...appOfTask.keys()],
     watchedCount: () => appOfTask.size,
     async [Symbol.asyncDispose]() {
       isClosed = true

@@ -1,5 +1,6 @@
+import { createActionThrottle } from './action-throttle.ts'
 import type { ApplicationReference } from './application-reference.ts'
-import type { ApplicationAddress } from './delivery-controller.ts'
+import type { ApplicationAddress, Clock } from './delivery-controller.ts'
 import type { ManagedResources } from './managed-resources.ts'
 import { type KnownApplication, nothingKnown } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
@@ -38,6 +39,7 @@ export type WatchedApplication<Plan> = {
   readonly reference: ApplicationReference
   readonly tasks: Map<string, TaskState<Plan>>
   readonly inFlight: Set<string>
+  readonly throttle: ReturnType<typeof createActionThrottle>
   readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
   known: KnownApplication
   refresh: RefreshObservation
@@ -48,12 +50,17 @@ export type WatchedApplication<Plan> = {
   windows: Reading<SyncWindows> | undefined
 }
 
-export function watchedApplication<Plan>(app: string, reference: ApplicationReference): WatchedApplication<Plan> {
+export function watchedApplication<Plan>(
+  app: string,
+  reference: ApplicationReference,
+  clock: Pick<Clock, 'nowMs'>,
+): WatchedApplication<Plan> {
   return {
     app,
     reference,
     tasks: new Map(),
     inFlight: new Set(),
+    throttle: createActionThrottle(clock),
     relations: new Map(),
     known: nothingKnown,
     refresh: nothingRefreshed,

@@ -1,0 +1,341 @@
+import { describe, expect, test } from 'vitest'
+import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import type { TaskEnd } from '../deployments/task.ts'
+import type { DeliveryController } from './delivery-controller.ts'
+import { type ObservedApplication, parseApplication } from './observed-application.ts'
+import { createRolloutWatcher, type RolloutWatcherDeps } from './rollout-watcher.ts'
+import type { WatchedTask } from './watched-task.ts'
+
+const settings = {
+  badPodGraceMs: 120_000,
+  degradedGraceMs: 60_000,
+  comparisonErrorGraceMs: 120_000,
+  syncFailedGraceMs: 15_000,
+  appGoneGraceMs: 30_000,
+  settleMs: undefined,
+  acceptSuspended: false,
+  registryProxy: undefined,
+  podLogLines: 0,
+  annotationPrefixes: [],
+  isStrict: false,
+  controlPlaneNamespace: 'argocd',
+}
+
+type World = {
+  application: ObservedApplication | undefined
+  isDown: boolean
+  readonly reads: { get: number; list: number; probe: number; refresh: number }
+}
+
+function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
+  const clock = createVirtualClock()
+  const world: World = {
+    application: anApplication({ version: 5 }),
+    isDown: false,
+    reads: { get: 0, list: 0, probe: 0, refresh: 0 },
+  }
+  const ends = new Map<string, { end: TaskEnd; atMs: number }>()
+  const saved: string[] = []
+  const troubles: unknown[] = []
+  const down = { kind: 'unreachable', why: 'connection refused' } as const
+  const get = async () => {
+    world.reads.get += 1
+    if (world.isDown) return down
+    return world.application === undefined
+      ? ({ kind: 'refused' } as const)
+      : ({ kind: 'read', value: world.application } as const)
+  }
+  const controller: DeliveryController = {
+    readApplication: get,
+    async refreshApplication() {
+      world.reads.refresh += 1
+      if (world.application === undefined || world.isDown) return world.isDown ? down : { kind: 'refused' }
+      world.application = { ...world.application, version: world.application.version + 2 }
+      return { kind: 'read', value: world.application }
+    },
+    async listApplications() {
+      world.reads.list += 1
+      if (world.isDown) return down
+      return {
+        kind: 'read',
+        value: { version: 100, applications: world.application === undefined ? [] : [world.application] },
+      }
+    },
+    readResourceTree: async () => ({ kind: 'refused' }),
+    readManagedResources: async () => ({ kind: 'refused' }),
+    readSyncWindows: async () => ({ kind: 'refused' }),
+    async probe() {
+      world.reads.probe += 1
+      return world.isDown ? down : { kind: 'read', value: {} }
+    },
+  }
+  const watcher = createRolloutWatcher<string>({
+    controller,
+    clock,
+    settings,
+    linkBase: 'https://cd.example/',
+    annotations: () => ({
+      fireAndForget: false,
+      skipImageValidation: false,
+      acceptSuspended: undefined,
+      badPodGraceMs: undefined,
+    }),
+    decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
+    queueWriteBack: async () => true,
+    relation: async () => 'unknown',
+    overrideAt: async () => undefined,
+    records: {
+      async saveBaseline() {
+        saved.push('baseline')
+        return true
+      },
+      async saveProgress(_, { progress, appUrl }, events) {
+        saved.push(...[progress, appUrl].filter((text) => text !== undefined), ...events.map(({ kind }) => kind))
+        return true
+      },
+      async finish({ taskId }, end) {
+        ends.set(taskId, { end, atMs: clock.nowMs() })
+        return true
+      },
+    },
+    onTrouble: (error) => troubles.push(error),
+    ...more,
+  })
+  return { watcher, clock, world, ends, saved, troubles }
+}
+
+const aTask = (id: string, more: Partial<WatchedTask> = {}): WatchedTask => ({
+  id,
+  app: 'shop',
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  mayWrite: false,
+  refresh: true,
+  claim: { taskId: id, owner: 'replica', fence: '1' },
+  deadlineMs: 900_000,
+  baseline: undefined,
+  writeBackOutcome: undefined,
+  createdSeconds: 0,
+  ...more,
+})
+
+test('a watched task is deployed after a refresh and two seconds, with its link saved and at most four calls', async () => {
+  const { watcher, clock, world, ends, saved } = aWatcher()
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(2_500)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 2_000 })
+  expect(world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 1 })
+  expect(saved).toContain('https://cd.example/applications/argocd/shop')
+  expect(saved[0]).toBe('looking for the application')
+  expect(watcher.watchedCount()).toBe(0)
+  expect(clock.timerCount()).toBe(0)
+})
+
+test('the tasks of one application share one refresh', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  watcher.watch(['1', '2', '3'].map((id) => aTask(id)))
+  await clock.advanceTo(3_000)
+  expect([...ends.values()].map(({ end }) => end.status)).toEqual(['deployed', 'deployed', 'deployed'])
+  expect(world.reads.refresh).toBe(1)
+})
+
+test('an application that does not exist is told within three seconds, naming both causes', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = undefined
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(3_000)
+  expect(ends.get('1')?.end).toMatchObject({
+    status: 'app not found',
+    cause: 'app_not_found',
+    reason: expect.stringMatching(/not found, or the token may not read it/),
+  })
+  expect(world.reads.list).toBe(2)
+})
+
+test('a refused read of an application that Lists show ends nothing', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  const { application } = world
+  world.application = undefined
+  watcher.watch([aTask('1')])
+  world.application = application
+  await clock.advanceTo(3_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+})
+
+describe('with Argo CD unreachable', () => {
+  test('one probe every five seconds stands for all tasks, and they go on once it is back', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.isDown = true
+    watcher.watch(Array.from({ length: 50 }, (__, index) => aTask(String(index), { app: `shop-${index}` })))
+    await clock.advanceTo(1_000)
+    expect(watcher.unreachable()?.why).toBe('connection refused')
+    const { get } = world.reads
+    await clock.advanceTo(61_000)
+    expect(world.reads.get).toBe(get)
+    expect(world.reads.probe).toBeLessThanOrEqual(14)
+    expect(ends.size).toBe(0)
+    world.isDown = false
+    watcher.watch([aTask('real')])
+    await clock.advanceTo(70_000)
+    expect(ends.get('real')?.end.status).toBe('deployed')
+  })
+
+  test('a task ends aborted at its deadline', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.isDown = true
+    watcher.watch([aTask('1', { deadlineMs: 30_000 })])
+    await clock.advanceTo(40_000)
+    expect(ends.get('1')).toMatchObject({ atMs: 30_000, end: { status: 'aborted', cause: 'controller_unreachable' } })
+  })
+})
+
+describe('records', () => {
+  test('a task that was taken is dropped without a word', async () => {
+    const records = { saveBaseline: async () => false, saveProgress: async () => true, finish: async () => true }
+    const { watcher, clock, ends } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(10_000)
+    expect(watcher.watchedCount()).toBe(0)
+    expect(ends.size).toBe(0)
+  })
+
+  test('a write that fails is tried again until it works', async () => {
+    let failures = 3
+    const finished: string[] = []
+    const records = {
+      saveBaseline: async () => true,
+      saveProgress: async () => true,
+      async finish({ taskId }: { taskId: string }) {
+        failures -= 1
+        if (failures >= 0) throw new Error('database away')
+        finished.push(taskId)
+        return true
+      },
+    }
+    const { watcher, clock, troubles } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(10_000)
+    expect(finished).toEqual(['1'])
+    expect(troubles).toHaveLength(3)
+  })
+
+  test('the baseline is stored before a write-back is queued', async () => {
+    const order: string[] = []
+    const records = {
+      async saveBaseline() {
+        order.push('baseline')
+        return true
+      },
+      saveProgress: async () => true,
+      finish: async () => true,
+    }
+    const { watcher, clock } = aWatcher({
+      records,
+      decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+      async queueWriteBack(_, plan) {
+        order.push(plan)
+        return true
+      },
+    })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(1_000)
+    expect(order).toEqual(['baseline', 'plan'])
+  })
+})
+
+test('what throws in the judging of one task leaves the others alone', async () => {
+  const decideWriteBack = ({ id }: { id: string }) => {
+    if (id === 'bad') throw new Error('a fault')
+    return { kind: 'monitor', why: 'not_managed', note: '' } as const
+  }
+  const { watcher, clock, ends, troubles } = aWatcher({ decideWriteBack })
+  await using _ = watcher
+  watcher.watch([aTask('bad'), aTask('good')])
+  await clock.advanceTo(20_000)
+  expect(ends.get('good')?.end.status).toBe('deployed')
+  expect(ends.has('bad')).toBe(false)
+  expect(troubles.length).toBeGreaterThan(0)
+})
+
+test('a task whose commit landed ends at the event that shows it rolled out', async () => {
+  const commit = aSha('d')
+  const { watcher, clock, world, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+  })
+  await using _ = watcher
+  world.application = anApplication({ version: 5, images: ['registry.example/shop:v1'] })
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(500)
+  watcher.outcome('1', { kind: 'landed', commit, repository, branch: 'main' })
+  await clock.advanceTo(30_000)
+  expect(ends.size).toBe(0)
+  world.application = anApplication({ version: 50, revision: commit })
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(30_001)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 30_000 })
+})
+
+test('after a change of owner the stored baseline and outcome are judged by, and nothing is queued again', async () => {
+  const queued: string[] = []
+  const { watcher, clock, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    async queueWriteBack(_, plan) {
+      queued.push(plan)
+      return true
+    },
+  })
+  await using _ = watcher
+  const baseline = {
+    uid: 'uid-1',
+    version: 1,
+    revisions: [aSha('a')],
+    reconciledAtMs: 0,
+    images: [],
+    operationStartedAtMs: undefined,
+    isBeforeCommit: true,
+  }
+  const writeBackOutcome = { kind: 'landed', commit: aSha('c'), repository, branch: 'main' } as const
+  watcher.watch([aTask('1', { baseline, writeBackOutcome })])
+  await clock.advanceTo(1_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+  expect(queued).toEqual([])
+})
+
+test('an application of the same name in another namespace is not looked at', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = anApplication({ version: 5, images: ['registry.example/shop:v1'] })
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(1_000)
+  const elsewhere = parseApplication(aRawApplication({ version: 99, uid: 'other', metadata: { namespace: 'team-a' } }))
+  if (elsewhere !== undefined) watcher.sighted('seen', elsewhere)
+  await clock.advanceTo(10_000)
+  expect(elsewhere?.namespace).toBe('team-a')
+  expect(ends.size).toBe(0)
+})
+
+test('an action that changes nothing is not repeated without end', async () => {
+  let calls = 0
+  const { watcher, clock } = aWatcher({
+    decideWriteBack: () => {
+      calls += 1
+      throw new Error('a fault')
+    },
+  })
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(60_000)
+  expect(calls).toBeGreaterThan(1)
+  expect(calls).toBeLessThanOrEqual(14)
+})

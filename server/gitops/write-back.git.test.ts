@@ -348,6 +348,60 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
   })
 })
 
+describe('a Git host that comes back', () => {
+  test('gets all commits soon after', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository, app: 'before' }))
+    await host.stopListening()
+    const ids = await Promise.all(['one', 'two'].map((app) => service.queue({ repository, app })))
+    await vi.waitFor(async () => expect(await service.events(ids[0] ?? '')).toContain('write_back_retry'), 20_000)
+    await host.listenAgain()
+    const started = performance.now()
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(performance.now() - started).toBeLessThan(7_000)
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['landed', 'landed'])
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
+  })
+})
+
+describe('two replicas', () => {
+  test('push for one repository through one owner; a stopping one hands over', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replicas = [await aReplica(database), await aReplica(database)] as const
+    const first = await aWriteBack(database, replicas[0])
+    const write = async (app: string) => {
+      const task = await aTask(database, replicas[1], { repository, app })
+      return task
+    }
+    const early = await write('early')
+    await createPendingWriteStore(database).queue(early.claim, early.plan)
+    await vi.waitFor(
+      async () => expect(await first.writeBack.outcomeOf(early.id)).toMatchObject({ kind: 'landed' }),
+      20_000,
+    )
+    const second = await aWriteBack(database, replicas[1])
+    const middle = await write('middle')
+    await second.writeBack.queue(middle.claim, middle.plan)
+    await vi.waitFor(
+      async () => expect(await second.writeBack.outcomeOf(middle.id)).toMatchObject({ kind: 'landed' }),
+      20_000,
+    )
+    const owner = () => database.query.selectFrom('repositories').select('owner').executeTakeFirst()
+    expect(await owner()).toEqual({ owner: replicas[0] })
+    await first.writeBack[Symbol.asyncDispose]()
+    const late = await write('late')
+    await second.writeBack.queue(late.claim, late.plan)
+    await vi.waitFor(
+      async () => expect(await second.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }),
+      20_000,
+    )
+    expect(await owner()).toEqual({ owner: replicas[1] })
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
+  })
+})
+
 describe('once only', () => {
   test('a push that lands without an answer is found again by its trailer', async () => {
     const repository = await aRepository()

@@ -9,7 +9,7 @@ import type { WriteBackPlan } from './plan-write-back.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
-export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
+type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** Where answers that can never change are kept; replicas may share one. */
 export type RelationAnswers = {

@@ -178,6 +178,15 @@ describe('a file that cannot be edited safely is refused, never overwritten', ()
   })
 })
 
+test('many changes to a large file are refused within a few seconds', () => {
+  const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2' }))
+  const large = `${Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"`).join('\n')}\n`
+  const started = performance.now()
+  expect(mergeOverrideFile(large, own, [])).toEqual({ kind: 'invalid', reason: expect.stringContaining('too large') })
+  expect(performance.now() - started).toBeLessThan(8_000)
+  expect(mergeOverrideFile('a: 1\n', own, [])).toMatchObject({ kind: 'changed' })
+})
+
 describe('a tag is written exactly as given', () => {
   const words = [
     'yes',

@@ -14,6 +14,9 @@ export type OverrideMerge =
   | { readonly kind: 'changed'; readonly text: string }
   | { readonly kind: 'invalid'; readonly reason: string }
 
+/** Each change reads the whole file again, and nothing else runs meanwhile: 1 MiB takes nearly a second. */
+const maxTextReadAgain = 3 * 1024 * 1024
+
 /**
  * Sets parameters in the text of an override file and leaves every other byte as it is: comments, order, line ends, keys
  * of others. `inherited` parameters are added where the file lacks them, since its list replaces the source's own.
@@ -45,9 +48,13 @@ function mergeInto(
   const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
   const wanted = [...lacking, ...own.map((parameter) => ({ ...parameter, forceString: true }))]
   let current = before
+  let read = 0
   for (const parameter of wanted) {
     const text = setParameter(current, parameter)
-    if (text !== current.text) current = checked(current, parseOverrideFile(text), parameter)
+    if (text === current.text) continue
+    read += text.length
+    if (read > maxTextReadAgain) throw new OverrideFileError('is too large for so many changes')
+    current = checked(current, parseOverrideFile(text), parameter)
   }
   return current
 }

@@ -1,7 +1,7 @@
 import { GitError } from './git-error.ts'
 import { type GitEnvironment, type GitProcess, killGit, startGit } from './run-git.ts'
 
-export type GitObject = { readonly oid: string; readonly type: string; readonly body: Buffer }
+type GitObject = { readonly oid: string; readonly type: string; readonly body: Buffer }
 
 /** Reads objects through one living `git cat-file`; an object that the cache lacks is fetched by git itself. */
 export type ObjectReader = {

@@ -1,5 +1,5 @@
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
-export type ManagedImage = {
+type ManagedImage = {
   readonly alias: string
   readonly image: string
   readonly tag:

@@ -27,7 +27,7 @@ export type WriteBackPlan = {
   readonly message: string
 }
 
-export type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
+type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
   | {

@@ -40,6 +40,7 @@ type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 const sweepMs = 3_000
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
 const maxPushesPerHost = 8
+const maxClosingMs = 15_000
 const maxIdleSweeps = 100
 /** Window in which a cancelled task's commit may still arrive from a frozen process. */
 const lateWindowSeconds = 600
@@ -56,6 +57,8 @@ export function createWriteBack(deps: WriteBackDeps) {
   const told = new Map<string, string>()
   const closing = new AbortController()
   let looking: Promise<void> | undefined
+  let telling: Promise<void> | undefined
+  let areOutcomesAsked = false
   let isLookAsked = false
   let isLookDueAfterRun = false
 
@@ -112,6 +115,23 @@ export function createWriteBack(deps: WriteBackDeps) {
     const oldest = told.keys().next()
     if (told.size > 20_000 && !oldest.done) told.delete(oldest.value)
     for (const listener of listeners) listener(taskId, outcome)
+  }
+
+  /** Messages come in bursts; one look answers all that came before it. */
+  function askForOutcomes(): void {
+    areOutcomesAsked = true
+    telling ??= tellWhileAsked().finally(() => {
+      telling = undefined
+    })
+  }
+
+  async function tellWhileAsked(): Promise<void> {
+    while (areOutcomesAsked) {
+      areOutcomesAsked = false
+      await tellOutcomes().catch((error: unknown) => {
+        log.warn({ error }, 'outcomes of write-backs cannot be read and will be looked for again')
+      })
+    }
   }
 
   async function tellOutcomes(): Promise<void> {
@@ -173,12 +193,10 @@ export function createWriteBack(deps: WriteBackDeps) {
 
   async function sweep(): Promise<void> {
     look()
-    try {
-      await tellOutcomes()
-      await startRepairs()
-    } catch (error) {
-      log.warn({ error }, 'outcomes of write-backs cannot be read and will be looked for again')
-    }
+    askForOutcomes()
+    await startRepairs().catch((error: unknown) => {
+      log.warn({ error }, 'late pushes cannot be looked for and will be looked for again')
+    })
     for (const [key, entry] of repositories) {
       entry.idleSweeps = running.has(key) ? 0 : entry.idleSweeps + 1
       if (entry.idleSweeps === maxIdleSweeps) entry.repository.rest()
@@ -186,10 +204,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   const timer = setInterval(() => void sweep(), sweepMs)
-  const stopListening = [
-    wakeUps.on('write', look),
-    wakeUps.on('outcome', () => void tellOutcomes().catch(() => {})), // the sweep reads them again
-  ]
+  const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', askForOutcomes)]
   look()
 
   return {
@@ -209,21 +224,23 @@ export function createWriteBack(deps: WriteBackDeps) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    /** Lets pushes that are under way end, then gives the repositories to others. */
+    /** Lets pushes that are under way end for up to 15 s, then gives the repositories to others. */
     async [Symbol.asyncDispose](): Promise<void> {
       clearInterval(timer)
       for (const stopOne of stopListening) stopOne()
       closing.abort()
       await looking
-      await Promise.all(running.values())
+      await telling
+      // what is still under way then has an unknown outcome, which the next owner finds out
+      const ended = new AbortController()
+      await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
+      ended.abort()
       for (const { repository } of repositories.values()) repository.rest()
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },
   }
 }
-
-export type WriteBack = ReturnType<typeof createWriteBack>
 
 function keyOf({ repository, branch }: RepositoryClaim): string {
   return `${repository} ${branch}`

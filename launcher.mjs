@@ -11,6 +11,7 @@ import { forgetStart, recordStart, waitForPreviousEnd } from './launcher/previou
 import { renderDemoHints } from './launcher/render-demo-hints.mjs'
 import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/requirements.mjs'
 import { simulatorReady, spawnSimulator } from './launcher/simulator.mjs'
+import { watchNpm } from './launcher/watch-npm.mjs'
 import { startEmbeddedPostgres } from './server/storage/embedded-postgres.mjs'
 import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './server/storage/embedded-postgres-files.mjs'
 import { spawnGuarded, stopChild } from './server/storage/guarded-child.mjs'
@@ -27,6 +28,7 @@ const stopLimitMs = { server: 300_000, simulator: 10_000 }
 const running = []
 const wishedEnd = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('asked to stop'))
+  watchNpm(() => resolve('asked to stop'))
 })
 
 try {

@@ -20,13 +20,8 @@ export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   readVersion(): Promise<ReadOutcome<string>>
-  /** Recent events of one application's Pod, for a reason. */
-  readEvents(address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<readonly string[]>>
-  readLogs(address: ApplicationAddress, pod: PodAddress, lines: number): Promise<ReadOutcome<readonly string[]>>
   [Symbol.asyncDispose](): Promise<void>
 }
-
-export type PodAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
 
 export type StreamOpening =
   | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array>; readonly isSse: boolean }
@@ -143,23 +138,13 @@ export function createArgoCdClient(
     readManagedResources: (address) => read(ofApplication(address, '/managed-resources'), parseManagedResources),
     readSyncWindows: (address) => read(ofApplication(address, '/syncwindows'), parseSyncWindows),
 
-    readEvents(address, { namespace, name, uid }) {
+    readPodEvents(address, { namespace, name, uid }) {
       const query: Query = [
         ['resourceNamespace', namespace],
         ['resourceName', name],
         ['resourceUID', uid],
       ]
       return read(ofApplication(address, '/events', query), parseEvents)
-    },
-
-    readLogs(address, { namespace, name }, lines) {
-      const query: Query = [
-        ['podName', name],
-        ['namespace', namespace],
-        ['tailLines', String(lines)],
-        ['follow', 'false'],
-      ]
-      return read(ofApplication(address, '/logs', query), parseLogs)
     },
 
     async probe() {
@@ -238,17 +223,7 @@ async function readAnswer(response: Response, limit: number): Promise<Answer | U
   }
   const text = response.body === null ? '' : await readWithin(response.body, limit)
   if (text === undefined) return { kind: 'unreachable', why: `the answer is larger than ${limit} bytes` }
-  const body = parseJson(text) ?? parseLines(text)
-  return { status, body, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
-}
-
-/** Logs come as one JSON value a line. */
-function parseLines(text: string): unknown {
-  const lines = text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(parseJson)
-  return lines.length > 1 && lines.every((line) => line !== undefined) ? { lines } : undefined
+  return { status, body: parseJson(text), retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
 }
 
 function retryAfterMs(header: string | null): number | undefined {
@@ -317,11 +292,6 @@ function parseEvents(body: unknown): readonly string[] {
     const reason = textAt(item, 'reason')
     return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
   })
-}
-
-function parseLogs(body: unknown): readonly string[] {
-  const lines = listAt(body, 'lines').length > 0 ? listAt(body, 'lines') : [body]
-  return lines.flatMap((line) => textAt(objectAt(line, 'result'), 'content') ?? [])
 }
 
 async function openingOf(response: Response): Promise<StreamOpening> {

@@ -21,6 +21,8 @@ export type ApplicationAddress = {
   readonly project: string | undefined
 }
 
+export type PodAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
+
 export type ApplicationList = { readonly version: number; readonly applications: readonly ObservedApplication[] }
 
 /** What the watcher needs of the delivery controller. It only reads, and asks for refreshes. */
@@ -38,6 +40,8 @@ export type DeliveryController = {
   readResourceTree(address: ApplicationAddress): Promise<ReadOutcome<ResourceTree>>
   readManagedResources(address: ApplicationAddress): Promise<ReadOutcome<ManagedResources>>
   readSyncWindows(address: ApplicationAddress): Promise<ReadOutcome<SyncWindows>>
+  /** What Kubernetes says happened to one Pod, oldest first. */
+  readPodEvents(address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<readonly string[]>>
   /** Whether it answers and knows our token. */
   probe(): Promise<ReadOutcome<unknown>>
 }

@@ -24,7 +24,6 @@ const settings: RolloutSettings = {
   settleMs: undefined,
   acceptSuspended: false,
   registryProxy: undefined,
-  podLogLines: 0,
   annotationPrefixes: [],
   isStrict: false,
   controlPlaneNamespace: 'argocd',
@@ -89,6 +88,7 @@ function judge(
       tree: undefined,
       managed: undefined,
       windows: undefined,
+      podEvents: undefined,
       unreachable: undefined,
       ...look.seen,
     }

@@ -273,7 +273,7 @@ function endOf(look: Look, ending: Ending): TaskEnd {
   if (status === 'deployed') return headline === '' ? { status } : { status, reason: headline }
   const note = isTimeOut(ending) && look.observation.writeBack.kind === 'monitor' ? look.observation.writeBack.note : ''
   const tree = look.observation.tree?.value
-  const { context, gates, memory } = look
+  const { context, gates } = look
   const reason = renderStatusReason({
     headline,
     cause,
@@ -282,7 +282,7 @@ function endOf(look: Look, ending: Ending): TaskEnd {
     context,
     gates,
     tree,
-    refreshes: memory.refreshAsks,
+    podEvents: look.observation.podEvents?.value,
   })
   return cause === undefined ? { status, reason } : { status, cause, reason }
 }
@@ -332,6 +332,7 @@ function dueActions(look: Look): readonly Due[] {
     ...(tree === undefined ? [] : [{ atMs: tree, action: { kind: 'tree' } as const }]),
     ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
     ...imageReads(look),
+    ...podEventReads(look),
     ...unknownRelations(look),
   ]
 }
@@ -373,6 +374,17 @@ function imageReads({ context, gates, observation, nowMs, memory }: Look): reado
     const atMs = earlier === undefined ? nowMs : earlier + rolloutTimes.imagesEveryMs
     return [{ atMs: Math.max(atMs, memory.startedAtMs), action }]
   })
+}
+
+/** The first Pod that does not start is looked into, for the reason. */
+function podEventReads({ observation, context, gates, nowMs }: Look): readonly Due[] {
+  const { tree, podEvents } = observation
+  if (tree?.value === undefined || !gates.isOpen('R') || gates.isOpen('H')) return []
+  const [bad] = findBadPods(tree.value, context.wanted, context.settings)
+  if (bad === undefined) return []
+  const { namespace, name, uid } = bad.pod
+  const atMs = podEvents === undefined ? nowMs : podEvents.askedAtMs + rolloutTimes.podEventsEveryMs
+  return [{ atMs, action: { kind: 'pod_events', namespace, name, uid } }]
 }
 
 /** A Git host that could not be asked may answer later. */

@@ -69,7 +69,7 @@ const notFound: Ending = {
 }
 
 function endOf({ status, cause, headline, hint }: Ending): TaskEnd {
-  const nothing = { note: '', context: undefined, gates: undefined, tree: undefined, refreshes: 0 }
+  const nothing = { note: '', context: undefined, gates: undefined, tree: undefined, podEvents: undefined }
   const reason = renderStatusReason({ headline, cause, hint, ...nothing })
   return cause === undefined ? { status, reason } : { status, cause, reason }
 }

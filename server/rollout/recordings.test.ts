@@ -245,6 +245,17 @@ test('a rollout that goes well costs at most four calls', async () => {
   expect((end?.reads ?? 9) + (end?.refreshes ?? 9)).toBeLessThanOrEqual(4)
 })
 
+test('the reason of a failure names the Pod, its message and its events, and what to do', async () => {
+  const tasks = [{ image: shop, tag: '1.0.1-bad', commit: '5a76d3e', acceptedAtMs: -1_000, pushedAtMs: 70 }]
+  const [end] = await replayRecording('03-image-pull-backoff', { tasks, untilMs: 28_000 })
+  const lines = end?.end?.reason?.split('\n') ?? []
+  expect(lines[0]).toContain('[image_pull]')
+  expect(lines).toContainEqual(expect.stringMatching(/^Pod shop03-56bf565bfb-vzwjc .*Back-off pulling image/))
+  expect(lines).toContainEqual('Event of shop03-56bf565bfb-vzwjc: Failed: Error: ImagePullBackOff')
+  expect(lines).toContainEqual('Wanted images: registry.example/shop:1.0.1-bad')
+  expect(lines.at(-1)).toMatch(/^What to do: /)
+})
+
 test('the timeline tells a rollout step by step', async () => {
   const [end] = await replayRecording('01-healthy-helm', one('1.0.1', '38d1a45', 30))
   const kinds = end?.events.map(({ kind }) => kind)

@@ -7,6 +7,7 @@ import type { Gates } from './judge-gates.ts'
 import { findBadPods } from './judge-pods.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { ResourceTree } from './resource-tree.ts'
+import type { PodEvents } from './rollout-observation.ts'
 
 export type StatusReason = {
   readonly headline: string
@@ -17,7 +18,7 @@ export type StatusReason = {
   readonly context: GateContext | undefined
   readonly gates: Gates | undefined
   readonly tree: ResourceTree | undefined
-  readonly refreshes: number
+  readonly podEvents: PodEvents | undefined
 }
 
 const maxBytes = 8_192
@@ -30,7 +31,7 @@ export function renderStatusReason(reason: StatusReason): string {
   const lines = [
     ...(note === '' ? [] : [note]),
     cause === undefined ? headline : `${headline} [${cause}]`,
-    ...(context === undefined ? [] : renderEvidence(context, gates, reason.tree)),
+    ...(context === undefined ? [] : renderEvidence(context, gates, reason)),
     ...(hint === undefined ? [] : [`What to do: ${hint}`]),
   ]
   return withinBytes(lines.map(oneLine).join('\n'))
@@ -39,7 +40,7 @@ export function renderStatusReason(reason: StatusReason): string {
 function renderEvidence(
   context: GateContext,
   gates: Gates | undefined,
-  tree: ResourceTree | undefined,
+  { tree, podEvents }: Pick<StatusReason, 'tree' | 'podEvents'>,
 ): readonly string[] {
   const { application } = context
   return [
@@ -47,7 +48,7 @@ function renderEvidence(
     ...errorConditionsOf(application).map(({ type, message }) => `${type}: ${message}`),
     ...renderOperation(application),
     ...renderUnhealthy(application, tree),
-    ...(tree === undefined ? [] : renderPods(context, tree)),
+    ...(tree === undefined ? [] : renderPods(context, tree, podEvents)),
     ...renderOutOfSync(application),
     ...renderImages(context),
     ...renderRevisions(context),
@@ -76,13 +77,20 @@ function renderUnhealthy(application: ObservedApplication, tree: ResourceTree | 
   return [...new Set([...known, ...fromTree])].slice(0, maxItems).map((line) => `Unhealthy: ${line}`)
 }
 
-function renderPods({ wanted, settings }: GateContext, tree: ResourceTree): readonly string[] {
+const maxEvents = 5
+
+function renderPods(
+  { wanted, settings }: GateContext,
+  tree: ResourceTree,
+  podEvents: PodEvents | undefined,
+): readonly string[] {
   const bad = findBadPods(tree, wanted, settings).map(({ pod }) => pod)
   const unwell = tree.pods.filter(({ health }) => health === 'Degraded')
   const pods = [...new Set([...bad, ...unwell])].slice(0, maxItems)
-  return pods.map(
-    ({ name, reason, message, images }) => `Pod ${name} (${images.join(', ')}): ${reason ?? '?'}: ${message ?? ''}`,
-  )
+  return pods.flatMap(({ uid, name, reason, message, images }) => [
+    `Pod ${name} (${images.join(', ')}): ${reason ?? '?'}: ${message ?? ''}`,
+    ...(podEvents?.uid === uid ? podEvents.lines.slice(-maxEvents).map((line) => `Event of ${name}: ${line}`) : []),
+  ])
 }
 
 function renderOutOfSync({ resources, syncStatus }: ObservedApplication): readonly string[] {

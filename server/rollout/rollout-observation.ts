@@ -41,6 +41,7 @@ export type RolloutObservation = {
   readonly tree: Reading<ResourceTree> | undefined
   readonly managed: Reading<ManagedResources> | undefined
   readonly windows: Reading<SyncWindows> | undefined
+  readonly podEvents: Reading<PodEvents> | undefined
   /** Why nothing answers, and since when. */
   readonly unreachable: { readonly sinceMs: number; readonly why: string } | undefined
 }
@@ -56,6 +57,9 @@ export function relationKey(commit: string, revision: string): string {
   return `${commit} ${revision}`
 }
 
+/** What happened to the Pod that is looked into. */
+export type PodEvents = { readonly uid: string; readonly lines: readonly string[] }
+
 /** Something to find out. What it finds comes back in the next observation; it never is a verdict. */
 export type WantedAction =
   | { readonly kind: 'read' }
@@ -64,6 +68,7 @@ export type WantedAction =
   | { readonly kind: 'tree' }
   | { readonly kind: 'managed_resources' }
   | { readonly kind: 'sync_windows' }
+  | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }
   | { readonly kind: 'decide_write_back' }
   | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }

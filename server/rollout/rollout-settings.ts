@@ -11,8 +11,6 @@ export type RolloutSettings = {
   readonly acceptSuspended: boolean
   /** `<proxy>/<image>` counts as `<image>`. */
   readonly registryProxy: string | undefined
-  /** Log lines of a bad Pod in the reason; 0: none are read. */
-  readonly podLogLines: number
   readonly annotationPrefixes: readonly string[]
   /** Whether an old Pod that still runs keeps a task waiting (gate V). */
   readonly isStrict: boolean
@@ -32,6 +30,7 @@ export const rolloutTimes = {
   /** How long automated sync may take to start before a sync window is suspected. */
   idleBeforeWindowsMs: 20_000,
   windowsEveryMs: 60_000,
+  podEventsEveryMs: 60_000,
   treeEveryMs: 15_000,
   imagesEveryMs: 15_000,
   relationAgainMs: 15_000,

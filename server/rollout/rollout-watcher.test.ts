@@ -16,7 +16,6 @@ const settings = {
   settleMs: undefined,
   acceptSuspended: false,
   registryProxy: undefined,
-  podLogLines: 0,
   annotationPrefixes: [],
   isStrict: false,
   controlPlaneNamespace: 'argocd',
@@ -65,6 +64,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
     readResourceTree: async () => ({ kind: 'refused' }),
     readManagedResources: async () => ({ kind: 'refused' }),
     readSyncWindows: async () => ({ kind: 'refused' }),
+    readPodEvents: async () => ({ kind: 'refused' }),
     async probe() {
       world.reads.probe += 1
       return world.isDown ? down : { kind: 'read', value: {} }

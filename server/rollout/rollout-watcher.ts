@@ -9,6 +9,7 @@ import type {
   ApplicationList,
   Clock,
   DeliveryController,
+  PodAddress,
   ReadOutcome,
 } from './delivery-controller.ts'
 import { type Judgement, judgeRollout } from './judge-rollout.ts'
@@ -16,7 +17,14 @@ import { mergeSighting, type Sighting } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { createReachability } from './reachability.ts'
 import { startMemory } from './rollout-memory.ts'
-import { observeRefresh, type Reading, type Relation, relationKey, type WantedAction } from './rollout-observation.ts'
+import {
+  observeRefresh,
+  type PodEvents,
+  type Reading,
+  type Relation,
+  relationKey,
+  type WantedAction,
+} from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 import { createTaskWrites } from './task-writes.ts'
 import {
@@ -51,7 +59,8 @@ export type TaskRecords = {
     change: { readonly progress?: string; readonly appUrl?: string },
     events: readonly NewTaskEvent[],
   ): Promise<boolean>
-  finish(claim: Claim, end: TaskEnd): Promise<boolean>
+  /** Also where it says that the claim is gone, the task is over for this watcher. */
+  finish(claim: Claim, end: TaskEnd): Promise<unknown>
 }
 
 export type RolloutWatcherDeps<Plan> = {
@@ -200,6 +209,9 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       case 'sync_windows':
         application.windows = await reading(application, controller.readSyncWindows)
         return
+      case 'pod_events':
+        application.podEvents = await reading(application, (address) => readPodEvents(address, action))
+        return
       case 'decide_write_back':
         return decideWriteBack(application, state)
       case 'relation':
@@ -257,6 +269,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     const outcome = await call(addressOf(application)).catch(unexpected)
     suspectOn(outcome)
     return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
+  }
+
+  const readPodEvents = async (address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<PodEvents>> => {
+    const outcome = await controller.readPodEvents(address, pod)
+    return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
   }
 
   const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {

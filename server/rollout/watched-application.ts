@@ -9,6 +9,7 @@ import type { RolloutMemory } from './rollout-memory.ts'
 import {
   type DirectRead,
   nothingRefreshed,
+  type PodEvents,
   type Reading,
   type RefreshObservation,
   type Relation,
@@ -48,6 +49,7 @@ export type WatchedApplication<Plan> = {
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
+  podEvents: Reading<PodEvents> | undefined
 }
 
 export function watchedApplication<Plan>(
@@ -69,6 +71,7 @@ export function watchedApplication<Plan>(
     tree: undefined,
     managed: undefined,
     windows: undefined,
+    podEvents: undefined,
   }
 }
 
@@ -91,7 +94,7 @@ export function observationOf<Plan>(
   annotations: (application: ObservedApplication) => RolloutAnnotations,
   unreachable: RolloutObservation['unreachable'],
 ): RolloutObservation {
-  const { known, refresh, directRead, lastListAtMs, relations, tree, managed, windows } = application
+  const { known, refresh, directRead, lastListAtMs, relations, tree, managed, windows, podEvents } = application
   return {
     known,
     annotations: known.newest === undefined ? noAnnotations : annotations(known.newest),
@@ -104,6 +107,7 @@ export function observationOf<Plan>(
     tree,
     managed,
     windows,
+    podEvents,
     unreachable,
   }
 }

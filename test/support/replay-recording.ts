@@ -56,7 +56,6 @@ const settings: RolloutSettings = {
   settleMs: undefined,
   acceptSuspended: false,
   registryProxy: undefined,
-  podLogLines: 0,
   annotationPrefixes: ['watcher/', 'argo-watcher/'],
   isStrict: false,
   controlPlaneNamespace: 'argocd',
@@ -252,6 +251,8 @@ function recordedController(
       const answer = windows[0]
       return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseSyncWindows(answer.body) }
     },
+    // Those recorded are of the application, not of a Pod.
+    readPodEvents: async () => ({ kind: 'read', value: ['Failed: Error: ImagePullBackOff'] }),
     probe: async () => ({ kind: 'read', value: {} }),
   }
 }

@@ -9,6 +9,24 @@ export const DeployLockState = z
   .boolean()
   .meta({ id: 'DeployLockState', description: 'true while new tasks are refused' })
 
+const epochSeconds = z.number().describe('Epoch seconds')
+
+export const DeployLockDetails = z
+  .object({
+    active: z.boolean(),
+    source: z.enum(['manual', 'schedule']).nullable(),
+    since: epochSeconds.nullable(),
+    until: epochSeconds.nullable().describe('Epoch seconds; null while it is not known or never comes'),
+    reason: z.string().nullable(),
+    set_by: z.string().nullable(),
+    next_window: z
+      .object({ from: epochSeconds, to: epochSeconds.nullable() })
+      .nullable()
+      .describe('The next lockdown window that has not begun'),
+  })
+  .meta({ id: 'DeployLockDetails' })
+export type DeployLockDetails = z.infer<typeof DeployLockDetails>
+
 const Part = z.object({ status: z.enum(['ok', 'degraded', 'down']), detail: z.string().optional() })
 
 export const Health = z

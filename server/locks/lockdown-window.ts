@@ -42,7 +42,7 @@ export function judgeWindows(windows: readonly LockdownWindow[]): string | undef
   let furthest: NumberedSpan | undefined
   for (const span of spansOf(windows)) {
     if (furthest && span.start < furthest.end)
-      return `windows ${[furthest, span].map(numberOf).sort(byNumber).join(' and ')} overlap`
+      return `has overlapping windows: ${[furthest, span].map(numberOf).sort(byNumber).join(' and ')}`
     furthest = span
   }
   return undefined
@@ -51,8 +51,10 @@ export function judgeWindows(windows: readonly LockdownWindow[]): string | undef
 const numberOf = ({ window }: NumberedSpan) => window
 const byNumber = (a: number, b: number) => a - b
 
-/** `Fri 17:00`, as it is written in a schedule. */
-export function renderWeekMinute(minute: number): string {
+/** As it is written in a schedule. */
+export const renderWindow = ({ start, end }: LockdownWindow) => `${renderWeekMinute(start)} - ${renderWeekMinute(end)}`
+
+function renderWeekMinute(minute: number): string {
   const twoDigits = (value: number) => String(value).padStart(2, '0')
   const ofDay = minute % minutesOfDay
   return `${daysOfWeek[Math.floor(minute / minutesOfDay) % 7]} ${twoDigits(Math.floor(ofDay / 60))}:${twoDigits(ofDay % 60)}`

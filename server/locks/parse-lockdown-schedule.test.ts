@@ -79,9 +79,9 @@ describe('a schedule that is understood', () => {
 describe('a schedule that is probably not meant gets one warning', () => {
   const wholeWeek = 'locks the whole week: no task is ever accepted'
   test.for<[string, string | undefined]>([
-    ['Tue 09:00 - Tue 10:00, Tue 09:30 - Tue 11:00', 'windows 1 and 2 overlap'],
-    ['Mon 07:00 - Mon 09:00, Wed 01:00 - Wed 02:00, Fri 17:00 - Mon 08:00', 'windows 1 and 3 overlap'],
-    ['Wed 01:00 - Wed 02:00, Wed 01:00 - Wed 02:00', 'windows 1 and 2 overlap'],
+    ['Tue 09:00 - Tue 10:00, Tue 09:30 - Tue 11:00', 'has overlapping windows: 1 and 2'],
+    ['Mon 07:00 - Mon 09:00, Wed 01:00 - Wed 02:00, Fri 17:00 - Mon 08:00', 'has overlapping windows: 1 and 3'],
+    ['Wed 01:00 - Wed 02:00, Wed 01:00 - Wed 02:00', 'has overlapping windows: 1 and 2'],
     ['Mon 00:00 - Sun 00:00, Sun 00:00 - Mon 00:00', wholeWeek],
     ['Tue 00:00 - Mon 12:00, Mon 06:00 - Wed 12:00', wholeWeek],
     ['Mon 00:00 - Sun 23:59', undefined],

@@ -1,29 +1,68 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import type { HttpServer } from '../http/http-server.ts'
+import { createDeployLock } from './deploy-lock.ts'
+import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { lockRoutes } from './routes.ts'
 
+const windows = parseLockdownSchedule('Fri 17:00 - Mon 08:00')
+if ('mistake' in windows) throw new Error(windows.mistake)
+const schedule = { windows, timeZone: 'UTC' }
+
 let app: HttpServer
-let isActive: () => Promise<boolean>
+let read: () => Promise<{ at: Date }>
 beforeEach(() => {
   app = quietHttpServer()
-  app.register(lockRoutes({ isActive: () => isActive() }), { prefix: '/api/v1' })
+  app.register(lockRoutes(createDeployLock({ schedule, read: () => read() })), { prefix: '/api/v1' })
 })
 afterEach(() => app.close())
 
+const paths = ['/api/v1/deploy-lock', '/api/v1/deploy-lock/details']
+
 describe('the deploy lock without an identity provider (spec 4)', () => {
-  test.for([true, false])('GET says %s', async (active) => {
-    isActive = async () => active
+  test.for<[string, boolean]>([
+    ['2026-11-20T16:59:59.999Z', false],
+    ['2026-11-20T17:00:00Z', true],
+  ])('at %s GET says %s', async ([at, active]) => {
+    read = async () => ({ at: new Date(at) })
     const answer = await app.inject('/api/v1/deploy-lock')
     expect(answer).toMatchObject({ statusCode: 200, body: String(active) })
     expect(answer.headers['content-type']).toContain('application/json')
   })
 
-  test('GET is 503 while its state cannot be read', async () => {
-    isActive = async () => {
+  test('the details of an active lock tell its window and the next one in epoch seconds', async () => {
+    read = async () => ({ at: new Date('2026-11-21T12:00:00.500Z') })
+    const answer = await app.inject('/api/v1/deploy-lock/details')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({
+      active: true,
+      source: 'schedule',
+      since: 1_795_194_000,
+      until: 1_795_420_800,
+      reason: null,
+      set_by: null,
+      next_window: { from: 1_795_798_800, to: 1_796_025_600 },
+    })
+  })
+
+  test('the details of an inactive lock tell the next window alone', async () => {
+    read = async () => ({ at: new Date('2026-11-20T16:00:00Z') })
+    expect((await app.inject('/api/v1/deploy-lock/details')).json()).toEqual({
+      active: false,
+      source: null,
+      since: null,
+      until: null,
+      reason: null,
+      set_by: null,
+      next_window: { from: 1_795_194_000, to: 1_795_420_800 },
+    })
+  })
+
+  test.for(paths)('GET %s is 503 while the state cannot be read', async (path) => {
+    read = async () => {
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     }
-    expect(await app.inject('/api/v1/deploy-lock')).toMatchObject({ statusCode: 503 })
+    expect(await app.inject(path)).toMatchObject({ statusCode: 503 })
   })
 
   test.for(['POST', 'DELETE'] as const)('%s does not exist: 404 in JSON, with and without a body', async (method) => {

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { createDeployLock } from './deploy-lock.ts'
+import { DeployLockUnknownError } from './deploy-lock-unknown-error.ts'
+import { judgeDeployLock } from './judge-deploy-lock.ts'
+import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
+
+function lockAt(text: string, at: string, timeZone = 'UTC') {
+  const windows = parseLockdownSchedule(text)
+  if ('mistake' in windows) throw new Error(windows.mistake)
+  return createDeployLock({ schedule: { windows, timeZone }, read: async () => ({ at: new Date(at) }) })
+}
+const weekend = { from: new Date('2026-11-20T17:00:00Z'), to: new Date('2026-11-23T08:00:00Z') }
+const nextWeekend = { from: new Date('2026-11-27T17:00:00Z'), to: new Date('2026-11-30T08:00:00Z') }
+
+describe('the deploy lock by schedule (spec 3)', () => {
+  test('is inactive before the window, which is the next one', async () =>
+    expect(await lockAt('Fri 17:00 - Mon 08:00', '2026-11-20T16:59:59.999Z').status()).toEqual({
+      active: false,
+      source: null,
+      since: null,
+      until: null,
+      retryAfterSeconds: undefined,
+      nextWindow: weekend,
+    }))
+  test('is active from the start of the window and knows its end', async () =>
+    expect(await lockAt('Fri 17:00 - Mon 08:00', '2026-11-20T17:00:00Z').status()).toEqual({
+      active: true,
+      source: 'schedule',
+      since: weekend.from,
+      until: weekend.to,
+      retryAfterSeconds: 63 * 3600,
+      nextWindow: nextWeekend,
+    }))
+  test.for([
+    { at: '2026-11-23T07:59:59.001Z', active: true, retryAfterSeconds: 1 },
+    { at: '2026-11-23T08:00:00Z', active: false, retryAfterSeconds: undefined },
+  ])('at $at active is $active, to be tried again after $retryAfterSeconds s', async ({ at, ...expected }) => {
+    const lock = lockAt('Fri 17:00 - Mon 08:00', at)
+    expect(await lock.status()).toMatchObject(expected)
+    expect(await lock.isActive()).toBe(expected.active)
+  })
+  test('of a whole week has neither beginning nor end', async () =>
+    expect(await lockAt('Mon 00:00 - Sun 00:00, Sun 00:00 - Mon 00:00', '2026-11-20T17:00:00Z').status()).toMatchObject(
+      {
+        active: true,
+        since: null,
+        until: null,
+        retryAfterSeconds: undefined,
+        nextWindow: null,
+      },
+    ))
+  test('whose only pause the clock skips goes on to the pause of the next week', async () => {
+    const text = 'Mon 00:00 - Sun 02:00, Sun 03:00 - Mon 00:00'
+    expect(await lockAt(text, '2026-03-25T00:00:00Z', 'Europe/Berlin').status()).toMatchObject({
+      since: new Date('2026-03-22T02:00:00Z'),
+      until: new Date('2026-04-05T00:00:00Z'),
+    })
+  })
+  test('without a window is never active, whatever the clock says', async () => {
+    for (const at of ['1970-01-01T00:00:00Z', '9999-12-31T00:00:00Z']) {
+      expect(await lockAt('', at).status()).toMatchObject({ active: false, nextWindow: null })
+    }
+  })
+  test('is unknown while it cannot be read', async () => {
+    const schedule = { windows: [], timeZone: 'UTC' }
+    const lock = createDeployLock({ schedule, read: () => Promise.reject(new Error('refused')) })
+    await expect(lock.status()).rejects.toThrow('refused')
+    await expect(lock.isActive()).rejects.toThrow('refused')
+  })
+})
+
+describe('the closed times that the accepting transaction decides by', () => {
+  const lock = lockAt('Fri 17:00 - Mon 08:00', '2026-11-20T17:00:00Z')
+  test('reach a fortnight to both sides, however the hour', () => {
+    for (const around of ['2026-11-20T00:00:00Z', '2026-11-20T23:59:59.999Z']) {
+      const { known } = lock.closedTimes(new Date(around))
+      expect(known.from.getTime()).toBeLessThanOrEqual(Date.parse('2026-11-06T00:00:00Z'))
+      expect(known.to.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-12-05T00:00:00Z'))
+    }
+  })
+  test('move on with the days', () => {
+    const later = lock.closedTimes(new Date('2027-06-01T12:00:00Z'))
+    expect(judgeDeployLock(new Date('2027-06-04T17:00:00Z'), later).active).toBe(true)
+    expect(lock.closedTimes(new Date('2026-11-20T17:00:00Z')).intervals).toContainEqual(weekend)
+  })
+  test.for(['2026-11-04T23:59:59.999Z', '2026-12-06T00:00:00Z'])('say nothing about %s, which is a failure', (at) => {
+    const times = lock.closedTimes(new Date('2026-11-20T17:00:00Z'))
+    expect(() => judgeDeployLock(new Date(at), times)).toThrow(DeployLockUnknownError)
+    expect(() => judgeDeployLock(new Date(at), times)).toThrow('set the clocks right')
+  })
+})

@@ -43,6 +43,7 @@ describe('the settings that are enough', () => {
     expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000, podLogLines: 0 })
     expect(settings.database).toMatchObject({ schema: 'watcher', isEmbedded: false })
     expect(settings.auth.requireCredential).toBe(false)
+    expect(settings.lock).toEqual({ schedule: { windows: [], timeZone: 'UTC' }, text: undefined })
     expect(settings.writeBack.annotationPrefixes).toEqual(['watcher/', 'argo-watcher/'])
     expect(settings.writeBack.repoCachePath).toBe(path.resolve('data/repositories'))
   })
@@ -133,7 +134,11 @@ describe('a value of the wrong form is refused with the form', () => {
     ['STATE_TYPE', 'in-memory', 'remove it and set DATABASE_URL'],
     ['IDP_ENABLED', 'true', 'not available in this version'],
     ['OIDC_ENABLED', 'TRUE', 'not available in this version'],
-    ['LOCKDOWN_SCHEDULE', 'Fri 17:00 - Mon 08:00', 'not available in this version'],
+    ['LOCKDOWN_SCHEDULE', 'Fri 17:00 - Mon 08:00, Fri 20 - Mon 08', 'window 2 ("Fri 20 - Mon 08") has the time "20"'],
+    ['LOCKDOWN_SCHEDULE', 'Fri 20:00 - Fri 08:00', 'ends before it starts; write two windows'],
+    ['LOCKDOWN_TIMEZONE', 'Berlin', 'must be an IANA time zone such as'],
+    ['LOCKDOWN_TIMEZONE', '+02:00', 'must be an IANA time zone such as'],
+    ['LOCKDOWN_TIMEZONE', ' ', 'must be an IANA time zone such as'],
     ['KEYCLOAK_URL', 'https://id', 'IDP_ISSUER_URL'],
     ['KEYCLOAK_CLIENT_ID', 'watcher', 'IDP_CLIENT_ID'],
   ])('%s=%s', ([name, text, form]) => {
@@ -178,6 +183,22 @@ describe('what is understood', () => {
         ['git.example.org:8443', { user: 'you', password: 'c' }],
       ]),
     ))
+  test('lockdown windows and their time zone', () => {
+    const given = {
+      LOCKDOWN_SCHEDULE: ' Mon 00:00-Mon 05:30,\tFri 17:00 -  Mon 00:00 ',
+      LOCKDOWN_TIMEZONE: 'Asia/Kolkata',
+    }
+    expect(settingsWith(given).lock).toEqual({
+      schedule: {
+        windows: [
+          { start: 0, end: 330 },
+          { start: 6780, end: 0 },
+        ],
+        timeZone: 'Asia/Kolkata',
+      },
+      text: 'Mon 00:00 - Mon 05:30, Fri 17:00 - Mon 00:00',
+    })
+  })
   test('the parts of a database', () => {
     const parts = { DB_HOST: 'db', DB_USER: 'me', DB_PASSWORD: 'pw', DB_NAME: 'watcher', DB_SSL_MODE: 'require' }
     expect(readSettings({ ...without('DATABASE_URL'), ...parts }).settings.database.connection).toEqual({
@@ -231,6 +252,11 @@ describe('a warning, and no refusal', () => {
     [{ ARGO_URL: 'http://argocd.example.com' }, 'ARGO_URL is http'],
     [{ ARGO_URL: 'https://me:pw@argocd.example.com' }, 'ARGO_URL holds a user name'],
     [{ SKIP_TLS_VERIFY: 'true' }, 'SKIP_TLS_VERIFY'],
+    [
+      { LOCKDOWN_SCHEDULE: 'Tue 09:00 - Tue 10:00, Tue 09:30 - Tue 11:00' },
+      'LOCKDOWN_SCHEDULE has overlapping windows',
+    ],
+    [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Wed 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
     [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, 'COMMIT_MESSAGE_FORMAT is not available'],
     [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED is not available'],

@@ -3,6 +3,8 @@ import type { z } from 'zod'
 import type { AuthSettings } from './auth/auth-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
 import type { WriteBackSettings } from './gitops/write-back-settings.ts'
+import type { LockdownSchedule } from './locks/lockdown-times.ts'
+import { renderWindow } from './locks/lockdown-window.ts'
 import type { DeliveryControllerSettings } from './rollout/delivery-controller-settings.ts'
 import type { RolloutSettings } from './rollout/rollout-settings.ts'
 import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
@@ -93,6 +95,7 @@ function settingsOf(values: Values, environment: Environment) {
     } satisfies SubmissionSettings,
     appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
     rollout: rolloutOf(values),
+    lock: lockOf(values),
     auth,
     writeBack: writeBackOf(values, dataDirectory),
   })
@@ -131,6 +134,12 @@ function rolloutOf(values: Values): RolloutSettings {
     isStrict: values.ROLLOUT_STRICT,
     controlPlaneNamespace: values.ARGO_NAMESPACE,
   }
+}
+
+/** The text is how the service says it, whatever blanks were given. */
+function lockOf(values: Values) {
+  const schedule: LockdownSchedule = { windows: values.LOCKDOWN_SCHEDULE, timeZone: values.LOCKDOWN_TIMEZONE }
+  return { schedule, text: schedule.windows.map(renderWindow).join(', ') || undefined }
 }
 
 function authOf(values: Values, environment: Environment): AuthSettings {

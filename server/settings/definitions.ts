@@ -55,6 +55,9 @@ export const definitions = z.object({
   APP_GONE_GRACE: value.duration.prefault('30s'),
   POD_LOG_LINES: value.wholeNumber(0, 100, 'lines').prefault('0'),
 
+  LOCKDOWN_SCHEDULE: value.lockdownSchedule.prefault(''),
+  LOCKDOWN_TIMEZONE: value.timeZone.prefault('UTC'),
+
   WATCHER_DEPLOY_TOKEN: value.secret.optional(),
   JWT_SECRET: value.secret.optional(),
   JWT_SECRET_PREVIOUS: value.secret.optional(),

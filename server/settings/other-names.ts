@@ -7,10 +7,6 @@ const isGiven = (value: string) => value.trim() !== ''
 const refusedSettings: Readonly<Record<string, { when: (value: string) => boolean; wayOut: string }>> = {
   IDP_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
   OIDC_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
-  LOCKDOWN_SCHEDULE: {
-    when: isGiven,
-    wayOut: 'is not available in this version: deployments would not be locked. Remove it',
-  },
   STATE_TYPE: {
     when: (value) => isGiven(value) && value !== 'postgres',
     wayOut: 'only postgres is supported: remove it and set DATABASE_URL',

@@ -1,5 +1,8 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { isTimeZone } from '../locks/lockdown-times.ts'
+import type { LockdownWindow } from '../locks/lockdown-window.ts'
+import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 
 /** How one setting's text becomes a value. The messages follow "NAME: " and never hold the text: it may be a secret. */
@@ -80,6 +83,16 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
   context.addIssue({ code: 'custom', message: credentials.mistake })
   return z.NEVER
 })
+
+/** The one setting whose mistakes quote it (decision 0013). */
+export const lockdownSchedule = z.string().transform((value, context): readonly LockdownWindow[] => {
+  const windows = parseLockdownSchedule(value)
+  if (!('mistake' in windows)) return windows
+  context.addIssue({ code: 'custom', message: windows.mistake })
+  return z.NEVER
+})
+
+export const timeZone = z.string().trim().refine(isTimeZone, 'must be an IANA time zone such as UTC or Europe/Berlin')
 
 /** An http(s) address without user, query and fragment, and without a slash at its end. */
 export const httpAddress = text.transform((value, context) => {

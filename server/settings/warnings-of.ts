@@ -1,3 +1,4 @@
+import { judgeWindows } from '../locks/lockdown-window.ts'
 import type { Values } from './definitions.ts'
 import type { Texts } from './mistakes-together.ts'
 
@@ -20,6 +21,8 @@ export function warningsOf(values: Values, texts: Texts): string[] {
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
   if (values.SKIP_TLS_VERIFY)
     warnings.push('SKIP_TLS_VERIFY: whoever answers for ARGO_URL is believed; use ARGO_CA_FILE')
+  const lockdown = judgeWindows(values.LOCKDOWN_SCHEDULE)
+  if (lockdown !== undefined) warnings.push(`LOCKDOWN_SCHEDULE ${lockdown}`)
   if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
   return warnings
 }

@@ -23,6 +23,8 @@ import { renderServiceConfig } from './health/render-service-config.ts'
 import { serviceRoutes } from './health/service-routes.ts'
 import { version } from './health/version.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
+import { createDeployLock } from './locks/deploy-lock.ts'
+import { createDeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
@@ -191,6 +193,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   })
 
   const identifyCaller = createIdentifyCaller(settings.auth, () => Date.now() / 1000)
+  const lock = createDeployLock({ schedule: settings.lock.schedule, read: createDeployLockStore(database).read })
   const submitTask = createSubmitTask(
     {
       tasks,
@@ -200,6 +203,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
         wakeUps.send('task', accepted)
         for (const { id } of superseded) wakeUps.send('cancelled', id)
       },
+      closedTimes: lock.closedTimes,
       now: () => new Date(),
     },
     settings.submission,
@@ -210,7 +214,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       submitTask,
       tasks,
       endings,
-      isLocked: async () => false,
+      lockStatus: lock.status,
       identifyCaller: async (request, app) => {
         const caller = await identifyCaller(request.raw)
         const judgement = judgeApplication(caller, app, settings.auth.enforceAllowedApps)
@@ -225,7 +229,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     if (!isTaskId(id) || !(await tasks.find(id))) throw new TaskNotFoundError(id)
   }
   http.register(timelineRoutes({ events, feed, requireTask, stopping: stopping.signal }), api)
-  http.register(lockRoutes({ isActive: async () => false }), api)
+  http.register(lockRoutes(lock), api)
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.signal.aborted }))
   const { host, port, metricsPort } = settings.http
@@ -294,7 +298,7 @@ function httpSettings({ log, http, auth, deliveryController, database, writeBack
   }
 }
 
-const shownSettings = ({ deliveryController, submission, rollout, log }: Settings) => ({
+const shownSettings = ({ deliveryController, submission, rollout, log, lock }: Settings) => ({
   argoUrl: deliveryController.url,
   argoUrlAlias: deliveryController.urlAlias,
   argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
@@ -305,5 +309,5 @@ const shownSettings = ({ deliveryController, submission, rollout, log }: Setting
   registryProxy: rollout.registryProxy,
   skipTlsVerify: deliveryController.skipTlsVerify,
   logLevel: log.level,
-  lockdownSchedule: undefined,
+  lockdownSchedule: lock.text,
 })

@@ -17,7 +17,8 @@ type Dependencies = {
   readonly submitTask: SubmitTask
   readonly tasks: Pick<TaskStore, 'find' | 'list'>
   readonly endings: Pick<TaskEndings, 'wait'>
-  readonly isLocked: () => Promise<boolean>
+  /** The early look, before a credential is judged; the accepting transaction looks again. */
+  readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys `app`; throws when a credential was presented that is not good, or one is required and none was. */
   readonly identifyCaller: (request: FastifyRequest, app: string) => Promise<Caller>
 }
@@ -28,7 +29,7 @@ const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({ id: 'TaskMissin
 const Refused = ErrorReply.extend({ status: z.string() }).meta({ id: 'Refused' })
 
 export const taskRoutes =
-  ({ submitTask, tasks, endings, isLocked, identifyCaller }: Dependencies): FastifyPluginAsyncZod =>
+  ({ submitTask, tasks, endings, lockStatus, identifyCaller }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const taskOf = async (id: string): Promise<Task> => {
       const task = isTaskId(id) ? await tasks.find(id) : undefined
@@ -56,7 +57,8 @@ export const taskRoutes =
         },
       },
       async (request, reply) => {
-        if (await isLocked()) throw new DeploymentsLockedError()
+        const { active, retryAfterSeconds } = await lockStatus()
+        if (active) throw new DeploymentsLockedError(retryAfterSeconds)
         const { id } = await submitTask(request.body, await identifyCaller(request, request.body.app))
         return reply.code(202).send({ id, status: 'accepted' })
       },

@@ -1,5 +1,7 @@
 import type { TaskSubmission } from '../../contract/task.ts'
 import type { Caller } from '../auth/caller.ts'
+import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
+import type { NewTask } from './task.ts'
 import { makeTaskId } from './task-id.ts'
 import type { EndedTask } from './task-row.ts'
 import type { TaskStore } from './task-store.ts'
@@ -17,15 +19,18 @@ type Dependencies = {
   readonly tasks: Pick<TaskStore, 'insert'>
   /** Tells the watchers, after the commit, which tasks are new and which are over. */
   readonly announce: (accepted: string, superseded: readonly EndedTask[]) => void
+  /** The times around `now` in which no task is accepted. */
+  readonly closedTimes: (around: Date) => ClosedTimes
   readonly now: () => Date
 }
 
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
-  ({ tasks, announce, now }: Dependencies, settings: SubmissionSettings) =>
+  ({ tasks, announce, closedTimes, now }: Dependencies, settings: SubmissionSettings) =>
   async (submission: TaskSubmission, caller: Caller): Promise<{ id: string }> => {
-    const id = makeTaskId(now())
-    const { superseded } = await tasks.insert({
+    const submitted = now()
+    const id = makeTaskId(submitted)
+    const task: NewTask = {
       id,
       app: submission.app,
       author: submission.author,
@@ -35,7 +40,8 @@ export const createSubmitTask =
       timeoutSeconds: timeoutOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite: caller.kind !== 'anonymous',
-    })
+    }
+    const { superseded } = await tasks.insert(task, closedTimes(submitted))
     announce(id, superseded)
     return { id }
   }

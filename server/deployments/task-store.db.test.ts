@@ -1,8 +1,13 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { createDeployLock } from '../locks/deploy-lock.ts'
+import { createDeployLockStore } from '../locks/deploy-lock-store.ts'
+import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
+import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import type { NewTask } from './task.ts'
+import { DeploymentsLockedError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import { createTaskStore } from './task-store.ts'
 
@@ -67,7 +72,7 @@ describe('submission', () => {
   test('a stored task reads back as it was given, in progress', async () => {
     const tasks = createTaskStore(database)
     const task = aTask({ source: { repository: 'https://git.example/shop', sha: 'abc' } })
-    await tasks.insert(task)
+    await tasks.insert(task, neverClosed)
     const { id, app, images, source, timeoutSeconds } = task
     const stored = await tasks.find(id)
     expect(stored).toMatchObject({ id, app, images, source, timeoutSeconds, status: 'in progress' })
@@ -86,8 +91,8 @@ describe('submission', () => {
     const tasks = createTaskStore(database)
     const first = aTask({ mayWrite: row.earlier })
     const second = aTask({ app: first.app, mayWrite: row.later })
-    await tasks.insert(first)
-    await tasks.insert(second)
+    await tasks.insert(first, neverClosed)
+    await tasks.insert(second, neverClosed)
     expect((await tasks.find(first.id))?.status).toBe(row.survives ? 'in progress' : 'cancelled')
     if (row.survives) return
     expect(await tasks.find(first.id)).toMatchObject({ cause: 'superseded' })
@@ -98,8 +103,8 @@ describe('submission', () => {
   test('a task of another image leaves an unfinished one alone', async () => {
     const tasks = createTaskStore(database)
     const first = aTask()
-    await tasks.insert(first)
-    await tasks.insert(aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }))
+    await tasks.insert(first, neverClosed)
+    await tasks.insert(aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }), neverClosed)
     expect((await tasks.find(first.id))?.status).toBe('in progress')
   })
 
@@ -107,7 +112,7 @@ describe('submission', () => {
     const tasks = createTaskStore(database)
     const { app } = aTask()
     const submitted = Array.from({ length: 20 }, () => aTask({ app }))
-    await Promise.all(submitted.map((task) => tasks.insert(task)))
+    await Promise.all(submitted.map((task) => tasks.insert(task, neverClosed)))
     const { tasks: alive } = await tasks.list({ app, status: 'in progress' })
     expect(alive).toHaveLength(1)
     const { tasks: all } = await tasks.list({ app })
@@ -115,10 +120,85 @@ describe('submission', () => {
   })
 })
 
+describe("a lockdown, by the database's clock", () => {
+  const hourMs = 3_600_000
+  const databaseTime = async () => (await createDeployLockStore(database).read()).at.getTime()
+  const between = (fromMs: number, toMs: number) => ({ from: new Date(fromMs), to: new Date(toMs) })
+  const closedFrom = (ms: number): ClosedTimes => ({
+    known: between(ms - 24 * hourMs, ms + 24 * hourMs),
+    intervals: [between(ms, ms + hourMs)],
+  })
+
+  test('refuses a task, says until when, and leaves everything as it was', async () => {
+    const tasks = createTaskStore(database)
+    const earlier = aTask()
+    const late = aTask({ app: earlier.app })
+    await tasks.insert(earlier, neverClosed)
+    const refusal = await tasks
+      .insert(late, closedFrom((await databaseTime()) - 1_000))
+      .catch((error: unknown) => error)
+    if (!(refusal instanceof DeploymentsLockedError)) throw refusal
+    expect(refusal.retryAfterSeconds).toBeGreaterThan(3_500)
+    expect(refusal.retryAfterSeconds).toBeLessThan(3_600)
+    expect(await tasks.find(late.id)).toBeUndefined()
+    expect(await tasks.find(earlier.id)).toMatchObject({ status: 'in progress' })
+    expect(await eventsOf(earlier.id)).toHaveLength(1)
+  })
+
+  test('accepts before it begins and after it has ended', async () => {
+    const tasks = createTaskStore(database)
+    for (const beginsInMs of [hourMs / 2, -2 * hourMs]) {
+      const task = aTask()
+      await tasks.insert(task, closedFrom((await databaseTime()) + beginsInMs))
+      expect(await tasks.find(task.id)).toMatchObject({ status: 'in progress' })
+    }
+  })
+
+  test.for([-30, 30])('is unknown to a replica whose clock is %i days off, so nothing is accepted', async (days) => {
+    const tasks = createTaskStore(database)
+    const windows = [{ start: 0, end: 1 }]
+    const { closedTimes } = createDeployLock({
+      schedule: { windows, timeZone: 'UTC' },
+      read: createDeployLockStore(database).read,
+    })
+    const task = aTask()
+    const wrongTime = new Date((await databaseTime()) + days * 24 * hourMs)
+    await expect(tasks.insert(task, closedTimes(wrongTime))).rejects.toThrow(DeployLockUnknownError)
+    expect(await tasks.find(task.id)).toBeUndefined()
+  })
+
+  test('lets nothing of twenty racing submitters pass once it has begun', async () => {
+    const tasks = createTaskStore(database)
+    const { app } = aTask()
+    const beginsMs = (await databaseTime()) + 1_000
+    const limitMs = performance.now() + 20_000
+    const submitUntilRefused = async (_: unknown, submitter: number) => {
+      for (let accepted = 0; performance.now() < limitMs; accepted += 1) {
+        // Half of them wait for one another at the lock of their application, over the beginning.
+        const task = aTask(submitter % 2 === 0 ? { app } : { app: `${app}-${submitter}` })
+        try {
+          await tasks.insert(task, closedFrom(beginsMs))
+        } catch (error) {
+          if (error instanceof DeploymentsLockedError) return accepted
+          throw error
+        }
+      }
+      throw new Error('never refused')
+    }
+    const accepted = await Promise.all(Array.from({ length: 20 }, submitUntilRefused))
+    const { tasks: stored, total } = await tasks.list({ search: app })
+    expect(total).toBe(accepted.reduce((sum, count) => sum + count, 0))
+    expect(total).toBeGreaterThan(0)
+    expect(Math.max(...stored.map(({ created }) => created.getTime()))).toBeLessThan(beginsMs)
+  })
+})
+
 describe('claims', () => {
   test('of two replicas that claim at once each task has one owner', async () => {
     const tasks = createTaskStore(database)
-    const mine = await Promise.all(Array.from({ length: 40 }, () => aTask()).map((task) => tasks.insert(task)))
+    const mine = await Promise.all(
+      Array.from({ length: 40 }, () => aTask()).map((task) => tasks.insert(task, neverClosed)),
+    )
     expect(mine).toHaveLength(40)
     const owners = [await aReplica(), await aReplica()]
     const claimed = (await Promise.all(owners.map((owner) => tasks.claim(owner, 1000)))).flat()
@@ -131,7 +211,7 @@ describe('claims', () => {
     const tasks = createTaskStore(database)
     await tasks.claim(await aReplica(), 1000)
     const task = aTask({ timeoutSeconds: 60 })
-    await tasks.insert(task)
+    await tasks.insert(task, neverClosed)
     const dead = await aReplica()
     const [before] = await tasks.claim(dead, 1000)
     await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
@@ -152,8 +232,8 @@ describe('claims', () => {
     const tasks = createTaskStore(database)
     const owner = await aReplica()
     const [kept, lost] = [aTask(), aTask()]
-    await tasks.insert(kept)
-    await tasks.insert(lost)
+    await tasks.insert(kept, neverClosed)
+    await tasks.insert(lost, neverClosed)
     await tasks.claim(owner, 1000)
     expect(await tasks.claim(owner, 1000)).toEqual([])
     const again = await tasks.claim(owner, 1000, [kept.id])
@@ -164,7 +244,7 @@ describe('claims', () => {
   test('an end is written once, with its event', async () => {
     const tasks = createTaskStore(database)
     const task = aTask()
-    await tasks.insert(task)
+    await tasks.insert(task, neverClosed)
     const claim = (await tasks.claim(await aReplica(), 1000)).find((one) => one.task.id === task.id)?.claim
     if (!claim) throw new Error('the task was not claimed')
     const { id } = task
@@ -188,7 +268,7 @@ describe('the list', () => {
     const tasks = createTaskStore(database)
     const project = `list-${crypto.randomUUID()}`
     const submitted = ['a', 'b', 'c'].map((author) => aTask({ project, author }))
-    for (const task of submitted) await tasks.insert(task)
+    for (const task of submitted) await tasks.insert(task, neverClosed)
     const ids = async (filter: Parameters<typeof tasks.list>[0]) =>
       (await tasks.list({ project, ...filter })).tasks.map(({ author }) => author).join('')
     expect(await ids({})).toBe('cba')

@@ -1,12 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
+import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy, matches } from './task-conditions.ts'
+import { DeploymentsLockedError } from './task-errors.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
@@ -17,8 +19,14 @@ export function createTaskStore(database: Database) {
   const { query } = database
 
   return {
-    /** Inserts the task and cancels the unfinished ones it supersedes, in one transaction. */
-    insert: (task: NewTask) =>
+    /**
+     * Inserts the task and cancels the unfinished ones it supersedes, in one transaction. Whether a lockdown refuses it is
+     * decided by the time that the database gives the task (decision 0015).
+     *
+     * @throws {DeploymentsLockedError} if it was created in a closed time
+     * @throws {DeployLockUnknownError} if it was created outside of the times that are known
+     */
+    insert: (task: NewTask, closed: ClosedTimes) =>
       query.transaction().execute(async (transaction) => {
         // Tasks of one application are accepted one after another, so that of two at once exactly one survives.
         await sql`SELECT pg_advisory_xact_lock(hashtextextended(${task.app}, 0))`.execute(transaction)
@@ -27,7 +35,7 @@ export function createTaskStore(database: Database) {
           { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${task.id}` },
           isSupersededBy(task),
         )
-        await transaction
+        const { created } = await transaction
           .insertInto('tasks')
           .values({
             id: task.id,
@@ -41,7 +49,10 @@ export function createTaskStore(database: Database) {
             refresh: task.refresh,
             may_write: task.mayWrite,
           })
-          .execute()
+          .returning('created')
+          .executeTakeFirstOrThrow()
+        const { active, retryAfterSeconds } = judgeDeployLock(created, closed)
+        if (active) throw new DeploymentsLockedError(retryAfterSeconds)
         const events: NewTaskEvent[] = [{ kind: 'accepted', detail: acceptedText(task) }]
         if (superseded.length > 0) {
           events.push({ kind: 'superseded_others', detail: `superseded ${superseded.map(({ id }) => id).join(', ')}` })

@@ -1,5 +1,6 @@
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { isDatabaseUnreachable } from '../storage/database-unreachable.ts'
 import { echo, joinFaults } from './error-text.ts'
 import { InvalidRequestError, RefusedRequestError } from './request-errors.ts'
@@ -24,6 +25,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof RefusedRequestError) return refused(error)
   if (error instanceof TaskNotFoundError) return { status: 404, body: { id: echo(error.id), error: error.message } }
   if (error instanceof DeploymentsLockedError) return locked(error)
+  if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)
   // First the framework's own: a client that breaks off looks like a broken database connection, but has a status.
   const ofTheFramework = ofFastify(error)

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { answerTo } from './error-replies.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 
@@ -21,6 +22,7 @@ let received: unknown
 const failures: Record<string, () => Error> = {
   missing: () => new TaskNotFoundError('x'.repeat(5_000)),
   locked: () => new DeploymentsLockedError(90),
+  lockUnknown: () => new DeployLockUnknownError(new Date(0), { from: new Date(1), to: new Date(2) }),
   credential: () => new CredentialRefusedError('credential rejected: exp is missing'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
   bug: () => new Error('SELECT secret FROM /etc/passwd at db.internal:5432 canary-9'),
@@ -177,6 +179,11 @@ describe('errors of the service become answers', () => {
       'credential',
       401,
       { status: 'You are not authorized to perform this action', error: 'credential rejected: exp is missing' },
+    ],
+    [
+      'lockUnknown',
+      503,
+      { error: expect.stringContaining('the deploy lock is unknown: the database says it is 1970') },
     ],
     ['database', 503, { error: 'the database does not answer, try again later' }],
   ])('%s: %s', async ([name, status, body]) => {

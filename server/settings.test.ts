@@ -40,7 +40,7 @@ describe('the settings that are enough', () => {
     expect(settings.http).toMatchObject({ host: '0.0.0.0', port: 8080, metricsPort: undefined, trustedProxies: [] })
     expect(settings.submission).toEqual({ defaultTimeoutSeconds: 900, refreshByDefault: true })
     expect(settings.deliveryController).toMatchObject({ apiTimeoutMs: 60_000, apiRetries: 3, skipTlsVerify: false })
-    expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000, podLogLines: 0 })
+    expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000 })
     expect(settings.database).toMatchObject({ schema: 'watcher', isEmbedded: false })
     expect(settings.auth.requireCredential).toBe(false)
     expect(settings.lock).toEqual({ schedule: { windows: [], timeZone: 'UTC' }, text: undefined })
@@ -262,6 +262,7 @@ describe('a warning, and no refusal', () => {
     [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED is not available'],
     [{ MATTERMOST_ENABLED: 'true' }, 'MATTERMOST_ENABLED is not available'],
     [{ STATIC_FILES_PATH: '/static' }, 'STATIC_FILES_PATH is without effect'],
+    [{ POD_LOG_LINES: '20' }, 'POD_LOG_LINES is not available'],
     [{ GIT_MAX_ATTEMPTS: '5' }, 'GIT_MAX_ATTEMPTS is without effect'],
   ])('%j', ([change, warning]) => {
     const { warnings } = readSettings({ ...least, ...change })

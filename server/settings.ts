@@ -129,7 +129,6 @@ function rolloutOf(values: Values): RolloutSettings {
     appGoneGraceMs: values.APP_GONE_GRACE,
     acceptSuspended: values.ACCEPT_SUSPENDED_APP,
     registryProxy: values.DOCKER_IMAGES_PROXY,
-    podLogLines: values.POD_LOG_LINES,
     annotationPrefixes: values.ANNOTATION_PREFIXES,
     isStrict: values.ROLLOUT_STRICT,
     controlPlaneNamespace: values.ARGO_NAMESPACE,

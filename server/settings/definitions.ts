@@ -53,7 +53,6 @@ export const definitions = z.object({
   COMPARISON_ERROR_GRACE: value.duration.prefault('120s'),
   SYNC_FAILED_GRACE: value.duration.prefault('15s'),
   APP_GONE_GRACE: value.duration.prefault('30s'),
-  POD_LOG_LINES: value.wholeNumber(0, 100, 'lines').prefault('0'),
 
   LOCKDOWN_SCHEDULE: value.lockdownSchedule.prefault(''),
   LOCKDOWN_TIMEZONE: value.timeZone.prefault('UTC'),

@@ -25,6 +25,10 @@ const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => 
   WEBHOOK_ENABLED: { when: isOn, note: 'not available in this version: no webhook is called' },
   MATTERMOST_ENABLED: { when: isOn, note: 'not available in this version: nothing is posted' },
   TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
+  POD_LOG_LINES: {
+    when: (value) => isGiven(value) && value.trim() !== '0',
+    note: 'not available in this version: no log lines of Pods are read',
+  },
   GIT_MAX_ATTEMPTS: { when: isGiven, note: 'without effect: a write-back is tried until the deadline of its task' },
   GIT_BATCH_WRITEBACK: { when: isGiven, note: 'without effect: write-backs of one repository always share a push' },
   GIT_BATCH_MAX_SIZE: { when: isGiven, note: 'without effect: write-backs of one repository always share a push' },

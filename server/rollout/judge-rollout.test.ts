@@ -7,7 +7,8 @@ import {
   aSha,
   repository,
 } from '../../test/support/application-builder.ts'
-import { type Judgement, judgeRollout } from './judge-rollout.ts'
+import { judgeRollout } from './judge-rollout.ts'
+import type { Judgement } from './judgement.ts'
 import { parseApplication } from './observed-application.ts'
 import { parseResourceTree, type ResourceTree } from './resource-tree.ts'
 import { startMemory } from './rollout-memory.ts'

@@ -73,5 +73,3 @@ export function describeWaiting(context: GateContext, gates: Gates, standstill: 
   if (waits.length === 0) return 'waiting for the last look'
   return [`waiting for ${waits.join('; ')}`, ...(message === undefined ? [] : [`operation: ${message}`])].join('; ')
 }
-
-export type DueAction = { readonly atMs: number; readonly action: WantedAction }

@@ -12,7 +12,8 @@ import type {
   PodAddress,
   ReadOutcome,
 } from './delivery-controller.ts'
-import { type Judgement, judgeRollout } from './judge-rollout.ts'
+import { judgeRollout } from './judge-rollout.ts'
+import type { Judgement } from './judgement.ts'
 import { mergeSighting, type Sighting } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { createReachability } from './reachability.ts'

@@ -1,0 +1,118 @@
+import { wantedImageReads } from './gate-images.ts'
+import { wantedRelations } from './gate-revision.ts'
+import { checkForeignImage, wantedOverrides } from './judge-failure.ts'
+import { findBadPods, nextTreeAtMs } from './judge-pods.ts'
+import { nextWindowsAtMs } from './judge-waiting.ts'
+import { badPodGraceOf, isAwaitingCommit, type Look, settleTimeOf } from './look.ts'
+import { nextRefreshAtMs } from './refresh-policy.ts'
+import { relationKey, type WantedAction } from './rollout-observation.ts'
+import { rolloutTimes } from './rollout-settings.ts'
+
+type Due = { readonly atMs: number; readonly action: WantedAction }
+
+/** What is known to be needed now. */
+export function immediateActions(look: Look): readonly WantedAction[] {
+  const { observation, context, gates } = look
+  if (look.memory.since.gone !== undefined) return []
+  if (observation.writeBack.kind === 'undecided') return [{ kind: 'decide_write_back' }]
+  if (isAwaitingCommit(look)) return []
+  return [...wantedRelations(context), ...wantedOverrides(context, gates, observation)]
+}
+
+/** What is needed at some time, and when. */
+export function dueActions(look: Look): readonly Due[] {
+  const { memory, observation, context } = look
+  if (isAwaitingCommit(look) || memory.since.gone !== undefined) return []
+  const { degraded, progressing } = memory.since
+  const tree = nextTreeAtMs(degraded, progressing, observation.tree, badPodGraceOf(look))
+  const windows = nextWindowsAtMs(context, memory.since, observation)
+  const refresh = refreshDueAtMs(look)
+  return [
+    ...(refresh === undefined
+      ? []
+      : [{ atMs: refresh, action: { kind: 'refresh', why: refreshReason(look) } as const }]),
+    ...(tree === undefined ? [] : [{ atMs: tree, action: { kind: 'tree' } as const }]),
+    ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
+    ...imageReads(look),
+    ...podEventReads(look),
+    ...unknownRelations(look),
+  ]
+}
+
+function refreshDueAtMs({ memory, task, context, gates, observation }: Look): number | undefined {
+  const { baseline } = memory
+  const { application } = context
+  const hasMoved =
+    baseline?.revisions.join() !== application.revisions.join() || baseline.images.join() !== application.images.join()
+  return nextRefreshAtMs({
+    mayRefresh: task.refresh,
+    hasCommit: observation.writeBack.kind === 'ended',
+    isRevisionOpen: gates.isOpen('R'),
+    hasMoved,
+    awaitingComparisonSinceMs: memory.since.awaiting_comparison,
+    fromMs: memory.refreshFromMs,
+    asks: memory.refreshAsks,
+    askedAtMs: memory.refreshAskedAtMs,
+    anyAskedAtMs: observation.refresh.lastAskedAtMs,
+    foreignSinceMs: observation.refresh.pending === undefined ? memory.since.refresh_pending : undefined,
+  })
+}
+
+const refreshReason = ({ gates, memory }: Look) =>
+  gates.isOpen('R') && memory.since.awaiting_comparison !== undefined
+    ? 'no comparison after the operation'
+    : 'to see the newest commit'
+
+/** Reads that only matter when all is well but the images. */
+function imageReads({ context, gates, observation, nowMs, memory }: Look): readonly Due[] {
+  if (!gates.othersAreOpen || (gates.isOpen('I') && gates.isOpen('V'))) return []
+  const mustRead = checkForeignImage({ context, gates, observation }).kind === 'must_read'
+  const wants = [...wantedImageReads(context), ...(mustRead ? [{ kind: 'managed_resources' } as const] : [])]
+  const strict = gates.isOpen('V') ? [] : [{ kind: 'tree' } as const]
+  const lastAskedAtMs = { tree: observation.tree?.askedAtMs, managed_resources: observation.managed?.askedAtMs }
+  return [...wants, ...strict].flatMap((action) => {
+    if (action.kind !== 'tree' && action.kind !== 'managed_resources') return []
+    const earlier = lastAskedAtMs[action.kind]
+    const atMs = earlier === undefined ? nowMs : earlier + rolloutTimes.imagesEveryMs
+    return [{ atMs: Math.max(atMs, memory.startedAtMs), action }]
+  })
+}
+
+/** The first Pod that does not start is looked into, for the reason. */
+function podEventReads({ observation, context, gates, nowMs }: Look): readonly Due[] {
+  const { tree, podEvents } = observation
+  if (tree?.value === undefined || !gates.isOpen('R') || gates.isOpen('H')) return []
+  const [bad] = findBadPods(tree.value, context.wanted, context.settings)
+  if (bad === undefined) return []
+  const { namespace, name, uid } = bad.pod
+  const atMs = podEvents === undefined ? nowMs : podEvents.askedAtMs + rolloutTimes.podEventsEveryMs
+  return [{ atMs, action: { kind: 'pod_events', namespace, name, uid } }]
+}
+
+/** A Git host that could not be asked may answer later. */
+function unknownRelations({ observation, context, nowMs }: Look): readonly Due[] {
+  const { commit, application } = context
+  if (commit === undefined) return []
+  return application.revisions.flatMap((revision) => {
+    const known = observation.relations.get(relationKey(commit.commit, revision))
+    if (known?.relation !== 'unknown') return []
+    const action = { kind: 'relation', repository: commit.repository, commit: commit.commit, revision } as const
+    return [{ atMs: Math.max(known.atMs + rolloutTimes.relationAgainMs, nowMs), action }]
+  })
+}
+
+/** When something that only has to last will have lasted. */
+export function graceEnds(look: Look): readonly number[] {
+  const { task, memory, settings, nowMs } = look
+  const { gone, complete, degraded, comparison_error: error, sync_failed: failed } = memory.since
+  const ends: readonly (readonly [number | undefined, number])[] = [
+    [gone, settings.appGoneGraceMs],
+    [complete, settleTimeOf(look)],
+    [degraded, settings.degradedGraceMs],
+    [error, settings.comparisonErrorGraceMs],
+    [failed, settings.syncFailedGraceMs],
+    [task.deadlineMs, 0],
+    [task.deadlineMs, rolloutTimes.lastLookMs],
+  ]
+  return ends.flatMap(([since, lasts]) => (since === undefined || since + lasts <= nowMs ? [] : [since + lasts]))
+}

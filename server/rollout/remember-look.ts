@@ -1,0 +1,104 @@
+import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
+import { isSyncFailing } from './judge-failure.ts'
+import type { Gates } from './judge-gates.ts'
+import { findBadPods, rememberBadPods } from './judge-pods.ts'
+import { isIdleOutOfSync } from './judge-waiting.ts'
+import { isAwaitingCommit } from './look.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import { continueSince, type LastingCondition, type RolloutMemory, startMemory } from './rollout-memory.ts'
+import type { RolloutObservation } from './rollout-observation.ts'
+import type { Baseline } from './watched-task.ts'
+
+/** First look, re-creation, comparisons since the baseline, and the arrival of our commit. */
+export function rememberLook(
+  memory: RolloutMemory,
+  newest: ObservedApplication,
+  observation: RolloutObservation,
+  nowMs: number,
+): RolloutMemory {
+  const known = memory.baseline?.uid === newest.uid ? memory : startAnew(memory, newest, observation, nowMs)
+  const withCommit = rememberRefresh(rememberCommit(known, observation), observation)
+  const reconciledAtMs = newest.reconciledAtMs
+  const isNew =
+    reconciledAtMs !== undefined &&
+    reconciledAtMs > (withCommit.comparisons.at(-1) ?? withCommit.baseline?.reconciledAtMs ?? 0)
+  return isNew ? { ...withCommit, comparisons: [...withCommit.comparisons, reconciledAtMs].slice(-2) } : withCommit
+}
+
+function startAnew(
+  memory: RolloutMemory,
+  newest: ObservedApplication,
+  observation: RolloutObservation,
+  nowMs: number,
+): RolloutMemory {
+  // Of a re-created application nobody knows whether it has seen our commit already.
+  const isBeforeCommit = memory.baseline === undefined && observation.writeBack.kind !== 'ended'
+  const baseline = baselineOf(newest, isBeforeCommit)
+  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, told: memory.told }
+}
+
+function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): Baseline {
+  const { uid, version, revisions, reconciledAtMs, images, operation } = application
+  const operationStartedAtMs = isOperationActive(application) ? undefined : operation?.startedAtMs
+  return { uid, version, revisions, reconciledAtMs, images, operationStartedAtMs, isBeforeCommit }
+}
+
+function rememberCommit(memory: RolloutMemory, { writeBack }: RolloutObservation): RolloutMemory {
+  if (writeBack.kind !== 'ended' || memory.refreshFromMs >= writeBack.atMs) return memory
+  return { ...memory, refreshFromMs: writeBack.atMs, refreshAsks: 0 }
+}
+
+/** Refreshes are shared by all tasks of an application; those asked since this one needs them count. */
+function rememberRefresh(memory: RolloutMemory, { refresh }: RolloutObservation): RolloutMemory {
+  const askedAtMs = refresh.lastAskedAtMs
+  if (askedAtMs === undefined || askedAtMs < memory.refreshFromMs || askedAtMs === memory.refreshAskedAtMs)
+    return memory
+  return { ...memory, refreshAsks: memory.refreshAsks + 1, refreshAskedAtMs: askedAtMs }
+}
+
+/** What lasts, since when, and which Pods are bad. */
+export function remember(
+  memory: RolloutMemory,
+  context: GateContext,
+  gates: Gates,
+  observation: RolloutObservation,
+  nowMs: number,
+): RolloutMemory {
+  const { tree } = observation
+  const isNewTree = tree !== undefined && tree.askedAtMs !== memory.judgedTreeAtMs
+  const bad = tree?.value === undefined ? undefined : findBadPods(tree.value, context.wanted, context.settings)
+  const operation = context.application.operation
+  const failedOperation = `${operation?.startedAtMs} ${operation?.finishedAtMs}`
+  const { sync_failed: _, ...others } = memory.since
+  const since = failedOperation === memory.failedOperation ? memory.since : others
+  return {
+    ...memory,
+    failedOperation,
+    since: continueSince(since, holdingConditions(context, gates, observation), nowMs),
+    judgedTreeAtMs: tree?.askedAtMs,
+    badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, tree.askedAtMs) : memory.badPods,
+  }
+}
+
+function holdingConditions(
+  context: GateContext,
+  gates: Gates,
+  observation: RolloutObservation,
+): ReadonlySet<LastingCondition> {
+  const { application } = context
+  const isGone = observation.known.isGone || application.isDeleting
+  const isReached = gates.isOpen('R') && !isGone && !isAwaitingCommit({ observation })
+  const isIdle = !isOperationActive(application)
+  const conditions: readonly (readonly [LastingCondition, boolean])[] = [
+    ['gone', isGone],
+    ['complete', gates.areOpen && !isGone && !isAwaitingCommit({ observation })],
+    ['degraded', isReached && gates.isOpen('S') && isIdle && application.healthStatus === 'Degraded'],
+    ['progressing', isReached && application.healthStatus === 'Progressing'],
+    ['comparison_error', errorConditionsOf(application).length > 0 && !isAwaitingCommit({ observation }) && !isGone],
+    ['sync_failed', !isAwaitingCommit({ observation }) && !isGone && isSyncFailing(context, gates)],
+    ['idle_out_of_sync', !isGone && isIdleOutOfSync(context, gates)],
+    ['awaiting_comparison', isReached && isIdle && !gates.isOpen('P')],
+    ['refresh_pending', application.isRefreshPending],
+  ]
+  return new Set(conditions.flatMap(([condition, holds]) => (holds ? [condition] : [])))
+}

@@ -54,7 +54,7 @@ const byNumber = (a: number, b: number) => a - b
 /** As it is written in a schedule. */
 export const renderWindow = ({ start, end }: LockdownWindow) => `${renderWeekMinute(start)} - ${renderWeekMinute(end)}`
 
-function renderWeekMinute(minute: number): string {
+export function renderWeekMinute(minute: number): string {
   const twoDigits = (value: number) => String(value).padStart(2, '0')
   const ofDay = minute % minutesOfDay
   return `${daysOfWeek[Math.floor(minute / minutesOfDay) % 7]} ${twoDigits(Math.floor(ofDay / 60))}:${twoDigits(ofDay % 60)}`

@@ -3,11 +3,12 @@ import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import path from 'node:path'
 import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { openGitAccess } from './git-access.ts'
 import { type GitRepository, openGitRepository } from './git-repository.ts'
+import { parseRepositoryAddress } from './repository-address.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
 let host: GitHost
@@ -182,10 +183,15 @@ describe('a push that does not land', () => {
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
     await writeFile(hook, '#!/bin/sh\nexec sleep 20\n')
     await chmod(hook, 0o755)
-    const { repository } = await open(name, { gitOpTimeoutMs: 1_500 })
+    const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
     const started = performance.now()
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
     expect(performance.now() - started).toBeLessThan(10_000)
+    await vi.waitFor(async () => {
+      const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,ppid,pgid,stat,args'])
+      const left = stdout.split('\n').filter((line) => line.includes(' ssh ') && line.includes(access.folder))
+      expect(left).toEqual([])
+    }, 3_000)
     await host.stopListening()
     await host.listenAgain()
   })
@@ -291,6 +297,58 @@ describe('the SSH key', () => {
     const { access } = await openAccess({ sshKeyPath: key })
     expect(await access.checkSshKey()).toMatch(says)
   })
+})
+
+describe('an https repository (GIT_CREDENTIALS)', () => {
+  test('gets user and token from the environment alone, by a constant helper', async () => {
+    const login = { user: 'bot', password: 'not-on-any-command-line' }
+    const { access } = await openAccess({ gitCredentials: new Map([['git.example', login]]) })
+    const address = parseRepositoryAddress('https://git.example/team/deploy.git')
+    const filled = await access.git(
+      '/nonexistent',
+      address,
+      ['credential', 'fill'],
+      'protocol=https\nhost=git.example\n\n',
+    )
+    expect(filled.toString()).toContain('username=bot\npassword=not-on-any-command-line')
+    const { GIT_ALLOW_PROTOCOL, ...environment } = await access.environment('/nonexistent', address)
+    expect(GIT_ALLOW_PROTOCOL).toBe('https')
+    const holders = Object.keys(environment).filter((name) => environment[name]?.includes(login.password))
+    expect(holders).toEqual(['WATCHER_GIT_PASSWORD'])
+    expect(access.redact(`fatal: ${login.password}`)).not.toContain(login.password)
+  })
+
+  test('without an entry for the host nothing is tried', async () => {
+    const { access } = await openAccess()
+    const address = parseRepositoryAddress('https://git.example/team/deploy.git')
+    await expect(access.git('/nonexistent', address, ['ls-remote'])).rejects.toMatchObject({ code: 'access_denied' })
+  })
+})
+
+test('nothing of our own environment reaches git', async () => {
+  process.env.GIT_ALLOW_PROTOCOL = 'ext'
+  process.env.GIT_SSH_COMMAND = 'touch /tmp/never'
+  onTestFinished(() => {
+    delete process.env.GIT_ALLOW_PROTOCOL
+    delete process.env.GIT_SSH_COMMAND
+  })
+  const { access } = await openAccess()
+  const ssh = parseRepositoryAddress(host.url('x.git'))
+  expect(Object.keys(await access.environment('/x', ssh)).sort()).toEqual([
+    'GIT_ALLOW_PROTOCOL',
+    'GIT_CONFIG_GLOBAL',
+    'GIT_CONFIG_NOSYSTEM',
+    'GIT_DIR',
+    'GIT_SSH_COMMAND',
+    'GIT_SSH_VARIANT',
+    'GIT_TERMINAL_PROMPT',
+    'HOME',
+    'LC_ALL',
+    'PATH',
+  ])
+  const local = await access.environment('/x', undefined)
+  expect(local).toMatchObject({ GIT_ALLOW_PROTOCOL: 'none' })
+  expect(local).not.toHaveProperty('GIT_SSH_COMMAND')
 })
 
 describe('a damaged cache', () => {

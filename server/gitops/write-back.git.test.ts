@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
+import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
@@ -421,6 +422,39 @@ describe('once only', () => {
     expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
     await host.stopListening()
     await host.listenAgain()
+  })
+
+  test('connections that break at any moment: one commit for each task all the same', async () => {
+    const name = await aRepository()
+    await using proxy = await startFaultProxy({ port: host.port })
+    const knownHostsPath = path.join(host.folder, 'proxy_hosts')
+    const hostLine = await readFile(host.knownHostsPath, 'utf8')
+    await writeFile(knownHostsPath, hostLine.replace(`:${host.port}`, `:${proxy.port}`))
+    const service = await aService({ knownHostsPath })
+    const repository = `ssh://git@127.0.0.1:${proxy.port}/${name}`
+    let round = 0
+    let cutting = setTimeout(cut, 20)
+    function cut() {
+      proxy.cut()
+      round += 1
+      if (round < 30) cutting = setTimeout(cut, 20 + ((round * 37) % 120))
+    }
+    onTestFinished(() => clearTimeout(cutting))
+    const ids: string[] = []
+    for (let at = 0; at < 15; at += 1) {
+      const id = await service.queue({ repository, app: `app-${at}` })
+      ids.push(id)
+      await vi.waitFor(async () => expect((await service.events(id)).length).toBeGreaterThan(1), 20_000)
+    }
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => 'landed'))
+    const trailers = await host.git(name, 'log', '--format=%(trailers:key=Watcher-Task,valueonly)', 'main')
+    expect(
+      trailers
+        .split('\n')
+        .filter((line) => line !== '')
+        .sort(),
+    ).toEqual([...ids].sort())
   })
 
   test("a dead owner's pushes: what landed is found, what did not is pushed", async () => {

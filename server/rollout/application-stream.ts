@@ -3,7 +3,7 @@ import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.
 import type { ObservedApplication } from './observed-application.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
-export const streamTimes = {
+const streamTimes = {
   provenMs: 20_000,
   watchdogMs: 45_000,
   quietMs: 500,

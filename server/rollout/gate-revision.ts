@@ -36,7 +36,7 @@ function isFromBefore({ baseline }: GateContext, commit: AwaitedCommit, revision
 }
 
 /** Positions of the sources that read the branch we pushed to. */
-export function followingSources(sources: readonly ApplicationSource[], commit: AwaitedCommit): readonly number[] {
+function followingSources(sources: readonly ApplicationSource[], commit: AwaitedCommit): readonly number[] {
   return sources.flatMap((source, index) => (follows(source, commit) ? [index] : []))
 }
 

@@ -5,7 +5,7 @@ import type { RolloutSettings } from './rollout-settings.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** alive, no errors, revision, synced, operation over, post-operation comparison, healthy, images, verified. */
-export const gateNames = ['D', 'N', 'R', 'S', 'O', 'P', 'H', 'I', 'V'] as const
+const gateNames = ['D', 'N', 'R', 'S', 'O', 'P', 'H', 'I', 'V'] as const
 export type GateName = (typeof gateNames)[number]
 
 /** One condition of a finished rollout: open, or closed with what it waits for and the value it saw. */

@@ -33,7 +33,7 @@ function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
   return isReady && isSameKind && (other.createdAtMs ?? 0) > (bad.createdAtMs ?? 0)
 }
 
-export const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
+const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
 
 /** A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. */
 export function rememberBadPods(
@@ -65,11 +65,11 @@ export function hopelessPod(
 }
 
 /** How long a rollout may be in progress before its Pods are looked at. */
-export function treeAfterMs(badPodGraceMs: number): number {
+function treeAfterMs(badPodGraceMs: number): number {
   return badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.treeEveryMs, badPodGraceMs)
 }
 
-export function treeEveryMs(badPodGraceMs: number): number {
+function treeEveryMs(badPodGraceMs: number): number {
   return badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.treeEveryMs, badPodGraceMs / 2)
 }
 

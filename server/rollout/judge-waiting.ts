@@ -3,7 +3,7 @@ import { errorConditionsOf, type GateContext, isOperationActive } from './gates.
 import type { Gates } from './judge-gates.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { Since } from './rollout-memory.ts'
-import type { RolloutObservation, WantedAction } from './rollout-observation.ts'
+import type { RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 
 /** Why a rollout stands still although nothing is wrong: what to say, and the cause if it stays so until the deadline. */

@@ -1,7 +1,7 @@
 import type { ApplicationSource } from '../gitops/application-source.ts'
 import { hasObject, isTrueAt, listAt, numberAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
 
-export type ObservedResource = {
+type ObservedResource = {
   readonly group: string
   readonly kind: string
   readonly namespace: string
@@ -25,7 +25,7 @@ export type OperationResource = {
   readonly images: readonly string[]
 }
 
-export type ObservedOperation = {
+type ObservedOperation = {
   readonly phase: string | undefined
   readonly message: string | undefined
   readonly startedAtMs: number | undefined
@@ -38,7 +38,7 @@ export type ObservedOperation = {
   readonly resources: readonly OperationResource[]
 }
 
-export type ObservedHydration = {
+type ObservedHydration = {
   readonly isRunning: boolean
   readonly failure: string | undefined
   readonly lastDryRevision: string | undefined

@@ -2,7 +2,7 @@
  * Host and path of a Git address, so that `git@host:a/b.git`, `ssh://git@host:2222/a/b` and `https://host/a/b.git` are one
  * repository. Ports differ between protocols and say nothing; the path keeps its case, because hosts differ in that.
  */
-export function repositoryIdentity(address: string): string {
+function repositoryIdentity(address: string): string {
   const scp = /^(?:[^@/]+@)?([^:/]+):(?!\/\/)(.+)$/.exec(address)
   if (scp !== null && !address.includes('://')) return identity(scp[1] ?? '', scp[2] ?? '')
   const url = URL.canParse(address) ? new URL(address) : undefined

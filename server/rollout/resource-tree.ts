@@ -13,7 +13,7 @@ export type ObservedPod = {
 }
 
 /** A resource that is not well, for the reason of a failure. */
-export type UnwellResource = {
+type UnwellResource = {
   readonly kind: string
   readonly name: string
   readonly health: string

@@ -1,7 +1,7 @@
 import type { Baseline } from './watched-task.ts'
 
 /** Things that count only when they last. */
-export const lastingConditions = [
+const lastingConditions = [
   'complete',
   'degraded',
   'progressing',

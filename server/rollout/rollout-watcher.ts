@@ -53,7 +53,7 @@ type DecidedTask = {
 }
 
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
-export type TaskRecords = {
+type TaskRecords = {
   saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean>
   saveProgress(
     claim: Claim,

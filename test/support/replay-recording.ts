@@ -15,7 +15,7 @@ import { createVirtualClock } from './virtual-clock.ts'
 const folder = new URL('../fixtures/argocd/', import.meta.url)
 
 /** One deployment of a recording. Times are those of the recording. */
-export type ReplayedTask = {
+type ReplayedTask = {
   /** First characters of the commit that its push made; none: nothing was committed for it. */
   readonly commit?: string
   readonly image: string

@@ -26,9 +26,17 @@ export function openDatabase(settings: DatabaseSettings, onIdleError: (error: Er
     query_timeout: 5_000,
     application_name: 'deployment-watcher',
   })
-  pool.on('error', onIdleError)
+  let isClosing = false
+  // While the pool closes, the server may end a connection first: nobody misses it.
+  pool.on('error', (error) => {
+    if (!isClosing) onIdleError(error)
+  })
   // A connection that breaks while it is in use rejects its query and also emits an error, which must have a listener.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }).withSchema(settings.schema)
-  return { query, settings, [Symbol.asyncDispose]: () => query.destroy() }
+  const close = () => {
+    isClosing = true
+    return query.destroy()
+  }
+  return { query, settings, [Symbol.asyncDispose]: close }
 }

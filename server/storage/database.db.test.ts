@@ -1,0 +1,23 @@
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../../test/support/database.ts'
+import { openDatabase } from './database.ts'
+
+test('a connection that the server ends while the pool closes is no trouble', async () => {
+  await using testDatabase = await createTestDatabase()
+  const admin = new Client({ connectionString: testDatabase.url })
+  await admin.connect()
+  const troubles: Error[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const database = openDatabase(testDatabase.settings, (error) => troubles.push(error))
+    const read = () => database.query.selectFrom('tasks').select('id').execute()
+    await Promise.all(Array.from({ length: 8 }, read))
+    const ended = admin.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+    await database[Symbol.asyncDispose]()
+    await ended
+  }
+  await admin.end()
+  expect(troubles).toEqual([])
+})

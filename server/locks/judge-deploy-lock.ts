@@ -5,7 +5,7 @@ import type { Interval } from './lockdown-times.ts'
 export type ClosedTimes = { readonly known: Interval; readonly intervals: readonly Interval[] }
 
 /** An end that is not known, or never comes, is null. */
-export type LockdownPeriod = { readonly from: Date; readonly to: Date | null }
+type LockdownPeriod = { readonly from: Date; readonly to: Date | null }
 
 export type DeployLockStatus = {
   readonly active: boolean

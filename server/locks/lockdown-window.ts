@@ -9,7 +9,7 @@ export type WeekSpan = LockdownWindow
 
 export const daysOfWeek: readonly string[] = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 export const minutesOfDay = 24 * 60
-export const minutesOfWeek = 7 * minutesOfDay
+const minutesOfWeek = 7 * minutesOfDay
 
 type NumberedSpan = WeekSpan & { readonly window: number }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startDemo } from './demo.ts'
 import type { Application } from './model/application.ts'
 import { chartFiles, overrideFile } from './model/example-repository.ts'
 import { fastTimes } from './model/simulator-times.ts'
@@ -13,7 +14,12 @@ let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'simulator-'))
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+const children = new Set<ChildProcess>()
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL') // those of a test that failed half-way
+  children.clear()
+  await rm(folder, { recursive: true, force: true })
+})
 
 async function read(simulator: Pick<Simulator, 'argoUrl' | 'argoToken'>, path: string): Promise<Response> {
   return fetch(`${simulator.argoUrl}/api/v1/applications${path}`, {
@@ -75,6 +81,47 @@ describe('a simulator with a real repository', () => {
     expect(first.headers.get('content-type')).toContain(action.kind === 'html' ? 'text/html' : 'application/json')
     expect((await readApplication(simulator, '/shop')).metadata.name).toBe('shop')
   })
+
+  test('an error on connecting a stream comes in the envelope of streams', async () => {
+    await using simulator = await startSimulator({ folder, times: fastTimes })
+    simulator.control.faults.http.add({ calls: ['stream'], times: 1, action: { kind: 'error', status: 401 } })
+    const headers = { Authorization: `Bearer ${simulator.argoToken}`, Accept: 'text/event-stream' }
+    const answer = await fetch(`${simulator.argoUrl}/api/v1/stream/applications`, { headers })
+    expect(answer.status).toBe(401)
+    expect(await answer.text()).toMatch(/^data: \{"error":\{"grpc_code":16,"http_code":401,.*\}\} \n\n$/)
+  })
+
+  test('a branch that steps back is followed, as the controller follows a replicated Git host', async () => {
+    await using simulator = await startSimulator({ folder, times: fastTimes })
+    await simulator.git.createRepository('gitops', chartFiles('shop'))
+    const first = (await simulator.git.head('gitops')) ?? ''
+    await simulator.control.createApplication({ name: 'shop', source: { repository: 'gitops', path: 'shop' } })
+    const second = await simulator.git.commit('gitops', { README: 'words' })
+    expect((await readApplication(simulator, '/shop?refresh=normal')).status.sync.revision).toBe(second)
+    await simulator.git.setHead('gitops', 'main', first)
+    expect((await readApplication(simulator, '/shop?refresh=normal')).status.sync.revision).toBe(first)
+  })
+
+  test('the demo: the good application is healthy and the bad Pod is in the tree soon after the push', async () => {
+    await using simulator = await startSimulator({ folder })
+    await startDemo(simulator)
+    const apps = ['shop', 'payments']
+    await simulator.git.commit(
+      'gitops',
+      Object.fromEntries(apps.map((app) => [`apps/${app}/.argocd-source-${app}.yaml`, overrideFile('2.0.0')])),
+    )
+    await Promise.all(apps.map((app) => read(simulator, `/${app}?refresh=normal`)))
+    await vi.waitFor(
+      async () =>
+        expect(await (await read(simulator, '/payments/resource-tree')).text()).toContain('Back-off pulling image'),
+      10_000,
+    )
+    await vi.waitFor(async () => {
+      const { status } = await readApplication(simulator, '/shop')
+      expect(status).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
+      expect(status.summary.images).toContain('registry.example/shop:2.0.0')
+    }, 10_000)
+  }, 30_000)
 
   test('a refresh that never ends is answered by the deadline, and the annotation stays', async () => {
     await using simulator = await startSimulator({ folder, times: fastTimes })
@@ -176,6 +223,7 @@ function startMain(more: readonly string[] = []): {
   const child = spawn(process.execPath, ['simulator/main.ts', '--demo', '--dir', folder, ...more], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  children.add(child)
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const ready = new Promise<Ready>((resolve, reject) => {
     if (child.stdout) createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line)))

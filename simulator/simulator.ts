@@ -147,6 +147,8 @@ export async function startSimulator(options: SimulatorOptions) {
         (await repositoryAt(name)).commit(files, commit),
       log: async (name: string, branch?: string) => (await repositoryAt(name)).log(branch),
       head: async (name: string, branch?: string) => (await repositoryAt(name)).head(branch),
+      /** Moves a branch, also backwards, as a replicated Git host may do. */
+      setHead: async (name: string, branch: string, sha: string) => (await repositoryAt(name)).setHead(branch, sha),
       readFile: async (name: string, path: string, revision?: string) =>
         (await repositoryAt(name)).readFile(path, revision),
     },

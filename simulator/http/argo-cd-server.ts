@@ -76,14 +76,15 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
     if (route.kind === 'not-found')
       return plain(response, 404, url.pathname.startsWith('/api') ? 'Not Found\n' : '404 page not found\n')
     if (route.kind === 'method-not-allowed') return plain(response, 405, 'Method Not Allowed\n')
-    const entry = logCall(request, response, url, route)
+    logCall(request, response, url, route)
     const body = await textOf(request)
     const fault = faults.next(route.kind, route.application)
-    if (fault && (await applyFault(fault, request, response))) return
+    const call = { kind: route.kind, request, response, url, application: route.application, body }
+    if (fault && (await applyFault(fault, request, response, (error) => respondWithError(call, error)))) return
     if (request.method !== 'GET' && request.headers['content-type']?.toLowerCase() !== 'application/json') {
       return plain(response, 415, 'Invalid content type\n')
     }
-    await answer(entry.kind, { request, response, url, application: route.application, body })
+    await answer(call)
   }
 
   function logCall(
@@ -106,31 +107,36 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
       entry.status = response.headersSent ? response.statusCode : undefined
       entry.durationMs = clock.now() - entry.atMs
     })
-    return entry
   }
 
-  type Incoming = Pick<Call, 'request' | 'response' | 'url' | 'application' | 'body'>
+  type Incoming = Pick<Call, 'kind' | 'request' | 'response' | 'url' | 'application' | 'body'>
 
-  async function answer(kind: CallKind, incoming: Incoming): Promise<void> {
+  /** In the words of a stream where the caller asked for one. */
+  function respondWithError(incoming: Incoming, error: ApiError): void {
+    const call: Call = { ...incoming, account: nobody, signal: new AbortController().signal }
+    if (streamKinds.includes(call.kind)) openStream(call).fail(error)
+    else if (!call.response.destroyed) send(call, error.status, unaryErrorBody(error))
+  }
+
+  function openStream(call: Call): EventStream {
+    return openEventStream(call, { clock, keepaliveMs: () => controller.times().keepalive })
+  }
+
+  async function answer(incoming: Incoming): Promise<void> {
     const abort = new AbortController()
     incoming.response.on('close', () => abort.abort())
-    const call: Call = { ...incoming, kind, account: nobody, signal: abort.signal }
-    const isStream = streamKinds.includes(kind)
-    const stream = isStream
-      ? openEventStream(call, { clock, keepaliveMs: () => controller.times().keepalive })
-      : undefined
+    const call: Call = { ...incoming, account: nobody, signal: abort.signal }
+    const stream = streamKinds.includes(call.kind) ? openStream(call) : undefined
     try {
       const timeoutMs = grpcTimeoutMs(call.request.headers['grpc-timeout']?.toString())
-      const account = authenticate(kind, call)
+      const known = { ...call, account: authenticate(call) }
       if (timeoutMs !== undefined) limit(abort, timeoutMs, call.response)
-      const known = { ...call, account }
-      if (stream) await answerStream({ ...known }, stream)
+      if (stream) answerStream(known, stream)
       else await answerUnary(known)
     } catch (error) {
-      const failure =
-        error instanceof ApiError ? error : new ApiError(2, error instanceof Error ? error.message : String(error))
+      const failure = asApiError(error)
       if (stream) stream.fail(failure)
-      else if (!call.response.destroyed) send(call, failure.status, unaryErrorBody(failure))
+      else respondWithError(call, failure)
     }
   }
 
@@ -139,18 +145,18 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
     response.on('close', () => clearTimeout(timer))
   }
 
-  function authenticate(kind: CallKind, call: Call): Account {
+  function authenticate(call: Call): Account {
     const token = presentedToken(call.request.headers)
     try {
       return accounts.authenticate(token)
     } catch (error) {
-      if (openKinds.includes(kind)) return nobody
+      if (openKinds.includes(call.kind)) return nobody
       if (options.anonymous) return options.anonymous
       throw error
     }
   }
 
-  async function answerStream(call: Call, stream: EventStream): Promise<void> {
+  function answerStream(call: Call, stream: EventStream): void {
     if (call.kind === 'logs') {
       const envelopes = readLogs(call, context())
       for (const envelope of envelopes) stream.send(stream.serialise(envelope))
@@ -286,11 +292,17 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
 
 const nobody: Account = { name: '', token: '', issuedAtMs: 0, expiresAtMs: undefined, isRevoked: false, policies: [] }
 
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  return new ApiError(2, error instanceof Error ? error.message : String(error))
+}
+
 /** Answers whether the call has been dealt with. */
 async function applyFault(
   fault: HttpFaultAction,
   request: IncomingMessage,
   response: ServerResponse,
+  respondWithError: (error: ApiError) => void,
 ): Promise<boolean> {
   switch (fault.kind) {
     case 'delay': {
@@ -312,12 +324,9 @@ async function applyFault(
       response.writeHead(200, { 'Content-Type': 'application/json' })
       response.write('{"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"na', () => response.destroy())
       return true
-    case 'error': {
-      const error = new ApiError(codeForStatus(fault.status), fault.message ?? defaultMessage(fault.status))
-      response.writeHead(fault.status, { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' })
-      response.end(unaryErrorBody(error))
+    case 'error':
+      respondWithError(new ApiError(codeForStatus(fault.status), fault.message ?? defaultMessage(fault.status)))
       return true
-    }
   }
 }
 

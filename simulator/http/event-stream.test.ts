@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../model/clock.ts'
 import { createDeliveryController } from '../model/delivery-controller.ts'
 import { chartFiles } from '../model/example-repository.ts'
@@ -22,6 +22,8 @@ beforeAll(async () => {
   await controller.createApplication({ name: 'shop', sources: [{ repoURL: 'repo', path: 'app' }] })
   await caughtUp()
 })
+
+beforeEach(() => vi.waitFor(() => expect(server.openStreams()).toBe(0)))
 
 afterAll(async () => {
   await server.close()
@@ -73,6 +75,7 @@ describe('the application stream', () => {
   test('older resource versions than asked for are left out, and nothing is replayed', async () => {
     const now = Number(controller.store.resourceVersion())
     using stream = openStream(`&resourceVersion=${now + 1}`)
+    await vi.waitFor(() => expect(server.openStreams()).toBe(1)) // there is no byte to wait for
     label('replayed-or-not')
     await stream.has('replayed-or-not')
     expect(stream.text()).not.toContain('"ADDED"')
@@ -82,8 +85,8 @@ describe('the application stream', () => {
     using stream = openStream()
     await stream.has('"ADDED"')
     stream.socket.pause()
-    const many = 40_000
-    for (let count = 0; count < many; count++) label(`${'x'.repeat(400)}-${count}`)
+    const many = 5_000
+    for (let count = 0; count < many; count++) label(`${'x'.repeat(6_000)}-${count}`)
     await caughtUp()
     stream.socket.resume()
     label('read-again')

@@ -9,7 +9,7 @@ export type Clock = {
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer: (ms, run) => {
-    const timer = setTimeout(run, ms)
+    const timer = setTimeout(run, Math.max(0, ms))
     return () => clearTimeout(timer)
   },
 }

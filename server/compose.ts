@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import { CredentialRefusedError } from './auth/credential-refused-error.ts'
 import { createIdentifyCaller } from './auth/identify-caller.ts'
 import { judgeApplication } from './auth/judge-application.ts'
+import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
-import { createSubmitTask } from './deployments/submit-task.ts'
+import { createCheckSubmission, createSubmitTask } from './deployments/submit-task.ts'
 import { createTaskEndings } from './deployments/task-endings.ts'
 import { TaskNotFoundError } from './deployments/task-errors.ts'
 import { isTaskId } from './deployments/task-id.ts'
@@ -194,29 +195,35 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 
   const identifyCaller = createIdentifyCaller(settings.auth, () => Date.now() / 1000)
   const lock = createDeployLock({ schedule: settings.lock.schedule, read: createDeployLockStore(database).read })
+  const tellCancelled = (ended: readonly EndedTask[]) => {
+    tellEnds(ended)
+    for (const { id } of ended) wakeUps.send('cancelled', id)
+  }
   const submitTask = createSubmitTask(
     {
       tasks,
       announce: (accepted, superseded) => {
         metrics.taskAccepted()
-        tellEnds(superseded)
+        tellCancelled(superseded)
         wakeUps.send('task', accepted)
-        for (const { id } of superseded) wakeUps.send('cancelled', id)
       },
       closedTimes: lock.closedTimes,
       now: () => new Date(),
     },
     settings.submission,
   )
+  const cancelTask = createCancelTask({ tasks, announce: (cancelled) => tellCancelled([cancelled]) })
   await addExplorer(http, version)
   http.register(
     taskRoutes({
+      checkSubmission: createCheckSubmission(settings.submission),
       submitTask,
+      cancelTask,
       tasks,
       endings,
       lockStatus: lock.status,
-      identifyCaller: async (request, app) => {
-        const caller = await identifyCaller(request.raw)
+      identifyCaller: async (request, app, need) => {
+        const caller = await identifyCaller(request.raw, need)
         const judgement = judgeApplication(caller, app, settings.auth.enforceAllowedApps)
         if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
         if (judgement.note) request.log.warn(judgement.note)

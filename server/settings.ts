@@ -92,8 +92,8 @@ function settingsOf(values: Values, environment: Environment) {
     submission: {
       defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
       refreshByDefault: values.ARGO_REFRESH_APP,
+      appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
     } satisfies SubmissionSettings,
-    appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
     rollout: rolloutOf(values),
     lock: lockOf(values),
     auth,

@@ -5,6 +5,7 @@ import { ErrorReply } from '../../contract/service.ts'
 import { TaskAcceptance, TaskFilter, TaskList, TaskRecord, TaskSubmission, TaskWait } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
+import type { CancelTask } from './cancel-task.ts'
 import type { SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskEndings } from './task-endings.ts'
@@ -14,13 +15,15 @@ import { taskRecordOf } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
+  readonly checkSubmission: (submission: TaskSubmission) => void
   readonly submitTask: SubmitTask
+  readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskStore, 'find' | 'list'>
   readonly endings: Pick<TaskEndings, 'wait'>
   /** The early look, before a credential is judged; the accepting transaction looks again. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
-  /** Who deploys `app`; throws when a credential was presented that is not good, or one is required and none was. */
-  readonly identifyCaller: (request: FastifyRequest, app: string) => Promise<Caller>
+  /** Who deploys `app`; throws when a credential was presented that is not good, or one is needed and none was. */
+  readonly identifyCaller: (request: FastifyRequest, app: string, need?: 'credential') => Promise<Caller>
 }
 
 const tags = ['tasks']
@@ -29,7 +32,15 @@ const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({ id: 'TaskMissin
 const Refused = ErrorReply.extend({ status: z.string() }).meta({ id: 'Refused' })
 
 export const taskRoutes =
-  ({ submitTask, tasks, endings, lockStatus, identifyCaller }: Dependencies): FastifyPluginAsyncZod =>
+  ({
+    checkSubmission,
+    submitTask,
+    cancelTask,
+    tasks,
+    endings,
+    lockStatus,
+    identifyCaller,
+  }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const taskOf = async (id: string): Promise<Task> => {
       const task = isTaskId(id) ? await tasks.find(id) : undefined
@@ -57,6 +68,7 @@ export const taskRoutes =
         },
       },
       async (request, reply) => {
+        checkSubmission(request.body)
         const { active, retryAfterSeconds } = await lockStatus()
         if (active) throw new DeploymentsLockedError(retryAfterSeconds)
         const { id } = await submitTask(request.body, await identifyCaller(request, request.body.app))
@@ -111,6 +123,25 @@ export const taskRoutes =
         } finally {
           answered.abort()
         }
+      },
+    )
+
+    app.delete(
+      '/tasks/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Cancel an unfinished task',
+          description: 'A commit that was pushed already stays.',
+          security: [{ jwt: [] }, { deployToken: [] }],
+          params: TaskParameters,
+          response: { 200: TaskRecord, 401: Refused, 404: TaskMissing, 409: Refused, 503: ErrorReply },
+        },
+      },
+      async (request) => {
+        const task = await taskOf(request.params.id)
+        await identifyCaller(request, task.app, 'credential')
+        return taskRecordOf(await cancelTask(task))
       },
     )
   }

@@ -2,6 +2,7 @@ import type { TaskSubmission } from '../../contract/task.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import type { NewTask } from './task.ts'
+import { InvalidSubmissionError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import type { EndedTask } from './task-row.ts'
 import type { TaskStore } from './task-store.ts'
@@ -11,6 +12,8 @@ export type SubmissionSettings = {
   readonly defaultTimeoutSeconds: number
   /** ARGO_REFRESH_APP */
   readonly refreshByDefault: boolean
+  /** APPS_IN_ANY_NAMESPACE: `namespace/name` is an application's name too */
+  readonly appsInAnyNamespace: boolean
 }
 
 const longestTimeoutSeconds = 24 * 60 * 60
@@ -23,6 +26,17 @@ type Dependencies = {
   readonly closedTimes: (around: Date) => ClosedTimes
   readonly now: () => Date
 }
+
+/**
+ * Checks what the schema leaves to the settings.
+ * @throws {InvalidSubmissionError} naming the field and the rule
+ */
+export const createCheckSubmission =
+  ({ appsInAnyNamespace }: Pick<SubmissionSettings, 'appsInAnyNamespace'>) =>
+  ({ app }: TaskSubmission): void => {
+    if (app.includes('/') && !appsInAnyNamespace)
+      throw new InvalidSubmissionError("app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set")
+  }
 
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =

@@ -1,3 +1,5 @@
+import type { FinalStatus } from '../../contract/task-status.ts'
+
 /** No task has this id; answered 404. */
 export class TaskNotFoundError extends Error {
   override readonly name = 'TaskNotFoundError'
@@ -15,5 +17,20 @@ export class DeploymentsLockedError extends Error {
   constructor(retryAfterSeconds?: number) {
     super('lockdown is active, deployments are not accepted')
     this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** A submission that the schema admits but the settings do not; answered 406. */
+export class InvalidSubmissionError extends Error {
+  override readonly name = 'InvalidSubmissionError'
+}
+
+/** The task has ended, so it cannot be cancelled; answered 409. */
+export class TaskOverError extends Error {
+  override readonly name = 'TaskOverError'
+  readonly status: FinalStatus
+  constructor(status: FinalStatus) {
+    super(`the task has ended: ${status}`)
+    this.status = status
   }
 }

@@ -1,5 +1,10 @@
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
-import { DeploymentsLockedError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import {
+  DeploymentsLockedError,
+  InvalidSubmissionError,
+  TaskNotFoundError,
+  TaskOverError,
+} from '../deployments/task-errors.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { isDatabaseUnreachable } from '../storage/database-unreachable.ts'
 import { echo, joinFaults } from './error-text.ts'
@@ -24,6 +29,8 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof InvalidJsonError) return invalidPayload([error.message])
   if (error instanceof RefusedRequestError) return refused(error)
   if (error instanceof TaskNotFoundError) return { status: 404, body: { id: echo(error.id), error: error.message } }
+  if (error instanceof InvalidSubmissionError) return invalidPayload([error.message])
+  if (error instanceof TaskOverError) return { status: 409, body: { error: error.message, status: error.status } }
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)

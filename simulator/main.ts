@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import { startControlServer } from './control/control-server.ts'
 import { startDemo } from './demo.ts'
-import { startSimulator } from './simulator.ts'
+import { keepPorts, keptPorts } from './kept-ports.ts'
+import { type Simulator, startSimulator } from './simulator.ts'
 
 const usage = 'Usage: node simulator/main.ts --dir <folder> [--demo] [--control] [--stop-with-stdin]'
 
@@ -18,14 +19,19 @@ async function main(): Promise<void> {
   if (values.dir === undefined) throw new Error(usage)
   const stopped = stopRequest()
   await using opened = new AsyncDisposableStack()
-  const simulator = opened.use(await startSimulator({ folder: values.dir }))
+  const simulator = opened.use(await startSimulator({ folder: values.dir, ports: await keptPorts(values.dir) }))
+  await keepPorts(values.dir, portsOf(simulator))
   const demo = values.demo ? await startDemo(simulator) : {}
   const control = values.control ? { controlUrl: opened.use(await startControlServer(simulator)).url } : {}
   process.stdout.write(`${JSON.stringify({ ...connection(simulator), ...demo, ...control })}\n`)
   await stopped
 }
 
-function connection(simulator: Awaited<ReturnType<typeof startSimulator>>) {
+function portsOf(simulator: Simulator) {
+  return { argo: Number(new URL(simulator.argoUrl).port), ssh: Number(new URL(simulator.git.sshUrl).port) }
+}
+
+function connection(simulator: Simulator) {
   return {
     argoUrl: simulator.argoUrl,
     argoToken: simulator.argoToken,

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, type PoolConfig } from 'pg'
+import { answeringConnections } from './answering-connections.ts'
 import type { Schema } from './schema.ts'
 
 export type DatabaseSettings = {
@@ -33,7 +34,9 @@ export function openDatabase(settings: DatabaseSettings, onIdleError: (error: Er
   })
   // A connection that breaks while it is in use rejects its query and also emits an error, which must have a listener.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }).withSchema(settings.schema)
+  const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: answeringConnections(pool) }) }).withSchema(
+    settings.schema,
+  )
   const close = () => {
     isClosing = true
     return query.destroy()

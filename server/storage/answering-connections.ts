@@ -1,0 +1,36 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type { Pool, PoolClient } from 'pg'
+
+/**
+ * The pool without connections that owe an answer. The driver rejects a query after `query_timeout` but keeps its
+ * connection, on which every later query would wait behind the unanswered one. So the connection goes with the query.
+ */
+export function answeringConnections(pool: Pool): PostgresPool {
+  return {
+    options: pool.options,
+    connect: async () => answeringClient(await pool.connect()),
+    end: () => pool.end(),
+  }
+}
+
+function answeringClient(client: PoolClient): PostgresPoolClient {
+  let silence: Error | undefined
+  const query = async (sql: string, parameters: readonly unknown[]) => {
+    if (silence) throw silence // a rollback need not wait for the same time-out again
+    try {
+      return await client.query(sql, [...parameters])
+    } catch (error) {
+      if (isReadTimeout(error)) silence = error
+      throw error
+    }
+  }
+  return {
+    // The other form takes a cursor, and none is configured.
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (destroy) => client.release(destroy === true || silence !== undefined),
+  }
+}
+
+/** The driver gives it no code. */
+const isReadTimeout = (error: unknown): error is Error =>
+  error instanceof Error && error.message === 'Query read timeout'

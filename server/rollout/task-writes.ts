@@ -16,9 +16,13 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
   let cancel = () => {}
 
   const run = async () => {
-    while (!isClosed && queue[0] !== undefined) {
-      if (!(await queue[0]())) return taken()
-      queue.shift()
+    try {
+      while (!isClosed && queue[0] !== undefined) {
+        if (!(await queue[0]())) return taken()
+        queue.shift()
+      }
+    } finally {
+      isRunning = false // in the same turn as the last look, or a write added between the two would lie there
     }
   }
   const taken = () => {
@@ -29,14 +33,10 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
   const start = () => {
     if (isRunning || isClosed) return
     isRunning = true
-    run()
-      .catch((error: unknown) => {
-        onTrouble(error)
-        cancel = clock.setTimer(retryMs, start)
-      })
-      .finally(() => {
-        isRunning = false
-      })
+    run().catch((error: unknown) => {
+      onTrouble(error)
+      cancel = clock.setTimer(retryMs, start)
+    })
   }
   const close = () => {
     isClosed = true

@@ -161,6 +161,7 @@ export async function startSimulator(options: SimulatorOptions) {
         controller.setMood(keyOfName(name), mood),
       application: (name: ApplicationName) => controller.store.get(keyOfName(name)),
       truth: (name: ApplicationName) => controller.truthOf(keyOfName(name)),
+      releasePods: (name: ApplicationName) => controller.releasePods(keyOfName(name)),
       runCronJob(name: ApplicationName, key: string): void {
         controller.managedAt(keyOfName(name))?.cluster.runCronJob(key)
       },

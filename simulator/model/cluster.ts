@@ -270,6 +270,10 @@ export function createCluster(deps: ClusterDeps) {
         deps.onChange('workload')
       }
     },
+    /** Lets the Pods that wait to be told become ready. */
+    releasePods(): void {
+      for (const workload of workloads.values()) life.release(workload)
+    },
     /** Images of all Pods, whatever state they are in. */
     images: (): readonly string[] =>
       sortedUnique([...workloads.values()].flatMap(({ pods }) => pods.flatMap(imagesOf))),
@@ -296,6 +300,7 @@ const byBadness: readonly PodBehaviour[] = [
   'crashes',
   'flaps',
   'never-ready',
+  'held',
   'runs',
 ]
 

@@ -446,6 +446,11 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       if (mood) moods.set(keyOf(key), mood)
       else moods.delete(keyOf(key))
     },
+    /** Ends the mood, and Pods that were started as `held` become ready. */
+    releasePods(key: ApplicationKey): void {
+      moods.delete(keyOf(key))
+      managedAt(key)?.cluster.releasePods()
+    },
     setTimes(changes: Partial<SimulatorTimes>): void {
       times = { ...times, ...changes }
     },

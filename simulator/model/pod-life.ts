@@ -41,6 +41,7 @@ export function createPodLife(deps: PodLifeDeps) {
         clock.setTimer(startUp, () => flap(workload, pod))
         return
       case 'never-ready':
+      case 'held':
         after(startUp * 0.5, { phase: 'Running' })
         return
       default:
@@ -82,6 +83,14 @@ export function createPodLife(deps: PodLifeDeps) {
     })
   }
 
+  /** Lets Pods that were held become ready, those of today and those that are still starting. */
+  function release(workload: Workload): void {
+    for (const pod of workload.pods.filter(({ behaviour }) => behaviour === 'held')) {
+      pod.behaviour = 'runs'
+      change(workload, pod, { phase: 'Running', isReady: true })
+    }
+  }
+
   /** Only `* * * * *` runs by itself; any other schedule waits to be run by hand. */
   function schedule(workload: Workload, run: () => void): void {
     const { manifest } = workload
@@ -93,5 +102,5 @@ export function createPodLife(deps: PodLifeDeps) {
     })
   }
 
-  return { start, terminate, schedule }
+  return { start, terminate, schedule, release }
 }

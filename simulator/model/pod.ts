@@ -1,7 +1,7 @@
 import type { Health } from './application.ts'
 import type { Container } from './manifest.ts'
 
-/** How the Pods of an image behave. `flap`: ready for a moment, then crashing again and again. */
+/** How the Pods of an image behave. `flap`: ready for a moment, then crashing again and again. `held`: ready once told. */
 export type PodBehaviour =
   | 'runs'
   | 'image-pull-error'
@@ -9,6 +9,7 @@ export type PodBehaviour =
   | 'crashes'
   | 'flaps'
   | 'never-ready'
+  | 'held'
   | 'fails'
 
 type PodPhase =

@@ -59,6 +59,22 @@ describe('an automated rollout', () => {
     },
   )
 
+  test('held Pods keep a rollout in progress until they are released', async () => {
+    const world = createVirtualWorld()
+    await world.createApplication('shop')
+    world.controller.setMood(world.keyOf('shop'), { newPods: 'held' })
+    world.deploy('shop', '1.0.1')
+    world.refresh('shop')
+    await world.clock.advance(60_000)
+    expect(world.application('shop').status.health.status).toBe('Progressing')
+    world.controller.releasePods(world.keyOf('shop'))
+    await world.clock.advance(20_000)
+    expect(world.application('shop').status).toMatchObject({
+      health: { status: 'Healthy' },
+      summary: { images: [newImage] },
+    })
+  })
+
   test('the worker and the comparison write in either order', async () => {
     const orders = new Set<string>()
     for (let seed = 0; seed < 25; seed++) orders.add((await rollOut({ seed })).writes[2] ?? '')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
-export const taskEventKinds = [
+const taskEventKinds = [
   'accepted',
   'superseded_others',
   'application_confirmed',

@@ -36,7 +36,7 @@ const imagesOfOneTask = z
   })
 
 /** The commit of the application's own repository that a deployment ships. */
-export const Source = z
+const Source = z
   .object({
     repository: line,
     sha: line,

@@ -20,7 +20,7 @@ describe('POST /api/v1/tasks (spec 2.3, 4)', () => {
       body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/), status: 'accepted' },
     })
     expect(Object.keys(bodyOf(answer)).sort()).toEqual(['id', 'status'])
-    const task = await world.service.getTask(String(bodyOf(answer)['id']))
+    const task = await world.service.getTask(String(bodyOf(answer).id))
     expect(task.status).not.toBe('accepted')
     expect(task).not.toHaveProperty('may_write')
   })

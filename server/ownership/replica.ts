@@ -19,7 +19,7 @@ export type Replica = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type ReplicaEvents = {
+type ReplicaEvents = {
   /** Registered under a new id. `former` is the id of a session that broke; its claims may be taken back. */
   onRegistered(id: string, former: string | undefined): Promise<void>
   /** Owns nothing any more. */

@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts'
  * `task`: there may be tasks to claim; `cancelled`: these were cancelled under their watcher; `write`: a write-back was
  * queued; `outcome`: one ended; `event`: a task has news.
  */
-export const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event'] as const
+const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event'] as const
 export type WakeUpTopic = (typeof wakeUpTopics)[number]
 export type WakeUpListener = (ids: readonly string[] | 'all') => void
 

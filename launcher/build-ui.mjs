@@ -21,6 +21,7 @@ export function buildUi(checkout, node) {
   const { status, stdout, stderr } = spawnSync(node, [vite, 'build', '--config', 'web/vite.config.ts'], {
     cwd: checkout,
     encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'production' }, // whatever runs us, its pages are the real ones
     timeout: 180_000,
   })
   if (status !== 0) throw new LaunchError(`the web UI could not be built:\n${stdout}${stderr}`, { exitCode: 1 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
+import { buildUi } from '../../launcher/build-ui.mjs'
 import { openDatabase } from '../../server/storage/database.ts'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
 import { migrate } from '../../server/storage/migrate.ts'
@@ -14,8 +15,9 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL per run, in a folder and on a port of its own, with a migrated database for the tests to clone. */
-export default async function startPostgresForTests(project: TestProject): Promise<() => Promise<void>> {
+/** The web UI as it is now, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone. */
+export default async function prepareServices(project: TestProject): Promise<() => Promise<void>> {
+  buildUi(path.join(import.meta.dirname, '..', '..'), process.execPath)
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-test-'))
   const postgres = await startEmbeddedPostgres({ directory: folder, durable: false })
   await createTemplate(postgres.url)

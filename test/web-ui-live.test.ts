@@ -1,0 +1,38 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchBrowser, openPage } from './support/browser.ts'
+import { startWorld } from './support/world.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+test('a deployment is followed live, from the list to the verdict on its page (spec 1.6)', async () => {
+  await using world = await startWorld({ times: { podReady: [3_000, 3_500] } })
+  await using opened = await openPage(browser, world.service.url, '/tasks')
+  const { page, complaints, outside } = opened
+  await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+  const id = await world.deploy('shop', 'v2')
+  await page.getByRole('link', { name: 'shop' }).click()
+  await page.getByText('In progress').first().waitFor()
+  expect(page.url()).toBe(`${world.service.url}/task/${id}`)
+  await page.getByText('Deployed').first().waitFor()
+  expect(await page.title()).toContain('shop')
+  expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
+})
+
+test('the API explorer shows the operations under the service’s own policy (spec 1.6)', async () => {
+  await using world = await startWorld()
+  await using opened = await openPage(browser, world.service.url, '/swagger/index.html')
+  const { page, complaints, outside } = opened
+  const operation = page.locator('#operations-tasks-get_api_v1_tasks__id_')
+  await operation.waitFor()
+  await operation.click()
+  await operation.getByRole('button', { name: 'Try it out' }).click()
+  await operation.getByPlaceholder('id').fill(await world.announce('shop', 'v1'))
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  await operation.getByText('"author": "ada"').first().waitFor()
+  expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
+})

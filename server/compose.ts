@@ -36,6 +36,7 @@ import { createWakeUps, wakeUpChannel } from './ownership/wake-ups.ts'
 import { createApplicationStream } from './rollout/application-stream.ts'
 import { createArgoCdClient } from './rollout/argo-cd-client.ts'
 import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
+import { rolloutTimes } from './rollout/rollout-settings.ts'
 import { createRolloutWatcher } from './rollout/rollout-watcher.ts'
 import { systemClock } from './rollout/system-clock.ts'
 import type { WatchedTask } from './rollout/watched-task.ts'
@@ -279,7 +280,8 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: ClaimedTask, clai
   mayWrite: task.mayWrite,
   refresh: task.refresh,
   claim,
-  deadlineMs: claimedAtMs + remainingMs,
+  deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueLookMs),
+  isOverdue: remainingMs <= 0,
   baseline,
   createdSeconds: task.created.getTime() / 1000,
 })

@@ -5,7 +5,7 @@ import { appliedImages, imagesOf, imageText, isImageRunning } from './gate-image
 import { isOurFailure, standingOf } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, hasOperationFailed, isOperationActive } from './gates.ts'
 import type { Gates } from './judge-gates.ts'
-import { findBadPods, hopelessPod } from './judge-pods.ts'
+import { describeBadPod, findBadPods, hopelessPod } from './judge-pods.ts'
 import type { ObservedApplication, OperationResource } from './observed-application.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation, WantedAction } from './rollout-observation.ts'
@@ -95,8 +95,7 @@ function judgePods({ context, gates, memory, observation, settings, badPodGraceM
   const bad = findBadPods(tree.value, context.wanted, settings)
   const hopeless = hopelessPod(bad, memory.badPods, tree.askedAtMs, badPodGraceMs)
   if (hopeless === undefined) return undefined
-  const { pod, cause } = hopeless
-  return failed(cause, `Pod ${pod.name} cannot start: ${pod.reason ?? ''}: ${pod.message ?? ''}`, hints.pod)
+  return failed(hopeless.cause, `cannot start: ${describeBadPod(hopeless, observation.podEvents?.value)}`, hints.pod)
 }
 
 /** Degraded counts from our revision on; what was degraded before is history. */
@@ -106,11 +105,7 @@ function judgeDegraded({ context, memory, observation, settings, nowMs }: Failur
     observation.tree?.value === undefined ? [] : findBadPods(observation.tree.value, context.wanted, settings)
   if (bad === undefined)
     return failed('degraded', `the application is Degraded: ${degradedText(context.application)}`, hints.pod)
-  return failed(
-    bad.cause,
-    `Degraded: Pod ${bad.pod.name}: ${bad.pod.reason ?? ''}: ${bad.pod.message ?? ''}`,
-    hints.pod,
-  )
+  return failed(bad.cause, `Degraded: ${describeBadPod(bad, observation.podEvents?.value)}`, hints.pod)
 }
 
 function degradedText({ resources, healthMessage }: ObservedApplication): string {
@@ -201,11 +196,13 @@ function judgeForeignImage(view: FailureView): Ending | undefined {
   return failed('image_not_in_application', headline, hints.image)
 }
 
+export const podHint = 'Look at the events and the log of the Pod, fix the image or its configuration and deploy again.'
+
 const hints = {
   sync: 'Fix what the sync reports and deploy again; a refresh does not start another attempt at the same commit.',
   hook: 'Look at the log of the hook, fix it and deploy again.',
   stopped: 'Sync the application by hand in Argo CD, or deploy a new commit.',
   comparison: 'Fix the manifests or the override file in Git, then deploy again.',
-  pod: 'Look at the events and the log of the Pod, fix the image or its configuration and deploy again.',
+  pod: podHint,
   image: 'Check the spelling of the image in the task; the annotation skip-image-validation switches this check off.',
 }

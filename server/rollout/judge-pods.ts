@@ -3,10 +3,12 @@ import type { Image } from '../../contract/task.ts'
 import { isImageRunning } from './gate-images.ts'
 import type { ObservedPod, ResourceTree } from './resource-tree.ts'
 import type { BadPodMemory } from './rollout-memory.ts'
-import type { Reading } from './rollout-observation.ts'
+import type { PodEvents, Reading } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 
-const causeOfReason: ReadonlyMap<string, Cause> = new Map([
+export type PodCause = Extract<Cause, 'image_pull' | 'image_name' | 'container_config' | 'crash_loop' | 'probe_failing'>
+
+const causeOfReason: ReadonlyMap<string, PodCause> = new Map([
   ['ErrImagePull', 'image_pull'],
   ['ImagePullBackOff', 'image_pull'],
   ['InvalidImageName', 'image_name'],
@@ -14,17 +16,38 @@ const causeOfReason: ReadonlyMap<string, Cause> = new Map([
   ['CrashLoopBackOff', 'crash_loop'],
 ])
 
-export type BadPod = { readonly pod: ObservedPod; readonly cause: Cause }
+export type BadPod = { readonly pod: ObservedPod; readonly cause: PodCause }
 
 type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
 
-/** Pods of a wanted image that cannot start, unless a newer Pod of the same images is ready. */
+/** Pods of a wanted image that do not get ready, the hopeless first, unless a newer Pod of the same images is ready. */
 export function findBadPods(tree: ResourceTree, wanted: readonly Image[], settings: ImageSettings): readonly BadPod[] {
   const ours = tree.pods.filter(({ images }) => wanted.some((image) => isImageRunning(image, images, settings)))
-  return ours.flatMap((pod) => {
-    const cause = causeOfReason.get(pod.reason?.replace(/^Init:/, '') ?? '')
+  const bad = ours.flatMap((pod) => {
+    const cause = causeOf(pod)
     return cause === undefined || ours.some((other) => isNewerAndReady(other, pod)) ? [] : [{ pod, cause }]
   })
+  return bad.toSorted((a, b) => Number(isUnready(a)) - Number(isUnready(b)))
+}
+
+const isUnready = ({ cause }: BadPod) => cause === 'probe_failing'
+
+/** A Pod that runs without being ready may only be slow, so that alone ends nothing early. */
+function causeOf({ reason, health }: ObservedPod): PodCause | undefined {
+  if (reason === 'Running' && health !== undefined && health !== 'Healthy') return 'probe_failing'
+  return causeOfReason.get(reason?.replace(/^Init:/, '') ?? '')
+}
+
+/** The first Pod whose state more than one read in a row has shown. */
+export function lastingBadPod(bad: readonly BadPod[], known: ReadonlyMap<string, BadPodMemory>): BadPod | undefined {
+  return bad.find((pod) => (known.get(badPodKey(pod))?.reads ?? 0) >= 2)
+}
+
+/** What is wrong with a Pod, in one line. */
+export function describeBadPod({ pod, cause }: BadPod, events: PodEvents | undefined): string {
+  if (cause !== 'probe_failing') return `Pod ${pod.name}: ${pod.reason ?? ''}: ${pod.message ?? ''}`
+  const probe = events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith('Unhealthy')) : undefined
+  return `Pod ${pod.name} runs but is not ready: ${probe ?? pod.message ?? 'its readiness probe has not succeeded'}`
 }
 
 function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
@@ -60,6 +83,7 @@ export function hopelessPod(
   return bad.find((pod) => {
     const memory = known.get(badPodKey(pod))
     if (pod.cause === 'image_name') return true
+    if (isUnready(pod)) return false
     return memory !== undefined && memory.reads >= 2 && readAtMs - memory.sinceMs >= graceMs
   })
 }

@@ -44,7 +44,7 @@ type Look = ApplicationFields & {
   readonly raw?: unknown
 }
 type Setting = {
-  readonly task?: { refresh?: boolean; deadlineMs?: number; tag?: string; image?: string }
+  readonly task?: { refresh?: boolean; deadlineMs?: number; isOverdue?: boolean; tag?: string; image?: string }
   readonly settings?: Partial<RolloutSettings>
   readonly writeBack?: WriteBackState
 }
@@ -66,6 +66,7 @@ function judge(
     images: [{ image: task.image ?? 'registry.example/shop', tag: task.tag ?? 'v2' }],
     refresh: task.refresh ?? true,
     deadlineMs: task.deadlineMs ?? 900_000,
+    isOverdue: task.isOverdue ?? false,
   }
   let memory = startMemory(undefined, 0)
   let last: Judgement | undefined
@@ -625,7 +626,7 @@ describe('the deadline', () => {
     expect(judge([beforeCommit, { atMs: 900_000, seen }]).end).toMatchObject({
       status: 'aborted',
       cause: 'controller_unreachable',
-      reason: expect.stringContaining('connection refused'),
+      reason: expect.stringContaining('unreachable since 900 s before: connection refused'),
     })
   })
 
@@ -636,10 +637,87 @@ describe('the deadline', () => {
     expect(end?.reason?.split('\n')[0]).toBe('no credential came along')
   })
 
+  test('a credential that came for an application that is not managed is named', () => {
+    const writeBack: WriteBackState = { kind: 'monitor', why: 'not_managed', note: 'no annotation managed' }
+    const end = judge([beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }], { writeBack }).end
+    expect(end).toMatchObject({ status: 'failed', cause: 'not_managed' })
+    expect(end?.reason?.split('\n')[0]).toBe('no annotation managed')
+  })
+
+  test('where the images came, the missing commit is not the cause', () => {
+    const writeBack: WriteBackState = { kind: 'monitor', why: 'no_credential', note: 'no credential came along' }
+    const looks = [beforeCommit, { atMs: 900_000, health: 'Progressing' }]
+    expect(judge(looks, { writeBack }).end?.cause).toBe('timeout')
+  })
+
+  test('a commit that never got out is named, also when the images already run', () => {
+    const runs = {
+      atMs: 900_000,
+      version: 11,
+      seen: { refresh: { ...nothingRefreshed, answered: { askedAtMs: 1, version: 11 } } },
+    }
+    expect(judge([beforeCommit, runs], { writeBack: { kind: 'pending' } }).end).toMatchObject({
+      status: 'failed',
+      cause: 'git_unreachable',
+    })
+  })
+
+  test('direct reads that are refused are named with both causes', () => {
+    const seen = { directRead: { askedAtMs: 900_000, result: 'missing' } } as const
+    const reason = judge([beforeCommit, { atMs: 900_000, health: 'Progressing', seen }]).end?.reason
+    expect(reason).toContain('the token may not read the application, or it is not there')
+  })
+
   test('a commit that never got out is named', () => {
     expect(judge([{ ...beforeCommit, atMs: 900_000 }], { writeBack: { kind: 'pending' } }).end).toMatchObject({
       cause: 'git_unreachable',
     })
+  })
+})
+
+describe('a task whose time had passed before a replica watched it', () => {
+  const overdue = { task: { isOverdue: true, deadlineMs: 10_000 } }
+
+  test('is deployed if the look afterwards shows it complete', () => {
+    expect(judge([beforeCommit, { atMs: 1_000 }], overdue).end).toEqual({ status: 'deployed' })
+  })
+
+  test('else is aborted, and the cause is that no replica was there', () => {
+    const end = judge([beforeCommit, { atMs: 10_000, health: 'Progressing' }], overdue).end
+    expect(end).toMatchObject({ status: 'aborted', cause: 'no_replica' })
+    expect(end?.reason).toContain('does not show it complete')
+  })
+})
+
+describe('a Pod that runs but is never ready', () => {
+  const unready = pod('Running', { health: { status: 'Progressing' } })
+  const podEvents = {
+    askedAtMs: 0,
+    version: 10,
+    value: { uid: 'p1', lines: ['Unhealthy: Readiness probe failed: 503'] },
+  }
+  const lookAt = (atMs: number, health: string): Look => ({
+    atMs,
+    health,
+    seen: { tree: tree([unready], atMs), podEvents },
+  })
+  const cause = 'probe_failing'
+  const reason = expect.stringContaining('shop-1 runs but is not ready: Unhealthy: Readiness probe failed: 503')
+
+  test('is named at the deadline, if more than one read saw it so', () => {
+    const looks = [beforeCommit, lookAt(600_000, 'Progressing'), lookAt(900_000, 'Progressing')]
+    expect(judge(looks).end).toMatchObject({ status: 'failed', cause, reason })
+    expect(judge([beforeCommit, lookAt(900_000, 'Progressing')]).end?.cause).toBe('timeout')
+  })
+
+  test('is named once the application has been Degraded for its grace', () => {
+    const looks = [beforeCommit, lookAt(1_000, 'Degraded'), lookAt(61_000, 'Degraded')]
+    expect(judge(looks).end).toMatchObject({ status: 'failed', cause, reason })
+  })
+
+  test('ends nothing early: it may only be slow', () => {
+    const looks = [beforeCommit, lookAt(1_000, 'Progressing'), lookAt(400_000, 'Progressing')]
+    expect(judge(looks).end).toBeUndefined()
   })
 })
 

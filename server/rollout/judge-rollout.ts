@@ -109,11 +109,11 @@ function nextEnding(look: Look, standstill: Standstill | undefined): Ending | un
   const { task, nowMs, observation } = look
   const lastLookMs = observation.unreachable === undefined ? rolloutTimes.lastLookMs : 0
   const isLate = nowMs >= task.deadlineMs + lastLookMs
-  if (isLate) return judgeDeadline(look.context, look.gates, standstill, observation)
+  if (isLate) return judgeDeadline(look, standstill)
   const ending =
     judgeGone(look) ?? judgeComplete(look) ?? (isAwaitingCommit(look) ? undefined : judgeLookForFailure(look))
   if (ending !== undefined || nowMs < task.deadlineMs || look.memory.since.complete !== undefined) return ending
-  return judgeDeadline(look.context, look.gates, standstill, observation)
+  return judgeDeadline(look, standstill)
 }
 
 function judgeLookForFailure(look: Look): Ending | undefined {

@@ -1,6 +1,6 @@
 import type { TaskEnd } from '../deployments/task.ts'
 import { confirmEnding, nextReadAtMs } from './confirm-ending.ts'
-import { judgeDeadline } from './judge-deadline.ts'
+import { judgeDeadlineUnseen } from './judge-deadline.ts'
 import type { Ending } from './judge-failure.ts'
 import type { Judgement } from './judgement.ts'
 import type { JudgedTask } from './look.ts'
@@ -58,7 +58,7 @@ function unseenEnding(task: JudgedTask, observation: RolloutObservation, nowMs: 
   const isRefused =
     observation.directRead !== undefined && ['missing', 'not_found'].includes(observation.directRead.result)
   if (isRefused && observation.known.absences >= absencesThatCount) return notFound
-  return nowMs >= task.deadlineMs ? judgeDeadline(undefined, undefined, undefined, observation) : undefined
+  return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation, nowMs }) : undefined
 }
 
 const notFound: Ending = {

@@ -6,7 +6,7 @@ import type { RolloutSettings } from './rollout-settings.ts'
 import { settleMs } from './settle.ts'
 import type { WatchedTask } from './watched-task.ts'
 
-export type JudgedTask = Pick<WatchedTask, 'images' | 'refresh' | 'deadlineMs'>
+export type JudgedTask = Pick<WatchedTask, 'images' | 'refresh' | 'deadlineMs' | 'isOverdue'>
 
 /** One task judged at one moment: what is known, which gates are open and what is remembered, this moment included. */
 export type Look = {

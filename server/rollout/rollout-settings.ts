@@ -41,5 +41,7 @@ export const rolloutTimes = {
   retryAtMostMs: 30_000,
   /** How long the last look at the deadline may take. */
   lastLookMs: 6_000,
+  /** For one look at a task whose time had passed before anybody could watch it. */
+  overdueLookMs: 10_000,
   driftMs: 30_000,
 } as const

@@ -115,6 +115,7 @@ const aTask = (id: string, more: Partial<WatchedTask> = {}): WatchedTask => ({
   refresh: true,
   claim: { taskId: id, owner: 'replica', fence: '1' },
   deadlineMs: 900_000,
+  isOverdue: false,
   baseline: undefined,
   writeBackOutcome: undefined,
   createdSeconds: 0,

@@ -353,7 +353,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       task,
       memory: startMemory(task.baseline, nowMs),
       savedBaseline: task.baseline,
-      writeBack: initialWriteBack(task.writeBackOutcome, nowMs),
+      writeBack: initialWriteBack(task, nowMs),
       plan: undefined,
       overrides: new Map(),
       progress: '',
@@ -427,8 +427,10 @@ function* watchedAs<Plan>(
 
 const needsController = ({ kind }: WantedAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
 
-function initialWriteBack(outcome: WriteBackOutcome | undefined, nowMs: number): WriteBackState {
-  return outcome === undefined ? { kind: 'undecided' } : { kind: 'ended', outcome, atMs: nowMs }
+/** What nobody waits for any more is not committed. */
+function initialWriteBack({ writeBackOutcome, isOverdue }: WatchedTask, nowMs: number): WriteBackState {
+  if (writeBackOutcome !== undefined) return { kind: 'ended', outcome: writeBackOutcome, atMs: nowMs }
+  return isOverdue ? { kind: 'monitor', why: 'overdue', note: '' } : { kind: 'undecided' }
 }
 
 function stateOf(decision: WriteBackDecision<unknown>, nowMs: number): WriteBackState {

@@ -27,6 +27,8 @@ export type WatchedTask = {
   readonly claim: Claim
   /** On the watcher's clock. */
   readonly deadlineMs: number
+  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0028). */
+  readonly isOverdue: boolean
   readonly baseline: Baseline | undefined
   /** What the record already says, after a change of owner. */
   readonly writeBackOutcome: WriteBackOutcome | undefined
@@ -39,7 +41,7 @@ export type WriteBackState =
   /** Nothing will be committed. `note` is the first line of a later time-out, '' when nothing needs saying. */
   | {
       readonly kind: 'monitor'
-      readonly why: 'not_managed' | 'no_credential' | 'no_alias'
+      readonly why: 'not_managed' | 'no_credential' | 'no_alias' | 'overdue'
       readonly note: string
     }
   | { readonly kind: 'pending' }

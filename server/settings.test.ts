@@ -38,7 +38,7 @@ describe('the settings that are enough', () => {
 
   test('give the documented defaults', () => {
     expect(settings.http).toMatchObject({ host: '0.0.0.0', port: 8080, metricsPort: undefined, trustedProxies: [] })
-    expect(settings.submission).toEqual({ defaultTimeoutSeconds: 900, refreshByDefault: true })
+    expect(settings.submission).toMatchObject({ defaultTimeoutSeconds: 900, refreshByDefault: true })
     expect(settings.deliveryController).toMatchObject({ apiTimeoutMs: 60_000, apiRetries: 3, skipTlsVerify: false })
     expect(settings.rollout).toMatchObject({ settleMs: undefined, badPodGraceMs: 120_000 })
     expect(settings.database).toMatchObject({ schema: 'watcher', isEmbedded: false })
@@ -71,6 +71,16 @@ describe('what is missing or excludes each other is refused', () => {
     ],
     ['one port for two things', { ...least, METRICS_PORT: '8080' }, ['METRICS_PORT: must differ from PORT']],
     ['a previous secret alone', { ...least, JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, ['JWT_SECRET_PREVIOUS: is only']],
+    [
+      'an identity provider without its address and with a closed port',
+      { ...least, IDP_ENABLED: 'true', PORT: '0' },
+      ['PORT: ', 'IDP_ISSUER_URL: is required with IDP_ENABLED', 'IDP_CLIENT_ID: is required with IDP_ENABLED'],
+    ],
+    [
+      'both names of the identity provider',
+      { ...least, IDP_ENABLED: 'true', OIDC_ENABLED: 'true', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' },
+      ['IDP_ENABLED: given more than once'],
+    ],
     ['a value and a file', { ...least, ARGO_TOKEN_FILE: aFile('token', 't') }, ['ARGO_TOKEN: given more than once']],
     [
       'both names of the deploy token',
@@ -132,8 +142,11 @@ describe('a value of the wrong form is refused with the form', () => {
     ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
     ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
     ['STATE_TYPE', 'in-memory', 'remove it and set DATABASE_URL'],
-    ['IDP_ENABLED', 'true', 'not available in this version'],
-    ['OIDC_ENABLED', 'TRUE', 'not available in this version'],
+    ['IDP_ISSUER_URL', 'http://id.example.com', 'http:// only on a loopback address'],
+    ['IDP_ISSUER_URL', 'https://me@id.example.com', 'without user'],
+    ['IDP_SCOPES', 'profile email', 'must list openid'],
+    ['IDP_CLIENT_SECRET', ' ', 'must not be blank'],
+    ['IDP_REQUIRE_READ_AUTH', 'true', 'needs IDP_ENABLED'],
     ['LOCKDOWN_SCHEDULE', 'Fri 17:00 - Mon 08:00, Fri 20 - Mon 08', 'window 2 ("Fri 20 - Mon 08") has the time "20"'],
     ['LOCKDOWN_SCHEDULE', 'Fri 20:00 - Fri 08:00', 'ends before it starts; write two windows'],
     ['LOCKDOWN_TIMEZONE', 'Berlin', 'must be an IANA time zone such as'],
@@ -174,6 +187,27 @@ describe('what is understood', () => {
     expect(settingsWith({ PORT: '', ARGO_SELECTOR: '', STATE_TYPE: 'postgres' }).http.port).toBe(8080))
   test('the older name of the deploy token', () =>
     expect(settingsWith({ ARGO_WATCHER_DEPLOY_TOKEN: 'old' }).auth.deployToken?.()).toBe('old'))
+  test('no identity provider, unless it is enabled', () =>
+    expect(settingsWith({ IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }).identityProvider).toBeUndefined())
+  test('an identity provider, by its older names too', () => {
+    const given = {
+      OIDC_ENABLED: 'true',
+      OIDC_ISSUER_URL: 'http://127.0.0.1:4000/realms/a/',
+      OIDC_CLIENT_ID: 'watcher',
+      OIDC_PRIVILEGED_GROUPS: 'platform, on-call',
+      OIDC_REQUIRE_TASK_READ_AUTH: 'true',
+      IDP_AUDIENCE: 'account',
+    }
+    expect(settingsWith(given).identityProvider).toEqual({
+      issuerUrl: 'http://127.0.0.1:4000/realms/a/',
+      clientId: 'watcher',
+      clientSecret: undefined,
+      privilegedGroups: ['platform', 'on-call'],
+      scopes: 'openid profile email',
+      audiences: ['watcher', 'account'],
+      requireReadAuth: true,
+    })
+  })
   test('credentials of Git hosts', () =>
     expect(
       settingsWith({ GIT_CREDENTIALS: 'git.example.com=me:a:b, Git.example.org:8443=you:c' }).writeBack.gitCredentials,
@@ -257,6 +291,8 @@ describe('a warning, and no refusal', () => {
       'LOCKDOWN_SCHEDULE has overlapping windows',
     ],
     [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Wed 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
+    [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: an access token that is no'],
+    [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, 'OIDC_TOKEN_VALIDATION_INTERVAL is without effect'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
     [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, 'COMMIT_MESSAGE_FORMAT is not available'],
     [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED is not available'],

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { z } from 'zod'
 import type { AuthSettings } from './auth/auth-settings.ts'
+import type { IdentityProviderSettings } from './auth/identity-provider-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
 import type { WriteBackSettings } from './gitops/write-back-settings.ts'
 import type { LockdownSchedule } from './locks/lockdown-times.ts'
@@ -63,11 +64,13 @@ function settingsOf(values: Values, environment: Environment) {
   const dataDirectory = path.resolve(values.DATA_DIR)
   const token = credentialReader(environment, 'ARGO_TOKEN', values.ARGO_TOKEN)
   const auth = authOf(values, environment)
+  const identityProvider = identityProviderOf(values, environment)
   const fixedSecrets = fixedSecretsOf(values)
   return deepFreeze({
     dataDirectory,
     /** Everything that must not reach a log or a reply, as it is now. */
-    secrets: () => [...fixedSecrets, ...[token, ...readersOf(auth)].map((read) => read() ?? '')].filter(Boolean),
+    secrets: () =>
+      [...fixedSecrets, ...[token, ...readersOf(auth, identityProvider)].map((read) => read() ?? '')].filter(Boolean),
     log: { level: values.LOG_LEVEL },
     http: {
       host: values.HOST,
@@ -97,6 +100,7 @@ function settingsOf(values: Values, environment: Environment) {
     rollout: rolloutOf(values),
     lock: lockOf(values),
     auth,
+    identityProvider,
     writeBack: writeBackOf(values, dataDirectory),
   })
 }
@@ -157,8 +161,23 @@ function authOf(values: Values, environment: Environment): AuthSettings {
   }
 }
 
-const readersOf = ({ deployToken, jwtSecret, jwtSecretPrevious }: AuthSettings) =>
-  [deployToken, jwtSecret, jwtSecretPrevious].filter((read) => read !== undefined)
+function identityProviderOf(values: Values, environment: Environment): IdentityProviderSettings | undefined {
+  const { IDP_ISSUER_URL: issuerUrl, IDP_CLIENT_ID: clientId, IDP_CLIENT_SECRET: clientSecret } = values
+  if (!values.IDP_ENABLED || issuerUrl === undefined || clientId === undefined) return undefined
+  return {
+    issuerUrl,
+    clientId,
+    clientSecret:
+      clientSecret === undefined ? undefined : credentialReader(environment, 'IDP_CLIENT_SECRET', clientSecret),
+    privilegedGroups: values.IDP_PRIVILEGED_GROUPS,
+    scopes: values.IDP_SCOPES,
+    audiences: [clientId, ...values.IDP_AUDIENCE],
+    requireReadAuth: values.IDP_REQUIRE_READ_AUTH,
+  }
+}
+
+const readersOf = ({ deployToken, jwtSecret, jwtSecretPrevious }: AuthSettings, idp?: IdentityProviderSettings) =>
+  [deployToken, jwtSecret, jwtSecretPrevious, idp?.clientSecret].filter((read) => read !== undefined)
 
 /** Those that need a restart to change. */
 function fixedSecretsOf(values: Values): string[] {

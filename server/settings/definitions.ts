@@ -65,6 +65,15 @@ export const definitions = z.object({
   JWT_ENFORCE_ALLOWED_APPS: value.truth.prefault('false'),
   REQUIRE_CREDENTIAL: value.truth.prefault('false'),
 
+  IDP_ENABLED: value.truth.prefault('false'),
+  IDP_ISSUER_URL: value.issuerAddress.optional(),
+  IDP_CLIENT_ID: value.text.optional(),
+  IDP_CLIENT_SECRET: value.secret.optional(),
+  IDP_PRIVILEGED_GROUPS: value.list.prefault(''),
+  IDP_SCOPES: value.scopes.prefault('openid profile email'),
+  IDP_AUDIENCE: value.list.prefault(''),
+  IDP_REQUIRE_READ_AUTH: value.truth.prefault('false'),
+
   SSH_KEY_PATH: value.text.optional(),
   SSH_KEY_PASS: value.secret.optional(),
   SSH_KNOWN_HOSTS: value.text.optional(),
@@ -84,6 +93,7 @@ export type Name = keyof Values
 export const mayNotBeEmpty: ReadonlySet<string> = new Set<Name>([
   'ARGO_URL',
   'ARGO_TOKEN',
+  'IDP_CLIENT_SECRET',
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
   'WATCHER_DEPLOY_TOKEN',

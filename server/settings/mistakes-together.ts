@@ -58,7 +58,22 @@ function combinationMistakes(texts: Texts): string[] {
   return mistakes
 }
 
+function identityProviderMistakes(texts: Texts): string[] {
+  if (!/^[t1]/i.test((texts.IDP_ENABLED ?? '').trim())) {
+    const isReadClosed = /^[t1]/i.test((texts.IDP_REQUIRE_READ_AUTH ?? '').trim())
+    return isReadClosed ? ['IDP_REQUIRE_READ_AUTH: needs IDP_ENABLED, or nobody could sign in to read'] : []
+  }
+  return ['IDP_ISSUER_URL', 'IDP_CLIENT_ID']
+    .filter((name) => !(name in texts))
+    .map((name) => `${name}: is required with IDP_ENABLED`)
+}
+
 /** Mistakes that no single setting shows: ways that exclude each other, settings that need another, files they name. */
 export function mistakesTogether(texts: Texts): string[] {
-  return [...databaseMistakes(texts), ...fileMistakes(texts), ...combinationMistakes(texts)]
+  return [
+    ...databaseMistakes(texts),
+    ...fileMistakes(texts),
+    ...combinationMistakes(texts),
+    ...identityProviderMistakes(texts),
+  ]
 }

@@ -5,8 +5,6 @@ const isGiven = (value: string) => value.trim() !== ''
 
 /** Settings whose silent absence would be dangerous or that mean another program: the start is refused. */
 const refusedSettings: Readonly<Record<string, { when: (value: string) => boolean; wayOut: string }>> = {
-  IDP_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
-  OIDC_ENABLED: { when: isOn, wayOut: 'is not available in this version: nobody could sign in. Remove it' },
   STATE_TYPE: {
     when: (value) => isGiven(value) && value !== 'postgres',
     wayOut: 'only postgres is supported: remove it and set DATABASE_URL',
@@ -28,6 +26,10 @@ const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => 
   POD_LOG_LINES: {
     when: (value) => isGiven(value) && value.trim() !== '0',
     note: 'not available in this version: no log lines of Pods are read',
+  },
+  OIDC_TOKEN_VALIDATION_INTERVAL: {
+    when: isGiven,
+    note: 'without effect: a signed-in user is looked up again before a change, after 60 s at most',
   },
   GIT_MAX_ATTEMPTS: { when: isGiven, note: 'without effect: a write-back is tried until the deadline of its task' },
   GIT_BATCH_WRITEBACK: { when: isGiven, note: 'without effect: write-backs of one repository always share a push' },

@@ -6,7 +6,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type SettingTexts = { readonly texts: Readonly<Record<string, string>>; readonly mistakes: readonly string[] }
 
 /** A name that means the same as another. */
-const aliases = new Map([['WATCHER_DEPLOY_TOKEN', ['ARGO_WATCHER_DEPLOY_TOKEN']]])
+const aliases = new Map([
+  ['WATCHER_DEPLOY_TOKEN', ['ARGO_WATCHER_DEPLOY_TOKEN']],
+  ['IDP_ENABLED', ['OIDC_ENABLED']],
+  ['IDP_ISSUER_URL', ['OIDC_ISSUER_URL']],
+  ['IDP_CLIENT_ID', ['OIDC_CLIENT_ID']],
+  ['IDP_PRIVILEGED_GROUPS', ['OIDC_PRIVILEGED_GROUPS']],
+  ['IDP_REQUIRE_READ_AUTH', ['OIDC_REQUIRE_TASK_READ_AUTH']],
+])
 
 /** Looks up each setting as `NAME`, then as the file that `NAME_FILE` names. Empty means not given, except `mayNotBeEmpty`. */
 export function gatherSettingTexts(

@@ -77,6 +77,13 @@ export const list = z.string().transform((value) =>
     .filter((entry) => entry !== ''),
 )
 
+/** Scopes as OAuth writes them, separated by blanks (or commas). @returns them separated by one blank */
+export const scopes = z
+  .string()
+  .transform((value) => value.split(/[\s,]+/).filter((scope) => scope !== ''))
+  .refine((names) => names.includes('openid'), 'must list openid among its scopes')
+  .transform((names) => names.join(' '))
+
 export const gitCredentials = z.string().transform((value, context): ReadonlyMap<string, GitCredential> => {
   const credentials = parseGitCredentials(value)
   if (!('mistake' in credentials)) return credentials
@@ -105,6 +112,19 @@ export const httpAddress = text.transform((value, context) => {
   context.addIssue({ code: 'custom', message: 'must be an http:// or https:// address without query and fragment' })
   return z.NEVER
 })
+
+/**
+ * The address of an identity provider, exactly as its tokens name it: a slash at its end counts. Plain http is for a
+ * provider on this machine.
+ */
+export const issuerAddress = text.refine((value) => {
+  const address = URL.parse(value)
+  if (!address || address.search !== '' || address.hash !== '' || address.username !== '') return false
+  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address))
+}, 'must be an https:// address without user, query and fragment; http:// only on a loopback address')
+
+/** Whether an address names this machine. */
+export const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
 

@@ -1,6 +1,7 @@
 import { judgeWindows } from '../locks/lockdown-window.ts'
 import type { Values } from './definitions.ts'
 import type { Texts } from './mistakes-together.ts'
+import { isLoopback } from './setting-values.ts'
 
 const shortestJwtSecretBytes = 32
 
@@ -15,7 +16,7 @@ export function warningsOf(values: Values, texts: Texts): string[] {
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
     warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')
   }
-  if (values.ARGO_URL.startsWith('http:') && !isLoopback(values.ARGO_URL)) {
+  if (values.ARGO_URL.startsWith('http:') && !isLoopback(new URL(values.ARGO_URL))) {
     warnings.push('ARGO_URL is http: the token and all answers cross the network unprotected')
   }
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
@@ -23,8 +24,11 @@ export function warningsOf(values: Values, texts: Texts): string[] {
     warnings.push('SKIP_TLS_VERIFY: whoever answers for ARGO_URL is believed; use ARGO_CA_FILE')
   const lockdown = judgeWindows(values.LOCKDOWN_SCHEDULE)
   if (lockdown !== undefined) warnings.push(`LOCKDOWN_SCHEDULE ${lockdown}`)
+  if (values.IDP_ENABLED) {
+    warnings.push(
+      'IDP_ENABLED: an access token that is no JWT is judged by the provider alone, which may have issued it to another client',
+    )
+  }
   if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
   return warnings
 }
-
-const isLoopback = (address: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(address).hostname)

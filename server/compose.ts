@@ -40,7 +40,7 @@ import { rolloutTimes } from './rollout/rollout-settings.ts'
 import { createRolloutWatcher } from './rollout/rollout-watcher.ts'
 import { systemClock } from './rollout/system-clock.ts'
 import type { WatchedTask } from './rollout/watched-task.ts'
-import type { Settings } from './settings.ts'
+import { type Settings, SettingsError } from './settings.ts'
 import { openDatabase } from './storage/database.ts'
 import { migrate } from './storage/migrate.ts'
 import { createEventFeed } from './timeline/event-feed.ts'
@@ -51,7 +51,10 @@ const api = { prefix: '/api/v1' }
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
 const weakSecretBytes = 32
 
-/** Puts the service together and starts it; whoever calls drains and closes it. */
+/**
+ * Puts the service together and starts it; whoever calls drains and closes it.
+ * @throws {SettingsError} for what only a try shows
+ */
 export async function compose(settings: Settings, warnings: readonly string[]) {
   await using opened = new AsyncDisposableStack()
   const http = createHttpServer({ ...httpSettings(settings), webFolder })
@@ -59,6 +62,10 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const { log } = http
   for (const warning of warnings) log.warn(warning)
   const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
+
+  const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
+  const keyMistake = await access.checkSshKey()
+  if (keyMistake !== undefined) throw new SettingsError([keyMistake])
 
   const database = opened.use(openDatabase(settings.database, onTrouble))
   await migrate(database)
@@ -82,7 +89,6 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   opened.defer(() => release().catch(onTrouble))
 
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
-  const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
   const nowMs = systemClock.nowMs
   const history = createCommitHistory({ access, nowMs })
   const writeBack = opened.use(

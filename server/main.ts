@@ -6,18 +6,22 @@ const configurationError = 78
 /** Requests under way and owned work get this long to finish. */
 const stopLimitMs = 25_000
 
-function readSettingsOrExit() {
+function exitForSettings(error: unknown): never {
+  if (!(error instanceof SettingsError)) throw error
+  console.error(`deployment-watcher: ${error.message}`)
+  process.exit(configurationError)
+}
+
+async function start() {
   try {
-    return readSettings(process.env)
+    const { settings, warnings } = readSettings(process.env)
+    return { settings, service: await compose(settings, warnings) }
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error
-    console.error(`deployment-watcher: ${error.message}`)
-    process.exit(configurationError)
+    return exitForSettings(error)
   }
 }
 
-const { settings, warnings } = readSettingsOrExit()
-const service = await compose(settings, warnings)
+const { settings, service } = await start()
 
 let isStopping = false
 async function stop(signal: string): Promise<void> {

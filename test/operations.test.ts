@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { aTask, startService } from './support/service.ts'
@@ -32,5 +35,77 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
   test('no database where none is started for us names DATABASE_URL', () => {
     const { status, stderr } = start({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
     expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+  })
+})
+
+describe('an SSH key that cannot be used ends the start with 78 and its cause', () => {
+  async function startWithKey(prepare: (key: string) => Promise<unknown>, settings: Record<string, string> = {}) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
+    try {
+      const key = path.join(folder, 'key')
+      spawnSync('ssh-keygen', [
+        '-q',
+        '-t',
+        'ed25519',
+        '-N',
+        settings.SSH_KEY_PASS === undefined ? '' : 'secret',
+        '-f',
+        key,
+      ])
+      await prepare(key)
+      const env = {
+        PATH: process.env.PATH,
+        DATA_DIR: folder,
+        ARGO_URL: 'http://127.0.0.1:1',
+        ARGO_TOKEN: 'token',
+        DATABASE_URL: 'postgres://127.0.0.1:1/none',
+        SSH_KEY_PATH: key,
+        SSH_KNOWN_HOSTS: '/dev/null',
+        ...settings,
+      }
+      return spawnSync(process.execPath, [main], { env, encoding: 'utf8', timeout: 20_000 })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }
+  const encrypt = async (key: string) => spawnSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'secret', '-f', key])
+  const withoutMiddle = async (key: string) => {
+    const lines = (await readFile(key, 'utf8')).split('\n')
+    await writeFile(key, lines.toSpliced(2, 1).join('\n'))
+  }
+
+  test.for([
+    {
+      name: 'a missing file',
+      prepare: (key: string) => rm(key),
+      says: 'SSH_KEY_PATH: the file cannot be read (ENOENT)',
+    },
+    {
+      name: 'a public key',
+      prepare: (key: string) => copyFile(`${key}.pub`, key),
+      says: 'SSH_KEY_PATH: the file holds a public key',
+    },
+    { name: 'an encrypted key without its passphrase', prepare: encrypt, says: 'set SSH_KEY_PASS' },
+    {
+      name: 'a wrong passphrase',
+      prepare: async () => {},
+      settings: { SSH_KEY_PASS: 'not the secret' },
+      says: 'SSH_KEY_PASS: the passphrase does not open the key',
+    },
+    { name: 'a damaged key', prepare: withoutMiddle, says: 'SSH_KEY_PATH: the key cannot be read' },
+  ])('$name', async ({ prepare, settings, says }) => {
+    const { status, stderr } = await startWithKey(prepare, settings)
+    expect([status, stderr]).toEqual([78, expect.stringContaining(says)])
+    expect(stderr).not.toContain('not the secret')
+  })
+
+  test('but not CRLF line ends or a mode that ssh would refuse: such a key is used', async () => {
+    const withCrlf = async (key: string) => {
+      await writeFile(key, (await readFile(key, 'utf8')).replaceAll('\n', '\r\n'))
+      await chmod(key, 0o644)
+    }
+    const { status, stderr } = await startWithKey(withCrlf)
+    expect(status).not.toBe(78) // it goes on to the database, which is not there
+    expect(stderr).not.toContain('SSH_KEY')
   })
 })

@@ -68,6 +68,7 @@ function plainPath(path: string): string {
 
 /** Whether two addresses mean one repository: host and path count, protocol, user, port and `.git` do not. */
 export function isSameRepository(one: string, other: string): boolean {
+  if (one === other) return true
   const location = locationOf(one)
   return location !== undefined && location === locationOf(other)
 }

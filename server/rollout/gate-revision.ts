@@ -1,4 +1,5 @@
 import type { ApplicationSource } from '../gitops/application-source.ts'
+import { isSameRepository as isSameGitRepository } from '../gitops/repository-address.ts'
 import { isImageRunning } from './gate-images.ts'
 import {
   type AwaitedCommit,
@@ -9,7 +10,6 @@ import {
   isOperationActive,
   open,
 } from './gates.ts'
-import { isSameAddress } from './repository-address.ts'
 import { relationKey, type WantedAction } from './rollout-observation.ts'
 
 /** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
@@ -47,7 +47,7 @@ function follows(
   const names = ['', 'HEAD', branch, `refs/heads/${branch}`]
   // Which branch HEAD is cannot be known here; ancestry decides all the same.
   const isNamed = branch === 'HEAD' || names.includes(targetRevision)
-  return chart === undefined && isSameAddress(repository, pushed) && isNamed
+  return chart === undefined && isSameGitRepository(repository, pushed) && isNamed
 }
 
 /** Whether the snapshot was compared with our commit or a later one; without a commit of ours, with anything after acceptance. */

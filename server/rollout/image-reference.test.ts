@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { isSameRepository, isWantedImage, parseImageReference } from './image-reference.ts'
-import { isSameAddress } from './repository-address.ts'
 
 test.for([
   { text: 'nginx', repository: 'docker.io/library/nginx', tag: 'latest', digest: undefined },
@@ -41,12 +40,3 @@ describe('whether an image that runs is the one that was asked for', () => {
     expect(isSameRepository('nginx', 'proxy.example/hub/nginx:1', undefined)).toBe(false)
   })
 })
-
-test.for([
-  { one: 'git@git.example:ops/gitops.git', other: 'https://git.example/ops/gitops', is: true },
-  { one: 'ssh://git@git.example:22/ops/gitops.git', other: 'git@git.example:ops/gitops', is: true },
-  { one: 'https://user:pw@GIT.example/ops/gitops/', other: 'https://git.example/ops/gitops.git', is: true },
-  { one: 'ssh://git@git.example:2222/ops/gitops', other: 'https://git.example/ops/gitops', is: true },
-  { one: 'https://git.example/ops/gitops', other: 'https://git2.example/ops/gitops', is: false },
-  { one: 'https://git.example/ops/gitops', other: 'https://git.example/ops/GitOps', is: false },
-])('$one and $other are one repository: $is', ({ one, other, is }) => expect(isSameAddress(one, other)).toBe(is))

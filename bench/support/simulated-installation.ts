@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Application } from '../../simulator/model/application.ts'
+import { chartFiles, overrideFile } from '../../simulator/model/example-repository.ts'
+import { fastTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
+import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
+import { inTurns } from './in-turns.ts'
+
+const appsPerRepository = 500
+
+/** What the driver may ask of the simulator's process. */
+export type Installation = ReturnType<typeof createInstallation>
+export type InstallationRequest = {
+  readonly id: number
+  readonly name: keyof Installation
+  readonly args: readonly unknown[]
+}
+export type InstallationAnswer = { readonly id: number; readonly result?: unknown; readonly error?: string }
+
+const isSettled = ({ status, operation }: Application, image: string) =>
+  operation === undefined &&
+  status.operationState?.phase === 'Succeeded' &&
+  status.sync.status === 'Synced' &&
+  (status.reconciledAt ?? '') >= (status.operationState.finishedAt ?? '') &&
+  (status.summary.images ?? []).includes(image)
+
+/** Whether every field says that the image is rolled out: what a watcher may conclude from, and not earlier. */
+const isComplete = (application: Application, image: string) =>
+  isSettled(application, image) && application.status.health.status === 'Healthy'
+
+const isWaiting = (application: Application, image: string) =>
+  isSettled(application, image) && application.status.health.status === 'Progressing'
+
+/** A simulator that notes, in its own process, the moment of the write that makes an application complete. */
+function createInstallation(simulator: Simulator) {
+  const { control, controller, git } = simulator
+  const expected = new Map<string, string>()
+  const completedAtMs = new Map<string, number>()
+  const waitingApps = new Set<string>()
+  let wake = () => {}
+  controller.store.subscribe(({ application }) => {
+    const { name } = application.metadata
+    const image = expected.get(name)
+    if (image === undefined) return
+    if (!completedAtMs.has(name) && isComplete(application, image)) completedAtMs.set(name, Date.now())
+    if (isWaiting(application, image)) waitingApps.add(name)
+    wake()
+  })
+  const until = async (isReached: () => boolean) => {
+    while (!isReached()) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+
+  return {
+    connection: async () => ({
+      argoUrl: simulator.argoUrl,
+      argoToken: simulator.argoToken,
+      keyPath: git.keyPath,
+      knownHostsPath: git.knownHostsPath,
+    }),
+    /** Managed applications with one Pod of `registry.example/<name>:v0`, hundreds to a repository. */
+    async createApplications(names: readonly string[], prefix: string): Promise<void> {
+      for (let from = 0; from < names.length; from += appsPerRepository) {
+        const some = names.slice(from, from + appsPerRepository)
+        const repository = `${prefix}-${from / appsPerRepository}`
+        await git.createRepository(repository, Object.assign({}, ...some.map(filesOf)))
+        await inTurns(some, 50, (name) =>
+          control.createApplication({
+            name,
+            source: { repository, path: `apps/${name}`, targetRevision: 'main' },
+            annotations: annotationsOf(name),
+          }),
+        )
+      }
+    },
+    /** From now on the next rollout of these is expected to bring `tag`, and its Pods wait to be released. */
+    hold(names: readonly string[], tag: string): void {
+      for (const name of names) {
+        expected.set(name, `registry.example/${name}:${tag}`)
+        completedAtMs.delete(name)
+        waitingApps.delete(name)
+        control.setMood(name, { newPods: 'held' })
+      }
+    },
+    /** Commits a tag as somebody else does. */
+    commitTags: (names: readonly string[], repository: string, tag: string) =>
+      git.commit(
+        repository,
+        Object.fromEntries(names.map((name) => [`apps/${name}/.argocd-source-${name}.yaml`, overrideFile(tag)])),
+      ),
+    /** Until all of these are rolled out except for their held Pods. */
+    untilWaiting: (names: readonly string[]) => until(() => names.every((name) => waitingApps.has(name))),
+    release(names: readonly string[]): void {
+      for (const name of names) control.releasePods(name)
+    },
+    untilComplete: (names: readonly string[]) => until(() => names.every((name) => completedAtMs.has(name))),
+    completions: (names: readonly string[]): readonly number[] => names.map((name) => completedAtMs.get(name) ?? NaN),
+    /** How the next refreshes of an application go wrong: they see the state before the newest commit. */
+    setTimes: (changes: Partial<SimulatorTimes>) => controller.setTimes(changes),
+    waitingCount: () => waitingApps.size,
+    clearCallLog: () => control.clearCallLog(),
+    callLog: () => control.callLog().map(({ kind, application, atMs }) => ({ kind, application, atMs })),
+  }
+}
+
+const filesOf = (name: string) =>
+  chartFiles(`apps/${name}`, {
+    tag: 'v0',
+    workloads: [{ kind: 'Deployment', image: `registry.example/${name}:\${image.tag}`, replicas: 1 }],
+  })
+
+const annotationsOf = (name: string) => ({
+  'watcher/managed': 'true',
+  'watcher/managed-images': `main=registry.example/${name}`,
+  'watcher/main.helm.image-tag': 'image.tag',
+})
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-bench-'))
+  const simulator = await startSimulator({ folder, times: { ...fastTimes, progressDeadline: 3_600_000 } })
+  const installation = createInstallation(simulator)
+  const answer = async ({ id, name, args }: InstallationRequest): Promise<InstallationAnswer> => {
+    try {
+      // The driver calls with this very type, so the arguments fit.
+      const command = installation[name] as (...args: readonly unknown[]) => unknown
+      return { id, result: await command(...args) }
+    } catch (error) {
+      return { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    }
+  }
+  process.on('message', (request: InstallationRequest) => {
+    void answer(request).then((reply) => process.send?.(reply))
+  })
+  process.on('disconnect', async () => {
+    await simulator[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+    process.exit(0)
+  })
+}
+
+if (process.send !== undefined) await main()

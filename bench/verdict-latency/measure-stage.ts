@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { pollUntilDeployed } from '../support/fifteen-second-poller.ts'
+import { followVerdicts } from '../support/follow-verdicts.ts'
+import type { BenchWorld } from '../support/start-bench-world.ts'
+import { waitForEnd, waitingAgent } from '../support/wait-for-end.ts'
+
+const pollIntervalMs = 15_000
+const imageOf = (app: string, tag: string) => `registry.example/${app}:${tag}`
+
+/** Milliseconds from the write that made each application complete to whoever heard of it. */
+export type Latencies = { readonly wait: readonly number[]; readonly stream: readonly number[] }
+
+export type Stage = {
+  readonly world: BenchWorld
+  readonly tag: string
+  /** All that have an unfinished task; the first `measured` of them end, `apartMs` after one another. */
+  readonly apps: readonly string[]
+  readonly measured: number
+  readonly apartMs: number
+  readonly isCommitted: boolean
+  /** Called when everything waits, before the first ends. */
+  onWaiting?(): Promise<void>
+  /** Called with the place of each that is released. */
+  onRelease?(at: number): Promise<unknown>
+}
+
+/** Lets tasks pile up before held Pods, releases some of them, and measures how soon their end is known. */
+export async function measureStage(stage: Stage): Promise<Latencies> {
+  const { world, tag, apps, apartMs } = stage
+  const { installation, service } = world
+  await using verdicts = await followVerdicts(service.url)
+  await installation.hold(apps, tag)
+  if (!stage.isCommitted) await installation.commitTags(apps, 'plain-0', tag)
+  const ids = stage.isCommitted ? await world.deploy(apps, tag) : await world.announce(apps, tag)
+  await installation.untilWaiting(apps)
+  await stage.onWaiting?.()
+  const ending = apps.slice(0, stage.measured)
+  const agent = waitingAgent()
+  const knownAtMs = Promise.all(ending.map((_, at) => waitForEnd(service.url, ids[at] ?? '', agent)))
+  await releaseInTurn(stage, ending, apartMs)
+  const waited = await knownAtMs
+  await agent.close()
+  const completed = await installation.completions(ending)
+  const arrived = await untilArrived(verdicts, ids.slice(0, ending.length))
+  return {
+    wait: waited.map((atMs, at) => atMs - (completed[at] ?? Number.NaN)),
+    stream: arrived.map((atMs, at) => atMs - (completed[at] ?? Number.NaN)),
+  }
+}
+
+async function releaseInTurn({ world, onRelease }: Stage, apps: readonly string[], apartMs: number): Promise<void> {
+  const startMs = performance.now()
+  for (const [at, app] of apps.entries()) {
+    await delay(Math.max(0, startMs + at * apartMs - performance.now()))
+    await world.installation.release([app])
+    await onRelease?.(at)
+  }
+}
+
+/** The stream may be behind the waiting requests by a moment. */
+async function untilArrived(
+  verdicts: Awaited<ReturnType<typeof followVerdicts>>,
+  ids: readonly string[],
+): Promise<readonly number[]> {
+  for (const limit = performance.now() + 10_000; ; await delay(20)) {
+    const arrived = ids.map(verdicts.arrivedAtMs)
+    if (!arrived.some(Number.isNaN)) return arrived
+    if (performance.now() > limit) throw new Error('verdicts are missing in the stream', { cause: verdicts.failure() })
+  }
+}
+
+/** Ends what still waits, so that the next stage starts from nothing. */
+export async function endTheRest({ world, apps, measured }: Stage): Promise<void> {
+  await world.installation.release(apps.slice(measured))
+  while ((await world.metric('in_progress_tasks')) > 0) await delay(100)
+}
+
+/** Pollers of applications of their own, one each. */
+export async function startPollers({ installation, argo }: BenchWorld, apps: readonly string[], tag: string) {
+  await installation.hold(apps, tag)
+  await installation.commitTags(apps, 'polled-0', tag)
+  const knownAtMs = Promise.all(
+    apps.map(async (app, at) => {
+      await delay(((at * 0.618) % 1) * pollIntervalMs) // evenly spread, in no step with the order of the ends
+      return pollUntilDeployed(argo, app, imageOf(app, tag))
+    }),
+  )
+  await installation.untilWaiting(apps)
+  await delay(1_000)
+  return {
+    release: (at: number) => installation.release(apps.slice(at, at + 1)),
+    async latencies(): Promise<readonly number[]> {
+      const known = await knownAtMs
+      const completed = await installation.completions(apps)
+      return known.map((atMs, at) => atMs - (completed[at] ?? Number.NaN))
+    },
+  }
+}

@@ -86,7 +86,6 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     const owner = replica.id()
     if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
   }
-  opened.defer(() => release().catch(onTrouble))
 
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
   const nowMs = systemClock.nowMs
@@ -106,6 +105,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     }),
   )
 
+  // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
+  opened.defer(() => release().catch(onTrouble))
   const watcher = opened.use(
     createRolloutWatcher({
       controller,

@@ -1,0 +1,42 @@
+import { TaskEvent } from '../../contract/task-event.ts'
+
+export type EventReader = {
+  /** What came so far, in the order in which it came. */
+  readonly events: readonly TaskEvent[]
+  /** Positions to which the service reset this reader. */
+  readonly resets: readonly number[]
+  readonly status: number
+  /** Resolves when the stream has ended, also by a broken connection. */
+  readonly ended: Promise<void>
+  close(): void
+}
+
+/** Reads `text/event-stream` as an EventSource does, but does not come back by itself. */
+export async function readEvents(url: string, lastEventId?: number): Promise<EventReader> {
+  const closing = new AbortController()
+  const answer = await fetch(url, {
+    signal: closing.signal,
+    headers: {
+      accept: 'text/event-stream',
+      ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
+    },
+  })
+  const events: TaskEvent[] = []
+  const resets: number[] = []
+  const take = (message: string) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(message)?.[1]
+    const data = field('data')
+    if (field('event') === 'reset') resets.push(Number(field('id')))
+    else if (data !== undefined) events.push(TaskEvent.parse(JSON.parse(data)))
+  }
+  const read = async () => {
+    let rest = ''
+    for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const messages = (rest + chunk).split('\n\n')
+      rest = messages.pop() ?? ''
+      messages.forEach(take)
+    }
+  }
+  const ended = read().catch(() => undefined)
+  return { events, resets, status: answer.status, ended, close: () => closing.abort() }
+}

@@ -35,7 +35,8 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
     isRunning = true
     run().catch((error: unknown) => {
       onTrouble(error)
-      cancel = clock.setTimer(retryMs, start)
+      cancel() // of an earlier failure, where a write was added meanwhile
+      if (!isClosed) cancel = clock.setTimer(retryMs, start)
     })
   }
   const close = () => {

@@ -296,6 +296,7 @@ export function createCluster(deps: ClusterDeps) {
 const byBadness: readonly PodBehaviour[] = [
   'invalid-image-name',
   'image-pull-error',
+  'pulled-late',
   'fails',
   'crashes',
   'flaps',

@@ -31,6 +31,11 @@ export function createPodLife(deps: PodLifeDeps) {
         after(startUp * 0.3, { phase: 'ErrImagePull' })
         after(startUp * 0.6, { phase: 'ImagePullBackOff' })
         return
+      case 'pulled-late':
+        after(startUp * 0.3, { phase: 'ErrImagePull' })
+        after(startUp * 0.6, { phase: 'ImagePullBackOff' })
+        clock.setTimer(times().latePull, () => runWell(workload, pod, startUp))
+        return
       case 'invalid-image-name':
         after(startUp * 0.1, { phase: 'InvalidImageName' })
         return

@@ -5,6 +5,7 @@ import type { Container } from './manifest.ts'
 export type PodBehaviour =
   | 'runs'
   | 'image-pull-error'
+  | 'pulled-late'
   | 'invalid-image-name'
   | 'crashes'
   | 'flaps'

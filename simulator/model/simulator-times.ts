@@ -18,6 +18,8 @@ export type SimulatorTimes = {
   /** A controller of the cluster noticing a change. */
   react: Range
   podReady: Range
+  /** How much later an image comes that the registry did not have at first. */
+  latePull: number
   termination: number
   job: number
   progressDeadline: number
@@ -42,6 +44,7 @@ export const demoTimes: SimulatorTimes = {
   step: [3, 20],
   react: [5, 30],
   podReady: [800, 1_300],
+  latePull: 150_000,
   termination: 3_000,
   job: 2_000,
   progressDeadline: 600_000,
@@ -64,6 +67,7 @@ export const fastTimes: SimulatorTimes = {
   step: [1, 4],
   react: [1, 5],
   podReady: [60, 120],
+  latePull: 2_000,
   termination: 80,
   job: 60,
   customResourceLag: 100,

@@ -121,7 +121,8 @@ function judgeSuperseded({ context, observation }: FailureView): Ending | undefi
     const override = observation.overrides.get(revision)
     const other = context.wanted.find(({ image, tag }) => override?.has(image) === true && override.get(image) !== tag)
     if (other === undefined) continue
-    const headline = `superseded in Git: commit ${revision} sets ${other.image} to tag ${override?.get(other.image)}`
+    const sets = `the override file sets ${other.image} to tag ${override?.get(other.image)}`
+    const headline = `superseded in Git: at commit ${revision} ${sets}`
     return { status: 'cancelled', cause: 'superseded', headline }
   }
   return undefined

@@ -16,6 +16,8 @@ export type WorldOptions = ServiceOptions & {
   readonly applications?: readonly string[]
 }
 
+export type World = Awaited<ReturnType<typeof startWorld>>
+
 /** The service with a simulated delivery controller and a real Git repository behind real SSH. */
 export async function startWorld({ times, applications = ['shop'], settings, ...options }: WorldOptions = {}) {
   await using started = new AsyncDisposableStack()

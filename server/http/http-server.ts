@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerClientError } from './client-errors.ts'
+import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
@@ -48,6 +49,8 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
     frameworkErrors: answerError,
   }).withTypeProvider<ZodTypeProvider>()
 
+  const closeUnused = closeUnusedConnections(app.server)
+  app.addHook('preClose', async () => closeUnused())
   app.setValidatorCompiler(validateRequest)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)

@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+
+test('a connection on which no request has come does not keep the server from closing', async () => {
+  const http = quietHttpServer()
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  const address = http.server.address()
+  if (typeof address !== 'object' || !address) throw new Error('the server has no port')
+  const silent = connect(address.port, '127.0.0.1')
+  const halfway = connect(address.port, '127.0.0.1')
+  await Promise.all([once(silent, 'connect'), once(halfway, 'connect')])
+  halfway.write('GET /livez HTTP/1.1\r\nHost: ')
+  const answered = await fetch(`http://127.0.0.1:${address.port}/nowhere`) // later than both on the same port
+  expect(answered.status).toBe(404)
+  const ended = [silent, halfway].map(
+    (socket) => new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve)),
+  )
+  await http.close()
+  await Promise.all(ended)
+}, 5_000)

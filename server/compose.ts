@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { sql } from 'kysely'
-import { CredentialRefusedError } from './auth/credential-refused-error.ts'
-import { createIdentifyCaller } from './auth/identify-caller.ts'
-import { judgeApplication } from './auth/judge-application.ts'
+import { createAuditStore } from './audit/audit-store.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { openAuth } from './auth/open-auth.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createSubmitTask } from './deployments/submit-task.ts'
@@ -201,8 +201,16 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       Buffer.byteLength(settings.auth.jwtSecret?.() ?? 'x'.repeat(weakSecretBytes)) < weakSecretBytes,
   })
 
-  const identifyCaller = createIdentifyCaller(settings.auth, () => Date.now() / 1000)
-  const lock = createDeployLock({ schedule: settings.lock.schedule, read: createDeployLockStore(database).read })
+  const auth = openAuth({
+    settings: settings.auth,
+    idp: settings.identityProvider,
+    publicUrl: settings.http.publicUrl,
+    database,
+    nowMs: Date.now,
+    onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
+  })
+  const lockStore = createDeployLockStore(database)
+  const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
   const tellCancelled = (ended: readonly EndedTask[]) => {
     tellEnds(ended)
     for (const { id } of ended) wakeUps.send('cancelled', id)
@@ -222,6 +230,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   )
   const cancelTask = createCancelTask({ tasks, announce: (cancelled) => tellCancelled([cancelled]) })
   await addExplorer(http, version)
+  auth.addRoutes(http, api)
   http.register(
     taskRoutes({
       checkSubmission: createCheckSubmission(settings.submission),
@@ -230,13 +239,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       tasks,
       endings,
       lockStatus: lock.status,
-      identifyCaller: async (request, app, need) => {
-        const caller = await identifyCaller(request.raw, need)
-        const judgement = judgeApplication(caller, app, settings.auth.enforceAllowedApps)
-        if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
-        if (judgement.note) request.log.warn(judgement.note)
-        return caller
-      },
+      identifyCaller: auth.identifyDeployer,
     }),
     api,
   )
@@ -244,7 +247,9 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     if (!isTaskId(id) || !(await tasks.find(id))) throw new TaskNotFoundError(id)
   }
   http.register(timelineRoutes({ events, feed, requireTask, stopping: stopping.signal }), api)
-  http.register(lockRoutes(lock), api)
+  const { requireUser } = auth
+  http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
+  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(database), requireUser }), api)
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.signal.aborted }))
   const { host, port, metricsPort } = settings.http
@@ -293,7 +298,7 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: ClaimedTask, clai
   createdSeconds: task.created.getTime() / 1000,
 })
 
-function httpSettings({ log, http, auth, deliveryController, database, writeBack }: Settings) {
+function httpSettings({ log, http, auth, identityProvider, deliveryController, database, writeBack }: Settings) {
   return {
     publicUrl: http.publicUrl,
     trustedProxies: http.trustedProxies,
@@ -306,6 +311,7 @@ function httpSettings({ log, http, auth, deliveryController, database, writeBack
           auth.deployToken?.(),
           auth.jwtSecret?.(),
           auth.jwtSecretPrevious?.(),
+          identityProvider?.clientSecret?.(),
           writeBack.sshKeyPass,
           ...[...writeBack.gitCredentials.values()].map(({ password }) => password),
           typeof database.connection.password === 'string' ? database.connection.password : undefined,

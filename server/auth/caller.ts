@@ -1,8 +1,26 @@
+/** A person that the identity provider knows. */
+export type User = {
+  readonly subject: string
+  readonly name: string
+  readonly groups: readonly string[]
+}
+
 /** Who makes a request, as far as its credential tells. */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'deploy_token' }
   /** `allowedApps` is undefined where the token has no such claim, or one that is no list of strings. */
   | { readonly kind: 'jwt'; readonly subject: string | undefined; readonly allowedApps: readonly string[] | undefined }
+  /** `apps` are globs; undefined: every application. */
+  | {
+      readonly kind: 'scoped_token'
+      readonly id: string
+      readonly description: string
+      readonly apps: readonly string[] | undefined
+    }
+  /** With an access token of the identity provider. */
+  | { readonly kind: 'oidc'; readonly user: User }
+  /** Signed in with a browser. */
+  | { readonly kind: 'session'; readonly user: User }
 
 export const anonymous: Caller = { kind: 'anonymous' }

@@ -1,4 +1,5 @@
 import type { Caller } from './caller.ts'
+import { matchesGlob } from './matches-glob.ts'
 
 type ApplicationJudgement =
   /** `note` is for the log: the claim would have refused, had it been enforced. */
@@ -6,16 +7,22 @@ type ApplicationJudgement =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Says whether a caller may deploy an application. The claim `allowed_apps` counts only when enforced (spec 2.5);
- * then a JWT without the claim may deploy nothing (decision 0007).
+ * Says whether a caller may deploy an application. The scope of a deploy token always counts. The claim `allowed_apps`
+ * counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007).
  */
 export function judgeApplication(caller: Caller, app: string, enforceAllowedApps: boolean): ApplicationJudgement {
+  if (caller.kind === 'scoped_token' && !isInScope(app, caller.apps))
+    return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${app.slice(0, 64)}` }
   const fault = allowedAppsFault(caller, app)
   if (fault === undefined) return { kind: 'allowed', note: undefined }
   if (!enforceAllowedApps)
     return { kind: 'allowed', note: caller.kind === 'jwt' && caller.allowedApps ? fault : undefined }
   return { kind: 'refused', reason: `credential rejected: ${fault}` }
 }
+
+/** Without globs every application is. */
+export const isInScope = (app: string, globs: readonly string[] | undefined) =>
+  globs === undefined || globs.some((glob) => matchesGlob(app, glob))
 
 function allowedAppsFault(caller: Caller, app: string): string | undefined {
   if (caller.kind !== 'jwt') return undefined

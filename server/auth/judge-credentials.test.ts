@@ -3,7 +3,7 @@ import { mintJwt } from '../../test/support/mint-jwt.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { createIdentifyCaller } from './identify-caller.ts'
 import { judgeApplication } from './judge-application.ts'
-import { judgeCredentials } from './judge-credentials.ts'
+import { type CredentialJudges, judgeCredentials, rejected } from './judge-credentials.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
 
 const nowSeconds = 1_800_000_000
@@ -18,6 +18,11 @@ const settings: AuthSettings = {
   enforceAllowedApps: false,
   requireCredential: false,
 }
+const judges: CredentialJudges = {
+  scopedToken: async () => rejected('the deploy token is not one of this service'),
+  accessToken: undefined,
+  session: undefined,
+}
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
 const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
 
@@ -25,7 +30,7 @@ type Request = { headers?: readonly (readonly [string, string])[]; query?: strin
 
 const answerTo = async ({ headers = [], query = '' }: Request, change: Partial<AuthSettings> = {}) => {
   const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}` })
-  const judgement = await judgeCredentials(presented, { ...settings, ...change }, nowSeconds)
+  const judgement = await judgeCredentials(presented, { ...settings, ...change }, nowSeconds, judges)
   return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
 }
 
@@ -147,7 +152,7 @@ describe('what the settings change', () => {
   })
 
   test('a route may need a credential whatever the setting says', async () => {
-    const identifyCaller = createIdentifyCaller(settings, () => nowSeconds)
+    const identifyCaller = createIdentifyCaller(settings, judges, () => nowSeconds)
     const request = { rawHeaders: [], url: '/api/v1/tasks/1' }
     expect(await identifyCaller(request)).toEqual({ kind: 'anonymous' })
     await expect(identifyCaller(request, 'credential')).rejects.toThrow(/^no credential was given/)

@@ -4,26 +4,52 @@ import { isSameSecret } from './deploy-token.ts'
 import { judgeJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
-type CredentialJudgement =
+export type CredentialJudgement =
   | { readonly kind: 'caller'; readonly caller: Caller }
   | { readonly kind: 'refused'; readonly reason: string }
 
+/** Credentials that somebody else must be asked about. Each judge answers with a caller, or with why there is none. */
+export type CredentialJudges = {
+  /** Of a token that {@link isScopedToken} recognises. */
+  readonly scopedToken: (token: string) => Promise<CredentialJudgement>
+  /** Undefined without an identity provider, as is the next. */
+  readonly accessToken: ((token: string) => Promise<CredentialJudgement>) | undefined
+  readonly session: ((id: string) => Promise<CredentialJudgement>) | undefined
+}
+
+/** What a scoped deploy token begins with, unlike any JWT. */
+export const scopedTokenPrefix = 'dwt_'
+
 /**
  * Says who calls. One bad credential refuses the request, also beside a good one (spec 5.3), and what is looked at
- * first is fixed, so the same request always gets the same answer. Of two good ones the JWT speaks: it may be limited.
+ * first is fixed, so the same request always gets the same answer. Of several good ones that in `Authorization` speaks: it
+ * may be limited; then the user, then the deploy token.
  */
 export async function judgeCredentials(
   presented: PresentedCredentials,
   settings: AuthSettings,
   nowSeconds: number,
+  judges: CredentialJudges,
 ): Promise<CredentialJudgement> {
-  const { authorization, deployTokens } = presented
-  if (authorization.kind === 'malformed') return rejected(authorization.rule)
+  const { authorization, accessToken, deployTokens, session } = presented
+  for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
   const fault = deployTokenFault(deployTokens, settings.deployToken?.())
   if (fault !== undefined) return rejected(fault)
-  if (authorization.kind === 'token') return judgeToken(authorization.token, settings, nowSeconds)
-  if (deployTokens.length > 0) return { kind: 'caller', caller: { kind: 'deploy_token' } }
-  return settings.requireCredential ? noneGiven : { kind: 'caller', caller: anonymous }
+  const callers: Caller[] = []
+  const judgements = [
+    () => (authorization.kind === 'token' ? judgeToken(authorization.token, settings, nowSeconds, judges) : undefined),
+    () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, judges) : undefined),
+    () => (session === undefined ? undefined : judges.session?.(session)),
+  ]
+  for (const judge of judgements) {
+    const judgement = await judge()
+    if (judgement?.kind === 'refused') return judgement
+    if (judgement) callers.push(judgement.caller)
+  }
+  if (deployTokens.length > 0) callers.push({ kind: 'deploy_token' })
+  const [speaker] = callers
+  if (speaker) return { kind: 'caller', caller: speaker }
+  return settings.requireCredential ? noneGiven(judges) : { kind: 'caller', caller: anonymous }
 }
 
 function deployTokenFault(presented: readonly string[], expected: string | undefined): string | undefined {
@@ -34,7 +60,13 @@ function deployTokenFault(presented: readonly string[], expected: string | undef
   return allMatch ? undefined : 'the deploy token does not match WATCHER_DEPLOY_TOKEN'
 }
 
-async function judgeToken(token: string, settings: AuthSettings, nowSeconds: number): Promise<CredentialJudgement> {
+async function judgeToken(
+  token: string,
+  settings: AuthSettings,
+  nowSeconds: number,
+  judges: CredentialJudges,
+): Promise<CredentialJudgement> {
+  if (token.startsWith(scopedTokenPrefix)) return judges.scopedToken(token)
   const secret = settings.jwtSecret?.()
   if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
   const previous = settings.jwtSecretPrevious?.()
@@ -49,12 +81,16 @@ async function judgeToken(token: string, settings: AuthSettings, nowSeconds: num
   return { kind: 'caller', caller: { kind: 'jwt', subject, allowedApps } }
 }
 
-function rejected(rule: string): CredentialJudgement {
+async function judgeAccess(token: string, { accessToken }: CredentialJudges): Promise<CredentialJudgement> {
+  return accessToken?.(token) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
+}
+
+export function rejected(rule: string): CredentialJudgement {
   return { kind: 'refused', reason: `credential rejected: ${rule}` }
 }
 
-const noneGiven: CredentialJudgement = {
-  kind: 'refused',
-  reason:
-    'no credential was given: send the deploy token in the header WATCHER_DEPLOY_TOKEN or a JWT in the header Authorization',
+function noneGiven({ session }: CredentialJudges): CredentialJudgement {
+  const ways = 'the deploy token in the header WATCHER_DEPLOY_TOKEN or a JWT in the header Authorization'
+  const signIn = session ? ', or sign in' : ''
+  return { kind: 'refused', reason: `no credential was given: send ${ways}${signIn}` }
 }

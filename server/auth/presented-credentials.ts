@@ -1,32 +1,52 @@
 /** Everything in a request that claims to be a credential, good or bad. */
 export type PresentedCredentials = {
   readonly deployTokens: readonly string[]
-  readonly authorization:
-    | { readonly kind: 'absent' }
-    | { readonly kind: 'malformed'; readonly rule: string }
-    | { readonly kind: 'token'; readonly token: string }
+  readonly authorization: PresentedToken
+  /** An access token of the identity provider. */
+  readonly accessToken: PresentedToken
+  /** The id in the session cookie. */
+  readonly session: string | undefined
 }
 
+type PresentedToken =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'malformed'; readonly rule: string }
+  | { readonly kind: 'token'; readonly token: string }
+
 /** The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them. */
-export type CredentialCarrier = { readonly rawHeaders: readonly string[]; readonly url?: string | undefined }
+export type CredentialCarrier = {
+  readonly rawHeaders: readonly string[]
+  readonly url?: string | undefined
+  readonly session?: string | undefined
+}
 
 /** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
 const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
+
+/** The second is an older name, and names one make of provider. */
+const accessTokenHeaders = new Set(['oidc-authorization', 'keycloak-authorization'])
 
 /**
  * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
  * A deploy token may come in a header, in the query, or in both; each one found is reported.
  */
-export function readPresentedCredentials({ rawHeaders, url }: CredentialCarrier): PresentedCredentials {
+export function readPresentedCredentials({ rawHeaders, url, session }: CredentialCarrier): PresentedCredentials {
   const deployTokens: string[] = []
   const authorization: string[] = []
+  const accessTokens: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
     const value = rawHeaders[index + 1] ?? ''
     if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(value).trim())
     if (name === 'authorization') authorization.push(value.trim())
+    if (accessTokenHeaders.has(name)) accessTokens.push(value.trim())
   }
-  return { deployTokens: [...deployTokens, ...deployTokensOf(url)], authorization: readAuthorization(authorization) }
+  return {
+    deployTokens: [...deployTokens, ...deployTokensOf(url)],
+    authorization: readToken('Authorization', 'a JWT', authorization),
+    accessToken: readToken('Oidc-Authorization', 'an access token', accessTokens),
+    session,
+  }
 }
 
 function deployTokensOf(url = ''): string[] {
@@ -39,16 +59,13 @@ function asUtf8(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8')
 }
 
-function readAuthorization(values: readonly string[]): PresentedCredentials['authorization'] {
+function readToken(header: string, form: string, values: readonly string[]): PresentedToken {
+  const malformed = (rule: string) => ({ kind: 'malformed', rule: `malformed ${header} header: ${rule}` }) as const
   const [value, second] = values
   if (value === undefined) return { kind: 'absent' }
   if (second !== undefined) return malformed('it was sent twice')
   const token = value.replace(/^bearer(?: +|$)/i, '')
   if (token === '') return malformed('it holds no token')
-  if (/\s/.test(token)) return malformed('it must be a JWT, alone or after "Bearer"')
+  if (/\s/.test(token)) return malformed(`it must be ${form}, alone or after "Bearer"`)
   return { kind: 'token', token }
-}
-
-function malformed(rule: string): PresentedCredentials['authorization'] {
-  return { kind: 'malformed', rule: `malformed Authorization header: ${rule}` }
 }

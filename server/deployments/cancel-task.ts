@@ -1,4 +1,6 @@
 import { isFinal } from '../../contract/task-status.ts'
+import { actorOf } from '../auth/actor-of.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Task } from './task.ts'
 import { TaskOverError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'
@@ -16,8 +18,8 @@ type Dependencies = {
  */
 export const createCancelTask =
   ({ tasks, announce }: Dependencies) =>
-  async (task: Task): Promise<Task> => {
-    const cancelled = await tasks.cancel(task.id, 'cancelled on request')
+  async (task: Task, caller: Caller): Promise<Task> => {
+    const cancelled = await tasks.cancel(task.id, 'cancelled on request', actorOf(caller))
     if (cancelled) announce(cancelled)
     const now = (await tasks.find(task.id)) ?? task
     if (!cancelled && isFinal(now.status)) throw new TaskOverError(now.status)

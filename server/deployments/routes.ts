@@ -55,11 +55,12 @@ export const taskRoutes =
           tags,
           summary: 'Submit a deployment task',
           description: 'With a valid credential the tag is also committed to the GitOps repository of the application.',
-          security: [{}, { jwt: [] }, { deployToken: [] }],
+          security: [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
           body: TaskSubmission,
           response: {
             202: TaskAcceptance,
             401: Refused,
+            403: ErrorReply,
             406: Refused,
             413: ErrorReply,
             415: ErrorReply,
@@ -133,15 +134,15 @@ export const taskRoutes =
           tags,
           summary: 'Cancel an unfinished task',
           description: 'A commit that was pushed already stays.',
-          security: [{ jwt: [] }, { deployToken: [] }],
+          security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
           params: TaskParameters,
-          response: { 200: TaskRecord, 401: Refused, 404: TaskMissing, 409: Refused, 503: ErrorReply },
+          response: { 200: TaskRecord, 401: Refused, 403: ErrorReply, 404: TaskMissing, 409: Refused, 503: ErrorReply },
         },
       },
       async (request) => {
         const task = await taskOf(request.params.id)
-        await identifyCaller(request, task.app, 'credential')
-        return taskRecordOf(await cancelTask(task))
+        const caller = await identifyCaller(request, task.app, 'credential')
+        return taskRecordOf(await cancelTask(task, caller))
       },
     )
   }

@@ -1,4 +1,5 @@
 import type { TaskSubmission } from '../../contract/task.ts'
+import { actorOf } from '../auth/actor-of.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import type { NewTask } from './task.ts'
@@ -47,19 +48,23 @@ export const createSubmitTask =
     const task: NewTask = {
       id,
       app: submission.app,
-      author: submission.author,
+      author: authorOf(submission, caller),
       project: submission.project,
       images: submission.images.map(({ image, tag }) => ({ image, tag })),
       source: submission.source,
       timeoutSeconds: timeoutOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite: caller.kind !== 'anonymous',
+      submittedBy: actorOf(caller),
     }
     const { superseded } = await tasks.insert(task, closedTimes(submitted))
     announce(id, superseded)
     return { id }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>
+
+/** A user who is known is the author, whatever the body says. */
+const authorOf = ({ author }: TaskSubmission, caller: Caller) => ('user' in caller ? caller.user.name : author)
 
 function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: SubmissionSettings): number {
   if (timeout === undefined || timeout <= 0) return defaultTimeoutSeconds

@@ -46,6 +46,7 @@ const aTask = (change: Partial<NewTask> = {}): NewTask => ({
   timeoutSeconds: 900,
   refresh: true,
   mayWrite: true,
+  submittedBy: { kind: 'deploy_token', id: null, name: null },
   ...change,
 })
 

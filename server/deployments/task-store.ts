@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
+import { type Actor, recordAction } from '../audit/record-action.ts'
+import { holdDeployLock } from '../locks/hold-deploy-lock.ts'
 import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
@@ -20,49 +22,64 @@ export function createTaskStore(database: Database) {
 
   return {
     /**
-     * Inserts the task and cancels the unfinished ones it supersedes, in one transaction. Whether a lockdown refuses it is
-     * decided by the time that the database gives the task (decision 0015).
+     * Inserts the task and cancels the unfinished ones it supersedes, in one transaction. Whether the lock refuses it is
+     * decided by the time that the database gives the task (decision 0015), and by what people did, which cannot change
+     * between the look and the commit (decision 0134).
      *
      * @throws {DeploymentsLockedError} if it was created in a closed time
      * @throws {DeployLockUnknownError} if it was created outside of the times that are known
      */
     insert: (task: NewTask, closed: ClosedTimes) =>
-      query.transaction().execute(async (transaction) => {
-        // Tasks of one application are accepted one after another, so that of two at once exactly one survives.
-        await sql`SELECT pg_advisory_xact_lock(hashtextextended(${task.app}, 0))`.execute(transaction)
-        const superseded = await endedWith(
-          transaction,
-          { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${task.id}` },
-          isSupersededBy(task),
-        )
-        const { created } = await transaction
-          .insertInto('tasks')
-          .values({
-            id: task.id,
-            app: task.app,
-            author: task.author,
-            project: task.project,
-            images: JSON.stringify(task.images),
-            source: task.source ? JSON.stringify(task.source) : null,
-            timeout_seconds: task.timeoutSeconds,
-            deadline: sql`clock_timestamp() + make_interval(secs => ${task.timeoutSeconds})`,
-            refresh: task.refresh,
-            may_write: task.mayWrite,
+      query
+        .transaction()
+        .setIsolationLevel('read committed')
+        .execute(async (transaction) => {
+          // Tasks of one application are accepted one after another, so that of two at once exactly one survives.
+          await sql`SELECT pg_advisory_xact_lock(hashtextextended(${task.app}, 0))`.execute(transaction)
+          const superseded = await endedWith(
+            transaction,
+            { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${task.id}` },
+            isSupersededBy(task),
+          )
+          // As late as can be: whoever sets the lock waits for this transaction from here on.
+          const stored = await holdDeployLock(transaction)
+          const { created } = await transaction
+            .insertInto('tasks')
+            .values({
+              id: task.id,
+              app: task.app,
+              author: task.author,
+              project: task.project,
+              images: JSON.stringify(task.images),
+              source: task.source ? JSON.stringify(task.source) : null,
+              timeout_seconds: task.timeoutSeconds,
+              deadline: sql`clock_timestamp() + make_interval(secs => ${task.timeoutSeconds})`,
+              refresh: task.refresh,
+              may_write: task.mayWrite,
+            })
+            .returning('created')
+            .executeTakeFirstOrThrow()
+          const { active, retryAfterSeconds } = judgeDeployLock(created, closed, stored)
+          if (active) throw new DeploymentsLockedError(retryAfterSeconds)
+          const events: NewTaskEvent[] = [{ kind: 'accepted', detail: acceptedText(task) }]
+          if (superseded.length > 0) {
+            events.push({
+              kind: 'superseded_others',
+              detail: `superseded ${superseded.map(({ id }) => id).join(', ')}`,
+            })
+          }
+          await transaction
+            .insertInto('task_events')
+            .values(events.map((event) => ({ task_id: task.id, ...event })))
+            .execute()
+          await recordAction(transaction, {
+            action: 'task_submitted',
+            actor: task.submittedBy,
+            subject: task.id,
+            detail: submittedText(task),
           })
-          .returning('created')
-          .executeTakeFirstOrThrow()
-        const { active, retryAfterSeconds } = judgeDeployLock(created, closed)
-        if (active) throw new DeploymentsLockedError(retryAfterSeconds)
-        const events: NewTaskEvent[] = [{ kind: 'accepted', detail: acceptedText(task) }]
-        if (superseded.length > 0) {
-          events.push({ kind: 'superseded_others', detail: `superseded ${superseded.map(({ id }) => id).join(', ')}` })
-        }
-        await transaction
-          .insertInto('task_events')
-          .values(events.map((event) => ({ task_id: task.id, ...event })))
-          .execute()
-        return { superseded }
-      }),
+          return { superseded }
+        }),
 
     async find(id: string): Promise<Task | undefined> {
       const row = await query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
@@ -187,12 +204,14 @@ export function createTaskStore(database: Database) {
     },
 
     /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
-    async cancel(id: string, reason: string): Promise<EndedTask | undefined> {
-      const [ended] = await endedWith(query, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
-        build.and([build('id', '=', id), build('status', '=', 'in progress')]),
-      )
-      return ended
-    },
+    cancel: (id: string, reason: string, actor: Actor): Promise<EndedTask | undefined> =>
+      query.transaction().execute(async (transaction) => {
+        const [ended] = await endedWith(transaction, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
+          build.and([build('id', '=', id), build('status', '=', 'in progress')]),
+        )
+        if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
+        return ended
+      }),
 
     /** Those of `ids` that have ended. */
     async ended(ids: readonly string[]): Promise<string[]> {
@@ -256,6 +275,9 @@ const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition):
 }
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)
+
+const submittedText = ({ app, images }: NewTask) =>
+  `${app}: ${images.map(({ image, tag }) => `${image}:${tag}`).join(', ')}`
 
 const acceptedText = ({ images, author, mayWrite }: NewTask) =>
   `accepted from ${author} ${mayWrite ? 'with' : 'without'} a credential: ` +

@@ -1,6 +1,7 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { FinalStatus, TaskStatus } from '../../contract/task-status.ts'
+import type { Actor } from '../audit/record-action.ts'
 
 /** A deployment task as the service knows it. Times are the database's. */
 export type Task = {
@@ -35,6 +36,7 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   readonly timeoutSeconds: number
   readonly refresh: boolean
   readonly mayWrite: boolean
+  readonly submittedBy: Actor
 }
 
 /** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */

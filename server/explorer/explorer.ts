@@ -45,7 +45,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'Signed with `JWT_SECRET`; the header may also hold the bare token.',
+    description: 'Signed with `JWT_SECRET`, or a scoped deploy token; the header may also hold the bare token.',
   },
   deployToken: {
     type: 'apiKey',
@@ -53,5 +53,23 @@ const securitySchemes = {
     name: 'WATCHER_DEPLOY_TOKEN',
     description: 'Deprecated: use a JWT. May also be sent as the query parameter `deploy_token`.',
     'x-deprecated': true,
+  },
+  oidc: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Oidc-Authorization',
+    description: 'An access token of the identity provider, alone or after `Bearer`.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-watcher-session',
+    description: 'Of a browser that signed in at `/auth/login`; on plain http the name has no `__Host-`.',
+  },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Watcher-Csrf',
+    description: 'Must be `1` on every change that comes with a session cookie.',
   },
 } as const

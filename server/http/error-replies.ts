@@ -1,3 +1,4 @@
+import { IdentityProviderUnavailableError, NotPrivilegedError } from '../auth/auth-errors.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import {
   DeploymentsLockedError,
@@ -19,6 +20,7 @@ type ErrorAnswer = {
 
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */
 const databaseRetrySeconds = 5
+const providerRetrySeconds = 10
 
 /**
  * The one place that turns an error into an answer (spec 7, decision 0008). A text of ours is shown; that of an
@@ -34,6 +36,8 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)
+  if (error instanceof NotPrivilegedError) return { status: 403, body: { error: joinFaults([error.message]) } }
+  if (error instanceof IdentityProviderUnavailableError) return providerUnavailable(error)
   // First the framework's own: a client that breaks off looks like a broken database connection, but has a status.
   const ofTheFramework = ofFastify(error)
   if (ofTheFramework) return ofTheFramework
@@ -66,6 +70,12 @@ function unauthorized({ message }: CredentialRefusedError): ErrorAnswer {
     body: { status: 'You are not authorized to perform this action', error: joinFaults([message]) },
   }
 }
+
+const providerUnavailable = ({ message }: IdentityProviderUnavailableError): ErrorAnswer => ({
+  status: 503,
+  headers: { 'Retry-After': String(providerRetrySeconds) },
+  body: { error: message },
+})
 
 const databaseUnreachable: ErrorAnswer = {
   status: 503,

@@ -66,7 +66,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers = {}, body } = answerTo(error, request.id)
-  if (status === 503) request.log.warn({ err: error, req: request }, 'the database does not answer')
+  if (status === 503) request.log.warn({ err: error, req: request }, 'something the service needs does not answer')
   if (status === 500) request.log.error({ err: error, req: request }, 'unexpected error')
   reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }

@@ -1,13 +1,80 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
+import type { Schema } from '../storage/schema.ts'
+import { storedLockOf } from './hold-deploy-lock.ts'
+import { type ClosedTimes, isSetAt, windowAt } from './judge-deploy-lock.ts'
+import type { StoredLock } from './stored-lock.ts'
 
-/** All SQL of the deploy lock. */
+export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
+
+/** For how long a release opens a lockdown window. */
+const overrideMs = 15 * 60 * 1000
+
+/** All SQL of the deploy lock, but for the hold of an accepting transaction (hold-deploy-lock.ts). */
 export function createDeployLockStore({ query }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */
-    async read(): Promise<{ at: Date }> {
-      const { at } = await query.selectNoFrom(sql<Date>`clock_timestamp()`.as('at')).executeTakeFirstOrThrow()
-      return { at }
+    async read(): Promise<{ at: Date; stored: StoredLock }> {
+      const { at, ...row } = await selected(query).executeTakeFirstOrThrow()
+      return { at, stored: storedLockOf(row) }
     },
+
+    /**
+     * Sets the lock, or gives a set one its new reason and end; ends an override. When it returns, every task that was
+     * accepted before is committed, and none that comes after is accepted.
+     *
+     * @returns `past` where the end does not lie in the future; nothing is changed then
+     */
+    set: ({ reason, until }: LockRequest, actor: Actor): Promise<'set' | 'past'> =>
+      query.transaction().execute(async (transaction) => {
+        const { at, ...row } = await selected(transaction).forUpdate().executeTakeFirstOrThrow()
+        if (until && until <= at) return 'past'
+        const stored = storedLockOf(row)
+        const since = isSetAt(at, stored) ? stored.since : at
+        await write(transaction, { isSet: true, since, until, reason, setBy: actor.name, overrideUntil: null })
+        const end = until ? `until ${until.toISOString()}` : 'until released'
+        await recordAction(transaction, {
+          action: 'lock_set',
+          actor,
+          detail: reason === null ? end : `${reason} (${end})`,
+        })
+        return 'set'
+      }),
+
+    /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour, from now. */
+    release: (closedTimes: (around: Date) => ClosedTimes, actor: Actor): Promise<void> =>
+      query.transaction().execute(async (transaction) => {
+        const { at } = await selected(transaction).forUpdate().executeTakeFirstOrThrow()
+        const window = windowAt(closedTimes(at), at)
+        const overrideUntil = window ? new Date(at.getTime() + overrideMs) : null
+        await write(transaction, {
+          isSet: false,
+          since: null,
+          until: null,
+          reason: null,
+          setBy: null,
+          overrideUntil,
+        })
+        const detail = overrideUntil ? `the lockdown window is open until ${overrideUntil.toISOString()}` : undefined
+        await recordAction(transaction, { action: 'lock_released', actor, ...(detail === undefined ? {} : { detail }) })
+      }),
   }
 }
+export type DeployLockStore = ReturnType<typeof createDeployLockStore>
+
+const selected = (query: Kysely<Schema>) =>
+  query.selectFrom('deploy_lock').selectAll().select(sql<Date>`clock_timestamp()`.as('at'))
+
+const write = (query: Kysely<Schema>, stored: StoredLock) =>
+  query
+    .updateTable('deploy_lock')
+    .set({
+      is_set: stored.isSet,
+      since: stored.since,
+      until: stored.until,
+      reason: stored.reason,
+      set_by: stored.setBy,
+      override_until: stored.overrideUntil,
+    })
+    .execute()

@@ -1,10 +1,11 @@
 import { type ClosedTimes, type DeployLockStatus, judgeDeployLock, neverClosed } from './judge-deploy-lock.ts'
 import { closedIntervals, type LockdownSchedule } from './lockdown-times.ts'
+import type { StoredLock } from './stored-lock.ts'
 
 type Dependencies = {
   readonly schedule: LockdownSchedule
   /** What is stored about the lock, and when that was so by the database's clock. Rejects if it cannot be read. */
-  readonly read: () => Promise<{ readonly at: Date }>
+  readonly read: () => Promise<{ readonly at: Date; readonly stored: StoredLock }>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -24,8 +25,8 @@ export function createDeployLock({ schedule, read }: Dependencies) {
   }
 
   async function status(): Promise<DeployLockStatus> {
-    const { at } = await read()
-    return judgeDeployLock(at, closedTimes(at))
+    const { at, stored } = await read()
+    return judgeDeployLock(at, closedTimes(at), stored)
   }
 
   return { status, isActive: async () => (await status()).active, closedTimes }

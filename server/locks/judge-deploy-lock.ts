@@ -1,5 +1,6 @@
 import { DeployLockUnknownError } from './deploy-lock-unknown-error.ts'
 import type { Interval } from './lockdown-times.ts'
+import type { StoredLock } from './stored-lock.ts'
 
 /** The times in which no task is accepted, as far as they were computed. */
 export type ClosedTimes = { readonly known: Interval; readonly intervals: readonly Interval[] }
@@ -9,12 +10,14 @@ type LockdownPeriod = { readonly from: Date; readonly to: Date | null }
 
 export type DeployLockStatus = {
   readonly active: boolean
-  readonly source: 'schedule' | null
+  readonly source: 'manual' | 'schedule' | null
   readonly since: Date | null
   readonly until: Date | null
+  readonly reason: string | null
+  readonly setBy: string | null
   /** Where the end is known; never 0. */
   readonly retryAfterSeconds: number | undefined
-  /** The next lockdown window that has not begun. */
+  /** The next time of a lockdown window that has not begun; also the rest of one that somebody has opened. */
   readonly nextWindow: LockdownPeriod | null
 }
 
@@ -27,21 +30,67 @@ export const neverClosed: ClosedTimes = {
 }
 
 /**
- * Says whether new tasks are refused at an instant of the database's clock.
+ * Says whether new tasks are refused at an instant of the database's clock. A person's word comes before the schedule's.
  *
  * @throws {DeployLockUnknownError} if the instant lies outside of the times that are known
  */
-export function judgeDeployLock(at: Date, { known, intervals }: ClosedTimes): DeployLockStatus {
+export function judgeDeployLock(at: Date, { known, intervals }: ClosedTimes, stored: StoredLock): DeployLockStatus {
   if (at < known.from || at >= known.to) throw new DeployLockUnknownError(at, known)
-  const closed = intervals.find(({ from, to }) => from <= at && at < to)
-  const next = intervals.find(({ from }) => from > at)
-  const until = closed && closed.to < known.to ? closed.to : null
-  return {
-    active: closed !== undefined,
-    source: closed ? 'schedule' : null,
-    since: closed && closed.from > known.from ? closed.from : null,
-    until,
-    retryAfterSeconds: until ? Math.ceil((until.getTime() - at.getTime()) / 1000) : undefined,
-    nextWindow: next ? { from: next.from, to: next.to < known.to ? next.to : null } : null,
+  const closed = afterOverride(intervals, at, stored.overrideUntil)
+  const window = closed.find((interval) => holds(interval, at))
+  const next = closed.find(({ from }) => from > at)
+  const endOf = ({ to }: Interval) => (to < known.to ? to : null)
+  const nextWindow = next ? { from: next.from, to: endOf(next) } : null
+  if (isSetAt(at, stored)) {
+    const until = stored.until && endOfManual(stored.until, closed, endOf)
+    return {
+      ...active('manual', at, until),
+      since: stored.since,
+      reason: stored.reason,
+      setBy: stored.setBy,
+      nextWindow,
+    }
   }
+  if (!window) return { ...inactive, nextWindow }
+  const since = window.from > known.from ? window.from : null
+  return { ...active('schedule', at, endOf(window)), since, reason: null, setBy: null, nextWindow }
 }
+
+/** The lockdown window that holds at an instant, whatever people did. */
+export const windowAt = ({ intervals }: ClosedTimes, at: Date): Interval | undefined =>
+  intervals.find((interval) => holds(interval, at))
+
+export const isSetAt = (at: Date, { isSet, until }: StoredLock) => isSet && (until === null || at < until)
+
+const holds = ({ from, to }: Interval, at: Date) => from <= at && at < to
+
+/** While an override lasts, windows begin at its end. */
+function afterOverride(intervals: readonly Interval[], at: Date, overrideUntil: Date | null): readonly Interval[] {
+  if (overrideUntil === null || at >= overrideUntil) return intervals
+  return intervals
+    .map(({ from, to }) => ({ from: from < overrideUntil ? overrideUntil : from, to }))
+    .filter(({ from, to }) => from < to)
+}
+
+/** Where a window goes on after a manual lock, tasks are refused until the window's end. */
+function endOfManual(until: Date, closed: readonly Interval[], endOf: (window: Interval) => Date | null): Date | null {
+  const window = closed.find((interval) => holds(interval, until))
+  return window ? endOf(window) : until
+}
+
+const inactive = {
+  active: false,
+  source: null,
+  since: null,
+  until: null,
+  reason: null,
+  setBy: null,
+  retryAfterSeconds: undefined,
+} as const
+
+const active = (source: 'manual' | 'schedule', at: Date, until: Date | null) => ({
+  active: true,
+  source,
+  until,
+  retryAfterSeconds: until ? Math.ceil((until.getTime() - at.getTime()) / 1000) : undefined,
+})

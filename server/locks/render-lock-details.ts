@@ -2,14 +2,15 @@ import type { DeployLockDetails } from '../../contract/service.ts'
 import type { DeployLockStatus } from './judge-deploy-lock.ts'
 
 /** As GET /deploy-lock/details shows it. Nobody sets a schedule and it has no reason but itself. */
-export function renderLockDetails({ active, source, since, until, nextWindow }: DeployLockStatus): DeployLockDetails {
+export function renderLockDetails(status: DeployLockStatus): DeployLockDetails {
+  const { active, source, since, until, reason, setBy, nextWindow } = status
   return {
     active,
     source,
     since: since && epochSeconds(since),
     until: until && epochSeconds(until),
-    reason: null,
-    set_by: null,
+    reason,
+    set_by: setBy,
     next_window: nextWindow && {
       from: epochSeconds(nextWindow.from),
       to: nextWindow.to && epochSeconds(nextWindow.to),

@@ -4,16 +4,17 @@ import type { HttpServer } from '../http/http-server.ts'
 import { createDeployLock } from './deploy-lock.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { lockRoutes } from './routes.ts'
+import { neverSet, type StoredLock } from './stored-lock.ts'
 
 const windows = parseLockdownSchedule('Fri 17:00 - Mon 08:00')
 if ('mistake' in windows) throw new Error(windows.mistake)
 const schedule = { windows, timeZone: 'UTC' }
 
 let app: HttpServer
-let read: () => Promise<{ at: Date }>
+let read: () => Promise<{ at: Date; stored: StoredLock }>
 beforeEach(() => {
   app = quietHttpServer()
-  app.register(lockRoutes(createDeployLock({ schedule, read: () => read() })), { prefix: '/api/v1' })
+  app.register(lockRoutes(createDeployLock({ schedule, read: () => read() }), undefined), { prefix: '/api/v1' })
 })
 afterEach(() => app.close())
 
@@ -24,14 +25,14 @@ describe('the deploy lock without an identity provider (spec 4)', () => {
     ['2026-11-20T16:59:59.999Z', false],
     ['2026-11-20T17:00:00Z', true],
   ])('at %s GET says %s', async ([at, active]) => {
-    read = async () => ({ at: new Date(at) })
+    read = async () => ({ at: new Date(at), stored: neverSet })
     const answer = await app.inject('/api/v1/deploy-lock')
     expect(answer).toMatchObject({ statusCode: 200, body: String(active) })
     expect(answer.headers['content-type']).toContain('application/json')
   })
 
   test('the details of an active lock tell its window and the next one in epoch seconds', async () => {
-    read = async () => ({ at: new Date('2026-11-21T12:00:00.500Z') })
+    read = async () => ({ at: new Date('2026-11-21T12:00:00.500Z'), stored: neverSet })
     const answer = await app.inject('/api/v1/deploy-lock/details')
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
@@ -46,7 +47,7 @@ describe('the deploy lock without an identity provider (spec 4)', () => {
   })
 
   test('the details of an inactive lock tell the next window alone', async () => {
-    read = async () => ({ at: new Date('2026-11-20T16:00:00Z') })
+    read = async () => ({ at: new Date('2026-11-20T16:00:00Z'), stored: neverSet })
     expect((await app.inject('/api/v1/deploy-lock/details')).json()).toEqual({
       active: false,
       source: null,

@@ -1,18 +1,35 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { LockRequest } from '../../contract/auth.ts'
 import { DeployLockDetails, DeployLockState, ErrorReply } from '../../contract/service.ts'
+import type { Actor } from '../audit/record-action.ts'
+import { InvalidRequestError } from '../http/request-errors.ts'
 import type { DeployLock } from './deploy-lock.ts'
+import type { DeployLockStore } from './deploy-lock-store.ts'
 import { renderLockDetails } from './render-lock-details.ts'
 
-const tags = ['deploy lock']
+type Switch = Pick<DeployLockStore, 'set' | 'release'> & {
+  /** Rejects unless a user calls who may change the lock. */
+  readonly requireUser: (request: FastifyRequest) => Promise<Actor>
+}
 
-/** Spec 4: reading the lock is always possible; setting and releasing it do not exist without an identity provider. */
+const tags = ['deploy lock']
+const security = [{ session: [], csrf: [] }, { oidc: [] }]
+const refusals = { 401: ErrorReply, 403: ErrorReply, 503: ErrorReply }
+const json = 'application/json; charset=utf-8'
+
+/**
+ * Spec 4: reading the lock is always possible. Setting and releasing it do not exist without an identity provider, which
+ * is when there is no `manual` switch.
+ */
 export const lockRoutes =
-  (lock: Pick<DeployLock, 'isActive' | 'status'>): FastifyPluginAsyncZod =>
+  (lock: Pick<DeployLock, 'isActive' | 'status' | 'closedTimes'>, manual: Switch | undefined): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/deploy-lock',
       {
-        config: { absentMethods: ['POST', 'DELETE'] },
+        config: { absentMethods: ['POST', 'DELETE'], isAlwaysReadable: true },
         schema: {
           tags,
           summary: 'Are new tasks refused now?',
@@ -32,5 +49,45 @@ export const lockRoutes =
         },
       },
       async () => renderLockDetails(await lock.status()),
+    )
+
+    if (!manual) return
+
+    app.post(
+      '/deploy-lock',
+      {
+        schema: {
+          tags,
+          summary: 'Set the deploy lock',
+          description: 'Once this is answered, no task is accepted until the lock is released. A body is optional.',
+          security,
+          body: LockRequest.nullish(),
+          response: { 200: z.literal('deploy lock is set'), 406: ErrorReply, 415: ErrorReply, ...refusals },
+        },
+      },
+      async (request, reply) => {
+        const actor = await manual.requireUser(request)
+        const { reason = null, until } = request.body ?? {}
+        const outcome = await manual.set({ reason, until: until === undefined ? null : new Date(until * 1000) }, actor)
+        if (outcome === 'past') throw new InvalidRequestError('body', ['until: must lie in the future'])
+        return reply.type(json).send('"deploy lock is set"' as 'deploy lock is set') // a string is sent as it is
+      },
+    )
+
+    app.delete(
+      '/deploy-lock',
+      {
+        schema: {
+          tags,
+          summary: 'Release the deploy lock',
+          description: 'Inside a lockdown window tasks are accepted for 15 minutes.',
+          security,
+          response: { 200: z.literal('deploy lock is released'), ...refusals },
+        },
+      },
+      async (request, reply) => {
+        await manual.release(lock.closedTimes, await manual.requireUser(request))
+        return reply.type(json).send('"deploy lock is released"' as 'deploy lock is released')
+      },
     )
   }

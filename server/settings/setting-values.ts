@@ -119,7 +119,7 @@ export const httpAddress = text.transform((value, context) => {
  */
 export const issuerAddress = text.refine((value) => {
   const address = URL.parse(value)
-  if (!address || address.search !== '' || address.hash !== '' || address.username !== '') return false
+  if (address?.search !== '' || address.hash !== '' || address.username !== '') return false
   return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address))
 }, 'must be an https:// address without user, query and fragment; http:// only on a loopback address')
 

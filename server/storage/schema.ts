@@ -1,4 +1,5 @@
 import type { Generated, JSONColumnType } from 'kysely'
+import type { ActorKind, AuditAction } from '../../contract/audit.ts'
 import type { Cause } from '../../contract/cause.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
@@ -38,6 +39,7 @@ export type Schema = {
     baseline: JSONColumnType<object> | null
     owner: string | null
     fence: Generated<string>
+    reader_digest: Buffer | null
   }
   task_events: {
     row_id: Generated<string>
@@ -68,5 +70,53 @@ export type Schema = {
     reason: string | null
     created: Generated<Date>
     updated: Generated<Date>
+  }
+  deploy_lock: {
+    is_only_row: Generated<boolean>
+    is_set: Generated<boolean>
+    since: Date | null
+    until: Date | null
+    reason: string | null
+    set_by: string | null
+    override_until: Date | null
+  }
+  sessions: {
+    id_digest: Buffer
+    subject: string
+    name: string
+    groups: string[]
+    tokens: Buffer
+    created: Generated<Date>
+    last_used: Generated<Date>
+    checked: Generated<Date>
+  }
+  sign_ins: {
+    id_digest: Buffer
+    state: string
+    nonce: string
+    code_verifier: string
+    return_path: string
+    created: Generated<Date>
+  }
+  deploy_tokens: {
+    id: string
+    digest: Buffer
+    apps: string[] | null
+    description: string
+    created: Generated<Date>
+    created_by: string
+    expires: Date
+    last_used: Date | null
+    revoked: Date | null
+  }
+  audit: {
+    id: Generated<string>
+    at: Generated<Date>
+    action: AuditAction
+    actor_kind: ActorKind
+    actor: string | null
+    actor_name: string | null
+    subject: string | null
+    detail: string | null
   }
 }

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+
+export const auditActions = [
+  'lock_set',
+  'lock_released',
+  'task_submitted',
+  'task_cancelled',
+  'token_issued',
+  'token_revoked',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+/** The kinds of credential somebody can act with. */
+export const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session'] as const
+export type ActorKind = (typeof actorKinds)[number]
+
+export const AuditEntry = z
+  .object({
+    id: z.number(),
+    at: z.number().describe('Epoch seconds'),
+    action: z.enum(auditActions),
+    actor_kind: z.enum(actorKinds).describe('The kind of credential'),
+    actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),
+    actor_name: z.string().nullable(),
+    subject: z.string().nullable().describe('Id of the task or the token'),
+    detail: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' })
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+export const AuditPage = z
+  .object({
+    entries: z.array(AuditEntry),
+    next: z.number().nullable().describe('`before` of the next page; null on the last one'),
+  })
+  .meta({ id: 'AuditPage' })
+export type AuditPage = z.infer<typeof AuditPage>
+
+const largestPage = 1000
+
+export const AuditFilter = z.object({
+  before: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be the id of an entry')
+    .transform(Number)
+    .optional()
+    .describe('Only entries with a lower id'),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number from 1 to 1000')
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= largestPage, 'must be a whole number from 1 to 1000')
+    .optional()
+    .describe('Entries of one page; absent: 100'),
+})
+export type AuditFilter = z.infer<typeof AuditFilter>

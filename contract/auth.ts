@@ -1,0 +1,84 @@
+import { z } from 'zod'
+
+const controlCharacter = /\p{Cc}/u
+const line = (longest: number) =>
+  z
+    .string()
+    .max(longest, `must be at most ${longest} characters long`)
+    .refine((text) => text.trim().length > 0, 'must not be empty')
+    .refine((text) => !controlCharacter.test(text), 'must not hold control characters')
+    .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+
+const epochSeconds = z.number().describe('Epoch seconds')
+
+/** Year 9999; PostgreSQL and JavaScript both know the time. */
+const lastSecond = 253_402_300_799
+const futureSeconds = z
+  .number()
+  .nonnegative('must be epoch seconds')
+  .max(lastSecond, 'must be epoch seconds')
+  .describe('Epoch seconds, in the future')
+
+/** Who the browser that asks is signed in as. */
+export const SessionState = z
+  .object({
+    enabled: z.boolean().describe('Whether there is an identity provider to sign in with'),
+    user: z
+      .object({ subject: z.string(), name: z.string(), groups: z.array(z.string()), expires: epochSeconds })
+      .nullable(),
+    privileged: z.boolean().describe('Whether the user may set the lock, deploy, issue tokens and read the audit'),
+    privileged_groups: z.array(z.string()).describe('Whose members may; empty: every user'),
+    read_auth: z.boolean().describe('Whether reading needs a credential too'),
+  })
+  .meta({ id: 'SessionState' })
+export type SessionState = z.infer<typeof SessionState>
+
+export const SignedOut = z
+  .object({ location: z.string().describe('Where the browser signs out at the identity provider, or the first page') })
+  .meta({ id: 'SignedOut' })
+
+export const LockRequest = z
+  .object({
+    reason: line(500).optional().describe('Shown in the banner and in the details'),
+    until: futureSeconds.optional().describe('Epoch seconds of the end; absent: until released'),
+  })
+  .meta({ id: 'LockRequest', examples: [{ reason: 'database failover, OPS-2214' }] })
+export type LockRequest = z.infer<typeof LockRequest>
+
+export const DeployTokenRequest = z
+  .object({
+    apps: z
+      .array(line(255))
+      .min(1, 'must name at least one application; leave it out for all')
+      .max(100, 'must name at most 100 applications')
+      .optional()
+      .describe('Applications it is good for: names or globs with * and ?; absent: all'),
+    description: line(255),
+    expires: futureSeconds,
+  })
+  .meta({
+    id: 'DeployTokenRequest',
+    examples: [{ apps: ['shop', 'shop-*'], description: 'pipeline of team shop', expires: 1_830_000_000 }],
+  })
+export type DeployTokenRequest = z.infer<typeof DeployTokenRequest>
+
+export const DeployToken = z
+  .object({
+    id: z.string(),
+    apps: z.array(z.string()).nullable().describe('null: all applications'),
+    description: z.string(),
+    created: epochSeconds,
+    created_by: z.string(),
+    expires: epochSeconds,
+    last_used: epochSeconds.nullable().describe('To the minute'),
+    revoked: epochSeconds.nullable(),
+  })
+  .meta({ id: 'DeployToken' })
+export type DeployToken = z.infer<typeof DeployToken>
+
+export const IssuedDeployToken = DeployToken.extend({
+  token: z.string().describe('Shown now and never again; send it in Authorization'),
+}).meta({ id: 'IssuedDeployToken' })
+export type IssuedDeployToken = z.infer<typeof IssuedDeployToken>
+
+export const DeployTokens = z.object({ tokens: z.array(DeployToken) }).meta({ id: 'DeployTokens' })

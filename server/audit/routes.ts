@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { AuditFilter, AuditPage } from '../../contract/audit.ts'
+import { ErrorReply } from '../../contract/service.ts'
+import type { AuditStore } from './audit-store.ts'
+
+type Dependencies = {
+  readonly audit: AuditStore
+  /** Rejects unless a user calls who may read it. */
+  readonly requireUser: (request: FastifyRequest) => Promise<unknown>
+}
+
+/** Registered below /api/v1, and only with an identity provider. */
+export const auditRoutes =
+  ({ audit, requireUser }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/audit',
+      {
+        schema: {
+          tags: ['audit'],
+          summary: 'Who did what, newest first',
+          security: [{ session: [] }, { oidc: [] }],
+          querystring: AuditFilter,
+          response: { 200: AuditPage, 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 503: ErrorReply },
+        },
+      },
+      async (request) => {
+        await requireUser(request)
+        return audit.page(request.query)
+      },
+    )
+  }

@@ -1,0 +1,12 @@
+/** A user is known but may not do this; answered 403. The message is shown to the caller. */
+export class NotPrivilegedError extends Error {
+  override readonly name = 'NotPrivilegedError'
+}
+
+/** Whether a user is who he says cannot be asked now; answered 503, never 401. */
+export class IdentityProviderUnavailableError extends Error {
+  override readonly name = 'IdentityProviderUnavailableError'
+  constructor(options?: ErrorOptions) {
+    super('the identity provider does not answer, try again later', options)
+  }
+}

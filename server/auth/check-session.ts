@@ -1,0 +1,48 @@
+import type { User } from './caller.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { Session, SessionStore } from './session-store.ts'
+
+type Dependencies = {
+  readonly sessions: Pick<SessionStore, 'tokensOf' | 'saveTokens' | 'saveUser' | 'end'>
+  readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
+}
+
+/** The user as the provider knows him now; undefined when it does not vouch for him any more, and the session is over. */
+export type CheckSession = (session: Session) => Promise<User | undefined>
+
+/**
+ * Asks the provider about a signed-in user before he changes something, unless it was asked within the last minute.
+ * Requests that come together share one question, because some providers take a refresh token once only.
+ */
+export function createCheckSession({ sessions, provider }: Dependencies): CheckSession {
+  const pending = new Map<string, Promise<User | undefined>>()
+
+  return async (session) => {
+    if (session.isFresh) return session.user
+    const answer = pending.get(session.id) ?? ask(session).finally(() => pending.delete(session.id))
+    pending.set(session.id, answer)
+    return answer
+  }
+
+  async function ask({ id, user }: Session): Promise<User | undefined> {
+    const tokens = await sessions.tokensOf(id)
+    const now =
+      tokens && ((await vouchedFor(tokens.accessToken, user)) ?? (await withNewTokens(id, user, tokens.refreshToken)))
+    if (now) await sessions.saveUser(id, now)
+    else await sessions.end(id)
+    return now
+  }
+
+  async function vouchedFor(accessToken: string, user: User): Promise<User | undefined> {
+    const answer = await provider.userOf(accessToken, user)
+    return answer.kind === 'good' ? answer.user : undefined
+  }
+
+  async function withNewTokens(id: string, user: User, refreshToken: string | undefined): Promise<User | undefined> {
+    if (refreshToken === undefined) return undefined
+    const answer = await provider.refresh(refreshToken)
+    if (answer.kind === 'refused') return undefined
+    await sessions.saveTokens(id, answer.tokens)
+    return vouchedFor(answer.tokens.accessToken, user)
+  }
+}

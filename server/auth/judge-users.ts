@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { User } from './caller.ts'
+import type { CheckSession } from './check-session.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { IdentityProviderSettings } from './identity-provider-settings.ts'
+import { isJwt, judgeAccessToken } from './judge-access-token.ts'
+import { type CredentialJudgement, type CredentialJudges, rejected } from './judge-credentials.ts'
+import type { ProviderKeys } from './provider-keys.ts'
+import type { SessionStore } from './session-store.ts'
+
+type Dependencies = {
+  readonly settings: Pick<IdentityProviderSettings, 'audiences'>
+  readonly provider: Pick<IdentityProvider, 'metadata' | 'userOf'>
+  readonly keys: ProviderKeys
+  readonly sessions: Pick<SessionStore, 'find'>
+  readonly checkSession: CheckSession
+  readonly nowMs: () => number
+}
+
+const rememberedMs = 60_000
+const mostRemembered = 1_000
+const longestToken = 16_384
+
+type UserJudges = Required<Pick<CredentialJudges, 'accessToken' | 'session'>> & {
+  /** For reading: the provider is not asked, so its outage signs nobody out. */
+  readonly readingSession: NonNullable<CredentialJudges['session']>
+}
+
+/** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
+export function createUserJudges(dependencies: Dependencies): UserJudges {
+  const { settings, provider, keys, sessions, checkSession, nowMs } = dependencies
+  const remembered = new Map<string, { readonly user: User; readonly untilMs: number }>()
+
+  return {
+    async accessToken(token) {
+      if (token.length > longestToken) return rejected('the access token is too long')
+      if (!isJwt(token)) return judgeOpaque(token)
+      const { issuer } = await provider.metadata()
+      const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: nowMs() / 1000 }
+      const judgement = await judgeAccessToken(token, rules)
+      return judgement.kind === 'user' ? caller('oidc', judgement.user) : rejected(judgement.reason)
+    },
+
+    async session(id) {
+      const session = await sessions.find(id)
+      const user = session && (await checkSession(session))
+      return user ? caller('session', user) : expired
+    },
+
+    async readingSession(id) {
+      const session = await sessions.find(id)
+      return session ? caller('session', session.user) : expired
+    },
+  }
+
+  async function judgeOpaque(token: string): Promise<CredentialJudgement> {
+    const key = createHash('sha256').update(token).digest('base64')
+    const known = remembered.get(key)
+    if (known && nowMs() < known.untilMs) return caller('oidc', known.user)
+    const answer = await provider.userOf(token)
+    if (answer.kind === 'refused') return rejected('the identity provider does not accept the access token')
+    remember(key, answer.user)
+    return caller('oidc', answer.user)
+  }
+
+  function remember(key: string, user: User): void {
+    const now = nowMs()
+    for (const [other, { untilMs }] of remembered) {
+      if (untilMs <= now || remembered.size >= mostRemembered) remembered.delete(other)
+    }
+    remembered.set(key, { user, untilMs: now + rememberedMs })
+  }
+}
+
+const expired = rejected('the session has expired: sign in again')
+
+const caller = (kind: 'oidc' | 'session', user: User): CredentialJudgement => ({
+  kind: 'caller',
+  caller: { kind, user },
+})

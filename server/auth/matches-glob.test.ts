@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { matchesGlob } from './matches-glob.ts'
+
+test.for<[string, string, boolean]>([
+  ['shop', 'shop', true],
+  ['shop', 'Shop', false],
+  ['shop', 'sho', false],
+  ['shop', 'shops', false],
+  ['shop-api', 'shop-*', true],
+  ['shop', 'shop-*', false],
+  ['shop-', 'shop-*', true],
+  ['team-a/shop', '*/shop', true],
+  ['shop', '*', true],
+  ['', '*', true],
+  ['', '?', false],
+  ['shop1', 'shop?', true],
+  ['shop12', 'shop?', false],
+  ['abcabd', '*ab?', true],
+  ['abcabde', '*ab?', false],
+  ['aXbYc', 'a*b*c', true],
+  ['aXbY', 'a*b*c', false],
+  ['shop', 'sh.p', false],
+  ['shop', '[s]hop', false],
+  ['shop', '', false],
+])('%s matches %s: %s', ([name, glob, expected]) => expect(matchesGlob(name, glob)).toBe(expected))
+
+test('many stars against a long name take no time', () => {
+  const began = performance.now()
+  expect(matchesGlob('a'.repeat(255), `${'*a'.repeat(100)}*b`)).toBe(false)
+  expect(performance.now() - began).toBeLessThan(200)
+})

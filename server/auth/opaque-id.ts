@@ -1,0 +1,9 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** 256 random bits in base64url, 43 characters: nobody guesses one. */
+export const makeOpaqueId = () => randomBytes(32).toString('base64url')
+
+export const isOpaqueId = (text: string) => /^[\w-]{43}$/.test(text)
+
+/** What is stored of an id or a token that random bits make; a plain digest is enough for those. */
+export const digestOf = (text: string) => createHash('sha256').update(text, 'utf8').digest()

@@ -1,0 +1,121 @@
+import cookie from '@fastify/cookie'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Actor } from '../audit/record-action.ts'
+import type { Database } from '../storage/database.ts'
+import { actorOf } from './actor-of.ts'
+import { NotPrivilegedError } from './auth-errors.ts'
+import type { AuthSettings } from './auth-settings.ts'
+import { createBrowserCookies } from './browser-cookies.ts'
+import type { Caller } from './caller.ts'
+import { createCheckSession } from './check-session.ts'
+import { CredentialRefusedError } from './credential-refused-error.ts'
+import { deployTokenRoutes } from './deploy-token-routes.ts'
+import { createDeployTokenStore } from './deploy-token-store.ts'
+import { createIdentifyCaller } from './identify-caller.ts'
+import { createIdentityProvider } from './identity-provider.ts'
+import type { IdentityProviderSettings } from './identity-provider-settings.ts'
+import { judgeApplication } from './judge-application.ts'
+import type { CredentialJudges } from './judge-credentials.ts'
+import { privilegeFault } from './judge-privilege.ts'
+import { createUserJudges } from './judge-users.ts'
+import { createProviderKeys } from './provider-keys.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { createSessionStore } from './session-store.ts'
+import { createSignIn } from './sign-in.ts'
+import { signInRoutes } from './sign-in-routes.ts'
+
+type Dependencies = {
+  readonly settings: AuthSettings
+  readonly idp: IdentityProviderSettings | undefined
+  readonly publicUrl: string | undefined
+  readonly database: Database
+  readonly nowMs: () => number
+  readonly onTrouble: (error: unknown) => void
+}
+
+/** Everything that says who calls and what he may do, put together. */
+export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble }: Dependencies) {
+  const deployTokens = createDeployTokenStore(database)
+  const users = idp && openUsers(idp)
+  const judges: CredentialJudges = {
+    scopedToken: deployTokens.judge,
+    accessToken: users?.judges.accessToken,
+    session: users?.judges.session,
+  }
+  const nowSeconds = () => nowMs() / 1000
+  const carrierOf = ({ raw }: FastifyRequest, session: string | undefined) => ({
+    rawHeaders: raw.rawHeaders,
+    url: raw.url,
+    session,
+  })
+  const identify = createIdentifyCaller(settings, judges, nowSeconds)
+  const identifyUser = createIdentifyCaller({ ...settings, requireCredential: false }, judges, nowSeconds)
+  const sessionIdOf = (request: FastifyRequest) => users?.cookies.sessionOf(request)
+
+  /** The user who calls, with the right to change something. Throws as below, also for a credential without a user. */
+  const requireUser = async (request: FastifyRequest): Promise<Actor> => {
+    const caller = await identifyUser(carrierOf(request, sessionIdOf(request)))
+    if (caller.kind !== 'session' && caller.kind !== 'oidc') {
+      const fault = caller.kind === 'anonymous' ? 'no credential was given' : 'credential rejected: it is not a user'
+      throw new CredentialRefusedError(`${fault}: sign in, or send an access token in the header Oidc-Authorization`)
+    }
+    requirePrivilege(caller)
+    return actorOf(caller)
+  }
+
+  return {
+    requireUser,
+
+    /**
+     * Who deploys `app`.
+     * @throws {CredentialRefusedError} for a credential that is not good, or one that is needed and absent
+     * @throws {NotPrivilegedError} for a user who may not deploy
+     */
+    async identifyDeployer(request: FastifyRequest, app: string, need?: 'credential'): Promise<Caller> {
+      const caller = await identify(carrierOf(request, sessionIdOf(request)), need)
+      requirePrivilege(caller)
+      const judgement = judgeApplication(caller, app, settings.enforceAllowedApps)
+      if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
+      if (judgement.note) request.log.warn(judgement.note)
+      return caller
+    },
+
+    /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider. */
+    addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {
+      if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
+      http.register(cookie)
+      http.register(signInRoutes({ ...users, publicUrl }))
+      const sessionOf = async (request: FastifyRequest) => {
+        const id = users.cookies.sessionOf(request)
+        return id === undefined ? undefined : users.sessions.find(id)
+      }
+      http.register(sessionRoutes({ settings: idp, sessionOf }), api)
+      http.register(deployTokenRoutes({ deployTokens, requireUser }), api)
+    },
+  }
+
+  function requirePrivilege(caller: Caller): void {
+    if (caller.kind !== 'session' && caller.kind !== 'oidc') return
+    const fault = privilegeFault(caller.user, idp?.privilegedGroups ?? [])
+    if (fault !== undefined) throw new NotPrivilegedError(fault)
+  }
+
+  function openUsers(provided: IdentityProviderSettings) {
+    const provider = createIdentityProvider(provided, nowMs)
+    const sessions = createSessionStore(database)
+    const keysUrl = async () => {
+      const { jwks_uri: url } = await provider.metadata()
+      if (url === undefined) throw new Error('the identity provider names no keys')
+      return url
+    }
+    const keys = createProviderKeys({ keysUrl, nowMs })
+    const checkSession = createCheckSession({ sessions, provider })
+    return {
+      provider,
+      sessions,
+      signIn: createSignIn({ provider, sessions, onTrouble }),
+      cookies: createBrowserCookies(publicUrl),
+      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, nowMs }),
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { SignedOut } from '../../contract/auth.ts'
+import { ErrorReply } from '../../contract/service.ts'
+import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
+import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { SessionStore } from './session-store.ts'
+import type { SignIn } from './sign-in.ts'
+
+type Dependencies = {
+  readonly signIn: SignIn
+  readonly sessions: Pick<SessionStore, 'tokensOf' | 'find' | 'end'>
+  readonly provider: Pick<IdentityProvider, 'signOutUrl'>
+  readonly cookies: BrowserCookies
+  readonly publicUrl: string | undefined
+}
+
+const tags = ['sign-in']
+
+/** Signing in and out with a browser; registered without a prefix, and only with an identity provider. */
+export const signInRoutes =
+  ({ signIn, sessions, provider, cookies, publicUrl }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'))
+    const addressOf = (request: FastifyRequest) => baseUrlOf(request, publicUrl)
+    const fail = (reply: FastifyReply, reason: string, back: string) =>
+      reply.redirect(`/sign-in-error?${new URLSearchParams({ reason, back })}`)
+
+    app.get(
+      '/auth/login',
+      {
+        schema: {
+          tags,
+          summary: 'Sign in with a browser',
+          querystring: z.object({
+            return: z.string().optional().catch(undefined).describe('Path of ours to go back to'),
+          }),
+          response: { 302: z.null().describe('To the identity provider, or to /sign-in-error'), 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const address = addressOf(request)
+        const back = returnPathOf(request.query.return)
+        if (!isSecure(address) && !isOnThisMachine(address)) return fail(reply, 'plain-http', back)
+        const begun = await signIn.begin(`${address}/auth/callback`, back)
+        if (begun.kind === 'failed') return fail(reply, begun.reason, begun.back)
+        cookies.giveSignIn(request, reply, begun.id)
+        return reply.redirect(begun.url.href)
+      },
+    )
+
+    app.get(
+      '/auth/callback',
+      {
+        schema: {
+          tags,
+          summary: 'Where the identity provider sends the browser back to',
+          response: { 302: z.null().describe('To where the sign-in began, or to /sign-in-error'), 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const callback = new URL(`${addressOf(request)}/auth/callback`)
+        callback.search = request.url.slice('/auth/callback'.length)
+        const ended = await signIn.finish(cookies.signInOf(request), callback, cookies.sessionOf(request))
+        cookies.take(request, reply, 'sign-in')
+        if (ended.kind === 'failed') return fail(reply, ended.reason, ended.back)
+        cookies.giveSession(request, reply, ended.sessionId)
+        return reply.redirect(ended.returnPath)
+      },
+    )
+
+    app.post(
+      '/auth/logout',
+      {
+        schema: {
+          tags,
+          summary: 'Sign out',
+          description: `Needs the header \`${csrfHeader}: 1\`. The browser then goes to \`location\`.`,
+          security: [{ session: [], csrf: [] }],
+          response: { 200: SignedOut, 403: ErrorReply, 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const id = cookies.sessionOf(request)
+        cookies.take(request, reply, 'session')
+        const tokens = id !== undefined && (await sessions.find(id)) ? await sessions.tokensOf(id) : undefined
+        if (id !== undefined) await sessions.end(id)
+        const elsewhere = tokens && (await provider.signOutUrl(tokens.idToken, `${addressOf(request)}/`))
+        return { location: elsewhere?.href ?? '/' }
+      },
+    )
+  }

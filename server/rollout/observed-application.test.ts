@@ -89,3 +89,21 @@ test('whatever stands where something else should, reading it never throws', () 
     { numRuns: 300 },
   )
 })
+
+test('no text of an Application holds what PostgreSQL refuses to store', () => {
+  const bad = 'a\0b\ud800c'
+  const raw = JSON.parse(JSON.stringify(aRawApplication()).replaceAll('"Synced"', JSON.stringify(bad)))
+  const application = parseApplication({
+    ...raw,
+    metadata: { ...raw.metadata, name: bad, uid: bad, annotations: { [bad]: bad } },
+    status: {
+      ...raw.status,
+      summary: { images: [bad] },
+      sync: { status: bad, revisions: [bad, 7] },
+      conditions: [{ type: bad }],
+    },
+  })
+  const all = JSON.stringify({ ...application, annotations: [...(application?.annotations ?? [])] })
+  expect(all).toContain('a\uFFFDb\uFFFDc')
+  expect(all).not.toMatch(/\\u0000|\\ud800/i)
+})

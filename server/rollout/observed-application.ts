@@ -1,5 +1,15 @@
 import type { ApplicationSource } from '../gitops/application-source.ts'
-import { hasObject, isTrueAt, listAt, numberAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
+import {
+  cleanText,
+  hasObject,
+  isTrueAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  timeAt,
+} from './untrusted-json.ts'
 
 type ObservedResource = {
   readonly group: string
@@ -95,7 +105,7 @@ function readMetadata(metadata: unknown) {
   for (const [key, value] of Object.entries(objectAt(metadata, 'annotations'))) {
     // Can hold the whole manifest once more and is of no use here.
     if (typeof value === 'string' && key !== 'kubectl.kubernetes.io/last-applied-configuration')
-      annotations.set(key, value)
+      annotations.set(cleanText(key), cleanText(value))
   }
   return {
     version: parseVersion(textAt(metadata, 'resourceVersion')),
@@ -175,7 +185,9 @@ function readStatus(raw: unknown) {
 
 /** `revisions` of a multi-source application, else the single `revision`. */
 function readRevisions(value: unknown): readonly string[] {
-  const several = listAt(value, 'revisions').map((revision) => (typeof revision === 'string' ? revision : ''))
+  const several = listAt(value, 'revisions').map((revision) =>
+    typeof revision === 'string' ? cleanText(revision) : '',
+  )
   const single = textAt(value, 'revision')
   return several.length > 0 ? several : single === undefined ? [] : [single]
 }

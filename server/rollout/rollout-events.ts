@@ -28,8 +28,8 @@ function describe(application: ObservedApplication, waiting: string): ToldState 
   const at = revisions.map(shortRevision).join(', ')
   return {
     uid: application.uid,
-    sync: `${application.syncStatus ?? 'not compared yet'}${at === '' ? '' : ` at ${at}`}`,
-    health: application.healthStatus ?? 'no health yet',
+    sync: bounded(`${application.syncStatus ?? 'not compared yet'}${at === '' ? '' : ` at ${at}`}`),
+    health: bounded(application.healthStatus ?? 'no health yet'),
     operation: describeOperation(application.isOperationRequested, operation?.phase, operation?.message),
     images: bounded(application.images.join(', ') || 'no Pods'),
     waiting: bounded(waiting),

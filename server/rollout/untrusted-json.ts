@@ -1,4 +1,7 @@
-/** Reading JSON that somebody else wrote: what is missing or of the wrong type is `undefined`, `''`, `[]` or `{}`, never a throw. */
+/**
+ * Reading JSON that somebody else wrote: what is missing or of the wrong type is `undefined`, `''`, `[]` or `{}`, never a throw.
+ * Texts are cleaned of what PostgreSQL refuses to store: NUL, and halves of surrogate pairs.
+ */
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -21,7 +24,11 @@ export function hasObject(value: unknown, key: string): boolean {
 /** The text at `key`; an empty text counts as absent, as in Go's JSON. */
 export function textAt(value: unknown, key: string): string | undefined {
   const found = isObject(value) ? value[key] : undefined
-  return typeof found === 'string' && found !== '' ? found : undefined
+  return typeof found === 'string' && found !== '' ? cleanText(found) : undefined
+}
+
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 export function numberAt(value: unknown, key: string): number | undefined {
@@ -39,7 +46,9 @@ export function listAt(value: unknown, key: string): readonly unknown[] {
 }
 
 export function textsAt(value: unknown, key: string): readonly string[] {
-  return listAt(value, key).filter((item) => typeof item === 'string')
+  return listAt(value, key)
+    .filter((item) => typeof item === 'string')
+    .map(cleanText)
 }
 
 /** Milliseconds since 1970 of an RFC 3339 time; `undefined` when it cannot be read. */

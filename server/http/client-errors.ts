@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Answers what is not even HTTP, or came too slowly; the connection ends. */
@@ -14,6 +14,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   )
+}
+
+/** Node hands over what expects anything but 100-continue before the framework sees it. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({ error: 'Expect: only 100-continue is understood' })
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length }
+  response.writeHead(417, { ...headers, Connection: 'close' }).end(body)
 }
 
 function describe(code: string | undefined): { status: number; text: string } {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import { answerClientError } from './client-errors.ts'
+import { answerClientError, answerExpectation } from './client-errors.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
@@ -41,7 +41,12 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: largestBody,
     requestTimeout: 10_000,
-    http: { headersTimeout: 5_000, connectionsCheckingInterval: 1_000, maxHeaderSize: largestHeaders },
+    http: {
+      headersTimeout: 5_000,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: largestHeaders,
+      requireHostHeader: false, // judged with the other headers
+    },
     routerOptions: { maxParamLength: largestHeaders },
     return503OnClosing: false, // what arrives on an open connection while draining is still served
     forceCloseConnections: 'idle',
@@ -49,6 +54,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
     frameworkErrors: answerError,
   }).withTypeProvider<ZodTypeProvider>()
 
+  app.server.on('checkExpectation', answerExpectation)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', async () => closeUnused())
   app.setValidatorCompiler(validateRequest)

@@ -71,11 +71,18 @@ describe('malformed HTTP is answered in JSON and ends the connection', () => {
     ['an Authorization of 9 kB', head(get, `Authorization: ${'a'.repeat(9_000)}`), 431],
     ['101 headers', head(get, 'Connection: close', ...Array.from({ length: 101 }, (_, i) => `X-${i}: a`)), 431],
     ['a header named __proto__', head(get, 'Connection: close', '__proto__: x'), 400],
+    ['no Host', `${get}\r\nConnection: close\r\n\r\n`, 400],
+    ['Host twice', head(get, 'Connection: close', 'Host: elsewhere'), 400],
+    ['an expectation nobody knows', head(get, 'Connection: close', 'Expect: wonders'), 417],
   ])('%s', async ([, bytes, status]) => {
     const answer = await exchange(bytes)
     expect(answer.status).toBe(status)
     expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) })
     expect(await isAlive()).toBe(true)
+  })
+
+  test('HTTP/1.0 knows no Host', async () => {
+    expect((await exchange('GET /api/v1/deploy-lock HTTP/1.0\r\n\r\n')).status).toBe(200)
   })
 
   test('headers with underscores pass', async () => {

@@ -10,7 +10,7 @@ const readMethods = ['GET', 'HEAD', 'OPTIONS']
 /** What must hold of every request before its route sees it. */
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
   app.addHook('onRequest', async ({ raw, method, headers }) => {
-    const fault = judgeHeaderList(raw.rawHeaders)
+    const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new RefusedRequestError(fault.status, fault.error)
     if (!readMethods.includes(method) && isForeignOrigin(headers, publicUrl)) {
       throw new RefusedRequestError(403, 'a page of another origin may not change anything here')

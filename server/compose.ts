@@ -146,6 +146,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       listApplications: () => controller.listApplications(),
       watchedApps: watcher.watchedApps,
       readDirectly: watcher.readDirectly,
+      isUnreachable: () => watcher.unreachable() !== undefined,
+      suspect: watcher.suspect,
       onSighted: watcher.sighted,
       onListed: watcher.listed,
       onTrouble,

@@ -45,6 +45,7 @@ function aStream(
     listedAt: [] as number[],
     read: [] as string[],
     seen: [] as string[],
+    suspected: 0,
     atOnce: 0,
     most: 0,
   }
@@ -71,6 +72,10 @@ function aStream(
       await Promise.resolve()
       told.atOnce -= 1
       told.read.push(app)
+    },
+    isUnreachable: () => false,
+    suspect: () => {
+      told.suspected += 1
     },
     onSighted: (_, { name }) => {
       if (name === 'poison') throw new Error('a listener fails')

@@ -44,6 +44,10 @@ export type ApplicationStreamDeps = {
   /** The applications that unfinished tasks wait for. */
   watchedApps(): readonly string[]
   readDirectly(app: string): Promise<void>
+  /** While a probe fails it stands for all calls, those of the stream included. */
+  isUnreachable(): boolean
+  /** A connect has failed: find out whether all calls do. */
+  suspect(): void
   onSighted(kind: 'seen' | 'deleted', application: ObservedApplication): void
   onListed(list: ApplicationList, askedAtMs: number): void
   onTrouble(error: unknown): void
@@ -93,6 +97,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const connect = async () => {
     if (isClosed) return
+    if (deps.isUnreachable()) return later('connect', streamTimes.firstBackoffMs, connect)
     abort = new AbortController()
     const { signal } = abort
     connectedAtMs = clock.nowMs()
@@ -104,7 +109,10 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     later('watchdog', streamTimes.firstByteMs, bark)
     const opening = await deps.openStream({ liveOnly: areMany(), signal }).catch(unexpected)
     if (isClosed) return
-    if (opening.kind !== 'open') return retry(opening.why, opening.kind !== 'unreachable')
+    if (opening.kind !== 'open') {
+      if (opening.kind !== 'refused') deps.suspect()
+      return retry(opening.why, opening.kind !== 'unreachable')
+    }
     state = 'open'
     why = undefined
     connects += 1
@@ -180,7 +188,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const resync = async () => {
     isCatchingUp = false
     later('resync', nextListMs(areMany(), deps.random()), resync)
-    if (deps.watchedApps().length === 0) return
+    if (deps.watchedApps().length === 0 || deps.isUnreachable()) return
     if (areMany()) return readWatched()
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()

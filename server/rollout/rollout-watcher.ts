@@ -407,6 +407,8 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       judgeAll(application)
     },
     unreachable: () => reachability.state(),
+    /** Somebody else could not reach the delivery controller either. */
+    suspect: () => reachability.suspect(),
     watchedIds: (): readonly string[] => [...appOfTask.keys()],
     watchedCount: () => appOfTask.size,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { anApplication, aRawApplication } from '../../test/support/application-builder.ts'
+import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import type { TaskEnd } from '../deployments/task.ts'
+import { createApplicationStream } from './application-stream.ts'
+import type { StreamOpening } from './argo-cd-client.ts'
+import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
+import { createRolloutWatcher } from './rollout-watcher.ts'
+
+const settings = {
+  badPodGraceMs: 120_000,
+  degradedGraceMs: 60_000,
+  comparisonErrorGraceMs: 120_000,
+  syncFailedGraceMs: 15_000,
+  appGoneGraceMs: 30_000,
+  settleMs: undefined,
+  acceptSuspended: false,
+  registryProxy: undefined,
+  annotationPrefixes: [],
+  isStrict: false,
+  controlPlaneNamespace: 'argocd',
+}
+
+const old = { images: ['registry.example/shop:v1'], version: 1 }
+const down = { kind: 'unreachable', why: 'connection refused' } as const
+
+type Body = { readonly chunks: Uint8Array[]; wake(): void }
+
+/** Stream and watcher together, on a delivery controller whose one application and whose line the test governs. */
+function aWorld() {
+  const clock = createVirtualClock()
+  const calls: { kind: string; atMs: number }[] = []
+  const line = { isDown: false, isSilent: false, loses: false }
+  const ends = new Map<string, { end: TaskEnd; atMs: number }>()
+  const progress: string[] = []
+  let shown = old
+  let body: Body | undefined
+
+  const answer = <Value>(kind: string, value: () => Value): Promise<ReadOutcome<Value>> => {
+    calls.push({ kind, atMs: clock.nowMs() })
+    return Promise.resolve(line.isDown ? down : { kind: 'read', value: value() })
+  }
+  const send = (text: string) => {
+    if (line.isDown || line.isSilent) return
+    body?.chunks.push(Buffer.from(text))
+    body?.wake()
+  }
+  const keepalive = () => {
+    send(':\n')
+    clock.setTimer(15_000, keepalive)
+  }
+  clock.setTimer(15_000, keepalive)
+
+  const controller: DeliveryController = {
+    readApplication: () => answer('read', () => anApplication(shown)),
+    refreshApplication: () =>
+      answer('refresh', () => {
+        shown = { ...shown, version: shown.version + 1 }
+        return anApplication(shown)
+      }),
+    listApplications: () => answer('list', () => ({ version: shown.version, applications: [anApplication(shown)] })),
+    readResourceTree: async () => ({ kind: 'refused' }),
+    readManagedResources: async () => ({ kind: 'refused' }),
+    readSyncWindows: async () => ({ kind: 'refused' }),
+    readPodEvents: async () => ({ kind: 'refused' }),
+    probe: () => answer('probe', () => ({})),
+  }
+  const watcher = createRolloutWatcher<string>({
+    controller,
+    clock,
+    settings,
+    linkBase: 'https://cd.example/',
+    annotations: () => ({
+      fireAndForget: false,
+      skipImageValidation: false,
+      acceptSuspended: undefined,
+      badPodGraceMs: undefined,
+    }),
+    decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
+    queueWriteBack: async () => true,
+    relation: async () => 'unknown',
+    overrideAt: async () => undefined,
+    records: {
+      saveBaseline: async () => true,
+      async saveProgress(_, change) {
+        if (change.progress !== undefined) progress.push(change.progress)
+        return true
+      },
+      async finish({ taskId }, end) {
+        ends.set(taskId, { end, atMs: clock.nowMs() })
+        return true
+      },
+    },
+    onTrouble: (error) => {
+      throw error
+    },
+  })
+  const stream = createApplicationStream({
+    clock,
+    random: () => 1,
+    async openStream({ signal }): Promise<StreamOpening> {
+      calls.push({ kind: 'stream', atMs: clock.nowMs() })
+      if (line.isDown) return down
+      const opened: Body = { chunks: [], wake: () => {} }
+      body = opened
+      send(frameOf(shown))
+      return { kind: 'open', body: readAll(opened, signal), isSse: true }
+    },
+    listApplications: () => controller.listApplications(),
+    watchedApps: watcher.watchedApps,
+    readDirectly: watcher.readDirectly,
+    isUnreachable: () => watcher.unreachable() !== undefined,
+    suspect: watcher.suspect,
+    onSighted: watcher.sighted,
+    onListed: watcher.listed,
+    onTrouble: (error) => {
+      throw error
+    },
+    log: () => {},
+  })
+
+  return {
+    clock,
+    calls,
+    line,
+    ends,
+    progress,
+    watch: (id: string, deadlineMs = 900_000) =>
+      watcher.watch([
+        {
+          id,
+          app: 'shop',
+          author: 'ada',
+          project: 'shop',
+          images: [{ image: 'registry.example/shop', tag: 'v2' }],
+          mayWrite: false,
+          refresh: true,
+          claim: { taskId: id, owner: 'replica', fence: '1' },
+          deadlineMs,
+          isOverdue: false,
+          baseline: undefined,
+          writeBackOutcome: undefined,
+          createdSeconds: 0,
+        },
+      ]),
+    /** The application shows something new; subscribers hear of it unless the event is lost. */
+    change(fields: object) {
+      shown = { ...shown, ...fields, version: shown.version + 1 }
+      if (!line.loses) send(frameOf(shown))
+    },
+    /** All connections break. */
+    cut() {
+      body?.chunks.push(Buffer.from('data: {"result":{"app'))
+      body?.wake()
+      body = undefined
+    },
+    async [Symbol.asyncDispose]() {
+      await stream[Symbol.asyncDispose]()
+      await watcher[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const frameOf = (fields: object) =>
+  `data: ${JSON.stringify({ result: { type: 'MODIFIED', application: aRawApplication(fields) } })} \n\n\n`
+
+/** What was sent last when a connection broke is its end. */
+async function* readAll(body: Body, signal: AbortSignal) {
+  for (;;) {
+    const chunk = body.chunks.shift()
+    if (chunk !== undefined) {
+      yield chunk
+      if (chunk.at(-1) === '"'.charCodeAt(0) || String(Buffer.from(chunk)).endsWith('"app')) return
+      continue
+    }
+    await new Promise<void>((resolve, reject) => {
+      body.wake = resolve
+      signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+    })
+  }
+}
+
+const rolledOut = { images: ['registry.example/shop:v2'], reconciledAt: '2026-11-21T15:01:00Z' }
+
+describe('Argo CD is refused for minutes in the middle of a rollout', () => {
+  test('a task goes on after its return; one whose deadline passes meanwhile is aborted, "unreachable since"', async () => {
+    const world = aWorld()
+    await using _ = world
+    world.watch('goes on')
+    world.watch('too short', 120_000)
+    await world.clock.advanceTo(10_000)
+    world.line.isDown = true
+    world.cut()
+    await world.clock.advanceTo(310_000)
+    expect(world.ends.get('too short')).toMatchObject({
+      end: {
+        status: 'aborted',
+        cause: 'controller_unreachable',
+        reason: expect.stringMatching(/unreachable since \d+ s before: connection refused/),
+      },
+      atMs: 120_000,
+    })
+    expect(world.ends.has('goes on')).toBe(false)
+    expect(world.progress.at(-1)).toBe('Argo CD is unreachable: connection refused')
+    world.change(rolledOut)
+    world.line.isDown = false
+    await world.clock.advanceTo(330_000)
+    expect(world.ends.get('goes on')).toMatchObject({ end: { status: 'deployed' } })
+  })
+
+  test('all calls together are at most one every five seconds, and one more at the start', async () => {
+    const world = aWorld()
+    await using _ = world
+    for (const id of ['1', '2', '3']) world.watch(id)
+    await world.clock.advanceTo(10_000)
+    world.line.isDown = true
+    world.cut()
+    world.calls.length = 0
+    await world.clock.advanceTo(310_000)
+    expect(world.calls.length).toBeLessThanOrEqual(300 / 5 + 2)
+  })
+})
+
+test.for([0, 1, 7, 14, 15, 16, 19, 20])(
+  'the stream falls silent %d s after its last byte with the socket open: the end is seen within 35 s',
+  async (afterSeconds) => {
+    const world = aWorld()
+    await using _ = world
+    world.watch('1')
+    await world.clock.advanceTo(60_000 + afterSeconds * 1_000)
+    world.line.isSilent = true
+    world.change(rolledOut)
+    await world.clock.advanceTo(100_000 + afterSeconds * 1_000)
+    const { end, atMs } = world.ends.get('1') ?? {}
+    expect(end?.status).toBe('deployed')
+    expect(atMs).toBeLessThanOrEqual(60_000 + afterSeconds * 1_000 + 35_000)
+  },
+)
+
+test.for([5, 30, 61, 69])(
+  'an event lost %d s after the start is found by the shared List within 70 s',
+  async (second) => {
+    const world = aWorld()
+    await using _ = world
+    world.watch('1')
+    await world.clock.advanceTo(second * 1_000)
+    world.line.loses = true
+    world.change(rolledOut)
+    const before = world.calls.length
+    await world.clock.advanceTo(second * 1_000 + 75_000)
+    const { end, atMs } = world.ends.get('1') ?? {}
+    expect(end?.status).toBe('deployed')
+    expect(atMs).toBeLessThanOrEqual(second * 1_000 + 72_000) // 70 s and the settle time
+    const kinds = world.calls.slice(before).map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'list')).toHaveLength(1)
+  },
+)

@@ -136,6 +136,7 @@ async function main(): Promise<void> {
     void answer(request).then((reply) => process.send?.(reply))
   })
   process.on('disconnect', async () => {
+    process.on('unhandledRejection', () => {}) // comparisons under way lose their Git
     await simulator[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     process.exit(0)

@@ -37,6 +37,7 @@ export async function measureStage(stage: Stage): Promise<Latencies> {
   const ending = apps.slice(0, stage.measured)
   const agent = waitingAgent()
   const knownAtMs = Promise.all(ending.map((_, at) => waitForEnd(service.url, ids[at] ?? '', agent)))
+  knownAtMs.catch(() => {}) // awaited below
   await releaseInTurn(stage, ending, apartMs)
   const waited = await knownAtMs
   await agent.close()
@@ -85,6 +86,7 @@ export async function startPollers({ installation, argo }: BenchWorld, apps: rea
       return pollUntilDeployed(argo, app, imageOf(app, tag))
     }),
   )
+  knownAtMs.catch(() => {}) // awaited by whoever asks for the latencies
   await installation.untilWaiting(apps)
   await delay(1_000)
   return {

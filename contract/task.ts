@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
+import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 
 const controlCharacter = /\p{Cc}/u
@@ -105,8 +106,9 @@ export type TaskRecord = z.infer<typeof TaskRecord>
 export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
-    total: z.number().optional().describe('Exact up to 10,000'),
+    total: z.number().optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
     total_capped: z.boolean().optional(),
+    next_cursor: z.string().optional().describe('`cursor` of the next page; absent from the last one'),
   })
   .meta({ id: 'TaskList' })
 export type TaskList = z.infer<typeof TaskList>
@@ -149,6 +151,13 @@ export const TaskFilter = z
       .regex(/^\d{1,9}$/, 'must be a whole number, 0 or above')
       .transform(Number)
       .optional(),
+    cursor: TaskCursor.optional().describe(
+      '`next_cursor` of the page before, with the same filters; not with `offset`',
+    ),
+  })
+  .refine(({ cursor, offset }) => cursor === undefined || offset === undefined, {
+    path: ['cursor'],
+    error: 'must not come together with offset',
   })
   .refine(({ from_timestamp: from, to_timestamp: to }) => from === undefined || to === undefined || from <= to, {
     path: ['from_timestamp'],

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createAuditStore } from './audit/audit-store.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { openAuth } from './auth/open-auth.ts'
+import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createSubmitTask } from './deployments/submit-task.ts'
@@ -240,6 +241,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       cancelTask,
       tasks,
       endings,
+      summaries: createAppSummaries({ read: tasks.summarize, nowMs, onTrouble }),
       lockStatus: lock.status,
       identifyCaller: auth.identifyDeployer,
     }),

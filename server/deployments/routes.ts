@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
 import { ErrorReply } from '../../contract/service.ts'
 import { TaskAcceptance, TaskFilter, TaskList, TaskRecord, TaskSubmission, TaskWait } from '../../contract/task.ts'
+import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { CancelTask } from './cancel-task.ts'
@@ -20,6 +22,7 @@ type Dependencies = {
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskStore, 'find' | 'list'>
   readonly endings: Pick<TaskEndings, 'wait'>
+  readonly summaries: (days: number) => Promise<AppSummaries>
   /** The early look, before a credential is judged; the accepting transaction looks again. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys `app`; throws when a credential was presented that is not good, or one is needed and none was. */
@@ -38,6 +41,7 @@ export const taskRoutes =
     cancelTask,
     tasks,
     endings,
+    summaries,
     lockStatus,
     identifyCaller,
   }: Dependencies): FastifyPluginAsyncZod =>
@@ -83,18 +87,34 @@ export const taskRoutes =
         schema: {
           tags,
           summary: 'List tasks, newest first',
+          description:
+            'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
           querystring: TaskFilter,
           response: { 200: TaskList, 400: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
-        const page = await tasks.list(request.query)
+        const { tasks: page, next, total } = await tasks.list(request.query)
         return {
-          tasks: page.tasks.map(taskRecordOf),
-          total: page.total,
-          ...(page.totalIsCapped ? { total_capped: true } : {}),
+          tasks: page.map(taskRecordOf),
+          ...(total ? { total: total.count } : {}),
+          ...(total?.isCapped ? { total_capped: true } : {}),
+          ...(next ? { next_cursor: renderTaskCursor(next) } : {}),
         }
       },
+    )
+
+    app.get(
+      '/apps/summary',
+      {
+        schema: {
+          tags: ['applications'],
+          summary: 'How the deployments of each application went',
+          querystring: SummaryWindow,
+          response: { 200: AppSummaries, 400: ErrorReply, 503: ErrorReply },
+        },
+      },
+      (request) => summaries(summaryDays(request.query)),
     )
 
     app.get(

@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Image, TaskFilter } from '../../contract/task.ts'
+import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, NewTask } from './task.ts'
 
@@ -58,9 +59,15 @@ export const matches =
     return build.and(conditions)
   }
 
+/** What comes behind the task of a cursor, newest first. */
+export const isAfter =
+  ({ createdMs, id }: TaskCursor): Condition =>
+  () =>
+    sql<SqlBool>`(created, id) < (${new Date(createdMs)}::timestamptz, ${id}::uuid)`
+
 const seconds = (value: number) => sql<Date>`to_timestamp(${value}::double precision)::timestamptz(3)`
 
 function holds(part: string): Expression<SqlBool> {
   const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<SqlBool>`concat_ws(E'\n', app, author, project, images::text, id::text, commit) ILIKE ${pattern}`
+  return sql<SqlBool>`searched ILIKE ${pattern}`
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { AppSummaries } from '../../contract/app-summary.ts'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
@@ -8,13 +9,12 @@ import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
+import { listTasks, type TaskPage } from './list-tasks.ts'
+import { summarizeApps } from './summarize-apps.ts'
 import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
-import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy, matches } from './task-conditions.ts'
+import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy } from './task-conditions.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
-
-/** Totals above this are not counted out. */
-const countedTotal = 10_000
 
 /** All SQL of the tasks and of the events that their changes write. */
 export function createTaskStore(database: Database) {
@@ -86,27 +86,9 @@ export function createTaskStore(database: Database) {
       return row && taskOf(row)
     },
 
-    async list(filter: TaskFilter): Promise<{ tasks: Task[]; total: number; totalIsCapped: boolean }> {
-      const matching = query.selectFrom('tasks').where(matches(filter))
-      const rows = await matching
-        .selectAll()
-        .orderBy('created', 'desc')
-        .orderBy('id', 'desc')
-        .limit(filter.limit ?? 1000)
-        .offset(filter.offset ?? 0)
-        .execute()
-      const counted = await query
-        .selectFrom(
-          matching
-            .select('id')
-            .limit(countedTotal + 1)
-            .as('matching'),
-        )
-        .select((build) => build.fn.countAll<string>().as('total'))
-        .executeTakeFirstOrThrow()
-      const total = Number(counted.total)
-      return { tasks: rows.map(taskOf), total: Math.min(total, countedTotal), totalIsCapped: total > countedTotal }
-    },
+    list: (filter: TaskFilter): Promise<TaskPage> => listTasks(query, filter),
+
+    summarize: (days: number): Promise<AppSummaries> => summarizeApps(query, days),
 
     /**
      * Claims unfinished tasks whose owner is nobody or dead, oldest first. With `watched` also those of the owner itself

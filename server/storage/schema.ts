@@ -1,4 +1,4 @@
-import type { Generated, JSONColumnType } from 'kysely'
+import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely'
 import type { ActorKind, AuditAction } from '../../contract/audit.ts'
 import type { Cause } from '../../contract/cause.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
@@ -40,6 +40,8 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digest: Buffer | null
+    /** Made by the database from the others. */
+    searched: GeneratedAlways<string>
   }
   task_events: {
     row_id: Generated<string>

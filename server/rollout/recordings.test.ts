@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../simulator/model/random.ts'
 import { type Replay, replayRecording } from '../../test/support/replay-recording.ts'
 
 const shop = 'registry.example/shop'
@@ -236,6 +237,22 @@ describe('recordings of a real Argo CD, with the stream cut', () => {
     for (let cutAt = 1; cutAt < 26; cutAt += 1) {
       const [end] = await replayRecording(name, { ...replay, cutAt })
       expect(end?.end, `cut at event ${cutAt}`).toMatchObject({ status: expected[0]?.status })
+    }
+  })
+})
+
+describe('recordings of a real Argo CD, with events lost, doubled, late and out of order', () => {
+  const disturbed = rows.filter(({ expected }) => expected.every(({ status }) => status !== 'app not found'))
+  test.for(disturbed)('$name ends the same, at most 70 s later', async ({ name, replay, expected }) => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const ends = await replayRecording(name, { ...replay, disturbedBy: seededRandom(seed) })
+      for (const [index, { status, cause, atMs }] of expected.entries()) {
+        const seen = ends[index]
+        expect({ seed, status: seen?.end?.status }).toEqual({ seed, status })
+        // A recorded tree can be read once only: read too early, it does not tell what the application is degraded by.
+        if (cause !== undefined) expect([cause, 'degraded']).toContain(seen?.end?.cause)
+        if (atMs !== undefined) expect(seen?.atMs).toBeLessThanOrEqual(atMs + 70_000)
+      }
     }
   })
 })

@@ -33,6 +33,8 @@ export type Replay = {
   readonly untilMs?: number
   /** The stream is cut before the event of this index and comes back, with a List, after three more. */
   readonly cutAt?: number
+  /** Of the stream's events some 30 % are lost, 20 % come twice and 20 % late, as this says; Lists come every minute. */
+  readonly disturbedBy?: () => number
   /** Between these times a direct read is refused. */
   readonly refusedMs?: readonly [number, number]
   readonly app?: string
@@ -149,10 +151,25 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const isCut = (index: number) => replay.cutAt !== undefined && index >= replay.cutAt && index < replay.cutAt + 3
   const deliver = (event: StreamEvent, index: number) => {
     current = event
-    if (!isCut(index)) watcher.sighted(event.type === 'DELETED' ? 'deleted' : 'seen', event.application)
+    if (replay.disturbedBy !== undefined) return disturb(event, replay.disturbedBy)
+    if (!isCut(index)) tell(event)
     const isLastOfCut = isCut(index) && (!isCut(index + 1) || index === events.length - 1)
     if (isLastOfCut) clock.setTimer(1_000, listAll)
   }
+  const tell = ({ type, application }: StreamEvent) =>
+    watcher.sighted(type === 'DELETED' ? 'deleted' : 'seen', application)
+  const disturb = (event: StreamEvent, random: () => number) => {
+    const fate = random()
+    if (fate < 0.3) return
+    if (fate < 0.5) tell(event)
+    if (fate < 0.8) tell(event)
+    else clock.setTimer(random() * 3_000, () => tell(event))
+  }
+  const listEveryMinute = () => {
+    listAll()
+    clock.setTimer(60_000, listEveryMinute)
+  }
+  if (replay.disturbedBy !== undefined) clock.setTimer(60_000, listEveryMinute)
   const listAll = () => {
     const applications = current === undefined || current.type === 'DELETED' ? [] : [current.application]
     watcher.listed({ version: current?.application.version ?? 0, applications }, clock.nowMs())

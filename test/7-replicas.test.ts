@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { TaskSubmission } from '../contract/task.ts'
 import { isFinal } from '../contract/task-status.ts'
 import { startEmbeddedPostgres } from '../server/storage/embedded-postgres.mjs'
@@ -26,9 +26,8 @@ async function aDatabase(): Promise<string> {
 
 async function twoReplicas(options: Partial<Parameters<typeof startReplicas>[0]> = {}) {
   const replicas = await startReplicas({ databaseUrl: await aDatabase(), ...options })
-  onTestFinished(() => replicas[Symbol.asyncDispose]())
   await untilTheDatabaseIsOldEnough(replicas)
-  return { replicas, a: at(replicas, 0), b: at(replicas, 1) }
+  return { replicas, a: at(replicas, 0), b: at(replicas, 1), [Symbol.asyncDispose]: replicas[Symbol.asyncDispose] }
 }
 
 function at({ running }: Replicas, index: number): RunningReplica {
@@ -41,7 +40,7 @@ function at({ running }: Replicas, index: number): RunningReplica {
 async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {
   const isOld = async () =>
     (await rows<{ old: boolean }>("SELECT now() - pg_postmaster_start_time() > interval '10 s' AS old"))[0]?.old
-  await expect.poll(isOld, { timeout: 12_000, interval: 200 }).toBe(true)
+  await vi.waitFor(async () => expect(await isOld()).toBe(true), { timeout: 12_000, interval: 200 })
 }
 
 async function submit(to: Service, task: Partial<TaskSubmission> & { app?: string }, tag: string): Promise<string> {
@@ -65,7 +64,7 @@ async function ownershipOf({ rows }: Replicas, id: string): Promise<Ownership | 
 /** The replica that watches the only unfinished task, and the other one. */
 async function ownerAndOther(replicas: Replicas) {
   const counts = () => Promise.all(replicas.running.map((replica) => replica.watchedCount()))
-  await expect.poll(async () => (await counts()).reduce((sum, count) => sum + count, 0)).toBe(1)
+  await vi.waitFor(async () => expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(1))
   const index = (await counts()).indexOf(1)
   return { owner: at(replicas, index), other: at(replicas, 1 - index) }
 }
@@ -82,16 +81,18 @@ async function handover(
     const now = await ownershipOf(replicas, id)
     return now?.isOwned === true && now.owner !== before
   }
-  await expect.poll(isTaken, { timeout: limit, interval: 20 }).toBe(true)
+  await vi.waitFor(async () => expect(await isTaken()).toBe(true), { timeout: limit, interval: 20 })
   return performance.now() - since
 }
 
 /** Two Pods come one after the other. */
 const slowPods = { podReady: [2_500, 2_600] as const }
 
-describe('a task whose owner goes away', () => {
+// They mostly wait.
+describe.concurrent('a task whose owner goes away', () => {
   test('by SIGKILL is watched again within 5 s and ends as it would have, with one commit', async () => {
-    const { replicas, a } = await twoReplicas({ times: slowPods })
+    await using pair = await twoReplicas({ times: slowPods })
+    const { replicas, a } = pair
     const id = await submit(a, {}, 'v1')
     const { commit } = await a.waitForTask(id, (task) => task.commit !== undefined)
     const { owner, other } = await ownerAndOther(replicas)
@@ -105,11 +106,12 @@ describe('a task whose owner goes away', () => {
   })
 
   test('by SIGKILL before its commit has the commit made by the other, once', async () => {
-    const { replicas, a } = await twoReplicas()
+    await using pair = await twoReplicas()
+    const { replicas, a } = pair
     replicas.gitLine.mood = 'refuse'
     const id = await submit(a, {}, 'v1')
     const events = async () => (await a.request(`/api/v1/tasks/${id}/events`)).body as { events: { kind: string }[] }
-    await expect.poll(async () => (await events()).events.map(({ kind }) => kind)).toContain('write_back_retry')
+    await vi.waitFor(async () => expect((await events()).events.map(({ kind }) => kind)).toContain('write_back_retry'))
     const { owner, other } = await ownerAndOther(replicas)
     await owner.kill('SIGKILL')
     replicas.gitLine.mood = 'well'
@@ -118,7 +120,8 @@ describe('a task whose owner goes away', () => {
   })
 
   test('frozen is watched again within 15 s, and the thawed owner writes nothing', async () => {
-    const { replicas, a } = await twoReplicas({ times: { podReady: [8_000, 8_100] } })
+    await using pair = await twoReplicas({ times: { podReady: [8_000, 8_100] } })
+    const { replicas, a } = pair
     const id = await submit(a, {}, 'v1')
     await a.waitForTask(id, (task) => task.commit !== undefined)
     const { owner, other } = await ownerAndOther(replicas)
@@ -133,22 +136,23 @@ describe('a task whose owner goes away', () => {
     await owner.kill('SIGCONT')
     // It has seen what became of it once it is registered again.
     const registered = () => replicas.rows('SELECT id FROM watcher.replicas WHERE id <> $1', [before?.owner])
-    await expect.poll(async () => (await registered()).length, { timeout: 10_000 }).toBe(2)
-    await expect.poll(() => owner.watchedCount()).toBe(0)
+    await vi.waitFor(async () => expect((await registered()).length).toBe(2), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await owner.watchedCount()).toBe(0))
     expect(await owner.getTask(id)).toEqual(ended)
     expect(await told()).toEqual(events)
     expect(await replicas.commits()).toHaveLength(1)
   })
 
   test('by SIGTERM is watched again within 2 s; the stopping one says so on /readyz first', async () => {
-    const { replicas, a } = await twoReplicas({ times: slowPods, settings: { DRAIN_DELAY: '1s' } })
+    await using pair = await twoReplicas({ times: slowPods, settings: { DRAIN_DELAY: '1s' } })
+    const { replicas, a } = pair
     const id = await submit(a, {}, 'v1')
     await a.waitForTask(id, (task) => task.commit !== undefined)
     const { owner, other } = await ownerAndOther(replicas)
     const before = await ownershipOf(replicas, id)
     const told = performance.now()
     const stopped = owner.kill('SIGTERM')
-    await expect.poll(async () => (await owner.request('/readyz')).status, { interval: 20 }).toBe(503)
+    await vi.waitFor(async () => expect((await owner.request('/readyz')).status).toBe(503), { interval: 20 })
     expect(await owner.getTask(id)).toMatchObject({ status: 'in progress' }) // still answers
     expect(await handover(replicas, id, before?.owner, told + 1_000, 5_000)).toBeLessThan(2_000)
     expect(await stopped).toBe(0)
@@ -157,7 +161,8 @@ describe('a task whose owner goes away', () => {
   })
 
   test('by SIGTERM during a push that takes long is watched again within 2 s, and the commit is made once', async () => {
-    const { replicas, a } = await twoReplicas({ applications: ['shop', 'other'] })
+    await using pair = await twoReplicas({ applications: ['shop', 'other'] })
+    const { replicas, a } = pair
     replicas.simulator.control.setMood('other', { newPods: 'never-ready' })
     const slow = await submit(a, {}, 'v1')
     await a.waitForEnd(slow) // the repository is owned and its connection stands
@@ -165,7 +170,7 @@ describe('a task whose owner goes away', () => {
     const id = await submit(a, {}, 'v2')
     const isPushing = async () =>
       (await replicas.rows("SELECT FROM watcher.pending_writes WHERE state = 'pushing'")).length
-    await expect.poll(isPushing, { interval: 20 }).toBe(1)
+    await vi.waitFor(async () => expect(await isPushing()).toBe(1), { interval: 20 })
     const [repository] = await replicas.rows<{ owner: string }>('SELECT owner FROM watcher.repositories')
     const before = await ownershipOf(replicas, id)
     const { owner } = await ownerAndOther(replicas)
@@ -182,7 +187,8 @@ describe('a task whose owner goes away', () => {
   })
 
   test('ends at its original deadline: a takeover restarts no time', async () => {
-    const { replicas, a } = await twoReplicas()
+    await using pair = await twoReplicas()
+    const { replicas, a } = pair
     replicas.simulator.control.setMood('shop', { newPods: 'never-ready' })
     const id = await submit(a, { timeout: 9 }, 'v1')
     await a.waitForTask(id, (task) => task.commit !== undefined)
@@ -311,7 +317,8 @@ describe('two replicas that both take requests', () => {
 
 describe('the stream of events', () => {
   test('is the same on both replicas, and goes on at the other when one is killed, without gap or double', async () => {
-    const { a, b } = await twoReplicas({ applications: ['shop', 'web', 'api'] })
+    await using pair = await twoReplicas({ applications: ['shop', 'web', 'api'] })
+    const { a, b } = pair
     const readers = await Promise.all([readEvents(`${a.url}/api/v1/events`), readEvents(`${b.url}/api/v1/events`)])
     const [onA, onB] = readers
     if (!onA || !onB) throw new Error('two readers were asked for')
@@ -333,7 +340,8 @@ describe('the stream of events', () => {
   })
 
   test('of one task ends with its verdict, and is 204 for who has seen that', async () => {
-    const { a, b } = await twoReplicas()
+    await using pair = await twoReplicas()
+    const { a, b } = pair
     const id = await submit(a, {}, 'v1')
     const reader = await readEvents(`${b.url}/api/v1/tasks/${id}/events`)
     await reader.ended
@@ -348,7 +356,8 @@ describe('the stream of events', () => {
   })
 
   test('resets a reader whose position is beyond the newest event, which then misses nothing', async () => {
-    const { a, b } = await twoReplicas()
+    await using pair = await twoReplicas()
+    const { a, b } = pair
     const reader = await readEvents(`${a.url}/api/v1/events`, 1_000_000)
     await expect.poll(() => reader.resets).toEqual([0])
     const id = await submit(b, { app: 'nobody' }, 'v1')
@@ -359,7 +368,8 @@ describe('the stream of events', () => {
   })
 
   test('ends when its replica stops, at once', async () => {
-    const { a } = await twoReplicas()
+    await using pair = await twoReplicas()
+    const { a } = pair
     const reader = await readEvents(`${a.url}/api/v1/events`)
     const stopped = a.kill('SIGTERM')
     await reader.ended
@@ -368,7 +378,8 @@ describe('the stream of events', () => {
 })
 
 test('what is over stays over: no end is rewritten when all replicas are killed and started again', async () => {
-  const { replicas, a, b } = await twoReplicas({ times: slowPods, applications: ['shop', 'web'] })
+  await using pair = await twoReplicas({ times: slowPods, applications: ['shop', 'web'] })
+  const { replicas, a, b } = pair
   const ended = await submit(a, { app: 'nobody' }, 'v1')
   const before = await a.waitForEnd(ended)
   const ids = [await submit(a, { app: 'shop' }, 'v1'), await submit(b, { app: 'web' }, 'v1')]

@@ -24,7 +24,9 @@ import { probeRoutes } from './health/probe-routes.ts'
 import { renderServiceConfig } from './health/render-service-config.ts'
 import { serviceRoutes } from './health/service-routes.ts'
 import { version } from './health/version.ts'
+import { clientAddress } from './http/client-address.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
+import { addRequestLimits } from './http/request-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
@@ -47,6 +49,7 @@ import { migrate } from './storage/migrate.ts'
 import { createEventFeed } from './timeline/event-feed.ts'
 import { createEventStore } from './timeline/event-store.ts'
 import { timelineRoutes } from './timeline/routes.ts'
+import { createStreamPlaces } from './timeline/stream-places.ts'
 
 const api = { prefix: '/api/v1' }
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
@@ -233,9 +236,11 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   )
   const cancelTask = createCancelTask({ tasks, announce: (cancelled) => tellCancelled([cancelled]) })
   await addExplorer(http, version)
+  addRequestLimits(http)
   auth.addRoutes(http, api)
   http.register(
     taskRoutes({
+      submissionsPerMinute: settings.http.submissionsPerMinute,
       checkSubmission: createCheckSubmission(settings.submission),
       submitTask,
       cancelTask,
@@ -250,7 +255,17 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const requireTask = async (id: string) => {
     if (!isTaskId(id) || !(await tasks.find(id))) throw new TaskNotFoundError(id)
   }
-  http.register(timelineRoutes({ events, feed, requireTask, stopping: stopping.signal }), api)
+  http.register(
+    timelineRoutes({
+      events,
+      feed,
+      requireTask,
+      places: createStreamPlaces(settings.http.streamsPerClient),
+      clientOf: (request) => clientAddress(request, settings.http.trustedProxies.length > 0),
+      stopping: stopping.signal,
+    }),
+    api,
+  )
   const { requireUser } = auth
   http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
   if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(database), requireUser }), api)

@@ -79,6 +79,8 @@ function settingsOf(values: Values, environment: Environment) {
       publicUrl: values.PUBLIC_URL,
       trustedProxies: values.TRUST_PROXY,
       drainDelayMs: values.DRAIN_DELAY,
+      submissionsPerMinute: values.SUBMISSIONS_PER_MINUTE,
+      streamsPerClient: values.STREAMS_PER_CLIENT,
     },
     database: { ...databaseOf(values), isEmbedded: values.EMBEDDED_DATABASE },
     deliveryController: {

@@ -7,6 +7,7 @@ import { TaskAcceptance, TaskFilter, TaskList, TaskRecord, TaskSubmission, TaskW
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
+import { atMostPerMinute } from '../http/request-limit.ts'
 import type { CancelTask } from './cancel-task.ts'
 import type { SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
@@ -17,6 +18,8 @@ import { taskRecordOf } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
+  /** SUBMISSIONS_PER_MINUTE of one client; 0: no limit */
+  readonly submissionsPerMinute: number
   readonly checkSubmission: (submission: TaskSubmission) => void
   readonly submitTask: SubmitTask
   readonly cancelTask: CancelTask
@@ -36,6 +39,7 @@ const Refused = ErrorReply.extend({ status: z.string() }).meta({ id: 'Refused' }
 
 export const taskRoutes =
   ({
+    submissionsPerMinute,
     checkSubmission,
     submitTask,
     cancelTask,
@@ -55,6 +59,7 @@ export const taskRoutes =
     app.post(
       '/tasks',
       {
+        config: atMostPerMinute(submissionsPerMinute),
         schema: {
           tags,
           summary: 'Submit a deployment task',
@@ -68,6 +73,7 @@ export const taskRoutes =
             406: Refused,
             413: ErrorReply,
             415: ErrorReply,
+            429: ErrorReply,
             503: ErrorReply,
           },
         },

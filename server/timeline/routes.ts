@@ -3,15 +3,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply } from '../../contract/service.ts'
 import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
+import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
 import { openEventStream } from './event-stream.ts'
+import type { StreamPlaces } from './stream-places.ts'
 
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow'>
   /** Rejects when there is no such task. */
   readonly requireTask: (id: string) => Promise<void>
+  readonly places: Pick<StreamPlaces, 'take'>
+  readonly clientOf: (request: FastifyRequest) => string | undefined
   /** Aborts when the service begins to stop; open streams end then. */
   readonly stopping: AbortSignal
 }
@@ -22,7 +26,7 @@ const stream =
   'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
 
 export const timelineRoutes =
-  ({ events, feed, requireTask, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  ({ events, feed, requireTask, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
       if (!wantsStream(request)) return { events: await events.after(after ?? 0, pageSize, taskId) }
@@ -33,6 +37,8 @@ export const timelineRoutes =
       if (taskId !== undefined && start >= ((await events.verdictOf(taskId)) ?? Number.POSITIVE_INFINITY)) {
         return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
       }
+      const leave = places.take(clientOf(request))
+      if (!leave) throw tooManyStreams()
       reply.hijack()
       const reader = openEventStream(reply.raw, plainHeaders(reply))
       stopping.addEventListener('abort', reader.end)
@@ -46,6 +52,7 @@ export const timelineRoutes =
       } finally {
         stopping.removeEventListener('abort', reader.end)
         reader.end()
+        leave()
       }
       return reply
     }
@@ -58,7 +65,7 @@ export const timelineRoutes =
           summary: 'Events of all tasks, in the order of their ids',
           description: stream,
           querystring: EventsAfter,
-          response: { 200: TaskEvents, 400: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskEvents, 400: ErrorReply, 429: ErrorReply, 503: ErrorReply },
         },
       },
       (request, reply) => answer(request, reply, request.query.after),
@@ -73,7 +80,13 @@ export const timelineRoutes =
           description: stream,
           params: z.object({ id: z.string() }),
           querystring: EventsAfter,
-          response: { 200: TaskEvents, 400: ErrorReply, 404: ErrorReply.extend({ id: z.string() }), 503: ErrorReply },
+          response: {
+            200: TaskEvents,
+            400: ErrorReply,
+            404: ErrorReply.extend({ id: z.string() }),
+            429: ErrorReply,
+            503: ErrorReply,
+          },
         },
       },
       async (request, reply) => {
@@ -82,6 +95,11 @@ export const timelineRoutes =
       },
     )
   }
+
+/** Reconnecting at once would not help. */
+const streamRetrySeconds = 30
+const tooManyStreams = () =>
+  new RefusedRequestError(429, 'too many event streams are open', { 'Retry-After': String(streamRetrySeconds) })
 
 const wantsStream = ({ headers }: FastifyRequest) => headers.accept?.includes('text/event-stream') ?? false
 

@@ -67,10 +67,7 @@ function mayStillComplete({ application, wanted, settings }: GateContext): boole
 function judgeImage(context: GateContext, wanted: Image, othersAreOpen: boolean): Evidence {
   const { application, settings } = context
   const running = imagesOf(wanted, application.images, settings)
-  if (isImageRunning(wanted, running, settings)) {
-    if (!isLeftOver(context, wanted, running)) return { kind: 'running' }
-    return { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
-  }
+  if (isImageRunning(wanted, running, settings)) return judgeRunning(context, wanted, running, othersAreOpen)
   const notThere: Evidence = { kind: 'not_there', reason: describeMissing(wanted, running) }
   if (!othersAreOpen) return notThere
   if (running.length === 0) return judgeDeclared(context, wanted, notThere)
@@ -89,24 +86,38 @@ function describeMissing(wanted: Image, running: readonly string[]): string {
   return `image ${imageText(wanted)}, running: ${running.length === 0 ? 'no Pod of that name' : running.join(', ')}`
 }
 
-/**
- * Pods of an earlier rollout stay listed while they end. When several tags run and the last operation applied the whole
- * application without the wanted one, the wanted one is such a remnant.
- */
-function isLeftOver({ application, settings }: GateContext, wanted: Image, running: readonly string[]): boolean {
-  const { operation, resources } = application
-  if (new Set(running).size < 2 || operation?.phase !== 'Succeeded') return false
-  const applied = imagesOf(wanted, appliedImages(application), settings)
+/** Pods of an earlier rollout stay listed while they end, so among several tags the wanted one may be a remnant. */
+function judgeRunning(
+  context: GateContext,
+  wanted: Image,
+  running: readonly string[],
+  othersAreOpen: boolean,
+): Evidence {
+  const { application, observation, settings } = context
+  const applied = appliedImages(application)
+  if (new Set(running).size < 2 || applied.length === 0 || isImageRunning(wanted, applied, settings))
+    return { kind: 'running' }
+  const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
+  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application)) return leftOver
+  if (!othersAreOpen) return { kind: 'running' }
+  const { managed } = observation
+  if (managed?.value === undefined || managed.version !== application.version)
+    return unproven(wanted, running, 'managed_resources')
+  return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'running' } : leftOver
+}
+
+/** Whether the last operation did the whole application; one that mends a drift only does what drifted. */
+function isWhole({ operation, resources }: ObservedApplication): boolean {
+  if (operation?.phase !== 'Succeeded') return false
   const expected = resources.filter((resource) => !resource.isHook && !resource.requiresPruning).length
-  const isWhole = operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
-  return isWhole && applied.length > 0 && !isImageRunning(wanted, applied, settings)
+  return operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
 }
 
 /** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
 function areAllCompleted({ application, observation, settings }: GateContext, wanted: Image): boolean | undefined {
   const { tree } = observation
-  if (tree === undefined || tree.version !== application.version) return undefined
-  const pods = tree.value?.pods.filter(({ images }) => imagesOf(wanted, images, settings).length > 0) ?? []
+  if (tree?.value === undefined || tree.version !== application.version) return undefined
+  const pods = tree.value.pods.filter(({ images }) => imagesOf(wanted, images, settings).length > 0)
   return pods.length > 0 && pods.every(({ reason }) => reason === 'Completed' || reason === 'Succeeded')
 }
 
@@ -117,8 +128,9 @@ function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence):
   const applied = isCurrent ? imagesOf(wanted, appliedImages(application), settings) : []
   if (applied.length > 0) return isImageRunning(wanted, applied, settings) ? { kind: 'declared' } : notThere
   const { managed } = observation
-  if (managed === undefined || managed.version !== application.version) return unproven(wanted, [], 'managed_resources')
-  return isImageRunning(wanted, managed.value?.liveImages ?? [], settings) ? { kind: 'declared' } : notThere
+  if (managed?.value === undefined || managed.version !== application.version)
+    return unproven(wanted, [], 'managed_resources')
+  return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'declared' } : notThere
 }
 
 /** Strict mode: every Pod of a wanted repository that is neither ending nor completed runs the wanted tag. */

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { type ApplicationFields, anApplication } from '../../test/support/application-builder.ts'
+import { gateImages, wantedImageReads } from './gate-images.ts'
+import type { GateContext } from './gates.ts'
+import type { ManagedResources } from './managed-resources.ts'
+import { nothingRefreshed } from './rollout-observation.ts'
+
+type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }
+
+function aContext({ tag, managed, ...fields }: Seen): GateContext {
+  const application = anApplication(fields)
+  const reading = managed && {
+    askedAtMs: 0,
+    version: application.version,
+    value: managed === 'unreadable' ? undefined : managed,
+  }
+  return {
+    application,
+    wanted: [{ image: 'registry.example/shop', tag }],
+    commit: undefined,
+    baseline: undefined,
+    uid: application.uid,
+    mayRefresh: true,
+    refreshFromMs: 0,
+    refresh: nothingRefreshed,
+    comparisons: [],
+    observation: { relations: new Map(), tree: undefined, managed: reading },
+    acceptSuspended: false,
+    settings: { registryProxy: undefined, isStrict: false },
+  }
+}
+
+const live = (...images: string[]): ManagedResources => ({
+  liveImages: images,
+  allImages: images,
+  hasForeignKinds: false,
+  count: images.length,
+})
+
+describe('a workload without Pods', () => {
+  test('is read again when its manifests could not be read', () => {
+    const context = aContext({ tag: 'v2', images: [], managed: 'unreadable' })
+    expect(gateImages(context, true).isOpen).toBe(false)
+    expect(wantedImageReads(context)).toEqual([{ kind: 'managed_resources' }])
+  })
+
+  test('counts by its manifests once they could', () => {
+    const context = aContext({ tag: 'v2', images: [], managed: live('registry.example/shop:v2') })
+    expect(gateImages(context, true).isOpen).toBe(true)
+  })
+})
+
+describe('several tags of the wanted image, after an operation that mended only a part of the application', () => {
+  const mended = {
+    images: ['registry.example/shop:v1', 'registry.example/shop:v2'],
+    status: {
+      resources: [
+        { group: 'apps', kind: 'Deployment', namespace: 'shop', name: 'shop', status: 'Synced' },
+        { group: 'apps', kind: 'Deployment', namespace: 'shop', name: 'other', status: 'Synced' },
+      ],
+    },
+    operationState: {
+      phase: 'Succeeded',
+      syncResult: { resources: [{ kind: 'Deployment', name: 'shop', images: ['registry.example/shop:v2'] }] },
+    },
+  }
+
+  test('the one that was not applied is looked for in the manifests', () => {
+    expect(wantedImageReads(aContext({ ...mended, tag: 'v1' }))).toEqual([{ kind: 'managed_resources' }])
+  })
+
+  test.for([
+    { manifests: ['registry.example/shop:v2'], isOpen: false },
+    { manifests: ['registry.example/shop:v2', 'registry.example/shop:v1'], isOpen: true },
+  ])('it counts where a manifest names it: $manifests', ({ manifests, isOpen }) => {
+    const context = aContext({ ...mended, tag: 'v1', managed: live(...manifests) })
+    expect(gateImages(context, true).isOpen).toBe(isOpen)
+  })
+
+  test('the one that was applied counts', () => {
+    expect(gateImages(aContext({ ...mended, tag: 'v2' }), true).isOpen).toBe(true)
+  })
+})

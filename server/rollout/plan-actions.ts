@@ -33,6 +33,7 @@ export function dueActions(look: Look): readonly Due[] {
       : [{ atMs: refresh, action: { kind: 'refresh', why: refreshReason(look) } as const }]),
     ...(tree === undefined ? [] : [{ atMs: tree, action: { kind: 'tree' } as const }]),
     ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
+    ...refreshReads(look),
     ...imageReads(look),
     ...podEventReads(look),
     ...unknownRelations(look),
@@ -62,6 +63,15 @@ const refreshReason = ({ gates, memory }: Look) =>
   gates.isOpen('R') && memory.since.awaiting_comparison !== undefined
     ? 'no comparison after the operation'
     : 'to see the newest commit'
+
+/** The events that show the end of an accepted refresh may have been lost. */
+function refreshReads({ context, gates, observation }: Look): readonly Due[] {
+  const { pending } = observation.refresh
+  if (pending?.acceptedAtMs === undefined || gates.isOpen('R') || context.commit !== undefined) return []
+  const earlierMs = observation.directRead?.askedAtMs ?? pending.acceptedAtMs
+  const atMs = Math.max(pending.acceptedAtMs, earlierMs) + rolloutTimes.refreshLostMs
+  return [{ atMs, action: { kind: 'read' } }]
+}
 
 /** Reads that only matter when all is well but the images. */
 function imageReads({ context, gates, observation, nowMs, memory }: Look): readonly Due[] {

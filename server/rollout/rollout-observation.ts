@@ -13,13 +13,21 @@ export type Reading<Value> = {
 
 export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
+/** A refresh whose end is still to be seen. */
+export type PendingRefresh = {
+  readonly askedAtMs: number
+  /** Its annotation has been seen. */
+  readonly isSeen: boolean
+  /** When the call came back without an answer: by then the annotation was set. */
+  readonly acceptedAtMs: number | undefined
+}
+
 /** What became of the refreshes that were asked for an application. One answer serves all its tasks. */
 export type RefreshObservation = {
   readonly lastAskedAtMs: number | undefined
   /** The newest refresh that is known to have ended, and the version that it left behind. */
   readonly answered: { readonly askedAtMs: number; readonly version: number } | undefined
-  /** One whose end is still to be seen; `isSeen`: its annotation has been. */
-  readonly pending: { readonly askedAtMs: number; readonly isSeen: boolean } | undefined
+  readonly pending: PendingRefresh | undefined
 }
 
 /** A direct read of the application. `missing`: 403 or 404, which for an unknown project mean the same. */
@@ -83,4 +91,15 @@ export function observeRefresh(
   if (isRefreshPending) return { ...refresh, pending: { ...pending, isSeen: true } }
   if (!pending.isSeen) return refresh
   return { ...refresh, answered: { askedAtMs: pending.askedAtMs, version }, pending: undefined }
+}
+
+/** A direct read is never older than its question: asked after the annotation was set and without it, the refresh is over. */
+export function observeRefreshDirectly(
+  refresh: RefreshObservation,
+  seen: { readonly isRefreshPending: boolean; readonly version: number },
+  askedAtMs: number,
+): RefreshObservation {
+  const { pending } = refresh
+  const isSet = pending?.acceptedAtMs !== undefined && askedAtMs >= pending.acceptedAtMs
+  return observeRefresh(isSet ? { ...refresh, pending: { ...pending, isSeen: true } } : refresh, seen)
 }

@@ -25,6 +25,8 @@ export const rolloutTimes = {
   refreshApartMs: 5_000,
   /** How long somebody else's refresh is let run: one asked meanwhile would be dropped. */
   foreignRefreshMs: 10_000,
+  /** How long the end of a refresh may stay unseen before the application is read for it. */
+  refreshLostMs: 15_000,
   /** How long the comparison after an operation may take before it is asked for. */
   postOperationWaitMs: 10_000,
   /** How long automated sync may take to start before a sync window is suspected. */

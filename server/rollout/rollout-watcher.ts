@@ -20,6 +20,7 @@ import { createReachability } from './reachability.ts'
 import { startMemory } from './rollout-memory.ts'
 import {
   observeRefresh,
+  observeRefreshDirectly,
   type PodEvents,
   type Reading,
   type Relation,
@@ -228,17 +229,22 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     const askedAtMs = clock.nowMs()
     const outcome = await controller.readApplication(addressOf(application)).catch(unexpected)
     application.directRead = { askedAtMs, result: readResult(outcome) }
-    if (outcome.kind === 'read') see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+    if (outcome.kind === 'read') {
+      if (isWatched(application, outcome.value))
+        application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
+      see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+    }
     if (outcome.kind === 'not_found' && application.known.newest !== undefined) see(application, { kind: 'not_found' })
     suspectOn(outcome)
   }
 
   const refresh = async (application: WatchedApplication<Plan>, state: TaskState<Plan>, why: string) => {
     const askedAtMs = clock.nowMs()
-    application.refresh = { ...application.refresh, lastAskedAtMs: askedAtMs, pending: { askedAtMs, isSeen: false } }
+    const pending = { askedAtMs, isSeen: false, acceptedAtMs: undefined }
+    application.refresh = { ...application.refresh, lastAskedAtMs: askedAtMs, pending }
     tell(state, [{ kind: 'refresh_requested', detail: `refresh asked ${why}` }])
     const outcome = await controller.refreshApplication(addressOf(application)).catch(unexpected)
-    if (outcome.kind === 'asked') return
+    if (outcome.kind === 'asked') return noteAccepted(application)
     if (outcome.kind !== 'read') {
       if (outcome.kind !== 'unreachable') application.refresh = { ...application.refresh, pending: undefined }
       return suspectOn(outcome)
@@ -247,6 +253,12 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     application.refresh = { ...application.refresh, answered, pending: undefined }
     deps.onRefreshAnswered?.(application.app, clock.nowMs() - askedAtMs)
     see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+  }
+
+  const noteAccepted = (application: WatchedApplication<Plan>) => {
+    const { pending } = application.refresh
+    if (pending === undefined) return
+    application.refresh = { ...application.refresh, pending: { ...pending, acceptedAtMs: clock.nowMs() } }
   }
 
   /** By name first; where only a namesake elsewhere is found, all are looked through. */

@@ -17,6 +17,7 @@ import { createCommitHistory } from './gitops/commit-history.ts'
 import { openGitAccess } from './gitops/git-access.ts'
 import { parseAnnotations } from './gitops/parse-annotations.ts'
 import { planWriteBack } from './gitops/plan-write-back.ts'
+import { createSlots } from './gitops/slots.ts'
 import { createWriteBack } from './gitops/write-back.ts'
 import { createCheckParts } from './health/check-parts.ts'
 import { judgeController } from './health/judge-controller.ts'
@@ -111,17 +112,21 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 
   // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
   opened.defer(() => release().catch(onTrouble))
+  // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
+  const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
   const watcher = opened.use(
     createRolloutWatcher({
       controller,
       records: {
         // A replica that is not registered writes nothing, even if nobody has taken its tasks yet.
-        saveBaseline: async (claim, baseline) => claim.owner === replica.id() && tasks.saveBaseline(claim, baseline),
-        saveProgress: async (claim, change, news) => {
-          const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
-          if (isHeld) feed.written()
-          return isHeld
-        },
+        saveBaseline: (claim, baseline) =>
+          background.use(async () => claim.owner === replica.id() && tasks.saveBaseline(claim, baseline)),
+        saveProgress: (claim, change, news) =>
+          background.use(async () => {
+            const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
+            if (isHeld) feed.written()
+            return isHeld
+          }),
         finish: async (claim, end) => {
           const ended = claim.owner === replica.id() ? await tasks.finish(claim, end) : undefined
           if (ended) tellEnds([ended])
@@ -133,7 +138,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       linkBase: linkBaseOf(settings.deliveryController),
       annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
-      queueWriteBack: writeBack.queue,
+      queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
       relation: history.relation,
       overrideAt: history.overrideAt,
       onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
@@ -165,7 +170,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       async (one): Promise<WatchedTask> => ({
         ...watchedTaskOf(one, claimedAtMs),
         // Only an earlier owner can have left an outcome.
-        writeBackOutcome: one.claim.fence === '1' ? undefined : await writeBack.outcomeOf(one.task.id),
+        writeBackOutcome:
+          one.claim.fence === '1' ? undefined : await background.use(() => writeBack.outcomeOf(one.task.id)),
       }),
     )
     watcher.watch(await Promise.all(known))

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
@@ -152,31 +152,39 @@ export function createTaskStore(database: Database) {
       return numUpdatedRows > 0n
     },
 
-    /** Stores what the task waits for and what was observed. @returns whether the claim still holds */
+    /** Stores what the task waits for and what was observed, in one statement. @returns whether the claim still holds */
     async saveProgress(
       claim: Claim,
       change: { readonly progress?: string; readonly appUrl?: string },
       events: readonly NewTaskEvent[],
     ): Promise<boolean> {
-      return query.transaction().execute(async (transaction) => {
-        const { numUpdatedRows } = await transaction
-          .updateTable('tasks')
-          .set({
-            updated: sql`clock_timestamp()`,
-            ...(change.progress === undefined ? {} : { progress: change.progress }),
-            ...(change.appUrl === undefined ? {} : { app_url: change.appUrl }),
-          })
-          .where(heldBy(claim))
-          .executeTakeFirst()
-        if (numUpdatedRows === 0n) return false
-        if (events.length > 0) {
-          await transaction
+      const held = await query
+        .with('held', (with_) =>
+          with_
+            .updateTable('tasks')
+            .set({
+              updated: sql`clock_timestamp()`,
+              ...(change.progress === undefined ? {} : { progress: change.progress }),
+              ...(change.appUrl === undefined ? {} : { app_url: change.appUrl }),
+            })
+            .where(heldBy(claim))
+            .returning('id'),
+        )
+        .with('told', (with_) =>
+          with_
             .insertInto('task_events')
-            .values(events.map((event) => ({ task_id: claim.taskId, ...event })))
-            .execute()
-        }
-        return true
-      })
+            .columns(['task_id', 'kind', 'detail'])
+            .expression((build) =>
+              build
+                .selectFrom(['held', inOrder(events)])
+                .select(['held.id', 'news.kind', 'news.detail'])
+                .orderBy('news.place'),
+            ),
+        )
+        .selectFrom('held')
+        .select('id')
+        .executeTakeFirst()
+      return held !== undefined
     },
 
     /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
@@ -200,7 +208,7 @@ export function createTaskStore(database: Database) {
       const rows = await query
         .selectFrom('tasks')
         .select('id')
-        .where('id', 'in', ids)
+        .where(sql<SqlBool>`id = ANY(${ids}::uuid[])`) // one parameter, however many they are
         .where('status', '<>', 'in progress')
         .execute()
       return rows.map(({ id }) => id)
@@ -255,6 +263,11 @@ const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition):
     .execute()
   return rows.map((row) => endedOf(row, end.status))
 }
+
+const inOrder = (events: readonly NewTaskEvent[]) =>
+  sql<{ kind: TaskEventKind; detail: string; place: string }>`
+    unnest(${events.map(({ kind }) => kind)}::text[], ${events.map(({ detail }) => detail)}::text[])
+    WITH ORDINALITY`.as<'news'>(sql`news(kind, detail, place)`)
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)
 

@@ -28,7 +28,7 @@ import {
   type WantedAction,
 } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
-import { createTaskWrites } from './task-writes.ts'
+import { createTaskWrites, type TaskNews } from './task-writes.ts'
 import {
   addressOf,
   observationOf,
@@ -140,7 +140,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (!isNews && appUrl === undefined && judgement.events.length === 0) return
     if (isNews) state.progress = judgement.progress
     const change = { ...(isNews ? { progress: judgement.progress } : {}), ...(appUrl === undefined ? {} : { appUrl }) }
-    state.writes.add(() => deps.records.saveProgress(claim, change, judgement.events))
+    tellReaders(state, { change, events: judgement.events })
   }
 
   const newAppUrl = ({ known }: WatchedApplication<Plan>, state: TaskState<Plan>): string | undefined => {
@@ -320,9 +320,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   const tell = (state: TaskState<Plan>, events: readonly NewTaskEvent[]) => {
-    if (events.length > 0 && !state.isOver)
-      state.writes.add(() => deps.records.saveProgress(state.task.claim, {}, events))
+    if (events.length > 0 && !state.isOver) tellReaders(state, { change: {}, events })
   }
+
+  const tellReaders = ({ task, writes }: TaskState<Plan>, news: TaskNews) =>
+    writes.tell(news, ({ change, events }) => deps.records.saveProgress(task.claim, change, events))
 
   const suspectOn = (outcome: { readonly kind: string }) => {
     if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') reachability.suspect()

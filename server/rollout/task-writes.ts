@@ -1,7 +1,14 @@
+import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Clock } from './delivery-controller.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>
+
+/** What readers of a task are told: what it waits for, where it is seen, and what happened. */
+export type TaskNews = {
+  readonly change: { readonly progress?: string; readonly appUrl?: string }
+  readonly events: readonly NewTaskEvent[]
+}
 
 const retryMs = 1_000
 
@@ -14,6 +21,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
   let isRunning = false
   let isClosed = false
   let cancel = () => {}
+  let untold: { news: TaskNews; isTaken: boolean } | undefined
 
   const run = async () => {
     try {
@@ -45,11 +53,32 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
     cancel()
   }
 
+  const add = (write: TaskWrite) => {
+    untold = undefined // what is told from now on happened after it
+    queue.push(write)
+    start()
+  }
+
   return {
-    add(write: TaskWrite) {
-      queue.push(write)
-      start()
+    add,
+    /** News that come while earlier ones still wait for their turn are saved together with them. */
+    tell(news: TaskNews, save: (news: TaskNews) => Promise<boolean>) {
+      if (untold !== undefined && !untold.isTaken) {
+        untold.news = together(untold.news, news)
+        return
+      }
+      const waiting = { news, isTaken: false }
+      add(() => {
+        waiting.isTaken = true
+        return save(waiting.news)
+      })
+      untold = waiting
     },
     close,
   }
 }
+
+const together = (earlier: TaskNews, later: TaskNews): TaskNews => ({
+  change: { ...earlier.change, ...later.change },
+  events: [...earlier.events, ...later.events],
+})

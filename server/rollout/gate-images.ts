@@ -58,6 +58,11 @@ export function wantedImageReads(context: GateContext): readonly WantedAction[] 
   return unproven.length === 0 && mayStillComplete(context) ? [{ kind: 'tree' }] : unproven
 }
 
+/** Whether a read that is still to come decides about a wanted image. */
+export function isImageUnproven(context: GateContext): boolean {
+  return context.wanted.some((image) => judgeImage(context, image, true).kind === 'unproven')
+}
+
 /** Pods of a job end without a word in the application. */
 function mayStillComplete({ application, wanted, settings }: GateContext): boolean {
   const hasJobs = application.resources.some(({ kind }) => kind === 'CronJob' || kind === 'Job')

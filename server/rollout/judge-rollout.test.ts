@@ -792,3 +792,26 @@ function mutated(value: unknown, [key, ...rest]: readonly string[], junk: unknow
   const inner = typeof value === 'object' && value !== null && key in value ? Reflect.get(value, key) : undefined
   return { ...(typeof value === 'object' ? value : {}), [key]: mutated(inner, rest, junk) }
 }
+
+describe('at the deadline', () => {
+  const lastLook = { atMs: 900_000, version: 20, reconciledAt: '2026-11-21T15:00:09Z', operationState: succeeded }
+
+  test('manifests that decide and are still to be read are waited for, as long as the last look may take', () => {
+    const withoutPods = { ...lastLook, images: [] }
+    const waiting = judge([beforeCommit, withoutPods])
+    expect(waiting.end).toBeUndefined()
+    expect(waiting.wanted).toContainEqual({ kind: 'managed_resources' })
+    const late = judge([beforeCommit, withoutPods, { ...withoutPods, atMs: 906_000 }])
+    expect(late.end).toMatchObject({ status: 'failed', cause: 'timeout' })
+  })
+
+  test('an ancestry that is still being looked up is waited for', () => {
+    const ofOthers = { ...lastLook, revision: aSha('d') }
+    const waiting = judge([beforeCommit, ofOthers])
+    expect(waiting.end).toBeUndefined()
+    expect(waiting.wanted).toContainEqual({ kind: 'relation', repository, commit, revision: aSha('d') })
+    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant', atMs: 900_000 } as const]])
+    const seen = { ...ofOthers, atMs: 900_100, seen: { relations } }
+    expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')
+  })
+})

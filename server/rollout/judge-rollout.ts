@@ -1,6 +1,8 @@
 import type { TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import { confirmEnding } from './confirm-ending.ts'
+import { isImageUnproven } from './gate-images.ts'
+import { wantedRelations } from './gate-revision.ts'
 import type { AwaitedCommit, GateContext } from './gates.ts'
 import { judgeDeadline } from './judge-deadline.ts'
 import { checkForeignImage, type Ending, judgeFailure } from './judge-failure.ts'
@@ -113,7 +115,14 @@ function nextEnding(look: Look, standstill: Standstill | undefined): Ending | un
   const ending =
     judgeGone(look) ?? judgeComplete(look) ?? (isAwaitingCommit(look) ? undefined : judgeLookForFailure(look))
   if (ending !== undefined || nowMs < task.deadlineMs || look.memory.since.complete !== undefined) return ending
+  if (isAboutToKnow(look)) return undefined
   return judgeDeadline(look, standstill)
+}
+
+/** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */
+function isAboutToKnow({ context, gates }: Look): boolean {
+  if (gates.othersAreOpen) return isImageUnproven(context)
+  return gates.closed.every(({ name }) => name === 'R' || name === 'I') && wantedRelations(context).length > 0
 }
 
 function judgeLookForFailure(look: Look): Ending | undefined {

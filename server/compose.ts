@@ -153,6 +153,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       random: Math.random,
       openStream: controller.openStream,
       listApplications: () => controller.listApplications(),
+      readLargeFrame: controller.readLargeFrame,
       watchedApps: watcher.watchedApps,
       readDirectly: watcher.readDirectly,
       isUnreachable: () => watcher.unreachable() !== undefined,

@@ -73,6 +73,7 @@ function aStream(
       told.atOnce -= 1
       told.read.push(app)
     },
+    readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => false,
     suspect: () => {
       told.suspected += 1

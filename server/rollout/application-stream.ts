@@ -41,6 +41,7 @@ export type ApplicationStreamDeps = {
   random(): number
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   listApplications(): Promise<ReadOutcome<ApplicationList>>
+  readLargeFrame(line: Uint8Array): Promise<StreamFrame>
   /** The applications that unfinished tasks wait for. */
   watchedApps(): readonly string[]
   readDirectly(app: string): Promise<void>
@@ -141,7 +142,10 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     try {
       for await (const chunk of body) {
         noteByte()
-        for (const frame of frames.push(chunk)) if (take(frame) === 'end') return why ?? 'error'
+        for (const frame of frames.push(chunk)) {
+          const parsed = frame.kind === 'large' ? await deps.readLargeFrame(frame.line) : frame
+          if (take(parsed) === 'end') return why ?? 'error'
+        }
       }
       for (const frame of frames.end()) take(frame)
       return why ?? 'end of stream'

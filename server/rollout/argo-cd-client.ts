@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { Agent, fetch, type Response } from 'undici'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
-import { parseManagedResources } from './managed-resources.ts'
-import { parseApplication } from './observed-application.ts'
-import { readWithin } from './read-within.ts'
-import { parseResourceTree } from './resource-tree.ts'
-import { parseSyncWindows } from './sync-windows.ts'
-import { isTrueAt, listAt, numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
+import { createLargeJsonReader, largeJsonBytes } from './large-json-reader.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import { type AnswerKind, type AnswerValues, parseAnswer } from './parse-answer.ts'
+import { readChunksWithin, readWithin } from './read-within.ts'
+import type { StreamFrame } from './stream-frames.ts'
+import { numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** Largest answer about one application. A List is as large as the installation. */
 const maxBytes = 16 * 1024 * 1024
@@ -20,6 +20,8 @@ export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   readVersion(): Promise<ReadOutcome<string>>
+  /** Reads a line of the stream that is too large for the main thread. */
+  readLargeFrame(line: Uint8Array): Promise<StreamFrame>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -29,7 +31,11 @@ export type StreamOpening =
   | { readonly kind: 'unreachable'; readonly why: string }
 
 type Query = readonly (readonly [string, string | undefined])[]
-type Answer = { readonly status: number; readonly body: unknown; readonly retryAfterMs: number | undefined }
+type Answer = {
+  readonly status: number
+  readonly bytes: readonly Uint8Array[]
+  readonly retryAfterMs: number | undefined
+}
 type Call = {
   readonly path: string
   readonly query: Query
@@ -62,6 +68,7 @@ export function createArgoCdClient(
     bodyTimeout: settings.apiTimeoutMs,
   })
   const streams = new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 })
+  const large = createLargeJsonReader()
 
   const urlOf = ({ path, query }: Pick<Call, 'path' | 'query'>): URL => {
     const url = new URL(path, base)
@@ -93,29 +100,34 @@ export function createArgoCdClient(
     }
   }
 
-  const read = async <Value>(wanted: Call, parse: (body: unknown) => Value | undefined): Promise<ReadOutcome<Value>> =>
-    outcomeOf(await call(wanted), parse)
+  const read = async <Kind extends AnswerKind>(kind: Kind, wanted: Call): Promise<ReadOutcome<AnswerValues[Kind]>> =>
+    outcomeOf(kind, await call(wanted))
+
+  const outcomeOf = async <Kind extends AnswerKind>(
+    kind: Kind,
+    answer: Answer | Unreachable,
+  ): Promise<ReadOutcome<AnswerValues[Kind]>> => {
+    if ('kind' in answer) return answer
+    if (answer.status !== 200) return failureOf(answer)
+    const value = isLarge(answer)
+      ? await large.parseAnswer(kind, answer.bytes)
+      : parseAnswer(kind, parseJson(textOf(answer)))
+    return value === undefined ? notItsJson : { kind: 'read', value }
+  }
 
   const ofApplication = (address: ApplicationAddress, suffix = '', query: Query = []): Call => ({
     path: `api/v1/applications/${encodeURIComponent(address.name)}${suffix}`,
     query: [['appNamespace', address.namespace], ['project', address.project], ...query],
   })
 
-  const parseNamed = (address: ApplicationAddress) => (body: unknown) => {
-    const application = parseApplication(body)
-    const isRight =
-      application?.name === address.name && (address.namespace ?? application.namespace) === application.namespace
-    return isRight ? application : undefined
-  }
-
   return {
-    readApplication: (address) => read(ofApplication(address), parseNamed(address)),
+    readApplication: async (address) => onlyNamed(address, await read('application', ofApplication(address))),
 
     async refreshApplication(address) {
       const headers = { 'grpc-timeout': `${refreshDeadlineSeconds}S` }
       const answer = await call({ ...ofApplication(address, '', [['refresh', 'normal']]), headers, retries: 0 })
       if ('status' in answer && answer.status === 504) return { kind: 'asked' }
-      return outcomeOf(answer, parseNamed(address))
+      return onlyNamed(address, await outcomeOf('application', answer))
     },
 
     listApplications(only) {
@@ -130,13 +142,12 @@ export function createArgoCdClient(
               ['name', only.name],
               ['appNamespace', only.namespace],
             ]
-      return read({ path: 'api/v1/applications', query, maxBytes: maxListBytes }, parseList)
+      return read('list', { path: 'api/v1/applications', query, maxBytes: maxListBytes })
     },
 
-    readResourceTree: (address) =>
-      read(ofApplication(address, '/resource-tree'), parseIfHas('nodes', parseResourceTree)),
-    readManagedResources: (address) => read(ofApplication(address, '/managed-resources'), parseManagedResources),
-    readSyncWindows: (address) => read(ofApplication(address, '/syncwindows'), parseSyncWindows),
+    readResourceTree: (address) => read('tree', ofApplication(address, '/resource-tree')),
+    readManagedResources: (address) => read('managed_resources', ofApplication(address, '/managed-resources')),
+    readSyncWindows: (address) => read('sync_windows', ofApplication(address, '/syncwindows')),
 
     readPodEvents(address, { namespace, name, uid }) {
       const query: Query = [
@@ -144,18 +155,17 @@ export function createArgoCdClient(
         ['resourceName', name],
         ['resourceUID', uid],
       ]
-      return read(ofApplication(address, '/events', query), parseEvents)
+      return read('events', ofApplication(address, '/events', query))
     },
 
     async probe() {
-      const outcome = await read({ path: 'api/v1/session/userinfo', query: [], retries: 0 }, (body) => ({
-        isLoggedIn: isTrueAt(body, 'loggedIn'),
-      }))
+      const outcome = await read('session', { path: 'api/v1/session/userinfo', query: [], retries: 0 })
       if (outcome.kind !== 'read' || outcome.value.isLoggedIn) return outcome
       return { kind: 'unauthorized', why: 'Argo CD does not know the token: it is wrong, expired or revoked' }
     },
 
-    readVersion: () => read({ path: 'api/version', query: [], retries: 0 }, (body) => textAt(body, 'Version')),
+    readVersion: () => read('version', { path: 'api/version', query: [], retries: 0 }),
+    readLargeFrame: large.parseFrame,
 
     async openStream({ liveOnly, signal }) {
       const query: Query = [
@@ -179,7 +189,7 @@ export function createArgoCdClient(
     },
 
     async [Symbol.asyncDispose]() {
-      await Promise.all([calls.destroy(), streams.destroy()])
+      await Promise.all([calls.destroy(), streams.destroy(), large[Symbol.asyncDispose]()])
     },
   }
 }
@@ -221,10 +231,14 @@ async function readAnswer(response: Response, limit: number): Promise<Answer | U
     await response.body?.cancel()
     return { kind: 'unreachable', why: `Argo CD answered with a redirect (${status}): check ARGO_URL` }
   }
-  const text = response.body === null ? '' : await readWithin(response.body, limit)
-  if (text === undefined) return { kind: 'unreachable', why: `the answer is larger than ${limit} bytes` }
-  return { status, body: parseJson(text), retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
+  const bytes = response.body === null ? [] : await readChunksWithin(response.body, limit)
+  if (bytes === undefined) return { kind: 'unreachable', why: `the answer is larger than ${limit} bytes` }
+  return { status, bytes, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
 }
+
+const isLarge = ({ bytes }: Answer) => bytes.reduce((total, { byteLength }) => total + byteLength, 0) > largeJsonBytes
+
+const textOf = ({ bytes }: Answer) => new TextDecoder().decode(Buffer.concat(bytes))
 
 function retryAfterMs(header: string | null): number | undefined {
   const seconds = header === null ? Number.NaN : Number(header)
@@ -242,21 +256,26 @@ function retryDelayMs(answer: Answer | Unreachable, attempt: number, random: num
 
 const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs).unref())
 
-function outcomeOf<Value>(
-  answer: Answer | Unreachable,
-  parse: (body: unknown) => Value | undefined,
-): ReadOutcome<Value> {
-  if ('kind' in answer) return answer
-  const { status, body } = answer
+const notItsJson: Unreachable = { kind: 'unreachable', why: 'Argo CD answered 200 with something that is not its JSON' }
+
+function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }> {
+  const { status } = answer
+  const body = isLarge(answer) ? undefined : parseJson(textOf(answer))
   if (status === 401) return { kind: 'unauthorized', why: messageOf(body) }
   if (status === 403) return { kind: 'refused' }
   // A proxy's own 404 is not JSON and says nothing of the application.
   if (status === 404 && numberAt(body, 'code') === 5) return { kind: 'not_found' }
-  if (status !== 200) return { kind: 'unreachable', why: `Argo CD answered ${status}: ${messageOf(body)}` }
-  const value = body === undefined ? undefined : parse(body)
-  if (value === undefined)
-    return { kind: 'unreachable', why: 'Argo CD answered 200 with something that is not its JSON' }
-  return { kind: 'read', value }
+  return { kind: 'unreachable', why: `Argo CD answered ${status}: ${messageOf(body)}` }
+}
+
+/** An answer about another application is none. */
+function onlyNamed(
+  { name, namespace }: ApplicationAddress,
+  outcome: ReadOutcome<ObservedApplication>,
+): ReadOutcome<ObservedApplication> {
+  if (outcome.kind !== 'read') return outcome
+  const { value } = outcome
+  return value.name === name && (namespace ?? value.namespace) === value.namespace ? outcome : notItsJson
 }
 
 const maxMessageLength = 300
@@ -273,25 +292,6 @@ function describeFailure(error: unknown): string {
   if (error.cause !== undefined) return describeFailure(error.cause)
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code} ` : ''
   return `${code}${error.message}`.slice(0, maxMessageLength)
-}
-
-function parseList(body: unknown) {
-  if (textAt(objectAt(body, 'metadata'), 'resourceVersion') === undefined) return undefined
-  const applications = listAt(body, 'items')
-    .map(parseApplication)
-    .filter((item) => item !== undefined)
-  return { version: Number(textAt(objectAt(body, 'metadata'), 'resourceVersion')) || 0, applications }
-}
-
-function parseIfHas<Value>(key: string, parse: (body: unknown) => Value) {
-  return (body: unknown) => (typeof body === 'object' && body !== null && key in body ? parse(body) : undefined)
-}
-
-function parseEvents(body: unknown): readonly string[] {
-  return listAt(body, 'items').flatMap((item) => {
-    const reason = textAt(item, 'reason')
-    return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
-  })
 }
 
 async function openingOf(response: Response): Promise<StreamOpening> {

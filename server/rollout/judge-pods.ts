@@ -6,7 +6,7 @@ import type { BadPodMemory } from './rollout-memory.ts'
 import type { PodEvents, Reading } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 
-export type PodCause = Extract<Cause, 'image_pull' | 'image_name' | 'container_config' | 'crash_loop' | 'probe_failing'>
+type PodCause = Extract<Cause, 'image_pull' | 'image_name' | 'container_config' | 'crash_loop' | 'probe_failing'>
 
 const causeOfReason: ReadonlyMap<string, PodCause> = new Map([
   ['ErrImagePull', 'image_pull'],

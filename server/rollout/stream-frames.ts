@@ -1,3 +1,4 @@
+import { largeJsonBytes } from './large-json-reader.ts'
 import { type ObservedApplication, parseApplication } from './observed-application.ts'
 import { hasObject, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
@@ -8,6 +9,8 @@ export type StreamFrame =
   /** The stream ends after it. */
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'unreadable' }
+  /** To be parsed elsewhere, which takes its time. */
+  | { readonly kind: 'large'; readonly line: Uint8Array }
 
 /** Larger than any application can be in Kubernetes. */
 const maxLineBytes = 16 * 1024 * 1024
@@ -22,11 +25,12 @@ export function createFrameReader() {
   let isTooLong = false
 
   const endLine = (): StreamFrame | undefined => {
-    const line = isTooLong ? undefined : new TextDecoder().decode(Buffer.concat(pieces))
+    const line = isTooLong ? undefined : Buffer.concat(pieces)
     pieces = []
     length = 0
     isTooLong = false
-    return line === undefined ? { kind: 'unreadable' } : parseLine(line)
+    if (line === undefined) return { kind: 'unreadable' }
+    return line.byteLength > largeJsonBytes ? { kind: 'large', line } : parseLine(new TextDecoder().decode(line))
   }
   const keep = (piece: Uint8Array) => {
     length += piece.byteLength
@@ -56,7 +60,7 @@ export function createFrameReader() {
 
 const newline = 10
 
-function parseLine(line: string): StreamFrame | undefined {
+export function parseLine(line: string): StreamFrame | undefined {
   const text = line.trim()
   if (text === '') return undefined
   if (text.startsWith(':')) return { kind: 'keepalive' }

@@ -109,6 +109,7 @@ function aWorld() {
     listApplications: () => controller.listApplications(),
     watchedApps: watcher.watchedApps,
     readDirectly: watcher.readDirectly,
+    readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => watcher.unreachable() !== undefined,
     suspect: watcher.suspect,
     onSighted: watcher.sighted,

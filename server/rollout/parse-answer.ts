@@ -1,0 +1,51 @@
+import type { ApplicationList } from './delivery-controller.ts'
+import { type ManagedResources, parseManagedResources } from './managed-resources.ts'
+import { type ObservedApplication, parseApplication } from './observed-application.ts'
+import { parseResourceTree, type ResourceTree } from './resource-tree.ts'
+import { parseSyncWindows, type SyncWindows } from './sync-windows.ts'
+import { isTrueAt, listAt, objectAt, textAt } from './untrusted-json.ts'
+
+/** What can be asked of the delivery controller, and what is kept of the answer. */
+export type AnswerValues = {
+  readonly application: ObservedApplication
+  readonly list: ApplicationList
+  readonly tree: ResourceTree
+  readonly managed_resources: ManagedResources
+  readonly sync_windows: SyncWindows
+  readonly events: readonly string[]
+  readonly session: { readonly isLoggedIn: boolean }
+  readonly version: string
+}
+export type AnswerKind = keyof AnswerValues
+
+const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[Kind] | undefined } = {
+  application: parseApplication,
+  list: parseList,
+  tree: (body) => (typeof body === 'object' && body !== null && 'nodes' in body ? parseResourceTree(body) : undefined),
+  managed_resources: parseManagedResources,
+  sync_windows: parseSyncWindows,
+  events: parseEvents,
+  session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
+  version: (body) => textAt(body, 'Version'),
+}
+
+/** Keeps what matters of an answer; `undefined` when it is none of its kind. */
+export function parseAnswer<Kind extends AnswerKind>(kind: Kind, body: unknown): AnswerValues[Kind] | undefined {
+  return body === undefined ? undefined : parsers[kind](body)
+}
+
+function parseList(body: unknown): ApplicationList | undefined {
+  const version = textAt(objectAt(body, 'metadata'), 'resourceVersion')
+  if (version === undefined) return undefined
+  const applications = listAt(body, 'items')
+    .map(parseApplication)
+    .filter((item) => item !== undefined)
+  return { version: Number(version) || 0, applications }
+}
+
+function parseEvents(body: unknown): readonly string[] {
+  return listAt(body, 'items').flatMap((item) => {
+    const reason = textAt(item, 'reason')
+    return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
+  })
+}

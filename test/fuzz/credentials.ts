@@ -1,0 +1,40 @@
+import { mintJwt } from '../support/mint-jwt.ts'
+import { deployToken } from '../support/world.ts'
+import type { Credentials } from './request-case.ts'
+
+const jwtSecret = 'a secret of the fuzzer, longer than 32 bytes'
+
+/** What a service with these settings knows, and what it must refuse. */
+export function fuzzCredentials(nowSeconds: number): Credentials {
+  const claims = { sub: 'fuzzer', iat: nowSeconds - 60, exp: nowSeconds + 86_400 }
+  const jwt = mintJwt(claims, jwtSecret)
+  return {
+    good: new Map([
+      ['jwt', ['Authorization', `Bearer ${jwt}`]],
+      ['deployToken', ['WATCHER_DEPLOY_TOKEN', deployToken]],
+    ]),
+    bad: [
+      ['Authorization', `Bearer ${mintJwt(claims, 'another secret')}`],
+      ['Authorization', mintJwt({ ...claims, exp: nowSeconds - 1 }, jwtSecret)],
+      ['Authorization', mintJwt({ sub: 'x' }, jwtSecret)],
+      ['Authorization', mintJwt(claims, jwtSecret, { alg: 'none' })],
+      ['Authorization', mintJwt('not claims', jwtSecret)],
+      ['Authorization', `${jwt}x`],
+      ['Authorization', `Bearer ${jwt} ${jwt}`],
+      ['Authorization', 'Bearer'],
+      ['Authorization', ''],
+      ['Authorization', 'Basic YTpi'],
+      ['Authorization', 'a.b'],
+      ['Authorization', '\xff.\xfe.\xfd'],
+      ['WATCHER_DEPLOY_TOKEN', ''],
+      ['Watcher-Deploy-Token', `${deployToken}x`],
+      ['watcher_deploy_token', deployToken.slice(1)],
+      ['ARGO_WATCHER_DEPLOY_TOKEN', deployToken.toUpperCase()],
+      ['?', 'wrong'],
+      ['?', ''],
+    ],
+  }
+}
+
+/** To be logged only what a person should see, so that a log of 100,000 requests can be kept in memory. */
+export const fuzzSettings = { JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' }

@@ -1,0 +1,126 @@
+import * as fc from 'fast-check'
+import type { Operation } from './api-document.ts'
+import { type BadCredentials, type Fault, faultsOf, noise } from './faults.ts'
+import type { RequestDraft } from './request-draft.ts'
+import { validValue } from './schema-values.ts'
+
+export type Credentials = {
+  /** Headers of the credentials that the service knows, by the name of their scheme in the document. */
+  readonly good: ReadonlyMap<string, readonly [string, string]>
+  /** Header and value that must be refused; `?` for the query. */
+  readonly bad: BadCredentials
+}
+
+export type RequestCase = {
+  readonly operation: Operation
+  readonly what: readonly string[]
+  readonly draft: RequestDraft
+  /** Which of the known tasks `{id}` is; beyond them, one that nobody knows. */
+  readonly idPick: number
+  /** The statuses that may answer. */
+  readonly statuses: ReadonlySet<number>
+}
+
+const refusals = [400, 401, 403, 404, 405, 406, 409, 413, 415, 417, 422, 429, 431]
+
+/** Requests of every described operation: good ones, ones with a fault, and ones with several. */
+export function requestCase(operations: readonly Operation[], credentials: Credentials): fc.Arbitrary<RequestCase> {
+  const weighted = operations.map((operation) => ({ weight: weightOf(operation), arbitrary: fc.constant(operation) }))
+  return fc.oneof(...weighted).chain((operation) =>
+    validDraft(operation, credentials).chain(({ draft, body, isIdentified }) => {
+      const faults = faultsOf(operation, body, credentials.bad)
+      return fc
+        .record({
+          chosen: fc.oneof(
+            { weight: 3, arbitrary: fc.constant<Fault[]>([]) },
+            { weight: 5, arbitrary: fc.constantFrom(...faults).map((one): Fault[] => [one]) },
+            { weight: 1, arbitrary: fc.subarray(faults, { minLength: 2, maxLength: 3 }) },
+          ),
+          noises: fc.array(noise, { maxLength: 2 }),
+          idPick: fc.nat(40),
+        })
+        .map(({ chosen, noises, idPick }) => ({
+          operation,
+          what: chosen.map(({ what }) => what),
+          draft: [...chosen.map(({ apply }) => apply), ...noises].reduce((changed, apply) => apply(changed), draft),
+          idPick,
+          statuses: statusesOf(operation, chosen, isIdentified),
+        }))
+    }),
+  )
+}
+
+/** Where more can be wrong, more is tried. */
+const weightOf = ({ body, query, security }: Operation) =>
+  1 + (body === undefined ? 0 : 8) + Math.ceil(query.length / 2) + (security === undefined ? 0 : 2)
+
+function statusesOf(operation: Operation, faults: readonly Fault[], isIdentified: boolean): ReadonlySet<number> {
+  const [fault, second] = faults
+  if (second !== undefined) return new Set([...operation.answers.keys(), ...refusals])
+  if (fault !== undefined) return new Set([...fault.statuses, ...(isIdentified ? [] : [401])])
+  const plain = [...operation.answers.keys()].filter((status) => status < 300 || status === 404 || status === 409)
+  return new Set(isIdentified ? plain : [...plain, 401, 403])
+}
+
+function validDraft(operation: Operation, { good }: Credentials) {
+  const { security, needsCredential, body: schema } = operation
+  const usable = (security ?? []).flatMap((name) => good.get(name) ?? [])
+  const known = [...good].filter(([name]) => security?.includes(name)).map(([, header]) => header)
+  const choices = needsCredential || usable.length === 0 ? known : [undefined, ...known]
+  return fc
+    .record({
+      query: fc
+        .subarray([...operation.query])
+        .chain((chosen) =>
+          fc
+            .tuple(...chosen.map(validParameter))
+            .map((values) => chosen.map(({ name }, index) => [name, String(values[index])] as const)),
+        ),
+      body: schema === undefined ? fc.constant(undefined) : validValue(schema),
+      credential: fc.constantFrom(...(choices.length === 0 ? [undefined] : choices)),
+    })
+    .map(({ query, body, credential }) => ({
+      body,
+      isIdentified: !needsCredential || credential !== undefined,
+      draft: draftOf(operation, query, body, credential),
+    }))
+}
+
+/** Waiting is kept short, and a time must be before the year 10000, which no schema says. */
+function validParameter({ name, schema }: Operation['query'][number]): fc.Arbitrary<unknown> {
+  if (name === 'wait') return fc.constant('1')
+  return name.endsWith('_timestamp') ? fc.nat() : validValue(schema)
+}
+
+function draftOf(
+  { method, path, body: schema }: Operation,
+  query: RequestDraft['query'],
+  body: unknown,
+  credential: readonly [string, string] | undefined,
+): RequestDraft {
+  return {
+    method,
+    path,
+    query: consistent(query),
+    version: 'HTTP/1.1',
+    headers: [
+      ['Host', '127.0.0.1'],
+      ['Connection', 'close'],
+      ...(schema === undefined ? [] : [['Content-Type', 'application/json'] as const]),
+      ...(credential === undefined ? [] : [credential]),
+    ],
+    body: schema === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+  }
+}
+
+/** What a schema cannot say of two parameters: a range begins before it ends, and a page is found in one way. */
+function consistent(query: RequestDraft['query']): RequestDraft['query'] {
+  const times = query.filter(([name]) => name.endsWith('_timestamp')).map(([, value]) => value)
+  const sorted = times.toSorted((a, b) => Number(a) - Number(b))
+  const hasCursor = query.some(([name]) => name === 'cursor')
+  const kept = query.filter(([name]) => !(hasCursor && name === 'offset'))
+  return kept.map(([name, value]) => {
+    if (name === 'from_timestamp') return [name, sorted[0] ?? value]
+    return name === 'to_timestamp' ? [name, sorted.at(-1) ?? value] : [name, value]
+  })
+}

@@ -71,6 +71,14 @@ export const TaskSubmission = z
   })
 export type TaskSubmission = z.infer<typeof TaskSubmission>
 
+export const SubmissionHeaders = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be one value of 1 to 255 visible ASCII characters without blanks')
+    .optional()
+    .describe('The same key with the same body gives the same task again, for 24 hours; with another body 409'),
+})
+
 export const TaskAcceptance = z
   .object({ id: z.string(), status: z.literal('accepted') })
   .meta({ id: 'TaskAcceptance', examples: [{ id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', status: 'accepted' }] })

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { createAuditStore } from './audit/audit-store.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -6,7 +7,7 @@ import { openAuth } from './auth/open-auth.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
-import { createCheckSubmission, createSubmitTask } from './deployments/submit-task.ts'
+import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
 import { createTaskEndings } from './deployments/task-endings.ts'
 import { TaskNotFoundError } from './deployments/task-errors.ts'
 import { isTaskId } from './deployments/task-id.ts'
@@ -35,6 +36,7 @@ import { createMetrics } from './metrics/metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { buryDeadReplicas } from './ownership/bury-dead-replicas.ts'
 import { ownTasks } from './ownership/own-tasks.ts'
+import { repeat } from './ownership/repeat.ts'
 import { createReplica } from './ownership/replica.ts'
 import { createWakeUps, wakeUpChannel } from './ownership/wake-ups.ts'
 import { createApplicationStream } from './rollout/application-stream.ts'
@@ -55,6 +57,7 @@ import { createStreamPlaces } from './timeline/stream-places.ts'
 const api = { prefix: '/api/v1' }
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
 const weakSecretBytes = 32
+const keySweepIntervalMs = 60_000
 
 /**
  * Puts the service together and starts it; whoever calls drains and closes it.
@@ -79,6 +82,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
   const tasks = createTaskStore(database)
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
+  opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
   const metrics = createMetrics()
   const tellEnds = (ended: readonly EndedTask[]) => {
     feed.written()
@@ -250,17 +254,21 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       submissionsPerMinute: settings.http.submissionsPerMinute,
       checkSubmission: createCheckSubmission(settings.submission),
       submitTask,
+      findSubmitted: createFindSubmitted(tasks),
       cancelTask,
       tasks,
       endings,
       summaries: createAppSummaries({ read: tasks.summarize, nowMs, onTrouble }),
       lockStatus: lock.status,
       identifyCaller: auth.identifyDeployer,
+      readerDigestOf: auth.readerDigestOf,
+      mayRead: auth.mayRead,
     }),
     api,
   )
-  const requireTask = async (id: string) => {
-    if (!isTaskId(id) || !(await tasks.find(id))) throw new TaskNotFoundError(id)
+  const requireTask = async (request: FastifyRequest, id: string) => {
+    const task = isTaskId(id) ? await tasks.find(id) : undefined
+    if (!task || !auth.mayRead(request, task)) throw new TaskNotFoundError(id)
   }
   http.register(
     timelineRoutes({
@@ -346,7 +354,7 @@ function httpSettings({ log, http, auth, identityProvider, deliveryController, d
   }
 }
 
-const shownSettings = ({ deliveryController, submission, rollout, log, lock }: Settings) => ({
+const shownSettings = ({ deliveryController, submission, rollout, log, lock, identityProvider }: Settings) => ({
   argoUrl: deliveryController.url,
   argoUrlAlias: deliveryController.urlAlias,
   argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
@@ -358,4 +366,5 @@ const shownSettings = ({ deliveryController, submission, rollout, log, lock }: S
   skipTlsVerify: deliveryController.skipTlsVerify,
   logLevel: log.level,
   lockdownSchedule: lock.text,
+  identityProvider,
 })

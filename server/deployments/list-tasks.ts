@@ -3,7 +3,7 @@ import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Task } from './task.ts'
-import { isAfter, matches } from './task-conditions.ts'
+import { isAfter, isOfApps, matches } from './task-conditions.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
@@ -18,23 +18,33 @@ export type TaskPage = {
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined
 }
 
-/** One page, newest first. */
-export async function listTasks(query: Kysely<Schema>, filter: TaskFilter): Promise<TaskPage> {
+/** One page, newest first; with `globs` only of the applications that they match. */
+export async function listTasks(
+  query: Kysely<Schema>,
+  filter: TaskFilter,
+  globs?: readonly string[],
+): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
   const [rows, total] = await Promise.all([
-    pageOf(query, filter, limit + 1),
-    filter.cursor === undefined ? totalOf(query, filter) : undefined,
+    pageOf(query, filter, globs, limit + 1),
+    filter.cursor === undefined ? totalOf(query, filter, globs) : undefined,
   ])
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
   return { tasks, next: last && { createdMs: last.created.getTime(), id: last.id }, total }
 }
 
-const pageOf = (query: Kysely<Schema>, { cursor, offset, ...filter }: TaskFilter, limit: number) =>
+const pageOf = (
+  query: Kysely<Schema>,
+  { cursor, offset, ...filter }: TaskFilter,
+  globs: readonly string[] | undefined,
+  limit: number,
+) =>
   query
     .selectFrom('tasks')
     .selectAll()
     .where(matches(filter))
+    .$if(globs !== undefined, (tasks) => tasks.where(isOfApps(globs ?? [])))
     .$if(cursor !== undefined, (tasks) => (cursor ? tasks.where(isAfter(cursor)) : tasks))
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')
@@ -42,11 +52,12 @@ const pageOf = (query: Kysely<Schema>, { cursor, offset, ...filter }: TaskFilter
     .offset(offset ?? 0)
     .execute()
 
-async function totalOf(query: Kysely<Schema>, filter: TaskFilter) {
+async function totalOf(query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined) {
   const counted = query
     .selectFrom('tasks')
     .select('id')
     .where(matches(filter))
+    .$if(globs !== undefined, (tasks) => tasks.where(isOfApps(globs ?? [])))
     .limit(countedTotal + 1)
   const { total } = await query
     .selectFrom(counted.as('counted'))

@@ -3,13 +3,21 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
 import { ErrorReply } from '../../contract/service.ts'
-import { TaskAcceptance, TaskFilter, TaskList, TaskRecord, TaskSubmission, TaskWait } from '../../contract/task.ts'
+import {
+  SubmissionHeaders,
+  TaskAcceptance,
+  TaskFilter,
+  TaskList,
+  TaskRecord,
+  TaskSubmission,
+  TaskWait,
+} from '../../contract/task.ts'
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
 import { atMostPerMinute } from '../http/request-limit.ts'
 import type { CancelTask } from './cancel-task.ts'
-import type { SubmitTask } from './submit-task.ts'
+import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskEndings } from './task-endings.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
@@ -22,6 +30,7 @@ type Dependencies = {
   readonly submissionsPerMinute: number
   readonly checkSubmission: (submission: TaskSubmission) => void
   readonly submitTask: SubmitTask
+  readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskStore, 'find' | 'list'>
   readonly endings: Pick<TaskEndings, 'wait'>
@@ -30,6 +39,10 @@ type Dependencies = {
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys `app`; throws when a credential was presented that is not good, or one is needed and none was. */
   readonly identifyCaller: (request: FastifyRequest, app: string, need?: 'credential') => Promise<Caller>
+  /** What is stored of the request's credential with the task that it submits. */
+  readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
+  /** Whether a request may be shown a task; throws when its credential is not good enough. */
+  readonly mayRead: (request: FastifyRequest, task: Task) => boolean
 }
 
 const tags = ['tasks']
@@ -42,17 +55,25 @@ export const taskRoutes =
     submissionsPerMinute,
     checkSubmission,
     submitTask,
+    findSubmitted,
     cancelTask,
     tasks,
     endings,
     summaries,
     lockStatus,
     identifyCaller,
+    readerDigestOf,
+    mayRead,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const taskOf = async (id: string): Promise<Task> => {
       const task = isTaskId(id) ? await tasks.find(id) : undefined
       if (!task) throw new TaskNotFoundError(id)
+      return task
+    }
+    const shownTaskOf = async (request: FastifyRequest, id: string): Promise<Task> => {
+      const task = await taskOf(id)
+      if (!mayRead(request, task)) throw new TaskNotFoundError(id)
       return task
     }
 
@@ -65,12 +86,14 @@ export const taskRoutes =
           summary: 'Submit a deployment task',
           description: 'With a valid credential the tag is also committed to the GitOps repository of the application.',
           security: [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
+          headers: SubmissionHeaders,
           body: TaskSubmission,
           response: {
             202: TaskAcceptance,
             401: Refused,
             403: ErrorReply,
             406: Refused,
+            409: ErrorReply,
             413: ErrorReply,
             415: ErrorReply,
             429: ErrorReply,
@@ -80,9 +103,16 @@ export const taskRoutes =
       },
       async (request, reply) => {
         checkSubmission(request.body)
+        const { body } = request
+        const key = request.headers['idempotency-key']
+        // A caller who shows a key may learn of its task, locked or not, so it is judged first who he is.
+        const known = key === undefined ? undefined : await identifyCaller(request, body.app)
+        const earlier = known && key !== undefined ? await findSubmitted(body, known, key) : undefined
+        if (earlier !== undefined) return reply.code(202).send({ id: earlier, status: 'accepted' })
         const { active, retryAfterSeconds } = await lockStatus()
         if (active) throw new DeploymentsLockedError(retryAfterSeconds)
-        const { id } = await submitTask(request.body, await identifyCaller(request, request.body.app))
+        const caller = known ?? (await identifyCaller(request, body.app))
+        const { id } = await submitTask(body, caller, key, readerDigestOf(request))
         return reply.code(202).send({ id, status: 'accepted' })
       },
     )
@@ -90,6 +120,7 @@ export const taskRoutes =
     app.get(
       '/tasks',
       {
+        config: { isReadableInScope: true },
         schema: {
           tags,
           summary: 'List tasks, newest first',
@@ -100,7 +131,7 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const { tasks: page, next, total } = await tasks.list(request.query)
+        const { tasks: page, next, total } = await tasks.list(request.query, globsOf(request))
         return {
           tasks: page.map(taskRecordOf),
           ...(total ? { total: total.count } : {}),
@@ -126,6 +157,7 @@ export const taskRoutes =
     app.get(
       '/tasks/:id',
       {
+        config: { isReadableInScope: true, isReadableByOwner: true },
         schema: {
           tags,
           summary: 'Read a task, or wait for its end',
@@ -137,13 +169,13 @@ export const taskRoutes =
       async (request, reply) => {
         const { id } = request.params
         const { wait } = request.query
-        if (wait === undefined) return taskRecordOf(await taskOf(id))
+        if (wait === undefined) return taskRecordOf(await shownTaskOf(request, id))
         const answered = new AbortController()
         reply.raw.once('close', () => answered.abort())
         // Waiting begins before the first look, so that an end between the two is not missed.
         const ending = endings.wait(id, wait * 1000, answered.signal)
         try {
-          const task = await taskOf(id)
+          const task = await shownTaskOf(request, id)
           if (isFinal(task.status)) return taskRecordOf(task)
           await ending
           return taskRecordOf(await taskOf(id))
@@ -172,3 +204,5 @@ export const taskRoutes =
       },
     )
   }
+
+const globsOf = ({ reader }: FastifyRequest) => (reader?.kind === 'applications' ? reader.globs : undefined)

@@ -2,6 +2,7 @@ import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf } from '../auth/actor-of.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
+import { keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { NewTask } from './task.ts'
 import { InvalidSubmissionError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
@@ -39,10 +40,24 @@ export const createCheckSubmission =
       throw new InvalidSubmissionError("app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set")
   }
 
+/** The task of a submission that comes once more with its Idempotency-Key. @throws {IdempotencyKeyUsedError} */
+export const createFindSubmitted =
+  (tasks: Pick<TaskStore, 'findKey'>) =>
+  async (submission: TaskSubmission, caller: Caller, key: string): Promise<string | undefined> => {
+    const known = await tasks.findKey(key)
+    return known && taskOfKnownKey(known, keyUseOf(key, submission, caller))
+  }
+export type FindSubmitted = ReturnType<typeof createFindSubmitted>
+
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
   ({ tasks, announce, closedTimes, now }: Dependencies, settings: SubmissionSettings) =>
-  async (submission: TaskSubmission, caller: Caller): Promise<{ id: string }> => {
+  async (
+    submission: TaskSubmission,
+    caller: Caller,
+    key: string | undefined,
+    readerDigestFor: (taskId: string) => Buffer | undefined,
+  ): Promise<{ id: string }> => {
     const submitted = now()
     const id = makeTaskId(submitted)
     const task: NewTask = {
@@ -56,9 +71,12 @@ export const createSubmitTask =
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite: caller.kind !== 'anonymous',
       submittedBy: actorOf(caller),
+      readerDigest: readerDigestFor(id),
     }
-    const { superseded } = await tasks.insert(task, closedTimes(submitted))
-    announce(id, superseded)
+    const use = key === undefined ? undefined : keyUseOf(key, submission, caller)
+    const acceptance = await tasks.insert(task, closedTimes(submitted), use)
+    if (acceptance.kind === 'known' && use) return { id: taskOfKnownKey(acceptance.known, use) }
+    if (acceptance.kind === 'accepted') announce(id, acceptance.superseded)
     return { id }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>

@@ -1,8 +1,8 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import type { Image, TaskFilter } from '../../contract/task.ts'
+import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
-import type { Claim, NewTask } from './task.ts'
+import type { Claim } from './task.ts'
 
 /** What a task must be to be read or changed. */
 export type Condition = (build: ExpressionBuilder<Schema, 'tasks'>) => Expression<SqlBool>
@@ -28,23 +28,6 @@ export const heldBy =
       build('status', '=', 'in progress'),
     ])
 
-/** Unfinished, of the same application, shares an image, and did not come with more authority. */
-export const isSupersededBy =
-  (task: NewTask): Condition =>
-  (build) =>
-    build.and([
-      build('app', '=', task.app),
-      build('status', '=', 'in progress'),
-      sharesAnImage(task.images),
-      ...(task.mayWrite ? [] : [build('may_write', '=', false)]),
-    ])
-
-const sharesAnImage = (images: readonly Image[]) => {
-  const names = images.map(({ image }) => image)
-  return sql<SqlBool>`EXISTS (
-    SELECT 1 FROM jsonb_array_elements(images) AS wanted WHERE wanted->>'image' = ANY(${names}::text[]))`
-}
-
 export const matches =
   (filter: TaskFilter): Condition =>
   (build) => {
@@ -58,6 +41,17 @@ export const matches =
     if (filter.search) conditions.push(holds(filter.search))
     return build.and(conditions)
   }
+
+/** Tasks of applications that one of the globs (`*`, `?`) matches. */
+export const isOfApps = (globs: readonly string[]): Condition => {
+  const patterns = globs.map((glob) =>
+    glob
+      .replace(/[\\%_]/g, '\\$&')
+      .replaceAll('*', '%')
+      .replaceAll('?', '_'),
+  )
+  return () => sql<SqlBool>`app LIKE ANY(${patterns}::text[])`
+}
 
 /** What comes behind the task of a cursor, newest first. */
 export const isAfter =

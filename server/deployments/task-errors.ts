@@ -34,3 +34,11 @@ export class TaskOverError extends Error {
     this.status = status
   }
 }
+
+/** An Idempotency-Key that stands for another submission; answered 409. */
+export class IdempotencyKeyUsedError extends Error {
+  override readonly name = 'IdempotencyKeyUsedError'
+  constructor(how: string) {
+    super(`Idempotency-Key: was used ${how}`)
+  }
+}

@@ -47,6 +47,7 @@ const aTask = (change: Partial<NewTask> = {}): NewTask => ({
   refresh: true,
   mayWrite: true,
   submittedBy: { kind: 'deploy_token', id: null, name: null },
+  readerDigest: undefined,
   ...change,
 })
 
@@ -268,7 +269,10 @@ describe('the list', () => {
   test('filters by every field, newest first, and pages', async () => {
     const tasks = createTaskStore(database)
     const project = `list-${crypto.randomUUID()}`
-    const submitted = ['a', 'b', 'c'].map((author) => aTask({ project, author }))
+    const { app } = aTask()
+    const submitted = ['a', 'b', 'c'].map((author) =>
+      aTask({ app, project, author, images: [{ image: `registry.example/part-${author}`, tag: 'v1' }] }),
+    )
     for (const task of submitted) await tasks.insert(task, neverClosed)
     const ids = async (filter: Parameters<typeof tasks.list>[0]) =>
       (await tasks.list({ project, ...filter })).tasks.map(({ author }) => author).join('')
@@ -276,7 +280,7 @@ describe('the list', () => {
     expect(await ids({ limit: 1, offset: 1 })).toBe('b')
     expect(await ids({ author: 'a' })).toBe('a')
     expect(await ids({ status: 'deployed' })).toBe('')
-    expect(await ids({ search: submitted[1]?.app.toUpperCase() })).toBe('b')
+    expect(await ids({ search: 'EXAMPLE/PART-B' })).toBe('b')
     expect(await ids({ search: '%' })).toBe('')
     const created = Number((await tasks.find(submitted[1]?.id ?? ''))?.created) / 1000
     expect(await ids({ from_timestamp: created })).toBe('c')

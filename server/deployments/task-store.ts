@@ -3,17 +3,18 @@ import type { AppSummaries } from '../../contract/app-summary.ts'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
-import { holdDeployLock } from '../locks/hold-deploy-lock.ts'
-import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
+import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
+import { type Acceptance, acceptTask } from './accept-task.ts'
+import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
+import type { KeyUse, KnownKey } from './judge-known-key.ts'
 import { listTasks, type TaskPage } from './list-tasks.ts'
 import { summarizeApps } from './summarize-apps.ts'
 import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
-import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isSupersededBy } from './task-conditions.ts'
-import { DeploymentsLockedError } from './task-errors.ts'
+import { type Condition, hasNoLivingOwner, heldBy, isForgotten } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
 /** All SQL of the tasks and of the events that their changes write. */
@@ -22,71 +23,24 @@ export function createTaskStore(database: Database) {
 
   return {
     /**
-     * Inserts the task and cancels the unfinished ones it supersedes, in one transaction. Whether the lock refuses it is
-     * decided by the time that the database gives the task (decision 0015), and by what people did, which cannot change
-     * between the look and the commit (decision 0134).
-     *
-     * @throws {DeploymentsLockedError} if it was created in a closed time
-     * @throws {DeployLockUnknownError} if it was created outside of the times that are known
+     * Inserts the task, with what belongs to it, unless its Idempotency-Key stands for another one already.
+     * @throws {DeploymentsLockedError} if it would have been created in a closed time
+     * @throws {DeployLockUnknownError} if it would have been created outside of the times that are known
      */
-    insert: (task: NewTask, closed: ClosedTimes) =>
-      query
-        .transaction()
-        .setIsolationLevel('read committed')
-        .execute(async (transaction) => {
-          // Tasks of one application are accepted one after another, so that of two at once exactly one survives.
-          await sql`SELECT pg_advisory_xact_lock(hashtextextended(${task.app}, 0))`.execute(transaction)
-          const superseded = await endedWith(
-            transaction,
-            { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${task.id}` },
-            isSupersededBy(task),
-          )
-          // As late as can be: whoever sets the lock waits for this transaction from here on.
-          const stored = await holdDeployLock(transaction)
-          const { created } = await transaction
-            .insertInto('tasks')
-            .values({
-              id: task.id,
-              app: task.app,
-              author: task.author,
-              project: task.project,
-              images: JSON.stringify(task.images),
-              source: task.source ? JSON.stringify(task.source) : null,
-              timeout_seconds: task.timeoutSeconds,
-              deadline: sql`clock_timestamp() + make_interval(secs => ${task.timeoutSeconds})`,
-              refresh: task.refresh,
-              may_write: task.mayWrite,
-            })
-            .returning('created')
-            .executeTakeFirstOrThrow()
-          const { active, retryAfterSeconds } = judgeDeployLock(created, closed, stored)
-          if (active) throw new DeploymentsLockedError(retryAfterSeconds)
-          const events: NewTaskEvent[] = [{ kind: 'accepted', detail: acceptedText(task) }]
-          if (superseded.length > 0) {
-            events.push({
-              kind: 'superseded_others',
-              detail: `superseded ${superseded.map(({ id }) => id).join(', ')}`,
-            })
-          }
-          await transaction
-            .insertInto('task_events')
-            .values(events.map((event) => ({ task_id: task.id, ...event })))
-            .execute()
-          await recordAction(transaction, {
-            action: 'task_submitted',
-            actor: task.submittedBy,
-            subject: task.id,
-            detail: submittedText(task),
-          })
-          return { superseded }
-        }),
+    insert: (task: NewTask, closed: ClosedTimes, use?: KeyUse): Promise<Acceptance> =>
+      acceptTask(database, task, closed, use),
+
+    /** What an Idempotency-Key stands for, if it was used within a day. */
+    findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
+
+    dropExpiredKeys: (): Promise<void> => dropExpiredKeys(query),
 
     async find(id: string): Promise<Task | undefined> {
       const row = await query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
       return row && taskOf(row)
     },
 
-    list: (filter: TaskFilter): Promise<TaskPage> => listTasks(query, filter),
+    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> => listTasks(query, filter, globs),
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(query, days),
 
@@ -270,10 +224,3 @@ const inOrder = (events: readonly NewTaskEvent[]) =>
     WITH ORDINALITY`.as<'news'>(sql`news(kind, detail, place)`)
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)
-
-const submittedText = ({ app, images }: NewTask) =>
-  `${app}: ${images.map(({ image, tag }) => `${image}:${tag}`).join(', ')}`
-
-const acceptedText = ({ images, author, mayWrite }: NewTask) =>
-  `accepted from ${author} ${mayWrite ? 'with' : 'without'} a credential: ` +
-  images.map(({ image, tag }) => `${image}:${tag}`).join(', ')

@@ -18,6 +18,8 @@ export type Task = {
   readonly source: TaskSubmission['source']
   /** A valid credential came with the submission: its tag may be committed. Never shown to a caller. */
   readonly mayWrite: boolean
+  /** Of the credential that submitted it, where reading is closed. Never shown. */
+  readonly readerDigest: Buffer | undefined
   readonly status: TaskStatus
   readonly statusReason: string | undefined
   readonly cause: Cause | undefined
@@ -37,6 +39,7 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   readonly refresh: boolean
   readonly mayWrite: boolean
   readonly submittedBy: Actor
+  readonly readerDigest: Buffer | undefined
 }
 
 /** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */

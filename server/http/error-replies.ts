@@ -2,6 +2,7 @@ import { IdentityProviderUnavailableError, NotPrivilegedError } from '../auth/au
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import {
   DeploymentsLockedError,
+  IdempotencyKeyUsedError,
   InvalidSubmissionError,
   TaskNotFoundError,
   TaskOverError,
@@ -33,6 +34,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof TaskNotFoundError) return { status: 404, body: { id: echo(error.id), error: error.message } }
   if (error instanceof InvalidSubmissionError) return invalidPayload([error.message])
   if (error instanceof TaskOverError) return { status: 409, body: { error: error.message, status: error.status } }
+  if (error instanceof IdempotencyKeyUsedError) return { status: 409, body: { error: error.message } }
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)
@@ -50,7 +52,7 @@ function refused({ status, headers, message }: RefusedRequestError): ErrorAnswer
 }
 
 function invalidRequest({ part, faults }: InvalidRequestError): ErrorAnswer {
-  if (part === 'body') return invalidPayload(faults)
+  if (part === 'body' || part === 'headers') return invalidPayload(faults)
   return { status: part === 'params' ? 404 : 400, body: { error: joinFaults(faults) } }
 }
 

@@ -2,16 +2,15 @@ import { type Kysely, sql } from 'kysely'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
-import { storedLockOf } from './hold-deploy-lock.ts'
 import { type ClosedTimes, isSetAt, windowAt } from './judge-deploy-lock.ts'
-import type { StoredLock } from './stored-lock.ts'
+import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
 export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
 
 /** For how long a release opens a lockdown window. */
 const overrideMs = 15 * 60 * 1000
 
-/** All SQL of the deploy lock, but for the hold of an accepting transaction (hold-deploy-lock.ts). */
+/** All SQL of the deploy lock, but for the hold of an accepting transaction (accept_task in storage/migrations). */
 export function createDeployLockStore({ query }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */

@@ -42,6 +42,7 @@ export const lockRoutes =
     app.get(
       '/deploy-lock/details',
       {
+        config: { isReadableInScope: true },
         schema: {
           tags,
           summary: 'Why new tasks are refused, until when, and when they will be next',

@@ -18,3 +18,24 @@ export const neverSet: StoredLock = {
   setBy: null,
   overrideUntil: null,
 }
+
+/** As a row of deploy_lock has it, with times as the driver or as JSON gives them. */
+type StoredRow = {
+  readonly is_set: boolean
+  readonly since: Date | string | null
+  readonly until: Date | string | null
+  readonly reason: string | null
+  readonly set_by: string | null
+  readonly override_until: Date | string | null
+}
+
+const dateOf = (time: Date | string | null) => (time === null ? null : new Date(time))
+
+export const storedLockOf = (row: StoredRow): StoredLock => ({
+  isSet: row.is_set,
+  since: dateOf(row.since),
+  until: dateOf(row.until),
+  reason: row.reason,
+  setBy: row.set_by,
+  overrideUntil: dateOf(row.override_until),
+})

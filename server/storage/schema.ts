@@ -43,6 +43,13 @@ export type Schema = {
     /** Made by the database from the others. */
     searched: GeneratedAlways<string>
   }
+  idempotency_keys: {
+    key: string
+    caller_kind: string
+    body_digest: Buffer
+    task_id: string
+    created: Generated<Date>
+  }
   task_events: {
     row_id: Generated<string>
     task_id: string

@@ -1,0 +1,260 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { startStatementLog } from '../../test/support/statement-log.ts'
+import { type ClosedTimes, judgeDeployLock, neverClosed } from '../locks/judge-deploy-lock.ts'
+import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
+import { type Database, openDatabase } from '../storage/database.ts'
+import { dropExpiredKeys } from './idempotency-keys.ts'
+import { keyUseOf } from './judge-known-key.ts'
+import type { NewTask } from './task.ts'
+import { makeTaskId } from './task-id.ts'
+import { createTaskStore, type TaskStore } from './task-store.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+let tasks: TaskStore
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = openDatabase({ ...testDatabase.settings, maxConnections: 12 }, (error) => {
+    throw error
+  })
+  tasks = createTaskStore(database)
+})
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+  await testDatabase[Symbol.asyncDispose]()
+})
+
+const run = (statement: ReturnType<typeof sql>) => statement.execute(database.query)
+const anImage = (tag: string, image = 'registry.example/shop') => ({ image, tag })
+let applications = 0
+const aTask = (change: Partial<NewTask> = {}): NewTask => ({
+  id: makeTaskId(new Date()),
+  app: `app-${++applications}`,
+  author: 'ada',
+  project: 'demo',
+  images: [anImage('v1')],
+  source: undefined,
+  timeoutSeconds: 900,
+  refresh: true,
+  mayWrite: true,
+  submittedBy: { kind: 'deploy_token', id: null, name: null },
+  readerDigest: undefined,
+  ...change,
+})
+const aUse = (key: string = crypto.randomUUID(), tag = 'v1') =>
+  keyUseOf(key, { app: 'shop', author: 'ada', project: 'demo', images: [anImage(tag)] }, { kind: 'deploy_token' })
+const knownId = async (task: NewTask, use: ReturnType<typeof aUse>) => {
+  const acceptance = await tasks.insert(task, neverClosed, use)
+  return acceptance.kind === 'known' ? acceptance.known.taskId : task.id
+}
+
+describe('an accepted task', () => {
+  test('costs one round trip, with a key and whatever it supersedes', async () => {
+    const task = aTask()
+    await tasks.insert(task, neverClosed)
+    const { port } = new URL(testDatabase.url)
+    await using log = await startStatementLog({ port: Number(port) })
+    const url = Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href
+    await using logged = openDatabase(
+      { ...testDatabase.settings, connection: { connectionString: url } },
+      () => undefined,
+    )
+    await createTaskStore(logged).insert(aTask({ app: task.app }), neverClosed, aUse())
+    expect(log.statements).toEqual([expect.stringContaining('accept_task')])
+    expect(await tasks.find(task.id)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('is the newest of its application, however many are accepted in one millisecond', async () => {
+    const { app } = aTask()
+    const accepted: string[] = []
+    for (let count = 0; count < 30; count += 1) {
+      const task = aTask({ app, images: [anImage('v1', `registry.example/part-${count}`)] })
+      await tasks.insert(task, neverClosed)
+      accepted.unshift(task.id)
+    }
+    expect((await tasks.list({ app })).tasks.map(({ id }) => id)).toEqual(accepted)
+  })
+
+  test('is refused on a database that would not let a waiting transaction see what it waited for', async () => {
+    await using own = await createTestDatabase()
+    await using strict = openDatabase(own.settings, () => undefined)
+    await sql`DO $$ BEGIN
+      EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database());
+    END $$`.execute(strict.query)
+    await using next = openDatabase(own.settings, () => undefined)
+    await expect(createTaskStore(next).insert(aTask(), neverClosed)).rejects.toThrow('default_transaction_isolation')
+  })
+
+  test.for(['40001', '40P01', '55P03'])('is tried again after the conflict %s', async (code) => {
+    const task = aTask()
+    await run(sql`CREATE SEQUENCE watcher.conflicts`)
+    await run(sql`CREATE FUNCTION watcher.conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('watcher.conflicts') <= 3 THEN RAISE EXCEPTION USING ERRCODE = ${sql.lit(code)}; END IF; RETURN NEW; END $$`)
+    await run(
+      sql`CREATE TRIGGER conflict BEFORE INSERT ON watcher.tasks FOR EACH ROW EXECUTE FUNCTION watcher.conflict()`,
+    )
+    try {
+      await tasks.insert(task, neverClosed)
+    } finally {
+      await run(sql`DROP FUNCTION watcher.conflict CASCADE`)
+      await run(sql`DROP SEQUENCE watcher.conflicts`)
+    }
+    expect(await tasks.find(task.id)).toMatchObject({ status: 'in progress' })
+  })
+})
+
+describe('the lock, as the accepting function judges it', () => {
+  const minuteMs = 60_000
+  const minutes = fc.integer({ min: -5, max: 5 }).filter((minute) => minute !== 0)
+  const interval = fc.tuple(minutes, minutes).filter(([from, to]) => from < to)
+
+  test('is what everybody else is told', async () => {
+    await using own = await createTestDatabase()
+    await using separate = openDatabase(own.settings, () => undefined)
+    const store = createTaskStore(separate)
+    const cases = fc.record({
+      known: interval,
+      intervals: fc.array(interval, { maxLength: 1 }),
+      isSet: fc.boolean(),
+      until: fc.option(minutes),
+      overrideUntil: fc.option(minutes),
+    })
+    const judged = { accepted: 0, refused: 0 }
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ known, intervals, isSet, until, overrideUntil }) => {
+        const now = new Date()
+        const inMinutes = (minute: number) => new Date(now.getTime() + minute * minuteMs)
+        const between = ([from, to]: readonly [number, number]) => ({ from: inMinutes(from), to: inMinutes(to) })
+        const closed: ClosedTimes = { known: between(known), intervals: intervals.map(between) }
+        const row = {
+          is_set: isSet,
+          since: null,
+          until: until === null ? null : inMinutes(until),
+          reason: null,
+          set_by: null,
+          override_until: overrideUntil === null ? null : inMinutes(overrideUntil),
+        }
+        await separate.query.updateTable('deploy_lock').set(row).execute()
+        const isAccepted = await store.insert(aTask(), closed).then(
+          () => true,
+          () => false,
+        )
+        judged[isAccepted ? 'accepted' : 'refused'] += 1
+        expect(isAccepted).toBe(!isRefused(now, closed, storedLockOf(row)))
+      }),
+      { numRuns: 150 },
+    )
+    expect(Math.min(judged.accepted, judged.refused)).toBeGreaterThan(10)
+  })
+
+  function isRefused(at: Date, closed: ClosedTimes, stored: StoredLock): boolean {
+    try {
+      return judgeDeployLock(at, closed, stored).active
+    } catch {
+      return true
+    }
+  }
+})
+
+describe('an Idempotency-Key', () => {
+  test('stands for one task, also for forty requests at once on two replicas', async () => {
+    await using other = openDatabase(testDatabase.settings, () => undefined)
+    const stores = [tasks, createTaskStore(other)]
+    const use = aUse()
+    const { app } = aTask()
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, async (_, at) => {
+        const task = aTask({ app })
+        const acceptance = await stores[at % 2]?.insert(task, neverClosed, use)
+        return acceptance?.kind === 'known' ? acceptance.known.taskId : task.id
+      }),
+    )
+    expect(new Set(ids).size).toBe(1)
+    expect((await tasks.list({ app })).total?.count).toBe(1)
+    expect(await tasks.findKey(use.key)).toMatchObject({ taskId: ids[0], callerKind: 'deploy_token' })
+  })
+
+  test('of a task that a lock refused is free again', async () => {
+    const use = aUse()
+    const day = 86_400_000
+    const now = Date.now()
+    const always = { from: new Date(now - day), to: new Date(now + day) }
+    await expect(tasks.insert(aTask(), { known: always, intervals: [always] }, use)).rejects.toThrow(
+      'lockdown is active',
+    )
+    expect(await tasks.findKey(use.key)).toBeUndefined()
+    const task = aTask()
+    expect(await knownId(task, use)).toBe(task.id)
+  })
+
+  test('is forgotten after a day, and then deleted in batches by one replica at a time', async () => {
+    const [old, young] = [aUse(), aUse()]
+    const first = aTask()
+    await tasks.insert(first, neverClosed, old)
+    await tasks.insert(aTask(), neverClosed, young)
+    const age = (key: string, hours: number) =>
+      run(
+        sql`UPDATE watcher.idempotency_keys SET created = now() - make_interval(hours => ${hours}) WHERE key = ${key}`,
+      )
+    await age(old.key, 23)
+    expect(await knownId(aTask(), old)).toBe(first.id)
+    await age(old.key, 25)
+    expect(await tasks.findKey(old.key)).toBeUndefined()
+    const second = aTask()
+    expect(await knownId(second, old)).toBe(second.id)
+    expect(await tasks.findKey(old.key)).toMatchObject({ taskId: second.id })
+    await run(sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id, created)
+      SELECT 'expired ' || n, 'jwt', '', gen_random_uuid(), now() - interval '2 days' FROM generate_series(1, 2500) AS n`)
+    await Promise.all([dropExpiredKeys(database.query), dropExpiredKeys(database.query)])
+    const keys = await database.query.selectFrom('idempotency_keys').select('key').execute()
+    expect(keys.filter(({ key }) => key.startsWith('expired'))).toEqual([])
+    expect(keys.map(({ key }) => key)).toEqual(expect.arrayContaining([old.key, young.key]))
+  })
+})
+
+describe('a rollback', () => {
+  test.for<[string, string[], string, number | undefined]>([
+    ['the first deployment of anything', [], 'v1', undefined],
+    ['something that was never deployed', ['v1', 'v2'], 'v3', undefined],
+    ['what is deployed now', ['v1', 'v2'], 'v2', undefined],
+    ['what was deployed before', ['v1', 'v2'], 'v1', 0],
+    ['what was deployed long before', ['v1', 'v2', 'v3'], 'v1', 0],
+    ['what was deployed twice: the later one', ['v1', 'v2', 'v1', 'v3'], 'v1', 2],
+    ['what a rollback has just brought back', ['v1', 'v2', 'v1'], 'v1', undefined],
+    ['what failed and never was deployed', ['v1 failed', 'v2'], 'v1', undefined],
+  ])('%s', async ([, history, tag, target]) => {
+    const { app } = aTask()
+    const earlier: string[] = []
+    for (const entry of history) {
+      const [earlierTag = '', status = 'deployed'] = entry.split(' ')
+      earlier.push(
+        await ended(aTask({ app, images: [anImage(earlierTag), anImage('x', 'registry.example/side')] }), status),
+      )
+    }
+    const task = aTask({ app, images: [anImage('x', 'registry.example/side'), anImage(tag)] })
+    await tasks.insert(task, neverClosed)
+    expect(await tasks.find(task.id)).toMatchObject(
+      target === undefined
+        ? { isRollback: false, rollbackTargetId: undefined }
+        : { isRollback: true, rollbackTargetId: earlier[target] },
+    )
+  })
+
+  test('is none where only another image of the application was deployed since', async () => {
+    const { app } = aTask()
+    await ended(aTask({ app }), 'deployed')
+    await ended(aTask({ app, images: [anImage('v9', 'registry.example/other')] }), 'deployed')
+    const task = aTask({ app })
+    await tasks.insert(task, neverClosed)
+    expect(await tasks.find(task.id)).toMatchObject({ isRollback: false })
+  })
+
+  async function ended(task: NewTask, status: string): Promise<string> {
+    await tasks.insert(task, neverClosed)
+    await run(sql`UPDATE watcher.tasks SET status = ${status} WHERE id = ${task.id}`)
+    return task.id
+  }
+})

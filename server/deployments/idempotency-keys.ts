@@ -1,0 +1,38 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../storage/schema.ts'
+import type { KnownKey } from './judge-known-key.ts'
+
+const droppedAtOnce = 1_000
+
+/** accept_task (storage/migrations) goes by the same day. */
+const isExpired = sql<boolean>`created <= clock_timestamp() - interval '24 hours'`
+
+export async function findKey(query: Kysely<Schema>, key: string): Promise<KnownKey | undefined> {
+  const row = await query
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('key', '=', key)
+    .where((build) => build.not(isExpired))
+    .executeTakeFirst()
+  return row && { taskId: row.task_id, callerKind: row.caller_kind, bodyDigest: row.body_digest.toString('hex') }
+}
+
+/** Deletes keys that stand for nothing any more, a batch at a time and on one replica at a time. */
+export async function dropExpiredKeys(query: Kysely<Schema>): Promise<void> {
+  while ((await dropBatch(query)) >= droppedAtOnce);
+}
+
+const dropBatch = (query: Kysely<Schema>): Promise<number> =>
+  query.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ mine: boolean }>`
+      SELECT pg_try_advisory_xact_lock(hashtextextended('expired idempotency keys', 1)) AS mine`.execute(transaction)
+    if (!rows[0]?.mine) return 0
+    const { numDeletedRows } = await transaction
+      .deleteFrom('idempotency_keys')
+      .where('key', 'in', (build) =>
+        build.selectFrom('idempotency_keys').select('key').where(isExpired).orderBy('created').limit(droppedAtOnce),
+      )
+      .where(isExpired) // one that was used again meanwhile stays
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  })

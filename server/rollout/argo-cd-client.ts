@@ -268,14 +268,15 @@ function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }
   return { kind: 'unreachable', why: `Argo CD answered ${status}: ${messageOf(body)}` }
 }
 
-/** An answer about another application is none. */
+/** An answer about another application is none, and neither is one whose version cannot be told from older ones. */
 function onlyNamed(
   { name, namespace }: ApplicationAddress,
   outcome: ReadOutcome<ObservedApplication>,
 ): ReadOutcome<ObservedApplication> {
   if (outcome.kind !== 'read') return outcome
   const { value } = outcome
-  return value.name === name && (namespace ?? value.namespace) === value.namespace ? outcome : notItsJson
+  const isRight = value.name === name && (namespace ?? value.namespace) === value.namespace && value.version > 0
+  return isRight ? outcome : notItsJson
 }
 
 const maxMessageLength = 300

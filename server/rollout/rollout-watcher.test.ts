@@ -169,6 +169,23 @@ test('a refused read of an application that Lists show ends nothing', async () =
   expect(ends.get('1')?.end.status).toBe('deployed')
 })
 
+test.for([
+  { name: 'an older state than is known', answer: { version: 6 } },
+  { name: 'a namesake in another namespace', answer: { version: 30, metadata: { namespace: 'team-a' } } },
+])('a direct read that answers with $name confirms nothing', async ({ answer }) => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(100)
+  watcher.sighted('seen', anApplication({ version: 20 }))
+  world.application = anApplication(answer)
+  await clock.advanceTo(20_000)
+  expect(ends.has('1')).toBe(false)
+  world.application = anApplication({ version: 20 })
+  await clock.advanceTo(60_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+})
+
 describe('with Argo CD unreachable', () => {
   test('one probe every five seconds stands for all tasks, and they go on once it is back', async () => {
     const { watcher, clock, world, ends } = aWatcher()

@@ -146,7 +146,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const newAppUrl = ({ known }: WatchedApplication<Plan>, state: TaskState<Plan>): string | undefined => {
     if (known.newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
-    return `${deps.linkBase.replace(/\/+$/, '')}/applications/${known.newest.namespace}/${known.newest.name}`
+    return `${deps.linkBase.replace(/(?<!\/)\/+$/, '')}/applications/${known.newest.namespace}/${known.newest.name}`
   }
 
   const finish = (state: TaskState<Plan>, end: TaskEnd) => {
@@ -227,11 +227,14 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
 
   const read = async (application: WatchedApplication<Plan>) => {
     const askedAtMs = clock.nowMs()
+    const knownVersion = application.known.newest?.version ?? 0
     const outcome = await controller.readApplication(addressOf(application)).catch(unexpected)
-    application.directRead = { askedAtMs, result: readResult(outcome) }
-    if (outcome.kind === 'read') {
-      if (isWatched(application, outcome.value))
-        application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
+    // A direct read is never older than what was known when it was asked: such an answer says nothing.
+    const isCredible =
+      outcome.kind !== 'read' || (isWatched(application, outcome.value) && outcome.value.version >= knownVersion)
+    application.directRead = { askedAtMs, result: isCredible ? readResult(outcome) : 'failed' }
+    if (outcome.kind === 'read' && isCredible) {
+      application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
       see(application, { kind: 'seen', application: outcome.value, isComplete: true })
     }
     if (outcome.kind === 'not_found' && application.known.newest !== undefined) see(application, { kind: 'not_found' })

@@ -1,0 +1,411 @@
+import type { TaskEnd } from '../../server/deployments/task.ts'
+import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
+import { createApplicationStream } from '../../server/rollout/application-stream.ts'
+import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
+import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
+import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
+import { seededRandom } from '../../simulator/model/random.ts'
+import { demoTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
+import { createControllerSurface } from './controller-surface.ts'
+import { type ExampleApplication, exampleApplication } from './example-application.ts'
+import { happen } from './happen.ts'
+import { createHistoryClock } from './history-clock.ts'
+import { createHistoryGit } from './history-git.ts'
+import type { ControllerScript, Fault, HistoryScript, TaskScript } from './history-script.ts'
+import { type Finding, judgeVerdict } from './judge-verdict.ts'
+import { createMemoryWriteBack, type TagPlan } from './memory-write-back.ts'
+import { createSurfaceFaults } from './surface-faults.ts'
+import { claimed, createTaskRecords, RecordsDownError, type TaskRow } from './task-records.ts'
+import { createTaskWitness, type TaskWitness } from './task-witness.ts'
+
+export type HistoryVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isApart: boolean }
+
+export type HistoryResult = {
+  readonly verdicts: readonly HistoryVerdict[]
+  /** What no history may show, in words. */
+  readonly violations: readonly string[]
+  readonly firstGreens: { readonly seen: number; readonly wrong: number }
+  readonly steps: number
+}
+
+/** Those of the product. */
+export const historySettings: RolloutSettings = {
+  badPodGraceMs: 120_000,
+  degradedGraceMs: 60_000,
+  comparisonErrorGraceMs: 120_000,
+  syncFailedGraceMs: 15_000,
+  appGoneGraceMs: 30_000,
+  settleMs: undefined,
+  acceptSuspended: false,
+  registryProxy: undefined,
+  annotationPrefixes: [],
+  isStrict: false,
+  controlPlaneNamespace: 'argocd',
+}
+
+const startMs = Date.UTC(2026, 0, 5, 8)
+/** After its deadline, and after the records can be written again. */
+const endBoundMs = 10_000
+/** Settling does not cover custom resources that look well for longer than this after a change. */
+const coveredLagMs = 5_000
+
+const timesOf = (script: ControllerScript): SimulatorTimes => ({
+  ...demoTimes,
+  podReady: [script.podReadyMs, script.podReadyMs * 1.5],
+  termination: script.terminationMs,
+  progressDeadline: script.progressDeadlineMs,
+  latePull: script.latePullMs,
+  customResourceLag: script.customResourceLagMs,
+  informerLag: [script.informerLagMs / 2, script.informerLagMs],
+})
+
+/** Plays one history to its end and compares every verdict with the truth. */
+export async function runHistory(script: HistoryScript, judge = judgeVerdict): Promise<HistoryResult> {
+  const history = createHistory(script)
+  await history.play()
+  return history.result(judge)
+}
+
+function createHistory(script: HistoryScript) {
+  const clock = createHistoryClock(startMs)
+  let isNews = false
+  let steps = 0
+  const modelClock = clock.side(() => {
+    isNews = true
+  })
+  const serverClock = clock.side()
+  const random = seededRandom(script.seed ^ 0x5eed)
+  const violations: string[] = []
+  const elapsedMs = () => clock.nowMs() - startMs
+  const faults = createSurfaceFaults(script.faults, elapsedMs, random)
+  const applications = script.applications.map((one, index) => exampleApplication(`app-${index}`, one))
+  const git = createHistoryGit(applications, () => faults.isOn('git-steps-back'))
+  const controller = createDeliveryController({
+    clock: modelClock,
+    git: git.view,
+    random: seededRandom(script.seed),
+    times: timesOf(script.controller),
+    version: script.controller.version,
+    replicas: script.controller.replicas,
+    staleLiveCache: script.controller.staleLiveCache,
+  })
+  const surface = createControllerSurface({
+    controller,
+    clock: modelClock,
+    faults,
+    burstGapMs: script.controller.burstGapMs,
+  })
+  const records = createTaskRecords({
+    clock: modelClock,
+    random,
+    isDown: () => faults.isOn('records-down'),
+    onViolation: (text) => violations.push(text),
+  })
+  const witnesses: TaskWitness[] = []
+  const owners: ReturnType<typeof createOwner>[] = []
+  const applicationOf = (name: string) => {
+    const application = applications.find((one) => one.name === name)
+    if (application === undefined) throw new Error(`no application ${name}`)
+    return application
+  }
+  const onTrouble = (error: unknown) => {
+    if (!(error instanceof RecordsDownError))
+      violations.push(`trouble: ${error instanceof Error ? error.stack : error}`)
+  }
+  const writeBack = createMemoryWriteBack({
+    clock: modelClock,
+    git,
+    records,
+    tell: (taskId: string, outcome: WriteBackOutcome) => {
+      for (const { watcher } of owners) watcher.outcome(taskId, outcome)
+    },
+  })
+  const later = async <Value>(value: () => Value): Promise<Value> => {
+    await new Promise<void>((resolve) => void modelClock.setTimer(5 + random() * 100, resolve))
+    return value()
+  }
+
+  function createOwner() {
+    const watcher = createRolloutWatcher<TagPlan>({
+      controller: surface,
+      records,
+      clock: serverClock,
+      settings: historySettings,
+      linkBase: 'https://argocd.example',
+      annotations: () => ({
+        fireAndForget: false,
+        skipImageValidation: false,
+        acceptSuspended: undefined,
+        badPodGraceMs: undefined,
+      }),
+      decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
+      queueWriteBack: writeBack.queue,
+      relation: (_, commit, revision) => later(() => relationOf(commit, revision)),
+      overrideAt: ({ application }, revision) => later(() => overrideAt(application, revision)),
+      onTrouble,
+    })
+    const stream = createApplicationStream({
+      clock: serverClock,
+      random,
+      openStream: surface.openStream,
+      readLargeFrame: async () => ({ kind: 'unreadable' }),
+      listApplications: () => surface.listApplications(),
+      watchedApps: watcher.watchedApps,
+      readDirectly: watcher.readDirectly,
+      isUnreachable: () => watcher.unreachable() !== undefined,
+      suspect: watcher.suspect,
+      onSighted: watcher.sighted,
+      onListed: watcher.listed,
+      onTrouble,
+      log: () => {},
+    })
+    return {
+      watcher,
+      async close() {
+        await stream[Symbol.asyncDispose]()
+        await watcher[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  const rowOf = (id: string): TaskRow => {
+    const row = records.rows.get(id)
+    if (row === undefined) throw new Error(`no task ${id}`)
+    return row
+  }
+  const relationOf = (commit: string, revision: string) => {
+    if (faults.isOn('history-unknown')) return 'unknown'
+    if (commit === revision) return 'same'
+    return git.isAncestor(commit, revision) ? 'descendant' : 'unrelated'
+  }
+  const overrideAt = (application: ExampleApplication, revision: string) => {
+    const tags = git.tagsAt(application, revision)
+    const { images } = application
+    return tags === undefined
+      ? undefined
+      : new Map([
+          [images.main, tags.main],
+          [images.worker, tags.worker],
+        ])
+  }
+
+  function accept(task: TaskScript, index: number): void {
+    const application = applications[task.app % applications.length]
+    if (application === undefined) return
+    const id = String(index)
+    for (const older of task.supersedes ? records.unfinished() : []) {
+      if (older.task.app !== application.name || (older.script.hasCredential && !task.hasCredential)) continue
+      records.supersede(older)
+      modelClock.setTimer(20, () => dropEverywhere(older.id))
+    }
+    const row = newRow(id, task, application)
+    records.rows.set(id, row)
+    witnesses.push(createTaskWitness(row, commitRule(row, application)))
+    modelClock.setTimer(30, () => owners.at(-1)?.watcher.watch([claimed(row)]))
+  }
+
+  const dropEverywhere = (taskId: string) => {
+    for (const { watcher } of owners) watcher.drop([taskId])
+  }
+
+  function newRow(id: string, task: TaskScript, application: ExampleApplication): TaskRow {
+    const { name, images } = application
+    const main = { image: images.main, tag: task.tag }
+    const watched = {
+      id,
+      app: name,
+      author: 'ada',
+      project: 'shop',
+      images: wantsWorker(task, application) ? [main, { image: images.worker, tag: task.tag }] : [main],
+      mayWrite: task.hasCredential,
+      refresh: task.mayRefresh,
+      deadlineMs: clock.nowMs() + task.windowMs,
+      isOverdue: false,
+      createdSeconds: clock.nowMs() / 1_000,
+    }
+    return {
+      id,
+      script: task,
+      acceptedAtMs: clock.nowMs(),
+      task: watched,
+      fence: 1,
+      baseline: undefined,
+      writeBackOutcome: undefined,
+      end: undefined,
+      endedAtMs: undefined,
+      isEndKnown: false,
+    }
+  }
+
+  /**
+   * Which commits count for a task: its own and later ones. Where it has none, those from acceptance on, unless nobody may make
+   * the controller look or its Git host answers from the past: then what the controller knows is what is true.
+   */
+  function commitRule(row: TaskRow, { repository, script: { isMultiSource, isManaged } }: ExampleApplication) {
+    const headAtAcceptance = git.head(repository)
+    const isLenient =
+      !row.script.mayRefresh || script.faults.some(({ kind }) => kind === 'git-steps-back' || kind === 'drop-refresh')
+    const known = new Map<string, boolean>()
+    return (revisions: readonly string[]): boolean => {
+      const revision = revisions[isMultiSource ? 1 : 0] ?? ''
+      const outcome = row.writeBackOutcome
+      const writes = isManaged && row.script.hasCredential
+      if (!writes && isLenient) return true
+      const commit =
+        outcome !== undefined && 'commit' in outcome ? outcome.commit : writes ? undefined : headAtAcceptance
+      if (commit === undefined) return false
+      const key = `${commit} ${revision}`
+      const isThere = known.get(key) ?? git.isAncestor(commit, revision)
+      known.set(key, isThere)
+      return isThere
+    }
+  }
+
+  function takeOver(): void {
+    const owner = createOwner()
+    const former = owners.at(-1)
+    owners.push(owner)
+    const unfinished = records.unfinished()
+    for (const row of unfinished) row.fence += 1
+    owner.watcher.watch(unfinished.map(claimed))
+    modelClock.setTimer(3_000, () => void former?.close())
+  }
+
+  function startFault(fault: Fault): void {
+    switch (fault.kind) {
+      case 'cut-stream':
+        surface.cutStreams(fault.how)
+        return
+      case 'stall-stream':
+        surface.stallStreams()
+        return
+      case 'lose-events':
+        for (const replica of controller.replicas) replica.loseEvents(fault.count)
+        return
+      case 'duplicate-events':
+        for (const replica of controller.replicas) replica.duplicateEvents(fault.count)
+        return
+      case 'hold-replica':
+        controller.replicas[fault.replica]?.hold()
+        return
+      case 'hang-refresh':
+        controller.faults.hangRefresh.add(`${controller.namespace}/app-${fault.app}`)
+        return
+      case 'skew-clock':
+        controller.setClockSkew(fault.byMs)
+        return
+      case 'take-over':
+        takeOver()
+        return
+      default:
+    }
+  }
+
+  function endFault(fault: Fault): void {
+    if (fault.kind === 'hold-replica') controller.replicas[fault.replica]?.release(fault.release)
+    if (fault.kind === 'hang-refresh') controller.faults.hangRefresh.delete(`${controller.namespace}/app-${fault.app}`)
+    if (fault.kind === 'skew-clock') controller.setClockSkew(0)
+  }
+
+  const look = () => {
+    steps += 1
+    if (!isNews) return
+    isNews = false
+    for (const witness of witnesses) {
+      const key = { namespace: controller.namespace, name: witness.row.task.app }
+      witness.look(clock.nowMs(), controller.store.get(key), controller.managedAt(key))
+    }
+  }
+
+  const isOver = () =>
+    records.rows.size === script.tasks.length &&
+    [...records.rows.values()].every(isSettled) &&
+    owners.every(({ watcher }) => watcher.watchedCount() === 0)
+  /** A task that failed early is looked at until its deadline: it may get well. */
+  const isSettled = ({ end, task }: TaskRow) =>
+    end !== undefined && (end.status === 'deployed' || end.status === 'cancelled' || clock.nowMs() >= task.deadlineMs)
+
+  return {
+    async play(): Promise<void> {
+      for (const { spec, script: one } of applications)
+        if (one.start !== 'missing') await controller.createApplication(spec)
+      owners.push(createOwner())
+      for (const [index, task] of script.tasks.entries()) {
+        const { app, atMs, rivalAfterMs, tag } = task
+        modelClock.setTimer(atMs, () => accept(task, index))
+        const kind = 'rival-tag'
+        if (rivalAfterMs !== undefined)
+          modelClock.setTimer(atMs + rivalAfterMs, () =>
+            happen({ app, atMs, kind, tag }, { applications, controller, git, clock: modelClock }),
+          )
+      }
+      for (const one of script.happenings)
+        modelClock.setTimer(one.atMs, () => happen(one, { applications, controller, git, clock: modelClock }))
+      for (const fault of script.faults) {
+        modelClock.setTimer(fault.fromMs, () => startFault(fault))
+        modelClock.setTimer(fault.fromMs + fault.forMs, () => endFault(fault))
+      }
+      const lastMs = Math.max(...script.tasks.map(({ atMs, windowMs }) => atMs + windowMs)) + 90_000
+      await clock.run(startMs + lastMs, isOver, look)
+      for (const { close } of owners) await close()
+      await clock.run(clock.nowMs(), () => false, look)
+      controller.close()
+      for (const witness of witnesses) witness.close(clock.nowMs())
+    },
+
+    result(judge: typeof judgeVerdict): HistoryResult {
+      if (serverClock.timerCount() > 0) violations.push(`${serverClock.timerCount()} timers are left`)
+      const faultsOnClock = script.faults.map((fault) => ({ ...fault, fromMs: startMs + fault.fromMs }))
+      const verdicts = witnesses.flatMap((witness): readonly HistoryVerdict[] => {
+        const { row } = witness
+        const boundMs = Math.max(row.task.deadlineMs, ...recordsBackMs(faultsOnClock)) + endBoundMs
+        if (row.end === undefined || row.endedAtMs === undefined || row.endedAtMs > boundMs)
+          violations.push(`task ${row.id} had not ended ten seconds after its deadline`)
+        if (row.end === undefined || row.endedAtMs === undefined) return []
+        const application = applicationOf(row.task.app)
+        const { shape, hasNarrowPaths } = application.script
+        const isOvertaken = isOvertakenBy(row, application)
+        const finding = judge(
+          { witness, settings: historySettings, faults: faultsOnClock, isOvertaken },
+          row.end,
+          row.endedAtMs,
+        )
+        const isApart = shape === 'custom-resource' && script.controller.customResourceLagMs > coveredLagMs
+        if (!isApart && finding !== 'right' && finding !== 'recovered')
+          violations.push(
+            `task ${row.id}: ${finding}: ${row.end.status} ${row.end.cause ?? ''} after ${row.endedAtMs - row.acceptedAtMs} ms: ${row.end.reason ?? ''}${hasNarrowPaths ? ' (narrow paths)' : ''}`,
+          )
+        return [{ end: row.end, finding, isApart }]
+      })
+      const greens = witnesses.map((witness) => witness.firstGreen()).filter(({ wasSeen }) => wasSeen)
+      const firstGreens = { seen: greens.length, wrong: greens.filter(({ wasTrue }) => !wasTrue).length }
+      return { verdicts, violations, firstGreens, steps }
+    },
+  }
+
+  function isOvertakenBy(row: TaskRow, application: ExampleApplication): boolean {
+    const outcome = row.writeBackOutcome
+    if (outcome === undefined || !('commit' in outcome)) return false
+    return git
+      .commitsAfter(application, outcome.commit)
+      .some(
+        (tags) =>
+          tags !== undefined &&
+          (tags.main !== row.script.tag || (wantsWorker(row.script, application) && tags.worker !== row.script.tag)),
+      )
+  }
+}
+
+const recordsBackMs = (faults: readonly Fault[]) =>
+  faults.flatMap(({ kind, fromMs, forMs }) => (kind === 'records-down' ? [fromMs + forMs] : []))
+
+const wantsWorker = ({ wants }: TaskScript, { hasWorker }: ExampleApplication) =>
+  wants === 'both' || (wants === 'what there is' && hasWorker)
+
+function decide(row: TaskRow, application: ExampleApplication) {
+  const { tag } = row.script
+  if (!application.script.isManaged) return { kind: 'monitor', why: 'not_managed', note: '' } as const
+  if (!row.script.hasCredential) return { kind: 'monitor', why: 'no_credential', note: 'no credential' } as const
+  const tags = wantsWorker(row.script, application) ? { main: tag, worker: tag } : { main: tag }
+  return { kind: 'write', plan: { application, tags }, warnings: [] } as const
+}

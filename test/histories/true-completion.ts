@@ -1,0 +1,56 @@
+import type { Image } from '../../contract/task.ts'
+import type { ManagedApplication } from '../../simulator/model/managed-application.ts'
+import { imagesOf, type Manifest, manifestKey, sameManifest } from '../../simulator/model/manifest.ts'
+import { hasRollingPods, isRolledOut, type Workload, workloadHealth } from '../../simulator/model/workload.ts'
+
+/**
+ * Whether the cluster truly is where a task wants it: the objects are those of the commit that the controller compares with,
+ * every one has observed its newest form and is well, and every wanted image runs, or is what would start next.
+ */
+export function isTrulyComplete(
+  { cluster, target }: Pick<ManagedApplication, 'cluster' | 'target'>,
+  wanted: readonly Image[],
+  isWantedCommit: (revisions: readonly string[]) => boolean,
+): boolean {
+  if (target?.manifests === undefined || !isWantedCommit(target.revisions)) return false
+  const workloads = cluster.list()
+  return (
+    areApplied(target.manifests, workloads) &&
+    workloads.every(isWell) &&
+    wanted.every((image) => runs(workloads, image))
+  )
+}
+
+function areApplied(manifests: readonly Manifest[], workloads: readonly Workload[]): boolean {
+  const plain = manifests.filter(({ hook }) => hook === undefined)
+  const live = new Map(workloads.map((workload) => [manifestKey(workload.manifest), workload]))
+  const extra = workloads.filter(({ manifest }) => manifest.hook === undefined).length - plain.length
+  return extra === 0 && plain.every((manifest) => isApplied(live.get(manifestKey(manifest)), manifest))
+}
+
+function isApplied(workload: Workload | undefined, manifest: Manifest): boolean {
+  if (workload === undefined || workload.isDeleting) return false
+  return workload.manifest === manifest || sameManifest(workload.manifest, manifest)
+}
+
+function isWell(workload: Workload): boolean {
+  if (workload.manifest.hook !== undefined) return true
+  if (workload.observedGeneration < workload.generation && hasRollingPods(workload.manifest.kind)) return false
+  // Pods that only their deletion replaces are as wanted whatever runs in them; which images those are is asked apart.
+  const isAsWanted = workload.manifest.updateStrategy === 'OnDelete' || isRolledOut(workload)
+  return isAsWanted && (workloadHealth(workload)?.status ?? 'Healthy') === 'Healthy'
+}
+
+function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {
+  const reference = `${image}:${tag}`
+  return workloads.some(({ manifest, pods }) => {
+    if (
+      pods.some(
+        (pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed') && imagesOf(pod).includes(reference),
+      )
+    )
+      return true
+    const isPodless = manifest.kind === 'CronJob' || manifest.replicas === 0
+    return isPodless && imagesOf(manifest).includes(reference)
+  })
+}

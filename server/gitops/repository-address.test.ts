@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSameRepository } from './repository-address.ts'
+import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 
 test.for([
   { one: '/srv/git/a', other: '/srv/git/a', is: true },
@@ -10,3 +10,11 @@ test.for([
   { one: 'https://git.example/ops/gitops', other: 'https://git2.example/ops/gitops', is: false },
   { one: 'https://git.example/ops/gitops', other: 'https://git.example/ops/GitOps', is: false },
 ])('$one and $other are one repository: $is', ({ one, other, is }) => expect(isSameRepository(one, other)).toBe(is))
+
+test('an annotation of 100 kB is judged at once, however it repeats itself', () => {
+  const began = performance.now()
+  for (const piece of ['/', 'a/', 'ssh://', 'git@a.b:', '.', '%2e'])
+    for (const text of [piece.repeat(100_000), `ssh://git@git.example/${piece.repeat(100_000)}\u0000`])
+      expect(parseRepositoryAddress(text)).toBeUndefined()
+  expect(performance.now() - began).toBeLessThan(1_000)
+})

@@ -24,7 +24,7 @@ const httpsUrl = new RegExp(`^https://(?:${user}@)?(${host})(?::(\\d{1,5}))?/(${
  * as a local path, another protocol, an option or a remote helper.
  */
 export function parseRepositoryAddress(text: string): RepositoryAddress | undefined {
-  const trimmed = text.trim().replace(/\/+$/, '')
+  const trimmed = text.trim().replace(/(?<!\/)\/+$/, '')
   const scp = scpForm.exec(trimmed)
   if (scp) return address('ssh', scp[1], scp[2], undefined, scp[3], 'scp')
   const ssh = sshUrl.exec(trimmed)

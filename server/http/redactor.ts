@@ -26,7 +26,7 @@ const shortestSecret = 4
 
 function formsOf(secret: string): string[] {
   if (secret.length < shortestSecret) return []
-  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '')
+  const base64 = Buffer.from(secret).toString('base64').replace(/={1,2}$/, '')
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64, base64url(base64)]
 }
 

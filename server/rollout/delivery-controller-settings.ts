@@ -16,7 +16,7 @@ export type DeliveryControllerSettings = {
 
 /** Where links to applications begin. Credentials in the URL are never shown. */
 export function linkBaseOf({ url, urlAlias }: Pick<DeliveryControllerSettings, 'url' | 'urlAlias'>): string {
-  return baseUrl(urlAlias ?? url).href.replace(/\/+$/, '')
+  return baseUrl(urlAlias ?? url).href.replace(/(?<!\/)\/+$/, '')
 }
 
 /** The URL without credentials, query and fragment, its path ending in a slash: `--rootpath` may put a prefix before `/api`. */

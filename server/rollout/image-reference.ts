@@ -43,7 +43,7 @@ export function isWantedImage(wanted: WantedImage, running: string, registryProx
 }
 
 function candidates(running: string, registryProxy: string | undefined): readonly ImageReference[] {
-  const proxy = registryProxy?.replace(/^https?:\/\//, '').replace(/\/+$/, '')
+  const proxy = registryProxy?.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '')
   const asIs = parseImageReference(running)
   if (proxy === undefined || proxy === '' || !running.startsWith(`${proxy}/`)) return [asIs]
   return [asIs, parseImageReference(running.slice(proxy.length + 1))]

@@ -42,7 +42,7 @@ const unitMs = new Map([
 function parseDuration(value: string): number | undefined {
   if (value === '0') return 0
   if (!/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
-  const parts = [...value.matchAll(/([\d.]+)(ms|s|m|h)/g)]
+  const parts = [...value.matchAll(/(?<![\d.])([\d.]+)(ms|s|m|h)/g)]
   const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs.get(unit ?? '') ?? 0), 0)
   return Math.round(total)
 }
@@ -107,7 +107,7 @@ export const httpAddress = text.transform((value, context) => {
   if (address && /^https?:$/.test(address.protocol) && address.search === '' && address.hash === '') {
     address.username = ''
     address.password = ''
-    return address.href.replace(/\/+$/, '')
+    return address.href.replace(/(?<!\/)\/+$/, '')
   }
   context.addIssue({ code: 'custom', message: 'must be an http:// or https:// address without query and fragment' })
   return z.NEVER

@@ -52,7 +52,12 @@ export const ServiceConfig = z
     state_type: z.literal('postgres'),
     skip_tls_verify: z.boolean(),
     log_level: z.string(),
-    oidc: z.object({ enabled: z.boolean() }),
+    oidc: z.object({
+      enabled: z.boolean(),
+      issuer_url: z.string().optional(),
+      client_id: z.string().optional(),
+      privileged_groups: z.array(z.string()).optional(),
+    }),
     lockdown_schedule: z.string().optional(),
     webhook: z.object({ enabled: z.boolean() }),
     mattermost: z.object({ enabled: z.boolean() }),

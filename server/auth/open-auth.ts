@@ -18,7 +18,10 @@ import { judgeApplication } from './judge-application.ts'
 import type { CredentialJudges } from './judge-credentials.ts'
 import { privilegeFault } from './judge-privilege.ts'
 import { createUserJudges } from './judge-users.ts'
+import { readPresentedCredentials } from './presented-credentials.ts'
 import { createProviderKeys } from './provider-keys.ts'
+import { addReadGuard } from './read-guard.ts'
+import { mayRead, readerDigest } from './reader.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { createSessionStore } from './session-store.ts'
 import { createSignIn } from './sign-in.ts'
@@ -63,8 +66,24 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     return actorOf(caller)
   }
 
+  const identifyReader = createIdentifyCaller(
+    { ...settings, requireCredential: true },
+    { ...judges, session: users?.judges.readingSession },
+    nowSeconds,
+  )
+
   return {
     requireUser,
+
+    /** Whether a request may be shown a task. @throws {CredentialRefusedError} where its credential is not good enough */
+    mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
+      reader === undefined || mayRead(reader, task, nowMs()),
+
+    /** What to store of the credential that submits a task, so that it may go on reading it. */
+    readerDigestOf: (request: FastifyRequest) => (taskId: string) => {
+      const [credential] = idp?.requireReadAuth ? credentialsOf(request) : []
+      return credential === undefined ? undefined : readerDigest(taskId, credential)
+    },
 
     /**
      * Who deploys `app`.
@@ -80,10 +99,14 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
       return caller
     },
 
-    /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider. */
+    /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider, and closes reading. */
     addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {
       if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
       http.register(cookie)
+      if (idp.requireReadAuth) {
+        const identify = (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request)))
+        addReadGuard(http, api.prefix, { publicUrl, sessionIdOf, identify, credentialsOf })
+      }
       http.register(signInRoutes({ ...users, publicUrl }))
       const sessionOf = async (request: FastifyRequest) => {
         const id = users.cookies.sessionOf(request)
@@ -92,6 +115,12 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
       http.register(sessionRoutes({ settings: idp, sessionOf }), api)
       http.register(deployTokenRoutes({ deployTokens, requireUser }), api)
     },
+  }
+
+  function credentialsOf(request: FastifyRequest): readonly string[] {
+    const { authorization, accessToken, deployTokens } = readPresentedCredentials(carrierOf(request, undefined))
+    const tokens = [authorization, accessToken].flatMap((one) => (one.kind === 'token' ? [one.token] : []))
+    return [...tokens, ...deployTokens]
   }
 
   function requirePrivilege(caller: Caller): void {

@@ -19,6 +19,7 @@ const shown: ShownSettings = {
   skipTlsVerify: false,
   logLevel: 'info',
   lockdownSchedule: undefined,
+  identityProvider: undefined,
 }
 
 let app: HttpServer

@@ -13,6 +13,9 @@ export type ShownSettings = {
   readonly skipTlsVerify: boolean
   readonly logLevel: string
   readonly lockdownSchedule: string | undefined
+  readonly identityProvider:
+    | { readonly issuerUrl: string; readonly clientId: string; readonly privilegedGroups: readonly string[] }
+    | undefined
 }
 
 /** Renders GET /config in the shape that argo-watcher's clients read. Addresses lose user and password. */
@@ -29,11 +32,17 @@ export function renderServiceConfig(shown: ShownSettings): ServiceConfig {
     state_type: 'postgres',
     skip_tls_verify: shown.skipTlsVerify,
     log_level: shown.logLevel,
-    oidc: { enabled: false },
+    oidc: renderIdentityProvider(shown.identityProvider),
     ...(shown.lockdownSchedule === undefined ? {} : { lockdown_schedule: shown.lockdownSchedule }),
     webhook: { enabled: false },
     mattermost: { enabled: false },
   }
+}
+
+function renderIdentityProvider(provider: ShownSettings['identityProvider']): ServiceConfig['oidc'] {
+  if (!provider) return { enabled: false }
+  const { issuerUrl, clientId, privilegedGroups } = provider
+  return { enabled: true, issuer_url: issuerUrl, client_id: clientId, privileged_groups: [...privilegedGroups] }
 }
 
 /** Also where the address has no scheme, as a registry proxy's. */

@@ -15,20 +15,29 @@ export const serviceRoutes =
   async (app) => {
     app.get(
       '/version',
-      { schema: { tags, summary: 'Version of this service', response: { 200: z.string() } } },
+      {
+        config: { isReadableInScope: true },
+        schema: { tags, summary: 'Version of this service', response: { 200: z.string() } },
+      },
       // A string would be sent as text, unless it is JSON already.
       async (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(version)),
     )
 
     app.get(
       '/config',
-      { schema: { tags, summary: 'Settings that a client may know', response: { 200: ServiceConfig } } },
+      {
+        config: { isAlwaysReadable: true },
+        schema: { tags, summary: 'Settings that a client may know', response: { 200: ServiceConfig } },
+      },
       async () => config,
     )
 
     app.get(
       '/reachability',
-      { schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability } } },
+      {
+        config: { isReadableInScope: true },
+        schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability } },
+      },
       async () => judgeReachability(await checkParts()),
     )
   }

@@ -7,8 +7,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Methods at this path that answer 404 while no route has them, since they do not exist here (spec 4, the deploy lock). */
     absentMethods?: readonly string[]
-    /** Needs no credential even where reading does. */
-    isAlwaysReadable?: boolean
   }
 }
 

@@ -12,8 +12,8 @@ import type { StreamPlaces } from './stream-places.ts'
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow'>
-  /** Rejects when there is no such task. */
-  readonly requireTask: (id: string) => Promise<void>
+  /** Rejects when there is no such task, or none that the request may be shown. */
+  readonly requireTask: (request: FastifyRequest, id: string) => Promise<void>
   readonly places: Pick<StreamPlaces, 'take'>
   readonly clientOf: (request: FastifyRequest) => string | undefined
   /** Aborts when the service begins to stop; open streams end then. */
@@ -74,6 +74,7 @@ export const timelineRoutes =
     app.get(
       '/tasks/:id/events',
       {
+        config: { isReadableInScope: true, isReadableByOwner: true },
         schema: {
           tags,
           summary: 'The timeline of a task',
@@ -90,7 +91,7 @@ export const timelineRoutes =
         },
       },
       async (request, reply) => {
-        await requireTask(request.params.id)
+        await requireTask(request, request.params.id)
         return answer(request, reply, request.query.after, request.params.id)
       },
     )

@@ -91,6 +91,7 @@ const aTask = (at: number): NewTask => ({
   refresh: false,
   mayWrite: true,
   submittedBy: { kind: 'anonymous', id: null, name: null },
+  readerDigest: undefined,
 })
 
 function fail(error: Error): never {

@@ -19,6 +19,8 @@ export type ControllerFaults = {
   refreshDelayMs: Map<string, number>
   /** Operations fail with this message. */
   failSync: Map<string, string>
+  /** How many comparisons of an application still see the commit before: the Git host answered from a replica that lags. */
+  olderRevision: Map<string, number>
   /** Answers of the Git host, by repository address. */
   repositoryErrors: Map<string, string>
 }

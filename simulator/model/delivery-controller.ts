@@ -87,6 +87,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     hangRefresh: new Set(),
     refreshDelayMs: new Map(),
     failSync: new Map(),
+    olderRevision: new Map(),
     repositoryErrors: new Map(),
   }
   const context: ControllerContext = {

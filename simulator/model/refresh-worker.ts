@@ -66,7 +66,12 @@ async function freshTarget(
   const repositoryError = sourcesOf(application.spec)
     .map(({ repoURL }) => faults.repositoryErrors.get(repoURL))
     .find((message) => message !== undefined)
-  const resolved = await resolveRevisions(application.spec, context.lsRemote, level)
+  const lagging = faults.olderRevision.get(key) ?? 0
+  faults.olderRevision.set(key, Math.max(0, lagging - 1))
+  const resolved =
+    lagging > 0 && managed.target
+      ? ({ kind: 'revisions', revisions: managed.target.revisions } as const)
+      : await resolveRevisions(application.spec, context.lsRemote, level)
   const failure = repositoryError
     ? `Failed to load target state: rpc error: code = Unknown desc = ${repositoryError}`
     : resolved.kind === 'error' && resolved.message

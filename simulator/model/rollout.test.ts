@@ -75,6 +75,19 @@ describe('an automated rollout', () => {
     })
   })
 
+  test('a refresh that a lagging Git host answered sees the commit before, the next one the new one', async () => {
+    const world = createVirtualWorld()
+    const { status } = await world.createApplication('shop')
+    const commit = world.deploy('shop', '1.0.1')
+    world.controller.faults.olderRevision.set('argocd/shop', 1)
+    world.refresh('shop')
+    await world.clock.advance(5_000)
+    expect(world.application('shop').status.sync.revision).toBe(status.sync.revision)
+    world.refresh('shop')
+    await world.clock.advance(5_000)
+    expect(world.application('shop').status.sync.revision).toBe(commit)
+  })
+
   test('the worker and the comparison write in either order', async () => {
     const orders = new Set<string>()
     for (let seed = 0; seed < 25; seed++) orders.add((await rollOut({ seed })).writes[2] ?? '')

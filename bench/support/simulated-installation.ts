@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Application } from '../../simulator/model/application.ts'
 import { chartFiles, overrideFile } from '../../simulator/model/example-repository.ts'
-import { fastTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
+import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
 import { inTurns } from './in-turns.ts'
 
@@ -38,22 +38,25 @@ function createInstallation(simulator: Simulator) {
   const expected = new Map<string, string>()
   const completedAtMs = new Map<string, number>()
   const waitingApps = new Set<string>()
-  let wake = () => {}
+  const waiters = new Set<() => void>()
   controller.store.subscribe(({ application }) => {
     const { name } = application.metadata
     const image = expected.get(name)
     if (image === undefined) return
     if (!completedAtMs.has(name) && isComplete(application, image)) completedAtMs.set(name, Date.now())
     if (isWaiting(application, image)) waitingApps.add(name)
-    wake()
+    for (const wake of waiters) wake()
   })
-  const until = async (isReached: () => boolean) => {
-    while (!isReached()) {
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-    }
-  }
+  const until = (isReached: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!isReached()) return
+        waiters.delete(look)
+        resolve()
+      }
+      waiters.add(look)
+      look()
+    })
 
   return {
     connection: async () => ({
@@ -99,9 +102,19 @@ function createInstallation(simulator: Simulator) {
     },
     untilComplete: (names: readonly string[]) => until(() => names.every((name) => completedAtMs.has(name))),
     completions: (names: readonly string[]): readonly number[] => names.map((name) => completedAtMs.get(name) ?? NaN),
-    /** How the next refreshes of an application go wrong: they see the state before the newest commit. */
-    setTimes: (changes: Partial<SimulatorTimes>) => controller.setTimes(changes),
-    waitingCount: () => waitingApps.size,
+    /** The next comparison of each sees the commit before the newest one. */
+    answerOnceWithOlder(names: readonly string[]): void {
+      for (const name of names) controller.faults.olderRevision.set(`${controller.namespace}/${name}`, 1)
+    },
+    /** One application with many images, each in a workload and under an alias of its own. */
+    async createWithImages(name: string, count: number): Promise<void> {
+      await git.createRepository(name, filesWithImages(name, count))
+      await control.createApplication({
+        name,
+        source: { repository: name, path: `apps/${name}`, targetRevision: 'main' },
+        annotations: annotationsWithImages(name, count),
+      })
+    },
     clearCallLog: () => control.clearCallLog(),
     callLog: () => control.callLog().map(({ kind, application, atMs }) => ({ kind, application, atMs })),
   }
@@ -117,6 +130,29 @@ const annotationsOf = (name: string) => ({
   'watcher/managed': 'true',
   'watcher/managed-images': `main=registry.example/${name}`,
   'watcher/main.helm.image-tag': 'image.tag',
+})
+
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at)
+
+function filesWithImages(name: string, count: number) {
+  const workloads = upTo(count).map((at) => ({
+    kind: 'Deployment',
+    name: `${name}-${at}`,
+    image: `registry.example/${name}-${at}:\${tags.i${at}}`,
+    replicas: 1,
+  }))
+  const values = `tags:\n${upTo(count)
+    .map((at) => `  i${at}: v0\n`)
+    .join('')}`
+  return { ...chartFiles(`apps/${name}`, { workloads }), [`apps/${name}/values.yaml`]: values }
+}
+
+const annotationsWithImages = (name: string, count: number) => ({
+  'watcher/managed': 'true',
+  'watcher/managed-images': upTo(count)
+    .map((at) => `i${at}=registry.example/${name}-${at}`)
+    .join(','),
+  ...Object.fromEntries(upTo(count).map((at) => [`watcher/i${at}.helm.image-tag`, `tags.i${at}`])),
 })
 
 async function main(): Promise<void> {

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { describeMachine } from '../support/describe-machine.ts'
+import { pollUntilDeployed } from '../support/fifteen-second-poller.ts'
+import { inTurns } from '../support/in-turns.ts'
+import { renderTable } from '../support/render-table.ts'
+import { type BenchWorld, startBenchWorld } from '../support/start-bench-world.ts'
+import { waitForEnd, waitingAgent } from '../support/wait-for-end.ts'
+import { countCalls } from './count-calls.ts'
+
+const { values } = parseArgs({
+  options: { deployments: { type: 'string', default: '50' }, seconds: { type: 'string', default: '60' } },
+})
+const deployments = Number(values.deployments)
+const progressingSeconds = Number(values.seconds)
+const manyTasks = 20
+
+const namesOf = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`)
+const imageOf = (app: string) => `registry.example/${app}:v1`
+
+/** A rollout that stays in progress for a minute, watched by the service. */
+async function deployHeld(world: BenchWorld, apps: readonly string[], release: Promise<void>): Promise<void> {
+  const { installation, service } = world
+  await installation.hold(apps, 'v1')
+  const ids = await world.deploy(apps, 'v1')
+  const agent = waitingAgent()
+  const ended = Promise.all(ids.map((id) => waitForEnd(service.url, id, agent)))
+  ended.catch(() => {}) // awaited below
+  await installation.untilWaiting(apps)
+  await release
+  await installation.release(apps)
+  await ended
+  await agent.close()
+}
+
+/** The same, watched by a poller. */
+async function pollHeld({ installation, argo }: BenchWorld, apps: readonly string[], release: Promise<void>) {
+  await installation.hold(apps, 'v1')
+  await installation.commitTags(apps, 'polled-0', 'v1')
+  const ended = Promise.all(apps.map((app) => pollUntilDeployed(argo, app, imageOf(app))))
+  ended.catch(() => {}) // awaited below
+  await installation.untilWaiting(apps)
+  await release
+  await installation.release(apps)
+  await ended
+}
+
+/** Some tasks at once for one application, each of an image of its own. */
+async function deployImages(world: BenchWorld, app: string, count: number): Promise<void> {
+  const images = Array.from({ length: count }, (_, at) => `registry.example/${app}-${at}`)
+  const ids = await inTurns(images, count, (image) => world.submit(app, image, 'v1', world.withToken))
+  const agent = waitingAgent()
+  await Promise.all(ids.map((id) => waitForEnd(world.service.url, id, agent)))
+  await agent.close()
+}
+
+async function main(): Promise<void> {
+  process.stdout.write(`${describeMachine()}\n`)
+  await using world = await startBenchWorld()
+  const { installation } = world
+  const [good, stale, polled] = [
+    namesOf('good', deployments),
+    namesOf('stale', deployments),
+    namesOf('polled', deployments),
+  ]
+  await installation.createApplications(good, 'good')
+  await installation.createApplications(stale, 'stale')
+  await installation.createApplications(polled, 'polled')
+  for (const app of ['one', 'many']) await installation.createWithImages(app, manyTasks)
+  await installation.clearCallLog()
+  await installation.answerOnceWithOlder(stale)
+  const release = delay(progressingSeconds * 1_000)
+  await Promise.all([
+    deployHeld(world, good, release),
+    deployHeld(world, stale, release),
+    pollHeld(world, polled, release),
+    deployImages(world, 'one', 1),
+    deployImages(world, 'many', manyTasks),
+  ])
+  const log = await installation.callLog()
+  const row = (what: string, apps: readonly string[], tasks: number) => {
+    const { budgeted, byKind, trees } = countCalls(log, apps)
+    const all = budgeted.reduce((sum, count) => sum + count, 0)
+    const minutes = (apps.length * progressingSeconds) / 60
+    return [
+      what,
+      String(tasks),
+      (all / apps.length).toFixed(2),
+      String(Math.max(...budgeted)),
+      what.startsWith('one application') ? '' : (trees / minutes).toFixed(1),
+      [...byKind].map(([kind, count]) => `${kind} ${count}`).join(', '),
+    ]
+  }
+  const rows = [
+    row('good rollout', good, deployments),
+    row('first refresh too early', stale, deployments),
+    row('15-second poller, good rollout', polled, deployments),
+    row('one application, 1 task', ['one'], 1),
+    row(`one application, ${manyTasks} tasks`, ['many'], manyTasks),
+  ]
+  const heading = ['calls to Argo CD', 'tasks', 'mean per app', 'most per app', 'trees per minute', 'in all']
+  process.stdout.write(`${renderTable(heading, rows)}\n`)
+  const sharedCalls = log.filter(({ kind }) => kind === 'stream' || kind === 'list').length
+  process.stdout.write(`shared by all: ${sharedCalls} (stream and List)\n${describeMachine()}\n`)
+}
+
+await main()

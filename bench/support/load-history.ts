@@ -1,0 +1,53 @@
+import { Client } from 'pg'
+
+const days = 365
+const applications = 500
+
+/**
+ * Fills the tasks with a year of history, evenly over time: 500 applications, of which the n-th has about 1/n as many tasks
+ * as the first, and one task in ten that did not end deployed. Indexes are made at the end, as a restored backup has them.
+ */
+export async function loadHistory(url: string, count: number): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query("SET search_path TO watcher; SET maintenance_work_mem = '256MB'; SET synchronous_commit = off")
+    const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+      `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+       WHERE schemaname = 'watcher' AND tablename = 'tasks' AND indexname <> 'tasks_pkey'`,
+    )
+    for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
+    await client.query(insertTasks, [count, days, applications])
+    for (const { definition } of indexes) await client.query(definition)
+    await client.query('VACUUM ANALYZE tasks')
+    await client.query('CHECKPOINT')
+  } finally {
+    await client.end()
+  }
+}
+
+/** What the n-th application is called, and its image. */
+export const appName = (rank: number) => `app-${rank}`
+export const imageName = (rank: number) => `registry.example/team-${rank % 20}/app-${rank}`
+/** A rank, as often as the history has its application. */
+export const randomRank = () => Math.floor(applications ** Math.random())
+
+const insertTasks = `
+  INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write,
+    status, status_reason, cause, app_url, commit, repository, branch)
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(noise, 1, 3) || '8' ||
+      substr(noise, 4, 15))::uuid,
+    at, at + make_interval(secs => 20 + 100 * luck), at + interval '15 minutes',
+    'app-' || rank, 'author-' || (n * 7919 % 60), 'project-' || (rank % 40),
+    jsonb_build_array(jsonb_build_object('image', 'registry.example/team-' || (rank % 20) || '/app-' || rank, 'tag', 'v1.' || n)),
+    900, true, true, status, CASE WHEN status <> 'deployed' THEN status || ': no image' END,
+    CASE WHEN status <> 'deployed' THEN 'timeout' END, 'https://argocd.example/applications/app-' || rank,
+    CASE WHEN status = 'deployed' THEN noise || substr(noise, 1, 8) END, 'ssh://git@git.example/gitops.git', 'main'
+  FROM (
+    SELECT n, luck, md5(n::text || luck) AS noise,
+      now() - make_interval(days => $2) + n * (make_interval(days => $2) / $1) AS at,
+      floor(power($3::double precision, random()))::integer AS rank,
+      CASE WHEN luck < 0.9 THEN 'deployed' ELSE (ARRAY['failed', 'failed', 'aborted', 'cancelled', 'app not found'])[1 + n % 5] END
+        AS status
+    FROM (SELECT n, random() AS luck FROM generate_series(1, $1::integer) AS n) AS numbers
+  ) AS history`

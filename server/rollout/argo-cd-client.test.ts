@@ -88,6 +88,13 @@ describe('what the answer to a GET means', () => {
   })
 })
 
+test.for(['.', '..'])('no path is asked for by the name %s, which would lead to another one', async (name) => {
+  await using server = await aServer(answer(200, { items: [] }))
+  await using client = aClient(server.url)
+  expect(await client.readApplication({ ...shop, name })).toEqual({ kind: 'not_found' })
+  expect(server.requests).toEqual([])
+})
+
 test('a redirect is not followed and the token stays with the configured host', async () => {
   await using elsewhere = await aServer(answer(200, application))
   await using server = await aServer((_, response) => response.writeHead(302, { location: elsewhere.url }).end())

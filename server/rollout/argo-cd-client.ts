@@ -121,7 +121,10 @@ export function createArgoCdClient(
   })
 
   return {
-    readApplication: async (address) => onlyNamed(address, await read('application', ofApplication(address))),
+    async readApplication(address) {
+      if (isDots(address.name)) return { kind: 'not_found' }
+      return onlyNamed(address, await read('application', ofApplication(address)))
+    },
 
     async refreshApplication(address) {
       const headers = { 'grpc-timeout': `${refreshDeadlineSeconds}S` }
@@ -267,6 +270,9 @@ function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }
   if (status === 404 && numberAt(body, 'code') === 5) return { kind: 'not_found' }
   return { kind: 'unreachable', why: `Argo CD answered ${status}: ${messageOf(body)}` }
 }
+
+/** No application can have such a name, and in a path it would lead to another one, also percent-encoded. */
+const isDots = (name: string): boolean => name === '.' || name === '..'
 
 /** An answer about another application is none, and neither is one whose version cannot be told from older ones. */
 function onlyNamed(

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+
+/** Opens a connection, says something, then one byte a second, and tells after how long the server ended it. */
+export async function cutAfterMs(port: number, start: string, drop: string): Promise<number> {
+  const began = performance.now()
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.resume() // an end is only seen by who reads
+  await once(socket, 'connect')
+  socket.write(start)
+  const dripping = setInterval(() => socket.writable && socket.write(drop), 1_000)
+  await once(socket, 'close')
+  clearInterval(dripping)
+  return performance.now() - began
+}
+
+/** Streams a body that never ends and tells how much was taken before the server closed, and how soon it did. */
+export async function streamWithoutEnd(port: number, head: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  await once(socket, 'connect')
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (text) => (answer += text))
+  socket.write(head)
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  const mebibyte = 1_048_576
+  const began = performance.now()
+  let sent = 0
+  let passedMs: number | undefined
+  const chunk = Buffer.alloc(65_536, 32)
+  while (!socket.destroyed && sent < 1024 * mebibyte) {
+    sent += chunk.length
+    if (sent > mebibyte) passedMs ??= performance.now()
+    if (!socket.write(chunk)) await Promise.race([drained(socket), ended])
+  }
+  await ended
+  return { answer, sentBytes: sent, closedAfterMs: performance.now() - (passedMs ?? began) }
+}
+
+const drained = (socket: Socket) => new Promise((resolve) => socket.once('drain', resolve))

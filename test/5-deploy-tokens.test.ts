@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DeployTokens, IssuedDeployToken } from '../contract/auth.ts'
+import type { HttpBrowser } from './support/http-browser.ts'
+import { aTask } from './support/service.ts'
+import { startServiceWithSignIn } from './support/signed-in-service.ts'
+
+let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let ada: HttpBrowser
+beforeAll(async () => {
+  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'platform' })
+  ada = await world.signedIn('ada', ['platform'])
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const path = '/api/v1/deploy-tokens'
+const inTenMinutes = () => Math.ceil(Date.now() / 1000) + 600
+const request = (change: object = {}) => ({ description: 'pipeline of shop', expires: inTenMinutes(), ...change })
+const issue = async (change: object = {}) => {
+  const answer = await ada.change(world.service.url, path, 'POST', request(change))
+  expect(answer.status).toBe(201)
+  return IssuedDeployToken.parse(await answer.json())
+}
+const listed = async () => DeployTokens.parse(await (await ada.request(`${world.service.url}${path}`)).json()).tokens
+const submit = (token: string, app = 'shop', service = world.service) =>
+  service.submitTask(aTask({ app }), { Authorization: `Bearer ${token}` })
+const refusal = (reason: RegExp) => ({
+  status: 401,
+  body: { error: expect.stringMatching(new RegExp(`^credential rejected: the deploy token ${reason.source}`)) },
+})
+
+describe('a deploy token for some applications', () => {
+  test('is shown once, and only its digest is stored', async () => {
+    const issued = await issue({ apps: ['shop'] })
+    expect(issued.token).toMatch(/^dwt_[\w-]{43}$/)
+    expect(issued).toMatchObject({ apps: ['shop'], created_by: 'ada', last_used: null, revoked: null })
+    expect(JSON.stringify(await listed())).not.toContain(issued.token)
+    const { rows } = await world.database.query('SELECT deploy_tokens::text AS row FROM watcher.deploy_tokens')
+    expect(JSON.stringify(rows)).not.toContain(issued.token.slice(4))
+    expect(world.service.logs()).not.toContain(issued.token)
+  })
+
+  test('deploys what its globs name, with the right to write, and nothing else', async () => {
+    const { token } = await issue({ apps: ['shop', 'team-*', 'v?'] })
+    for (const app of ['shop', 'team-a', 'v1']) expect(await submit(token, app)).toMatchObject({ status: 202 })
+    for (const app of ['shop2', 'myteam-a', 'v10', 'Shop'])
+      expect(await submit(token, app)).toMatchObject(refusal(new RegExp(`is not for ${app}$`)))
+    const { rows } = await world.database.query("SELECT DISTINCT may_write FROM watcher.tasks WHERE app = 'team-a'")
+    expect(rows).toEqual([{ may_write: true }])
+  })
+
+  test('cancels tasks of its applications only', async () => {
+    const { token } = await issue({ apps: ['mine'] })
+    const idOf = async (app: string) => ((await world.service.submitTask(aTask({ app }))).body as { id: string }).id
+    const cancel = (id: string) =>
+      world.service.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: { authorization: token } })
+    expect(await cancel(await idOf('mine'))).toMatchObject({ status: 200 })
+    expect(await cancel(await idOf('theirs'))).toMatchObject(refusal(/is not for theirs/))
+  })
+
+  test('without globs is for all', async () => {
+    const { token, apps } = await issue()
+    expect(apps).toBeNull()
+    expect(await submit(token, 'whatever')).toMatchObject({ status: 202 })
+  })
+
+  test('that was revoked is refused at the next request, on every replica', async () => {
+    await using replica = await world.startReplica()
+    const { id, token } = await issue()
+    expect(await submit(token, 'shop', replica)).toMatchObject({ status: 202 })
+    const revoked = await ada.change(world.service.url, `${path}/${id}`, 'DELETE')
+    expect(revoked.status).toBe(200)
+    for (const service of [replica, world.service])
+      expect(await submit(token, 'shop', service)).toMatchObject(refusal(/was revoked at 20/))
+    expect((await ada.change(world.service.url, `${path}/${id}`, 'DELETE')).status).toBe(200)
+    expect((await listed()).find((one) => one.id === id)?.revoked).toBeGreaterThan(1e9)
+  })
+
+  test('that has expired says so', async () => {
+    const { id, token } = await issue()
+    await world.database.query('UPDATE watcher.deploy_tokens SET expires = clock_timestamp() WHERE id = $1', [id])
+    expect(await submit(token)).toMatchObject(refusal(/expired at 20/))
+  })
+
+  test.for(['dwt_', 'dwt_x', `dwt_${'a'.repeat(43)}`, `dwt_${'a'.repeat(44)}`])('%s is none', async (token) =>
+    expect(await submit(token)).toMatchObject(refusal(/is not one of this service/)),
+  )
+
+  test('tells its last use, written once a minute', async () => {
+    const { id, token } = await issue()
+    const lastUse = async () => (await listed()).find((one) => one.id === id)?.last_used
+    await submit(token)
+    const first = await lastUse()
+    expect(Math.abs(Number(first) - Date.now() / 1000)).toBeLessThan(30)
+    await submit(token)
+    expect(await lastUse()).toBe(first)
+    await world.database.query("UPDATE watcher.deploy_tokens SET last_used = last_used - interval '61 s'")
+    await submit(token)
+    expect(await lastUse()).toBeGreaterThanOrEqual(Number(first))
+  })
+})
+
+describe('issuing', () => {
+  test.for<[string, object, string]>([
+    ['an expiry in the past', { expires: 1 }, 'expires: must lie in the future'],
+    ['no expiry', { expires: undefined }, 'expires: is required'],
+    ['no description', { description: ' ' }, 'description: must not be empty'],
+    ['an empty list', { apps: [] }, 'apps: must name at least one application; leave it out for all'],
+    ['an empty name', { apps: [''] }, 'apps[0]: must not be empty'],
+  ])('with %s is refused', async ([, change, error]) => {
+    const before = (await listed()).length
+    const answer = await ada.change(world.service.url, path, 'POST', request(change))
+    expect([answer.status, await answer.json()]).toMatchObject([406, { error }])
+    expect(await listed()).toHaveLength(before)
+  })
+
+  test('is for privileged users, as are the list and revoking', async () => {
+    const bob = await world.signedIn('bob', ['developers'])
+    const { id, token } = await issue()
+    for (const [method, at] of [
+      ['POST', path],
+      ['GET', path],
+      ['DELETE', `${path}/${id}`],
+      ['GET', '/api/v1/audit'],
+    ] as const) {
+      const body = method === 'POST' ? request() : undefined
+      expect((await bob.change(world.service.url, at, method, body)).status, `${method} ${at}`).toBe(403)
+      const asPipeline = { method, headers: { Authorization: token, 'content-type': 'application/json' } }
+      const { status } = await world.service.request(at, {
+        ...asPipeline,
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+      expect(status, `${method} ${at}`).toBe(401)
+    }
+    expect(await submit(token)).toMatchObject({ status: 202 })
+  })
+
+  test.for(['nothing', '00000000-0000-0000-0000-000000000000'])('revoking %s is 404', async (id) =>
+    expect((await ada.change(world.service.url, `${path}/${id}`, 'DELETE')).status).toBe(404),
+  )
+})

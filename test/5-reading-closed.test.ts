@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IssuedDeployToken } from '../contract/auth.ts'
+import { TaskList } from '../contract/task.ts'
+import { mintJwt } from './support/mint-jwt.ts'
+import { aTask } from './support/service.ts'
+import { startServiceWithSignIn } from './support/signed-in-service.ts'
+
+const jwtSecret = 'a secret of these tests, long enough to be good'
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+const jwt = mintJwt({ exp: nowSeconds() + 3600 }, jwtSecret)
+
+let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let scoped: { Authorization: string }
+const ids: Record<string, string> = {}
+beforeAll(async () => {
+  world = await startServiceWithSignIn({
+    IDP_REQUIRE_READ_AUTH: 'true',
+    IDP_PRIVILEGED_GROUPS: 'platform',
+    WATCHER_DEPLOY_TOKEN: 'token-of-this-test',
+    JWT_SECRET: jwtSecret,
+  })
+  for (const app of ['shop', 'team-a', 'team-b'])
+    ids[app] = ((await world.service.submitTask(aTask({ app }))).body as { id: string }).id
+  const ada = await world.signedIn('ada', ['platform'])
+  const request = { apps: ['team-?'], description: 'teams', expires: nowSeconds() + 600 }
+  const issued = await ada.change(world.service.url, '/api/v1/deploy-tokens', 'POST', request)
+  scoped = { Authorization: IssuedDeployToken.parse(await issued.json()).token }
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const read = (path: string, headers: Record<string, string> = {}) => world.service.request(path, { headers })
+const closed = () => [
+  '/api/v1/tasks',
+  `/api/v1/tasks/${ids.shop}`,
+  `/api/v1/tasks/${ids.shop}/events`,
+  '/api/v1/tasks/00000000-0000-0000-0000-000000000000',
+  '/api/v1/tasks?status=wrong',
+  '/api/v1/events',
+  '/api/v1/apps/summary',
+  '/api/v1/deploy-lock/details',
+  '/api/v1/version',
+  '/api/v1/reachability',
+]
+
+describe('IDP_REQUIRE_READ_AUTH=true', () => {
+  test('closes reading to callers without a credential, before anything is told', async () => {
+    for (const path of closed()) {
+      expect(await read(path), path).toMatchObject({
+        status: 401,
+        body: { error: expect.stringContaining('no credential was given') },
+      })
+    }
+    const stream = await read('/api/v1/events', { accept: 'text/event-stream' })
+    expect(stream.status).toBe(401)
+  })
+
+  test.for(['/api/v1/deploy-lock', '/api/v1/config', '/api/v1/session', '/healthz', '/livez', '/readyz', '/metrics'])(
+    'leaves %s open',
+    async (path) => expect(await read(path)).toMatchObject({ status: 200 }),
+  )
+
+  test('any good credential opens it: deploy token, JWT, access token, session', async () => {
+    const accessToken = await world.idp.issueOpaqueToken('ada')
+    const bob = await world.signedIn('bob', ['developers'])
+    const cookie = [...bob.cookies(world.service.url)].map(([name, value]) => `${name}=${value}`).join()
+    for (const headers of [
+      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      { Authorization: `Bearer ${jwt}` },
+      { 'Oidc-Authorization': `Bearer ${accessToken}` },
+      { cookie },
+    ]) {
+      expect(await read('/api/v1/tasks', headers)).toMatchObject({ status: 200, body: { total: 3 } })
+      expect(await read(`/api/v1/tasks/${ids.shop}`, headers)).toMatchObject({ status: 200 })
+    }
+  })
+
+  test('a page of another site reads nothing with the cookie of a user', async () => {
+    const bob = await world.signedIn('bob')
+    const headers = { origin: 'https://evil.example', accept: 'text/event-stream' }
+    expect((await bob.request(`${world.service.url}/api/v1/events`, { headers })).status).toBe(403)
+  })
+
+  test('sessions go on reading while the provider is away', async () => {
+    const bob = await world.signedIn('bob')
+    await world.database.query("UPDATE watcher.sessions SET checked = checked - interval '61 s'")
+    await world.idp.stop()
+    try {
+      expect((await bob.request(`${world.service.url}/api/v1/tasks`)).status).toBe(200)
+    } finally {
+      await world.idp.start(world.service.url)
+    }
+  })
+
+  test('a scoped token reads tasks of its applications only', async () => {
+    const { tasks, total } = TaskList.parse((await read('/api/v1/tasks', scoped)).body)
+    expect([tasks.map(({ app }) => app).sort(), total]).toEqual([['team-a', 'team-b'], 2])
+    expect(await read('/api/v1/tasks?app=shop', scoped)).toMatchObject({ body: { total: 0 } })
+    for (const suffix of ['', '/events']) {
+      expect(await read(`/api/v1/tasks/${ids['team-a']}${suffix}`, scoped)).toMatchObject({ status: 200 })
+      expect(await read(`/api/v1/tasks/${ids.shop}${suffix}`, scoped)).toMatchObject({
+        status: 404,
+        body: { error: 'task not found' },
+      })
+    }
+    for (const path of ['/api/v1/events', '/api/v1/apps/summary'])
+      expect(await read(path, scoped)).toMatchObject({ status: 401 })
+  })
+
+  test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {
+    const short = { Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline' }, jwtSecret) }
+    const { id } = (await world.service.submitTask(aTask({ app: 'own' }), short)).body as { id: string }
+    await expect.poll(async () => (await read('/api/v1/tasks', short)).status, { timeout: 10_000 }).toBe(401)
+    expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 200, body: { app: 'own' } })
+    expect(await read(`/api/v1/tasks/${id}/events`, short)).toMatchObject({ status: 200 })
+    expect(await read(`/api/v1/tasks/${ids.shop}`, short)).toMatchObject({
+      status: 401,
+      body: { error: expect.stringContaining('exp lies in the past') },
+    })
+    const other = { Authorization: mintJwt({ exp: nowSeconds() - 1 }, jwtSecret) }
+    expect(await read(`/api/v1/tasks/${id}`, other)).toMatchObject({ status: 401 })
+    await world.database.query('UPDATE watcher.tasks SET deadline = clock_timestamp() WHERE id = $1', [id])
+    expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 401 })
+  })
+})

@@ -129,6 +129,13 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     })
   }
 
+  /** What is under way when everything closes may find Git gone. */
+  function untilClosed(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!isClosed) throw error
+    })
+  }
+
   /** The controller's informer: new objects, refresh annotations, changed specs and requested operations wake its workers. */
   function notice({ type, application }: StoreEvent): void {
     const managed = managedByUid.get(application.metadata.uid)
@@ -136,7 +143,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     if (application.metadata.annotations?.[refreshAnnotation]) react(() => lookForAnnotation(managed))
     if (application.operation && !managed.isOperating) {
       managed.isOperating = true
-      clock.setTimer(pickFrom(random, times.step), () => void operate(managed))
+      clock.setTimer(pickFrom(random, times.step), () => untilClosed(operate(managed)))
     }
   }
 
@@ -163,7 +170,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     if (isClosed || managed.isGone) return
     const isIdle = managed.wantedLevel === undefined
     managed.wantedLevel = Math.max(level, managed.wantedLevel ?? 0) as RefreshLevel
-    if (isIdle) react(() => void work(managed))
+    if (isIdle) react(() => untilClosed(work(managed)))
   }
 
   async function work(managed: ManagedApplication): Promise<void> {
@@ -176,7 +183,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     } finally {
       managed.isRefreshing = false
       lookForAnnotation(managed)
-      if (managed.wantedLevel !== undefined && !isClosed) react(() => void work(managed))
+      if (managed.wantedLevel !== undefined && !isClosed) react(() => untilClosed(work(managed)))
     }
   }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { seededRandom } from '../simulator/model/random.ts'
 import { aRawApplication } from './support/application-builder.ts'
 import { evils, finished, seen, startHostileArgoCd } from './support/hostile-argo-cd.ts'
@@ -47,7 +47,9 @@ async function startHostileWorld() {
   return { argo, elsewhere, service, names, shop, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-test.concurrent('whatever answers in the place of Argo CD: no crash, no wrong "deployed", and the token goes nowhere else', async () => {
+test.concurrent('whatever answers in the place of Argo CD: no crash, no wrong "deployed", and the token goes nowhere else', async ({
+  expect,
+}) => {
   await using world = await startHostileWorld()
   const { argo, service, names, elsewhere, shop } = world
   expect(names.length).toBeGreaterThanOrEqual(25)
@@ -72,7 +74,7 @@ test.concurrent('whatever answers in the place of Argo CD: no crash, no wrong "d
   expect(await service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
 })
 
-test.concurrent('five hundred mutated events end nothing, and the true one after them does', async () => {
+test.concurrent('five hundred mutated events end nothing, and the true one after them does', async ({ expect }) => {
   await using world = await startHostileWorld()
   const { argo, service, shop } = world
   await expect.poll(argo.streams, { timeout: 10_000 }).toBe(1)
@@ -137,7 +139,9 @@ function withJunk(value: unknown, random: () => number): unknown {
   return Array.isArray(value) ? changed.map(([, inner]) => inner) : Object.fromEntries(changed)
 }
 
-test.concurrent('a burst of 5,000 applications and 50 MB, and an event above 16 MiB, leave the service answering', async () => {
+test.concurrent('a burst of 5,000 applications and 50 MB, and an event above 16 MiB, leave the service answering', async ({
+  expect,
+}) => {
   await using world = await startHostileWorld()
   const { argo, service, shop } = world
   await expect.poll(argo.streams, { timeout: 10_000 }).toBe(1)

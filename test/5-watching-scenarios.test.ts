@@ -78,7 +78,7 @@ const statesOf = (app: string) =>
 
 describe.concurrent('every scenario at once, each on an application of its own', () => {
   describe('a rollout that works is deployed, and not before it does (spec 1.3)', () => {
-    test('healthy at the old revision long after the push', async () => {
+    test('healthy at the old revision long after the push', async ({ expect }) => {
       await anApplication('old-green')
       world.simulator.controller.faults.hangRefresh.add(keyOf('old-green'))
       const id = await deploy('old-green')
@@ -93,7 +93,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await expectDeployed(id, 'old-green')
     })
 
-    test('the operation has succeeded while a custom resource still shows its health from before', async () => {
+    test('the operation has succeeded while a custom resource still shows its health from before', async ({
+      expect,
+    }) => {
       await anApplication('stale', { workloads: [{ kind: 'Widget', image: templated('stale'), replicas: 2 }] })
       await expectDeployed(await deploy('stale'), 'stale')
       const isStale = statesOf('stale').some(
@@ -106,14 +108,16 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(isStale).toBe(true)
     })
 
-    test('the operation ends in the second of the comparison: one refresh and at most four calls', async () => {
+    test('the operation ends in the second of the comparison: one refresh and at most four calls', async ({
+      expect,
+    }) => {
       await anApplication('one-second')
       await expectDeployed(await deploy('one-second'), 'one-second')
       expect(callsOf('one-second', 'refresh')).toHaveLength(1)
       expect(callsOf('one-second', 'get', 'refresh').length).toBeLessThanOrEqual(4)
     })
 
-    test('a later commit of somebody else with the same tag', async () => {
+    test('a later commit of somebody else with the same tag', async ({ expect }) => {
       await anApplication('later-same')
       const id = await deploy('later-same', 'v2', { refresh: false })
       const { commit } = await committed(id)
@@ -125,7 +129,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(compared).toContain(other)
     })
 
-    test('the new image is listed long before it is ready', async () => {
+    test('the new image is listed long before it is ready', async ({ expect }) => {
       await anApplication('early', { workloads: [{ kind: 'Deployment', image: templated('early'), replicas: 3 }] })
       const id = await deploy('early')
       await expect
@@ -135,14 +139,14 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await expectDeployed(id, 'early')
     })
 
-    test('the old image is listed until its Pods are gone', async () => {
+    test('the old image is listed until its Pods are gone', async ({ expect }) => {
       const workloads = [{ kind: 'Deployment', image: templated('slow-end'), terminationSeconds: 5 }]
       await anApplication('slow-end', { workloads })
       await expectDeployed(await deploy('slow-end'), 'slow-end')
       expect((await world.simulator.control.truth('slow-end'))?.presentImages).toContain(image('slow-end', 'v1'))
     })
 
-    test('retries of the sync, and then a success', async () => {
+    test('retries of the sync, and then a success', async ({ expect }) => {
       const retry = { limit: 20, backoff: { duration: '300ms', maxDuration: '300ms' } }
       await anApplication('retried', { more: { syncPolicy: { automated: { selfHeal: true }, retry } } })
       const { failSync } = world.simulator.controller.faults
@@ -156,7 +160,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await expectDeployed(id, 'retried')
     })
 
-    test('a commit that changes nothing, without an operation', async () => {
+    test('a commit that changes nothing, without an operation', async ({ expect }) => {
       await anApplication('no-diff', { runs: 'v2' })
       const before = world.simulator.control.application('no-diff')?.status.operationState?.startedAt
       const id = await deploy('no-diff', 'v2')
@@ -165,7 +169,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(world.simulator.control.application('no-diff')?.status.operationState?.startedAt).toBe(before)
     })
 
-    test('a CronJob alone, which has no Pod: its manifest decides', async () => {
+    test('a CronJob alone, which has no Pod: its manifest decides', async ({ expect }) => {
       await anApplication('nightly', {
         workloads: [{ kind: 'CronJob', image: templated('nightly'), schedule: '0 3 * * *' }],
       })
@@ -176,7 +180,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       })
     })
 
-    test('an application in another namespace, by its override file of namespace and name', async () => {
+    test('an application in another namespace, by its override file of namespace and name', async ({ expect }) => {
       await anApplication('elsewhere', { more: { namespace: 'team-a' } })
       expect(await world.service.waitForEnd(await deploy('team-a/elsewhere'))).toMatchObject({ status: 'deployed' })
       const file = 'apps/elsewhere/.argocd-source-team-a_elsewhere.yaml'
@@ -186,7 +190,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(callsOf('elsewhere', 'get').every(({ path }) => path.includes('appNamespace=team-a'))).toBe(true)
     })
 
-    test('several sources whose values come from another repository, where somebody else commits the tag', async () => {
+    test('several sources whose values come from another repository, where somebody else commits the tag', async ({
+      expect,
+    }) => {
       const { git, control } = world.simulator
       const workloads = [{ kind: 'Deployment', image: templated('by-values') }]
       await git.createRepository('charts', chartFiles('by-values', { tag: 'none', workloads }))
@@ -209,7 +215,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect((await world.service.getTask(id)).commit).toBeUndefined()
     })
 
-    test('deleted and created again within its grace: judged anew', async () => {
+    test('deleted and created again within its grace: judged anew', async ({ expect }) => {
       await anApplication('again', { more: { hasFinalizer: false } })
       world.simulator.controller.faults.hangRefresh.add(keyOf('again'))
       const id = await deploy('again')
@@ -223,7 +229,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(world.simulator.control.application('again')?.metadata.uid).not.toBe(before)
     })
 
-    test('direct reads are refused for some seconds, as when Kubernetes does not answer', async () => {
+    test('direct reads are refused for some seconds, as when Kubernetes does not answer', async ({ expect }) => {
       await anApplication('hiccup')
       const action = { kind: 'error', status: 403 } as const
       const end = world.simulator.argo.faults.add({ calls: ['get'], application: 'hiccup', action })
@@ -236,7 +242,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
   })
 
   describe('a rollout that cannot work is failed, with its culprit', () => {
-    test('a later commit of somebody else with another tag: cancelled, superseded, the commit named', async () => {
+    test('a later commit of somebody else with another tag: cancelled, superseded, the commit named', async ({
+      expect,
+    }) => {
       await anApplication('later-other')
       const id = await deploy('later-other', 'v2', { refresh: false })
       await committed(id)
@@ -251,7 +259,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       )
     })
 
-    test('a failed PostSync hook, although all is synced and healthy', async () => {
+    test('a failed PostSync hook, although all is synced and healthy', async ({ expect }) => {
       const smoke = { kind: 'Job', name: 'smoke', hook: 'PostSync', image: 'registry.example/smoke:fail' }
       await anApplication('smoked', { workloads: [{ kind: 'Deployment', image: templated('smoked') }, smoke] })
       const task = await world.service.waitForEnd(await deploy('smoked'))
@@ -260,7 +268,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect((await world.simulator.control.truth('smoked'))?.runningImages).toContain(image('smoked', 'v2'))
     })
 
-    test('a sync that fails: within 30 s', async () => {
+    test('a sync that fails: within 30 s', async ({ expect }) => {
       await anApplication('broken', { more: { syncPolicy: { automated: {}, retry: { limit: 0 } } } })
       world.simulator.controller.faults.failSync.set(keyOf('broken'), 'admission webhook "rules" denied the request')
       const task = await world.service.waitForEnd(await deploy('broken'))
@@ -270,14 +278,14 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.updated - task.created).toBeLessThan(30)
     })
 
-    test('an application without automated sync: says so, then fails at the deadline', async () => {
+    test('an application without automated sync: says so, then fails at the deadline', async ({ expect }) => {
       await anApplication('by-hand', { more: { syncPolicy: {} } })
       const id = await deploy('by-hand', 'v2', { timeout: 4 })
       await waitingFor(id, 'manual sync required')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'manual_sync_required' })
     })
 
-    test('a Rollout that pauses: says so, then fails at the deadline', async () => {
+    test('a Rollout that pauses: says so, then fails at the deadline', async ({ expect }) => {
       await anApplication('paused', {
         workloads: [{ kind: 'Rollout', image: templated('paused'), replicas: 2, pause: true }],
       })
@@ -286,7 +294,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'suspended' })
     })
 
-    test('manifest-generate-paths that leave out the override file: fails at the deadline naming gate I', async () => {
+    test('manifest-generate-paths that leave out the override file: fails at the deadline naming gate I', async ({
+      expect,
+    }) => {
       const annotations = { 'argocd.argoproj.io/manifest-generate-paths': '/elsewhere' }
       await anApplication('unseen', { annotations })
       const task = await world.service.waitForEnd(await deploy('unseen', 'v2', { timeout: 5 }))
@@ -295,7 +305,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.status_reason).toContain('running: registry.example/unseen:v1')
     })
 
-    test('deleted and not created again: app not found', async () => {
+    test('deleted and not created again: app not found', async ({ expect }) => {
       await anApplication('deleted', { more: { hasFinalizer: false } })
       world.simulator.controller.faults.hangRefresh.add(keyOf('deleted'))
       const id = await deploy('deleted')
@@ -304,7 +314,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'app not found', cause: 'app_gone' })
     })
 
-    test('a Pod that runs but is never ready, at the deadline', async () => {
+    test('a Pod that runs but is never ready, at the deadline', async ({ expect }) => {
       await anApplication('unready')
       world.simulator.control.setMood('unready', { newPods: 'never-ready', except: [image('unready', 'v1')] })
       const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 8 }))
@@ -312,7 +322,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
     })
 
-    test('a name that is no image name ends it at once', async () => {
+    test('a name that is no image name ends it at once', async ({ expect }) => {
       await anApplication('misnamed')
       world.simulator.control.setMood('misnamed', { newPods: 'invalid-image-name', except: [image('misnamed', 'v1')] })
       const task = await world.service.waitForEnd(await deploy('misnamed'))
@@ -320,7 +330,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.status_reason).toContain('InvalidImageName')
     })
 
-    test('a sync that somebody terminates', async () => {
+    test('a sync that somebody terminates', async ({ expect }) => {
       const waits = { kind: 'Job', name: 'waits', hook: 'PreSync', image: 'registry.example/waits:v1' }
       await anApplication('stopped', { workloads: [waits, { kind: 'Deployment', image: templated('stopped') }] })
       world.simulator.control.setMood('stopped', { newPods: 'never-ready' })
@@ -331,14 +341,14 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task).toMatchObject({ status: 'failed', cause: 'terminated' })
     })
 
-    test('a credential that came for an application that is not managed', async () => {
+    test('a credential that came for an application that is not managed', async ({ expect }) => {
       await anApplication('foreign', { annotations: { 'watcher/managed': 'false' } })
       const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 3 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
       expect(task.status_reason?.split('\n', 1)[0]).toContain('no annotation managed')
     })
 
-    test('an override file that Argo CD cannot read', async () => {
+    test('an override file that Argo CD cannot read', async ({ expect }) => {
       await anApplication('garbled')
       const id = await deploy('garbled', 'v2', { refresh: false })
       await committed(id)
@@ -351,7 +361,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
   })
 })
 
-test('a hundred tasks on a hundred applications share one stream and stay within their budget of calls', async () => {
+test('a hundred tasks on a hundred applications share one stream and stay within their budget of calls', async ({
+  expect,
+}) => {
   const applications = Array.from({ length: 100 }, (_, index) => `app-${index}`)
   await using many = await startWorld({ applications })
   const ids = await Promise.all(applications.map((app) => many.announce(app, 'v1')))

@@ -46,7 +46,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     DATA_DIR: dataDirectory,
     DATABASE_URL: database.url,
     ARGO_URL: 'http://127.0.0.1:1',
-    ARGO_TOKEN: 'token-of-the-test',
+    ...('ARGO_TOKEN_FILE' in settings ? {} : { ARGO_TOKEN: 'token-of-the-test' }),
     OVERRIDE_FILE_PREFIX: 'argocd',
     ...settings,
   }

@@ -63,6 +63,5 @@ const occurringCauses = [
   'suspended',
   'sync_error',
   'sync_window',
-  'terminated',
   'timeout',
 ]

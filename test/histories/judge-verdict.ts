@@ -94,9 +94,9 @@ function judgeAtDeadline({ witness, faults }: VerdictView, end: TaskEnd): Findin
   const isTroubled = (fromMs: number, untilMs: number) =>
     faults.some((fault) => troublesCalls(fault) && fault.fromMs <= untilMs && fault.fromMs + fault.forMs >= fromMs)
   const isShown = witness.shown.some(({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs)
-  if (isShown && end.status === 'aborted')
-    return isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs) ? 'right' : 'false failed'
-  if (isShown && end.cause !== 'git_refused') return 'false failed'
+  // What direct reads do not tell at the deadline cannot be confirmed.
+  if (isShown && end.cause !== 'git_refused' && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs))
+    return 'false failed'
   const wasShown = witness.shown.find(({ fromMs, untilMs }) => untilMs - fromMs >= resyncedMs)
   return wasShown !== undefined && !isTroubled(wasShown.fromMs, wasShown.untilMs) ? 'missed' : 'right'
 }

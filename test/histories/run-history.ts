@@ -232,6 +232,7 @@ function createHistory(script: HistoryScript) {
       baseline: undefined,
       writeBackOutcome: undefined,
       end: undefined,
+      decidedAtMs: undefined,
       endedAtMs: undefined,
       isEndKnown: false,
     }
@@ -266,7 +267,10 @@ function createHistory(script: HistoryScript) {
     const former = owners.at(-1)
     owners.push(owner)
     const unfinished = records.unfinished()
-    for (const row of unfinished) row.fence += 1
+    for (const row of unfinished) {
+      row.fence += 1
+      row.decidedAtMs = undefined
+    }
     owner.watcher.watch(unfinished.map(claimed))
     modelClock.setTimer(3_000, () => void former?.close())
   }
@@ -346,7 +350,8 @@ function createHistory(script: HistoryScript) {
         modelClock.setTimer(fault.fromMs + fault.forMs, () => endFault(fault))
       }
       const lastMs = Math.max(...script.tasks.map(({ atMs, windowMs }) => atMs + windowMs)) + 90_000
-      await clock.run(startMs + lastMs, isOver, look)
+      const recordsBack = Math.max(0, ...recordsBackMs(script.faults)) + 30_000
+      await clock.run(startMs + Math.max(lastMs, recordsBack), isOver, look)
       for (const { close } of owners) await close()
       await clock.run(clock.nowMs(), () => false, look)
       controller.close()
@@ -368,7 +373,7 @@ function createHistory(script: HistoryScript) {
         const finding = judge(
           { witness, settings: historySettings, faults: faultsOnClock, isOvertaken },
           row.end,
-          row.endedAtMs,
+          row.decidedAtMs ?? row.endedAtMs,
         )
         const isApart = shape === 'custom-resource' && script.controller.customResourceLagMs > coveredLagMs
         if (!isApart && finding !== 'right' && finding !== 'recovered')

@@ -109,7 +109,7 @@ const aHappening: fc.Arbitrary<Happening> = fc
           'broken-override' as const,
           'window-closed' as const,
         ),
-        forMs: fc.constantFrom(10_000, 30_000, 70_000, 150_000),
+        forMs: fc.constantFrom(10_000, 30_000, 70_000, 150_000, 400_000),
       }),
     ),
   )
@@ -118,7 +118,7 @@ const aHappening: fc.Arbitrary<Happening> = fc
 const aFault: fc.Arbitrary<Fault> = fc
   .tuple(
     aMoment,
-    fc.constantFrom(500, 5_000, 20_000, minute),
+    fc.constantFrom(500, 5_000, 20_000, minute, 5 * minute),
     fc.oneof(
       fc.record({
         kind: fc.constant('refuse-calls' as const),
@@ -180,6 +180,11 @@ function withPassingTrouble(script: HistoryScript, trouble: number | undefined):
 const landing = { hasCredential: true, push: 'lands', pushDelayMs: 500, rivalAfterMs: undefined } as const
 const ordinary = { isManaged: true, start: 'settled', sync: 'automated', hasNarrowPaths: false, retryLimit: 0 } as const
 
+const aTrouble: fc.Arbitrary<number | undefined> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.nat({ max: troubles.length - 1 }) },
+)
+
 const aPlainScript: fc.Arbitrary<HistoryScript> = fc.record({
   seed: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
   controller: aController,
@@ -191,5 +196,5 @@ const aPlainScript: fc.Arbitrary<HistoryScript> = fc.record({
 
 /** Histories: applications of all kinds, tasks, what people do meanwhile, and what goes wrong. */
 export const aScript: fc.Arbitrary<HistoryScript> = fc
-  .tuple(aPlainScript, fc.option(fc.nat({ max: troubles.length - 1 }), { nil: undefined, freq: 1 }))
+  .tuple(aPlainScript, aTrouble)
   .map(([script, trouble]) => withPassingTrouble(script, trouble))

@@ -71,7 +71,7 @@ export function renderTally(tally: Tally): readonly string[] {
     `the first green look is wrong: ${tally.wrongFirstGreens} of ${tally.firstGreens} (${percent(tally.wrongFirstGreens, tally.firstGreens)})`,
     `histories that show what none may show: ${tally.failures.length}`,
     ...tally.failures
-      .slice(0, 20)
+      .slice(0, 30)
       .map(({ seed, violations }) => `  seed ${seed}: ${violations[0]?.split('\n')[0] ?? ''}`),
   ]
 }

@@ -14,6 +14,8 @@ export type TaskRow = {
   baseline: Baseline | undefined
   writeBackOutcome: WriteBackOutcome | undefined
   end: TaskEnd | undefined
+  /** When its owner decided; the record may have to wait. */
+  decidedAtMs: number | undefined
   endedAtMs: number | undefined
   /** Whether an owner knows that its end is written: from then on it has nothing to say. */
   isEndKnown: boolean
@@ -58,6 +60,7 @@ export function createTaskRecords({ clock, random, isDown, onViolation }: Record
     saveProgress: (claim: Claim) => write(claim, () => {}),
     async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
       const row = rows.get(claim.taskId)
+      if (row !== undefined && claim.fence === String(row.fence)) row.decidedAtMs ??= clock.nowMs()
       const isDone = await write(claim, (held) => {
         held.end = end
         held.endedAtMs = clock.nowMs()
@@ -69,6 +72,7 @@ export function createTaskRecords({ clock, random, isDown, onViolation }: Record
     supersede(row: TaskRow): void {
       if (row.end !== undefined) return
       row.end = { status: 'cancelled', cause: 'superseded', reason: 'superseded by a newer task' }
+      row.decidedAtMs = clock.nowMs()
       row.endedAtMs = clock.nowMs()
     },
     isHeld: (claim: Claim) => String(rows.get(claim.taskId)?.fence) === claim.fence,

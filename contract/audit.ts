@@ -36,8 +36,6 @@ export const AuditPage = z
   .meta({ id: 'AuditPage' })
 export type AuditPage = z.infer<typeof AuditPage>
 
-const largestPage = 1000
-
 export const AuditFilter = z.object({
   before: z
     .string()
@@ -47,9 +45,8 @@ export const AuditFilter = z.object({
     .describe('Only entries with a lower id'),
   limit: z
     .string()
-    .regex(/^\d{1,4}$/, 'must be a whole number from 1 to 1000')
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= largestPage, 'must be a whole number from 1 to 1000')
     .optional()
     .describe('Entries of one page; absent: 100'),
 })

@@ -144,6 +144,17 @@ test('the tasks of one application share one refresh', async () => {
   expect(world.reads.refresh).toBe(1)
 })
 
+test('tasks that come one after another share a read a second', async () => {
+  const { watcher, clock, world } = aWatcher()
+  await using _ = watcher
+  for (let at = 0; at < 20; at += 1) {
+    watcher.watch([aTask(String(at), { images: [{ image: `registry.example/shop-${at}`, tag: 'v2' }] })])
+    await clock.advanceTo(at * 50)
+  }
+  expect(watcher.watchedCount()).toBe(20)
+  expect(world.reads.get).toBe(1)
+})
+
 test('an application that does not exist is told within three seconds, naming both causes', async () => {
   const { watcher, clock, world, ends } = aWatcher()
   await using _ = watcher

@@ -85,6 +85,7 @@ export type RolloutWatcherDeps<Plan> = {
 
 /** Tasks are looked at again after this long at the latest, should a wake-up have been lost. */
 const lookAgainMs = 15_000
+const sharedReadMs = 1_000
 
 /** Watches applications until the verdict on each task is confirmed. Observes and acts; judging is `judgeRollout`. */
 export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
@@ -380,7 +381,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       writes,
     }
     application.tasks.set(task.id, state)
-    perform(application, state, { kind: 'read' })
+    if (!wasReadLately(application, nowMs)) perform(application, state, { kind: 'read' })
     judge(application, state)
   }
 
@@ -443,6 +444,10 @@ function* watchedAs<Plan>(
   const candidates = [applications.get(name), applications.get(`${namespace}/${name}`)]
   for (const application of candidates) if (application !== undefined) yield application
 }
+
+/** Tasks for one application often come together; what one of them has just read serves them all. */
+const wasReadLately = ({ known, directRead }: WatchedApplication<unknown>, nowMs: number) =>
+  known.newest !== undefined && directRead?.result === 'read' && nowMs - directRead.askedAtMs < sharedReadMs
 
 const needsController = ({ kind }: WantedAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
 

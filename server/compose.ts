@@ -49,6 +49,7 @@ import type { WatchedTask } from './rollout/watched-task.ts'
 import { type Settings, SettingsError } from './settings.ts'
 import { openDatabase } from './storage/database.ts'
 import { migrate } from './storage/migrate.ts'
+import { shareReads } from './storage/share-reads.ts'
 import { createEventFeed } from './timeline/event-feed.ts'
 import { createEventStore } from './timeline/event-store.ts'
 import { timelineRoutes } from './timeline/routes.ts'
@@ -259,7 +260,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       tasks,
       endings,
       summaries: createAppSummaries({ read: tasks.summarize, nowMs, onTrouble }),
-      lockStatus: lock.status,
+      lockStatus: shareReads(lock.status),
       identifyCaller: auth.identifyDeployer,
       readerDigestOf: auth.readerDigestOf,
       mayRead: auth.mayRead,

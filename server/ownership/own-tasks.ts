@@ -6,6 +6,9 @@ const claimedAtOnce = 200
 const sweepIntervalMs = 3_000
 const buryIntervalMs = 1_000
 const forgottenIntervalMs = 30_000
+/** Under load many new tasks are claimed by one statement, and many cancelled ones are looked up by one. */
+const claimRestMs = 25
+const dropRestMs = 100
 
 type Dependencies<Claimed> = {
   readonly replica: Pick<Replica, 'id'>
@@ -36,7 +39,7 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
       if (claimed.length > 0) await watcher.watch(claimed)
     } while (claimed.length === claimedAtOnce && !watched)
   }
-  const claiming = repeat(claimAll, sweepIntervalMs, onTrouble)
+  const claiming = repeat(claimAll, sweepIntervalMs, onTrouble, claimRestMs)
   const recalling = repeat(() => claimAll(watcher.watchedIds()), forgottenIntervalMs, onTrouble)
   const burying = repeat(
     async () => {
@@ -50,14 +53,8 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
     const watched = watcher.watchedIds()
     if (watched.length > 0) watcher.drop(await tasks.ended(watched))
   }
-  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble)
-  const unsubscribe = [
-    wakeUps.on('task', () => claiming.nudge()),
-    wakeUps.on('cancelled', (ids) => {
-      const watched = new Set(watcher.watchedIds())
-      if (ids === 'all' || ids.some((id) => watched.has(id))) dropping.nudge()
-    }),
-  ]
+  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble, dropRestMs)
+  const unsubscribe = [wakeUps.on('task', () => claiming.nudge()), wakeUps.on('cancelled', () => dropping.nudge())]
 
   return {
     async [Symbol.asyncDispose]() {

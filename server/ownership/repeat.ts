@@ -1,23 +1,36 @@
-/** Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is told and survived. */
-export function repeat(work: () => Promise<void>, intervalMs: number, onTrouble: (error: unknown) => void) {
+/**
+ * Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is told and survived. A
+ * nudge that comes sooner than `restMs` after the last run waits that long, so that many nudges are one run.
+ */
+export function repeat(work: () => Promise<void>, intervalMs: number, onTrouble: (error: unknown) => void, restMs = 0) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let nudgedMeanwhile = false
   let stopped = false
+  let restsUntilMs = 0
 
   const run = async () => {
     clearTimeout(timer)
     nudgedMeanwhile = false
     await work().catch(onTrouble)
     running = undefined
+    restsUntilMs = performance.now() + restMs
     if (stopped) return
     if (nudgedMeanwhile) nudge()
-    else timer = setTimeout(nudge, intervalMs)
+    else timer = setTimeout(start, intervalMs)
+  }
+  const start = () => {
+    running = run()
   }
   const nudge = () => {
     if (stopped) return
+    const restMs = restsUntilMs - performance.now()
     if (running) nudgedMeanwhile = true
-    else running = run()
+    else if (restMs <= 0) start()
+    else {
+      clearTimeout(timer)
+      timer = setTimeout(start, restMs)
+    }
   }
   nudge()
 

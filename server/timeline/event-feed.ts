@@ -5,6 +5,8 @@ import type { EventStore } from './event-store.ts'
 
 const lookIntervalMs = 1_000
 const pageSize = 1_000
+/** Under load many events are numbered, and read, together. */
+const restMs = 20
 
 type Dependencies = {
   readonly events: EventStore
@@ -31,14 +33,14 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
       if (page.length < pageSize) return
     }
   }
-  const reading = repeat(read, lookIntervalMs, onTrouble)
+  const reading = repeat(read, lookIntervalMs, onTrouble, restMs)
 
   const number = async () => {
     while (await events.hasUnnumbered()) {
       for (const taskId of new Set(await events.number())) wakeUps.send('event', taskId)
     }
   }
-  const numbering = repeat(number, lookIntervalMs, onTrouble)
+  const numbering = repeat(number, lookIntervalMs, onTrouble, restMs)
   const unsubscribe = wakeUps.on('event', () => reading.nudge())
 
   return {

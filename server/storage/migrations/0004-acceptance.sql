@@ -10,11 +10,6 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created);
 
-CREATE FUNCTION shares_an_image(these jsonb, those jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT EXISTS (
-    SELECT FROM jsonb_array_elements(these) AS this JOIN jsonb_array_elements(those) AS that ON this->'image' = that->'image')
-$$;
-
 -- Accepts a task in one statement, which is one transaction and one round trip (decision 0155). `task` is a row of tasks
 -- with what else is to be written: accepted_text, and for the audit actor_kind, actor, actor_name and audited_text; with
 -- an Idempotency-Key also key and body_digest.
@@ -30,6 +25,8 @@ DECLARE
   new_id CONSTANT uuid := task->>'id';
   new_app CONSTANT text := task->>'app';
   new_images CONSTANT jsonb := task->'images';
+  new_names CONSTANT text[] := ARRAY(SELECT image->>'image' FROM jsonb_array_elements(new_images) AS image);
+  new_set CONSTANT uuid := image_set(new_images);
   may_supersede CONSTANT boolean := task->>'may_write';
   superseding CONSTANT text := 'superseded by task ' || new_id;
   known idempotency_keys;
@@ -66,16 +63,17 @@ BEGIN
 
   -- The last task that deployed these very images; what was deployed of the same images since then would be rolled back.
   SELECT * INTO target FROM tasks
-  WHERE app = new_app AND status = 'deployed' AND image_set(images) = image_set(new_images)
+  WHERE app = new_app AND status = 'deployed' AND image_set(images) = new_set
   ORDER BY created DESC LIMIT 1;
   is_current := NOT FOUND OR NOT EXISTS (
     SELECT FROM tasks WHERE app = new_app AND status = 'deployed' AND created > target.created
-      AND shares_an_image(images, new_images));
+      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (new_names)));
 
   WITH ended AS (
     UPDATE tasks
     SET status = 'cancelled', cause = 'superseded', status_reason = superseding, progress = NULL, updated = clock_timestamp()
-    WHERE app = new_app AND status = 'in progress' AND (may_supersede OR NOT may_write) AND shares_an_image(images, new_images)
+    WHERE app = new_app AND status = 'in progress' AND (may_supersede OR NOT may_write)
+      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (new_names))
     RETURNING id, app, created, updated, app_url
   ), told AS (
     INSERT INTO task_events (task_id, kind, detail) SELECT id, 'verdict', 'cancelled: ' || superseding FROM ended

@@ -278,6 +278,21 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.updated - task.created).toBeLessThan(30)
     })
 
+    test('automated sync that gave up a commit of somebody else: says so, then fails at the deadline', async ({
+      expect,
+    }) => {
+      await anApplication('given-up', { more: { syncPolicy: { automated: {}, retry: { limit: 0 } } } })
+      world.simulator.controller.faults.failSync.set(keyOf('given-up'), 'no quota is left')
+      expect(await world.service.waitForEnd(await deploy('given-up'))).toMatchObject({ cause: 'sync_error' })
+      const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
+      const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 4 }))
+      const { id } = body as { id: string }
+      await waitingFor(id, 'automated sync gave up')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'auto_sync_stopped' })
+      expect(task.status_reason).toContain('no quota is left')
+    })
+
     test('an application without automated sync: says so, then fails at the deadline', async ({ expect }) => {
       await anApplication('by-hand', { more: { syncPolicy: {} } })
       const id = await deploy('by-hand', 'v2', { timeout: 4 })
@@ -320,6 +335,45 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 8 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'probe_failing' })
       expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
+    })
+
+    test('a container that cannot be made, for want of a Secret', async ({ expect }) => {
+      await anApplication('secretless')
+      world.simulator.control.setMood('secretless', { newPods: 'config-error', except: [image('secretless', 'v1')] })
+      const task = await world.service.waitForEnd(await deploy('secretless'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'container_config' })
+      expect(task.status_reason).toContain('CreateContainerConfigError: secret "web" not found')
+    })
+
+    test.for([
+      {
+        name: 'an annotation that cannot be read',
+        wanted: { annotations: { 'watcher/managed-images': 'no equals sign' } },
+        cause: 'annotation_invalid',
+      },
+      {
+        name: 'a source that follows no branch',
+        wanted: { more: { source: { repoURL: 'https://charts.example', chart: 'web', targetRevision: '1.0.0' } } },
+        cause: 'not_followed',
+      },
+      {
+        name: 'a repository for which there is no login',
+        wanted: { more: { source: { repoURL: 'https://git.example/ops.git', path: 'a', targetRevision: 'main' } } },
+        cause: 'setting_missing',
+      },
+    ])('$name, before anything is committed', async ({ name, wanted, cause }, { expect }) => {
+      const app = name.replaceAll(' ', '-')
+      await anApplication(app, wanted)
+      const task = await world.service.waitForEnd(await deploy(app))
+      expect(task).toMatchObject({ status: 'failed', cause })
+      expect(task.commit).toBeUndefined()
+    })
+
+    test('an override file that cannot be edited', async ({ expect }) => {
+      await anApplication('listed')
+      await world.simulator.git.commit('listed', { 'apps/listed/.argocd-source-listed.yaml': '- a\n- list\n' })
+      const task = await world.service.waitForEnd(await deploy('listed'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'override_file_invalid' })
     })
 
     test('a name that is no image name ends it at once', async ({ expect }) => {

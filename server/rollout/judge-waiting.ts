@@ -19,6 +19,8 @@ export function judgeStandstill(
   if (isBlockedByWindow(application)) return windowStandstill(application.operation?.message ?? 'a sync window')
   if (!isIdleOutOfSync(context, gates)) return undefined
   if (!application.isAutoSynced) return manualSync
+  const syncError = application.conditions.find(({ type }) => type === 'SyncError')
+  if (syncError !== undefined) return stopped(syncError.message)
   const blockedBy = observation.windows?.value?.blockedBy
   return blockedBy === undefined ? undefined : windowStandstill(`automated sync is blocked by ${blockedBy}`)
 }
@@ -39,6 +41,13 @@ const windowStandstill = (text: string): Standstill => ({
   text,
   cause: 'sync_window',
   hint: 'Wait for the end of the sync window, or change the windows of the AppProject.',
+})
+
+/** Nobody but a person, or a new commit, gets it going again. */
+const stopped = (message: string): Standstill => ({
+  text: `automated sync gave up: ${message}`,
+  cause: 'auto_sync_stopped',
+  hint: 'Sync the application by hand in Argo CD, or commit what mends it.',
 })
 
 function isBlockedByWindow(application: ObservedApplication): boolean {

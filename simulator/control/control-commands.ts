@@ -3,7 +3,16 @@ import type { Simulator } from '../simulator.ts'
 
 const applicationName = z.union([z.string(), z.object({ name: z.string(), namespace: z.string() })])
 const files = z.record(z.string(), z.union([z.string(), z.null()]))
-const behaviour = z.enum(['runs', 'image-pull-error', 'invalid-image-name', 'crashes', 'flaps', 'never-ready', 'fails'])
+const behaviour = z.enum([
+  'runs',
+  'image-pull-error',
+  'invalid-image-name',
+  'config-error',
+  'crashes',
+  'flaps',
+  'never-ready',
+  'fails',
+])
 const callKind = z.enum([
   'get',
   'refresh',

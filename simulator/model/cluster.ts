@@ -295,6 +295,7 @@ export function createCluster(deps: ClusterDeps) {
 
 const byBadness: readonly PodBehaviour[] = [
   'invalid-image-name',
+  'config-error',
   'image-pull-error',
   'pulled-late',
   'fails',

@@ -39,6 +39,9 @@ export function createPodLife(deps: PodLifeDeps) {
       case 'invalid-image-name':
         after(startUp * 0.1, { phase: 'InvalidImageName' })
         return
+      case 'config-error':
+        after(startUp * 0.3, { phase: 'CreateContainerConfigError' })
+        return
       case 'crashes':
         after(startUp * 0.5, { phase: 'CrashLoopBackOff', restarts: 1 })
         return

@@ -7,6 +7,7 @@ export type PodBehaviour =
   | 'image-pull-error'
   | 'pulled-late'
   | 'invalid-image-name'
+  | 'config-error'
   | 'crashes'
   | 'flaps'
   | 'never-ready'
@@ -20,6 +21,7 @@ type PodPhase =
   | 'ErrImagePull'
   | 'ImagePullBackOff'
   | 'InvalidImageName'
+  | 'CreateContainerConfigError'
   | 'CrashLoopBackOff'
   | 'Completed'
   | 'Error'
@@ -63,6 +65,8 @@ export function podHealth(pod: Pod): Health {
       return { status: 'Degraded', message: `Back-off pulling image "${image}"` }
     case 'InvalidImageName':
       return { status: 'Degraded', message: `Failed to apply default image tag "${image}": couldn't parse image name` }
+    case 'CreateContainerConfigError':
+      return { status: 'Degraded', message: `secret "${pod.containers[0]?.name ?? ''}" not found` }
     case 'CrashLoopBackOff':
       return { status: 'Degraded', message: 'back-off 10s restarting failed container' }
     case 'Error':

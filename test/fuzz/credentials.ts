@@ -2,16 +2,17 @@ import { mintJwt } from '../support/mint-jwt.ts'
 import { deployToken } from '../support/world.ts'
 import type { Credentials } from './request-case.ts'
 
-const jwtSecret = 'a secret of the fuzzer, longer than 32 bytes'
+export const jwtSecret = 'a secret of the fuzzer, longer than 32 bytes'
 
-/** What a service with these settings knows, and what it must refuse. */
-export function fuzzCredentials(nowSeconds: number): Credentials {
+/** What a service with that secret and token knows, and what it must refuse. */
+export function fuzzCredentials(nowSeconds: number, accessToken: string): Credentials {
   const claims = { sub: 'fuzzer', iat: nowSeconds - 60, exp: nowSeconds + 86_400 }
   const jwt = mintJwt(claims, jwtSecret)
   return {
     good: new Map([
       ['jwt', ['Authorization', `Bearer ${jwt}`]],
       ['deployToken', ['WATCHER_DEPLOY_TOKEN', deployToken]],
+      ['oidc', ['Oidc-Authorization', `Bearer ${accessToken}`]],
     ]),
     bad: [
       ['Authorization', `Bearer ${mintJwt(claims, 'another secret')}`],
@@ -26,6 +27,11 @@ export function fuzzCredentials(nowSeconds: number): Credentials {
       ['Authorization', 'Basic YTpi'],
       ['Authorization', 'a.b'],
       ['Authorization', '\xff.\xfe.\xfd'],
+      ['Authorization', `dwt_${'A'.repeat(43)}`],
+      ['Oidc-Authorization', `Bearer ${accessToken}x`],
+      ['Oidc-Authorization', jwt],
+      ['Keycloak-Authorization', 'Bearer'],
+      ['Cookie', 'watcher-session=invented'],
       ['WATCHER_DEPLOY_TOKEN', ''],
       ['Watcher-Deploy-Token', `${deployToken}x`],
       ['watcher_deploy_token', deployToken.slice(1)],
@@ -35,6 +41,3 @@ export function fuzzCredentials(nowSeconds: number): Credentials {
     ],
   }
 }
-
-/** To be logged only what a person should see, so that a log of 100,000 requests can be kept in memory. */
-export const fuzzSettings = { JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' }

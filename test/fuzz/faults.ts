@@ -25,7 +25,7 @@ export function faultsOf(operation: Operation, body: unknown, badCredentials: Ba
     ...(changes ? originFaults : []),
     ...queryFaults(operation),
     ...methodFaults(operation),
-    ...(isForPipelines(operation) ? credentialFaults(operation, badCredentials) : []),
+    ...(isJudged(operation) ? credentialFaults(operation, badCredentials) : []),
     ...(operation.path.includes('{id}') ? idFaults(operation) : []),
     ...(operation.path.startsWith('/api/') ? pathFaults : []),
     ...headerFaults,
@@ -114,14 +114,18 @@ function methodFaults({ methodsOfPath }: Operation): Fault[] {
     )
 }
 
-/** Sessions are judged on other routes too, but no bad credential of a pipeline is. */
-const isForPipelines = ({ security = [] }: Operation) => security.includes('jwt') || security.includes('deployToken')
+/** Who only shows a session is not refused for what else comes along. */
+const isJudged = ({ security = [] }: Operation) =>
+  ['jwt', 'deployToken', 'oidc'].some((name) => security.includes(name))
 
 function credentialFaults({ path }: Operation, badCredentials: BadCredentials): Fault[] {
   const statuses = path.includes('{') ? [401, 404] : [401] // what is not there is 404 before anybody is judged
   return badCredentials.map(([name, value]) =>
-    fault(`the credential ${name}: ${value.slice(0, 30)}`, statuses, (draft) =>
-      name === '?' ? { ...draft, query: [...draft.query, ['deploy_token', value]] } : withHeader(draft, name, value),
+    fault(
+      `the credential ${name}: ${value.slice(0, 30)}`,
+      name === 'Cookie' ? [403, ...statuses] : statuses,
+      (draft) =>
+        name === '?' ? { ...draft, query: [...draft.query, ['deploy_token', value]] } : withHeader(draft, name, value),
     ),
   )
 }

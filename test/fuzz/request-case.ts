@@ -58,15 +58,16 @@ function statusesOf(operation: Operation, faults: readonly Fault[], isIdentified
   const [fault, second] = faults
   if (second !== undefined) return new Set([...operation.answers.keys(), ...refusals])
   if (fault !== undefined) return new Set([...fault.statuses, ...(isIdentified ? [] : [401])])
-  const plain = [...operation.answers.keys()].filter((status) => status < 300 || status === 404 || status === 409)
+  const plain = [...operation.answers.keys()].filter((status) => status < 400 || status === 404 || status === 409)
   return new Set(isIdentified ? plain : [...plain, 401, 403])
 }
 
 function validDraft(operation: Operation, { good }: Credentials) {
   const { security, needsCredential, body: schema } = operation
-  const usable = (security ?? []).flatMap((name) => good.get(name) ?? [])
-  const known = [...good].filter(([name]) => security?.includes(name)).map(([, header]) => header)
-  const choices = needsCredential || usable.length === 0 ? known : [undefined, ...known]
+  // The lock is never set, or nothing else would be accepted.
+  const isLock = operation.method === 'POST' && operation.path.endsWith('/deploy-lock')
+  const known = [...good].filter(([name]) => security?.includes(name) && !isLock).map(([, header]) => header)
+  const choices = needsCredential ? known : [undefined, ...known]
   return fc
     .record({
       query: fc

@@ -20,12 +20,17 @@ export function validValue(schema: Schema): fc.Arbitrary<unknown> {
     case 'integer':
       return fc.integer({ min: Math.max(schema.minimum ?? -1e9, -1e9), max: Math.min(schema.maximum ?? 1e9, 1e9) })
     case 'number':
-      return fc.integer({ min: schema.minimum ?? 0, max: 1e9 })
+      return numberUpTo(schema)
     case 'boolean':
       return fc.boolean()
     default:
       return fc.constant(null)
   }
+}
+
+/** Times must lie in the future, so numbers are taken from the end of what is allowed. */
+function numberUpTo({ minimum = 0, maximum = 1e9 }: Schema): fc.Arbitrary<number> {
+  return fc.integer({ min: Math.max(minimum, maximum - 1e9), max: maximum })
 }
 
 function validObject({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {

@@ -1,0 +1,19 @@
+import { clientId, reserveIdentityProvider } from '../support/identity-provider.ts'
+import { startWorld } from '../support/world.ts'
+import { fuzzCredentials, jwtSecret } from './credentials.ts'
+
+/** A service with all its routes: an identity provider stands beside the simulator. */
+export async function startFuzzWorld(options: { readonly databaseUrl?: string } = {}) {
+  await using started = new AsyncDisposableStack()
+  const provider = started.use(await reserveIdentityProvider())
+  provider.users.set('fuzzer', { preferred_username: 'fuzzer' })
+  // Of 100,000 requests only what a person should see is logged, so that it fits into memory.
+  const settings = { ...provider.settings, JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' }
+  const { service } = started.use(await startWorld({ ...options, settings }))
+  await provider.start(service.url)
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const claims = { iss: provider.issuer, aud: clientId, sub: 'fuzzer', exp: nowSeconds + 86_400 }
+  const credentials = fuzzCredentials(nowSeconds, await provider.mintJwt(claims))
+  const stack = started.move()
+  return { service, credentials, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}

@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Socket } from 'node:net'
 
 /** How the line between two parties misbehaves. `delayMs` holds every chunk back; the others say what happens to it. */
-type Mood = 'well' | 'refuse' | 'swallow' | { readonly delayMs: number } | { readonly cutAfterBytes: number }
+export type Mood = 'well' | 'refuse' | 'swallow' | { readonly delayMs: number } | { readonly cutAfterBytes: number }
 
 export type FaultProxy = AsyncDisposable & {
   readonly port: number

@@ -65,6 +65,8 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
     simulator,
     running,
     gitLine,
+    /** The bare repository behind the Git host. */
+    repositoryFolder: path.join(folder, 'repositories', 'gitops.git'),
     /** Where the replicas' lines to the database lead; may be changed while they run. */
     databaseLine,
     /** Looks at the database directly, as none of the replicas. */

@@ -84,6 +84,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
       }
     },
     waitForEnd: (id: string, limitMs?: number) => service.waitForTask(id, ({ status }) => isFinal(status), limitMs),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     /** @returns the exit code, or null if the signal ended it */
     async kill(signal: NodeJS.Signals): Promise<number | null> {
       if (signal === 'SIGTERM' || signal === 'SIGINT') await stopChild(child, signal, stopLimitMs)

@@ -1,0 +1,253 @@
+import { isFinal, taskStatuses } from '../../contract/task-status.ts'
+import type { Commit, Evidence, TaskRow } from './evidence.ts'
+import type { TaskChange } from './observe-tasks.ts'
+
+const slackMs = 1_000
+const afterWindowMs = 10_000
+const stopLimitMs = 25_000
+
+/** The invariants that a history broke, each as a sentence; none is the only good answer. */
+export function checkHistory(evidence: Evidence): readonly string[] {
+  return [
+    ...accepted(evidence),
+    ...statuses(evidence),
+    ...ownership(evidence),
+    ...verdicts(evidence),
+    ...commitsOfTasks(evidence),
+    ...branch(evidence),
+    ...files(evidence),
+    ...authority(evidence),
+    ...metrics(evidence),
+    ...reads(evidence),
+    ...liveness(evidence),
+    ...stream(evidence),
+    ...secrets(evidence),
+  ]
+}
+
+/** I1: every accepted task exists, as it was submitted, and that never changes. A bad credential is never accepted. */
+function* accepted({ operations, tasks, changes }: Evidence) {
+  const stored = new Map(tasks.map((task) => [task.id, task]))
+  for (const { taskId, submitted, status } of operations) {
+    if (submitted === undefined) continue
+    if (submitted.credential === 'bad' && status === 202) yield `I1: a bad credential was accepted as ${taskId}`
+    if (taskId === undefined) continue
+    const task = stored.get(taskId)
+    const isSame =
+      task?.app === submitted.app &&
+      task.tag === submitted.tag &&
+      task.author === submitted.author &&
+      task.may_write === (submitted.credential === 'token')
+    if (!isSame) yield `I1: ${taskId} was accepted as ${JSON.stringify(submitted)} and is ${JSON.stringify(task)}`
+  }
+  for (const [id, versions] of byTask(changes)) {
+    if (new Set(versions.map(({ given }) => given)).size > 1) yield `I1: what was submitted as ${id} changed`
+  }
+}
+
+/** I2: one end, never rewritten, seen by all readers; `updated` never goes back; one verdict in the timeline. */
+function* statuses({ changes, operations, tasks, events }: Evidence) {
+  for (const [id, versions] of byTask(changes)) {
+    for (const [at, { status, updated }] of versions.entries()) {
+      const before = versions[at - 1]
+      if (before === undefined) continue
+      if (before.status !== 'in progress' && before.status !== status) {
+        yield `I2: the end of ${id} was rewritten from ${before.status} to ${status}`
+      }
+      if (updated < before.updated) yield `I2: updated of ${id} went back by ${+before.updated - +updated} ms`
+    }
+  }
+  const ends = new Map(tasks.map(({ id, status }) => [id, status]))
+  for (const { seen } of operations) {
+    if (seen !== undefined && isFinal(seen.status) && ends.get(seen.id) !== seen.status) {
+      yield `I2: ${seen.id} was shown as ${seen.status} and is ${ends.get(seen.id)}`
+    }
+  }
+  for (const { id, status } of tasks) {
+    if (!taskStatuses.some((known) => known === status)) yield `I2: ${id} has the status ${status}`
+    const verdicts = events.filter(({ task_id, kind }) => task_id === id && kind === 'verdict').length
+    if (verdicts !== (status === 'in progress' ? 0 : 1)) yield `I2: ${id} is ${status} and has ${verdicts} verdicts`
+  }
+}
+
+/** I3: a new owner has a higher fence, and no fence falls. */
+function* ownership({ changes }: Evidence) {
+  for (const [id, versions] of byTask(changes)) {
+    for (const [at, { owner, fence }] of versions.entries()) {
+      const before = versions[at - 1]
+      if (before === undefined) continue
+      if (Number(fence) < Number(before.fence)) yield `I3: the fence of ${id} fell to ${fence}`
+      if (owner !== before.owner && owner !== null && fence === before.fence) {
+        yield `I3: ${id} changed hands at the fence ${fence}`
+      }
+    }
+  }
+}
+
+/** I4: what is called deployed really ran, at some moment between acceptance and verdict. */
+function* verdicts({ tasks, truth }: Evidence) {
+  for (const { id, app, tag, status, created, updated } of tasks) {
+    if (status !== 'deployed') continue
+    const ran = (truth.get(app) ?? []).some(
+      ({ atMs, untilMs, running, isRolledOut }) =>
+        isRolledOut &&
+        running.includes(`registry.example/${app}:${tag}`) &&
+        untilMs >= +created - slackMs &&
+        atMs <= +updated + slackMs,
+    )
+    if (!ran) yield `I4: ${id} was called deployed, but ${app}:${tag} never ran`
+  }
+}
+
+/** I5: one commit at most for each task, none without authority, and it is the recorded one. */
+function* commitsOfTasks({ tasks, commits }: Evidence) {
+  const stored = new Map(tasks.map((task) => [task.id, task]))
+  for (const [at, { taskId, sha }] of commits.entries()) {
+    if (taskId === undefined) continue
+    const task = stored.get(taskId)
+    if (!task?.may_write) yield `I5: commit ${sha} of ${taskId}, which may not write`
+    const isFirst = commits.findIndex((commit) => commit.taskId === taskId) === at
+    if (!isFirst && !isOnTopOfCancelled(commits, at, stored)) yield `I5: a second commit ${sha} of ${taskId}`
+  }
+  for (const { id, status, commit, may_write, write_state } of tasks) {
+    const own = commits.filter(({ taskId }) => taskId === id)
+    if (own.length > 0 && status !== 'cancelled' && !own.some(({ sha }) => sha === commit)) {
+      yield `I5: ${id} has the commit ${own[0]?.sha} on the branch and ${commit} in its record (${write_state})`
+    }
+    if (status === 'deployed' && may_write && commit === null) yield `I5: ${id} was deployed without its commit`
+    if (commit !== null && !commits.some(({ sha }) => sha === commit)) {
+      yield `I5: the recorded commit ${commit} of ${id} is not on the branch`
+    }
+  }
+}
+
+/** A cancelled task's commit that came late is covered by the newest task's again. */
+function isOnTopOfCancelled(commits: readonly Commit[], at: number, stored: ReadonlyMap<string, TaskRow>): boolean {
+  const { files = [] } = commits[at] ?? {}
+  const below = commits.slice(0, at).findLast((commit) => commit.files.some((file) => files.includes(file)))
+  return below?.taskId !== undefined && stored.get(below.taskId)?.status === 'cancelled'
+}
+
+/** I6: the branch only grows, rivals' commits remain, and it ends at the newest tag unless a rival wrote later. */
+function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
+  if (gitComplaint.trim() !== '') yield `I6: git fsck says ${gitComplaint.trim()}`
+  const place = new Map(commits.map(({ sha }, at) => [sha, at]))
+  for (const { from, to } of tips) {
+    const [before, after] = [place.get(from), place.get(to)]
+    const isFirst = /^0+$/.test(from)
+    if (after === undefined || (!isFirst && (before === undefined || before >= after))) {
+      yield `I6: the branch went from ${from} to ${to}, which is not forward`
+    }
+  }
+  for (const [app, text] of overrides) {
+    const file = `apps/${app}/.argocd-source-${app}.yaml`
+    const ofApp = tasks.filter((task) => task.app === app && task.may_write && task.status !== 'cancelled')
+    const newest = ofApp.findLast(({ write_state }) => write_state === 'landed' || write_state === 'unchanged')
+    const last = commits.findLast((commit) => commit.files.includes(file))
+    if (newest === undefined || last?.message.startsWith('rival')) continue
+    if (!text.includes(`value: "${newest.tag}"`))
+      yield `I6: ${app} ends at ${text}, not at ${newest.tag} of ${newest.id}`
+    yield* order(app, ofApp, commits)
+  }
+}
+
+function* order(app: string, tasks: readonly TaskRow[], commits: readonly Commit[]) {
+  const accepted = new Map(tasks.map(({ id }, at) => [id, at]))
+  const landed = commits.flatMap(({ taskId }) => (taskId === undefined ? [] : (accepted.get(taskId) ?? [])))
+  const firsts = landed.filter((place, at) => landed.indexOf(place) === at)
+  if (firsts.some((place, at) => place < (firsts[at - 1] ?? -1))) yield `I6: commits of ${app} landed out of order`
+}
+
+/** I7: a commit changes its application's override file alone, and what others wrote in it stays. */
+function* files({ tasks, commits }: Evidence) {
+  const stored = new Map(tasks.map((task) => [task.id, task]))
+  for (const [at, { taskId, sha, files: changed, text }] of commits.entries()) {
+    const app = taskId === undefined ? undefined : stored.get(taskId)?.app
+    if (app === undefined) continue
+    const file = `apps/${app}/.argocd-source-${app}.yaml`
+    if (changed.join() !== file) yield `I7: commit ${sha} of ${app} changed ${changed.join()}`
+    const before = commits.slice(0, at).findLast((commit) => commit.files.includes(file))?.text ?? ''
+    const comment = /^# by hand.*$/m.exec(before)?.[0]
+    if (comment !== undefined && !text.includes(comment)) yield `I7: commit ${sha} lost "${comment}"`
+  }
+}
+
+/** I9: no task without authority cancels one that has it, nor does a caller without a good credential. */
+function* authority({ tasks, operations }: Evidence) {
+  const stored = new Map(tasks.map((task) => [task.id, task]))
+  for (const { id, cause, may_write, status_reason } of tasks) {
+    if (cause !== 'superseded') continue
+    const by = /^superseded by task (\S+)/.exec(status_reason ?? '')?.[1]
+    const newer = by === undefined ? undefined : stored.get(by)
+    if (newer === undefined) yield `I9: ${id} was superseded by ${by}, which does not exist`
+    else if (may_write && !newer.may_write) yield `I9: ${id} was superseded by ${by}, which may not write`
+  }
+  for (const { kind, taskId, outcome, status, credential } of operations) {
+    if (kind === 'cancel' && outcome === 'ok' && credential !== 'token')
+      yield `I9: ${taskId} was cancelled with ${status}`
+  }
+}
+
+/** I11: what the replicas count agrees with the rows; counters start again with their process. */
+function* metrics({ metrics: counts, tasks, deaths, operations }: Evidence) {
+  const watched = counts.reduce((sum, count) => sum + count.watched, 0)
+  const live = tasks.filter(({ status }) => status === 'in progress').length
+  if (watched !== live) yield `I11: ${watched} tasks are watched, ${live} are in progress`
+  const total = counts.reduce((sum, count) => sum + count.accepted, 0)
+  const isUnclear = deaths > 0 || operations.some(({ kind, outcome }) => kind === 'submit' && outcome === 'info')
+  if (isUnclear ? total > tasks.length : total !== tasks.length) yield `I11: ${total} accepted, ${tasks.length} stored`
+}
+
+/** I12: an accepted task is never missing, and the pages of the list hold every task once, newest first. */
+function* reads({ operations, pages, tasks }: Evidence) {
+  for (const { kind, taskId, status, replica } of operations) {
+    if (kind === 'read' && status === 404) yield `I12: ${taskId} was not found on replica ${replica}`
+  }
+  const newestFirst = tasks.map(({ id }) => id).toReversed()
+  for (const [replica, ids] of pages.entries()) {
+    if (ids.join() !== newestFirst.join()) yield `I12: the pages of replica ${replica} are not the tasks, newest first`
+  }
+}
+
+/** I14: after the heal everything ends in time, and nothing is left behind. */
+function* liveness({ isCalm, tasks, healedMs, stops, leftProcesses }: Evidence) {
+  if (!isCalm) yield 'I14: something is still open after the window and ten seconds'
+  for (const { id, status, created, updated, timeout_seconds } of tasks) {
+    if (status === 'in progress') yield `I14: ${id} has not ended`
+    const limitMs = Math.max(+created, healedMs) + timeout_seconds * 1_000 + afterWindowMs
+    if (+updated > limitMs) yield `I14: ${id} ended ${+updated - limitMs} ms too late`
+  }
+  for (const { exitCode, tookMs } of stops) {
+    if (exitCode !== 0 || tookMs > stopLimitMs) yield `I14: a stop took ${Math.round(tookMs)} ms and gave ${exitCode}`
+  }
+  for (const line of leftProcesses) yield `I14: left running: ${line}`
+}
+
+/** The stream tells every event once, in the order of the ids, over all replicas that a reader came by. */
+function* stream({ events, streamed }: Evidence) {
+  const told = streamed.map(({ id }) => id)
+  const stored = events.map(({ id }) => id)
+  if (stored.some((id, at) => id !== at + 1)) yield 'the ids of the events have gaps'
+  if (told.join() !== stored.join()) {
+    const missing = stored.filter((id) => !told.includes(id))
+    yield `the stream told ${told.length} of ${stored.length} events, missing ${missing.slice(0, 5).join()}`
+  }
+}
+
+/** I15: no secret in a log line, an answer, a reason, an event or a commit. */
+function* secrets({ secrets: hidden, logs, operations, events, tasks, commits }: Evidence) {
+  const places = {
+    logs,
+    answers: operations.map(({ text }) => text).join('\n'),
+    events: events.map(({ detail }) => detail).join('\n'),
+    reasons: tasks.map(({ status_reason }) => status_reason).join('\n'),
+    commits: commits.map(({ message, text }) => message + text).join('\n'),
+  }
+  for (const [place, text] of Object.entries(places)) {
+    for (const secret of hidden) if (text.includes(secret)) yield `I15: a secret is in the ${place}`
+  }
+}
+
+function byTask(changes: readonly TaskChange[]): ReadonlyMap<string, readonly TaskChange[]> {
+  return Map.groupBy(changes, ({ id }) => id)
+}

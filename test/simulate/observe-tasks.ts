@@ -1,0 +1,29 @@
+import type { Replicas } from '../support/replicas.ts'
+
+/** One version of a task's row, in the order in which the database wrote them. */
+export type TaskChange = {
+  readonly id: string
+  readonly status: string
+  readonly owner: string | null
+  readonly fence: string
+  readonly updated: Date
+  readonly given: string
+}
+
+/** Has the database itself note every version of every task, so that nothing a replica writes escapes. */
+export async function observeTasks({ rows }: Replicas): Promise<void> {
+  await rows(`
+    CREATE TABLE public.task_changes (
+      n bigint GENERATED ALWAYS AS IDENTITY, id uuid, status text, owner uuid, fence bigint, updated timestamptz, given text);
+    CREATE FUNCTION public.note_task() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO public.task_changes (id, status, owner, fence, updated, given)
+      VALUES (NEW.id, NEW.status, NEW.owner, NEW.fence, NEW.updated,
+        concat_ws(' ', NEW.created, NEW.deadline, NEW.app, NEW.images, NEW.author, NEW.may_write, NEW.timeout_seconds));
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_task AFTER INSERT OR UPDATE ON watcher.tasks FOR EACH ROW EXECUTE FUNCTION public.note_task();
+  `)
+}
+
+export const taskChanges = ({ rows }: Replicas) =>
+  rows<TaskChange>('SELECT id, status, owner, fence, updated, given FROM public.task_changes ORDER BY n')

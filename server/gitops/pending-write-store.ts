@@ -164,7 +164,9 @@ export function createPendingWriteStore(database: Database) {
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        for (const finding of findings) await recordOne(transaction, branch, finding)
+        await recordOutcomes(transaction, findings)
+        await recordCommits(transaction, branch, findings)
+        await appendAllEvents(transaction, findings)
         return true
       }),
 
@@ -178,8 +180,14 @@ export function createPendingWriteStore(database: Database) {
       return (await ownRepository(query, claim).executeTakeFirst()) !== undefined
     },
 
-    /** Outcomes of all unfinished tasks that a replica owns: what it would have heard of, had no message been lost. */
-    async outcomesForOwner(owner: string): Promise<readonly { taskId: string; outcome: WriteBackOutcome }[]> {
+    /**
+     * Outcomes of unfinished tasks that a replica owns: what it would have heard of, had no message been lost. With
+     * `withinSeconds` only those that are no older.
+     */
+    async outcomesForOwner(
+      owner: string,
+      withinSeconds: number | undefined,
+    ): Promise<readonly { taskId: string; outcome: WriteBackOutcome }[]> {
       const rows = await query
         .selectFrom('pending_writes')
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
@@ -188,6 +196,9 @@ export function createPendingWriteStore(database: Database) {
         .where('owner', '=', owner)
         .where('status', '=', 'in progress')
         .where('state', 'not in', ['queued', 'pushing'])
+        .$if(withinSeconds !== undefined, (recent) =>
+          recent.where('pending_writes.updated', '>', sql<Date>`now() - make_interval(secs => ${withinSeconds})`),
+        )
         .execute()
       return rows.flatMap((row) => {
         const outcome = readOutcome(row)
@@ -294,29 +305,77 @@ function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
     .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
 }
 
-async function recordOne(transaction: Transaction<Schema>, branch: string, finding: Finding): Promise<void> {
-  const { taskId, outcome, events } = finding
-  const written = outcome.kind === 'landed' || outcome.kind === 'unchanged'
+/** One statement for all findings of a push: there may be hundreds, and their tasks are locked meanwhile. */
+async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+  const rows = findings.map(({ taskId, outcome }) => ({
+    id: taskId,
+    state: outcome.kind,
+    commit: commitOf(outcome),
+    cause: outcome.kind === 'refused' ? outcome.cause : null,
+    reason: outcome.kind === 'refused' ? outcome.reason : null,
+  }))
   await transaction
     .updateTable('pending_writes')
-    .set({
-      state: outcome.kind,
-      commit: written ? outcome.commit : null,
-      cause: outcome.kind === 'refused' ? outcome.cause : null,
-      reason: outcome.kind === 'refused' ? outcome.reason : null,
+    .from(foundRows(rows))
+    .whereRef('pending_writes.task_id', '=', 'found.id')
+    .set((build) => ({
+      state: build.ref('found.state'),
+      commit: build.ref('found.commit'),
+      cause: build.ref('found.cause'),
+      reason: build.ref('found.reason'),
       updated: sql`now()`,
-    })
-    .where('task_id', '=', taskId)
+    }))
     .execute()
-  if (written) {
-    await transaction
-      .updateTable('tasks')
-      .set({ commit: outcome.commit, repository: outcome.repository, branch, updated: sql`now()` })
-      .where('id', '=', taskId)
-      .execute()
-  }
-  await appendEvents(transaction, taskId, events)
 }
+
+async function recordCommits(
+  transaction: Transaction<Schema>,
+  branch: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  const rows = findings.flatMap(({ taskId, outcome }) => {
+    const commit = commitOf(outcome)
+    return commit === null
+      ? []
+      : [{ id: taskId, commit, repository: 'repository' in outcome ? outcome.repository : '' }]
+  })
+  if (rows.length === 0) return
+  await transaction
+    .updateTable('tasks')
+    .from(foundRows(rows))
+    .whereRef('tasks.id', '=', 'found.id')
+    .set((build) => ({
+      commit: build.ref('found.commit'),
+      repository: build.ref('found.repository'),
+      branch,
+      updated: sql`now()`,
+    }))
+    .execute()
+}
+
+async function appendAllEvents(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+  const rows = findings.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
+  if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
+}
+
+type FoundRow = {
+  readonly id: string
+  readonly state: FindingState
+  readonly commit: string | null
+  readonly cause: Schema['pending_writes']['cause']
+  readonly reason: string | null
+  readonly repository: string
+}
+type FindingState = WriteBackOutcome['kind']
+
+/** Rows of our own making as a table; what a row leaves out is null. */
+const foundRows = (rows: readonly Partial<FoundRow>[]) =>
+  sql<FoundRow>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'found'>(
+    sql`found(id uuid, state text, commit text, cause text, reason text, repository text)`,
+  )
+
+const commitOf = (outcome: WriteBackOutcome): string | null =>
+  outcome.kind === 'landed' || outcome.kind === 'unchanged' ? outcome.commit : null
 
 async function appendEvents(
   transaction: Transaction<Schema>,

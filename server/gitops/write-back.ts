@@ -14,7 +14,7 @@ import type { WriteBackSettings } from './write-back-settings.ts'
 /** Hints between replicas; nothing depends on their arrival. */
 type WakeUps = {
   send(topic: 'write' | 'outcome' | 'event', id: string): void
-  on(topic: 'write' | 'outcome', listener: () => void): () => void
+  on(topic: 'write' | 'outcome', listener: (ids: readonly string[] | 'all') => void): () => void
 }
 
 type Log = {
@@ -42,6 +42,8 @@ const sweepMs = 3_000
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
 const maxIdleSweeps = 100
+/** From the time that a record bears to its commit. */
+const longestRecordSeconds = 60
 /** Window in which a cancelled task's commit may still arrive from a frozen process. */
 const lateWindowSeconds = 600
 
@@ -59,6 +61,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   let looking: Promise<void> | undefined
   let telling: Promise<void> | undefined
   let areOutcomesAsked = false
+  let toldUntilMs: number | undefined
   let isLookAsked = false
   let isLookDueAfterRun = false
 
@@ -137,7 +140,15 @@ export function createWriteBack(deps: WriteBackDeps) {
   async function tellOutcomes(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
-    for (const { taskId, outcome } of await store.outcomesForOwner(owner)) tell(taskId, outcome)
+    const askedAtMs = deps.nowMs()
+    const sinceSeconds = toldUntilMs === undefined ? undefined : (askedAtMs - toldUntilMs) / 1000 + longestRecordSeconds
+    for (const { taskId, outcome } of await store.outcomesForOwner(owner, sinceSeconds)) tell(taskId, outcome)
+    toldUntilMs = askedAtMs
+  }
+
+  /** Our own outcomes have been told already. */
+  function hearOutcomes(ids: readonly string[] | 'all'): void {
+    if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
   }
 
   /** Runs `work` on a repository unless it is worked on already; a fault stays with that repository. */
@@ -204,7 +215,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   const timer = setInterval(() => void sweep(), sweepMs)
-  const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', askForOutcomes)]
+  const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', hearOutcomes)]
   look()
 
   return {

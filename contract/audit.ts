@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export const auditActions = [
+const auditActions = [
   'lock_set',
   'lock_released',
   'task_submitted',
@@ -11,7 +11,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of credential somebody can act with. */
-export const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session'] as const
+const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
 export const AuditEntry = z

@@ -3,7 +3,7 @@ import type { IdentityProvider } from './identity-provider.ts'
 import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
-  readonly sessions: Pick<SessionStore, 'tokensOf' | 'saveTokens' | 'saveUser' | 'end'>
+  readonly sessions: Pick<SessionStore, 'find' | 'tokensOf' | 'saveTokens' | 'saveUser' | 'end'>
   readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
 }
 
@@ -29,8 +29,15 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
     const now =
       tokens && ((await vouchedFor(tokens.accessToken, user)) ?? (await withNewTokens(id, user, tokens.refreshToken)))
     if (now) await sessions.saveUser(id, now)
-    else await sessions.end(id)
-    return now
+    return now ?? (await refused(id))
+  }
+
+  /** Another replica may have used the refresh token at the same moment, and have been told that all is well. */
+  async function refused(id: string): Promise<User | undefined> {
+    const session = await sessions.find(id)
+    if (session?.isFresh) return session.user
+    await sessions.end(id)
+    return undefined
   }
 
   async function vouchedFor(accessToken: string, user: User): Promise<User | undefined> {

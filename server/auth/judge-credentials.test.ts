@@ -118,6 +118,60 @@ describe('several credentials at once: one bad one refuses all', () => {
   })
 })
 
+describe('users beside other credentials', () => {
+  const user = (kind: 'oidc' | 'session', name: string) =>
+    ({ kind: 'caller', caller: { kind, user: { subject: name, name, groups: [] } } }) as const
+  const all: CredentialJudges = {
+    scopedToken: async (one) =>
+      one === 'dwt_good'
+        ? { kind: 'caller', caller: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
+        : rejected('the deploy token is not one of this service'),
+    accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
+    session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
+  }
+  const judged = async (headers: readonly (readonly [string, string])[], session?: string) => {
+    const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: '/', session })
+    const judgement = await judgeCredentials(presented, settings, nowSeconds, all)
+    return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
+  }
+
+  test.for<[string, [string, string][], string | undefined, string]>([
+    ['an access token', [['Oidc-Authorization', 'Bearer good']], undefined, 'oidc'],
+    ['one by its older name', [['Keycloak-Authorization', 'good']], undefined, 'oidc'],
+    ['a session', [], 'good', 'session'],
+    ['a scoped token', [['Authorization', 'Bearer dwt_good']], undefined, 'scoped_token'],
+    ['a JWT and a session', [['Authorization', jwt]], 'good', 'jwt'],
+    ['an access token and a session', [['Oidc-Authorization', 'good']], 'good', 'oidc'],
+    ['a deploy token and a session', [['Watcher-Deploy-Token', token]], 'good', 'session'],
+    ['a JWT and a session that is over', [['Authorization', jwt]], 'bad', 'the session has expired'],
+    ['a bad access token and a session', [['Oidc-Authorization', 'bad']], 'good', 'the access token is bad'],
+    ['a bad deploy token and a session', [['Watcher-Deploy-Token', 'bad']], 'good', 'does not match'],
+    [
+      'a bad scoped token and an access token',
+      [
+        ['Authorization', 'dwt_bad'],
+        ['Oidc-Authorization', 'good'],
+      ],
+      undefined,
+      'not one of this service',
+    ],
+    [
+      'an access token sent by both names',
+      [
+        ['Oidc-Authorization', 'good'],
+        ['Keycloak-Authorization', 'good'],
+      ],
+      undefined,
+      'malformed Oidc-Authorization header: it was sent twice',
+    ],
+    ['Basic as an access token', [['Oidc-Authorization', 'Basic x']], undefined, 'malformed Oidc-Authorization'],
+  ])('%s', async ([, headers, session, expected]) => expect(await judged(headers, session)).toContain(expected))
+
+  test('without an identity provider an access token is refused by the name of the setting', async () => {
+    expect(await answerTo({ headers: [['Oidc-Authorization', 'good']] })).toContain('IDP_ENABLED is not set')
+  })
+})
+
 describe('what the settings change', () => {
   test('a method that is not configured is refused by the name of its setting', async () => {
     const off = { deployToken: () => undefined, jwtSecret: () => '' }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { SignedOut } from '../../contract/auth.ts'
 import { ErrorReply } from '../../contract/service.ts'
+import { atMostPerMinute } from '../http/request-limit.ts'
 import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
 import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -19,6 +20,9 @@ type Dependencies = {
 
 const tags = ['sign-in']
 
+/** Each one that is begun is a row for ten minutes. A whole company may come from one address. */
+const signInsPerMinute = 300
+
 /** Signing in and out with a browser; registered without a prefix, and only with an identity provider. */
 export const signInRoutes =
   ({ signIn, sessions, provider, cookies, publicUrl }: Dependencies): FastifyPluginAsyncZod =>
@@ -31,13 +35,18 @@ export const signInRoutes =
     app.get(
       '/auth/login',
       {
+        config: atMostPerMinute(signInsPerMinute),
         schema: {
           tags,
           summary: 'Sign in with a browser',
           querystring: z.object({
             return: z.string().optional().catch(undefined).describe('Path of ours to go back to'),
           }),
-          response: { 302: z.null().describe('To the identity provider, or to /sign-in-error'), 503: ErrorReply },
+          response: {
+            302: z.null().describe('To the identity provider, or to /sign-in-error'),
+            429: ErrorReply,
+            503: ErrorReply,
+          },
         },
       },
       async (request, reply) => {

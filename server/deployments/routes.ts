@@ -127,7 +127,7 @@ export const taskRoutes =
           description:
             'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
           querystring: TaskFilter,
-          response: { 200: TaskList, 400: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskList, 400: ErrorReply, 401: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
@@ -148,7 +148,7 @@ export const taskRoutes =
           tags: ['applications'],
           summary: 'How the deployments of each application went',
           querystring: SummaryWindow,
-          response: { 200: AppSummaries, 400: ErrorReply, 503: ErrorReply },
+          response: { 200: AppSummaries, 400: ErrorReply, 401: ErrorReply, 503: ErrorReply },
         },
       },
       (request) => summaries(summaryDays(request.query)),
@@ -163,7 +163,7 @@ export const taskRoutes =
           summary: 'Read a task, or wait for its end',
           params: TaskParameters,
           querystring: TaskWait,
-          response: { 200: TaskRecord, 400: ErrorReply, 404: TaskMissing, 503: ErrorReply },
+          response: { 200: TaskRecord, 400: ErrorReply, 401: ErrorReply, 404: TaskMissing, 503: ErrorReply },
         },
       },
       async (request, reply) => {

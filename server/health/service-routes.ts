@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { Reachability, ServiceConfig } from '../../contract/service.ts'
+import { ErrorReply, Reachability, ServiceConfig } from '../../contract/service.ts'
 import type { CheckParts } from './check-parts.ts'
 import { judgeReachability } from './judge-reachability.ts'
 import { version } from './version.ts'
@@ -17,7 +17,7 @@ export const serviceRoutes =
       '/version',
       {
         config: { isReadableInScope: true },
-        schema: { tags, summary: 'Version of this service', response: { 200: z.string() } },
+        schema: { tags, summary: 'Version of this service', response: { 200: z.string(), 401: ErrorReply } },
       },
       // A string would be sent as text, unless it is JSON already.
       async (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(version)),
@@ -36,7 +36,7 @@ export const serviceRoutes =
       '/reachability',
       {
         config: { isReadableInScope: true },
-        schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability } },
+        schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability, 401: ErrorReply } },
       },
       async () => judgeReachability(await checkParts()),
     )

@@ -26,6 +26,7 @@ describe('the redactor of the log', () => {
     '{"cookie":"session=hidden-1"}',
     '{"url":"/api/v1/tasks?a=b&deploy_token=hidden-1"}',
     '{"url":"https://user:hidden-1@git.example/repo"}',
+    '{"msg":"the token dwt_hidden-1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is unknown"}',
     '{"msg":"postgres://user:hidden-1@db/x failed"}',
   ])('hides what carries a credential by its place: %s', (line) => {
     expect(redact(line)).not.toContain('hidden-1')
@@ -56,6 +57,7 @@ describe('the redactor of the log', () => {
     ['/tasks?app=a&x', '/tasks?app=a&x'],
     ['/tasks?deploy_token=s&app=a', '/tasks?deploy_token=<redacted>&app=a'],
     ['/tasks?deploy%5ftoken=s', '/tasks?deploy_token=<redacted>'],
+    ['/auth/callback?code=s&state=t&iss=i', '/auth/callback?code=<redacted>&state=<redacted>&iss=i'],
     ['/tasks?%64eploy_token=a=b&deploy_token=c', '/tasks?deploy_token=<redacted>&deploy_token=<redacted>'],
   ] as const)('%s is logged as %s', ([url, logged]) => expect(redactUrl(url)).toBe(logged))
 })

@@ -2,12 +2,14 @@ const hidden = '<redacted>'
 const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
 const secretParameter = /((?:deploy_token|access_token)=)[^&\s"#\\]+/gi
+const scopedToken = /\bdwt_[\w-]{43}/g
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/)[^/\s"@]+@/gi
 const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
  * Makes one line of the log safe: known secrets in plain, JSON, base64 and URL form, credential headers, the deploy token
- * in a URL, user and password of an address, and characters that would write on somebody's terminal.
+ * in a URL, deploy tokens that this service issued, user and password of an address, and characters that would write on
+ * somebody's terminal.
  */
 export function createRedactor(secrets: () => readonly string[]): (line: string) => string {
   return (line) => {
@@ -16,6 +18,7 @@ export function createRedactor(secrets: () => readonly string[]): (line: string)
     return safe
       .replace(secretHeader, `"$1":"${hidden}"`)
       .replace(secretParameter, `$1${hidden}`)
+      .replace(scopedToken, hidden)
       .replace(userinfo, `$1${hidden}@`)
       .replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
   }
@@ -26,7 +29,9 @@ const shortestSecret = 4
 
 function formsOf(secret: string): string[] {
   if (secret.length < shortestSecret) return []
-  const base64 = Buffer.from(secret).toString('base64').replace(/={1,2}$/, '')
+  const base64 = Buffer.from(secret)
+    .toString('base64')
+    .replace(/={1,2}$/, '')
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64, base64url(base64)]
 }
 
@@ -34,7 +39,10 @@ function base64url(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_')
 }
 
-/** Hides the deploy token of a URL, also where its name is percent-encoded. */
+/** A deploy token, and what the identity provider sends a browser back with. */
+const secretParameters = ['deploy_token', 'code', 'state']
+
+/** Hides the secrets in the query of a URL, also where their names are percent-encoded. */
 export function redactUrl(url: string): string {
   const query = url.indexOf('?')
   if (query < 0) return url
@@ -46,6 +54,7 @@ export function redactUrl(url: string): string {
 }
 
 function redactPair(pair: string): string {
-  const isToken = new URLSearchParams(pair).has('deploy_token')
-  return isToken ? `deploy_token=${hidden}` : pair
+  const parameters = new URLSearchParams(pair)
+  const name = secretParameters.find((secret) => parameters.has(secret))
+  return name === undefined ? pair : `${name}=${hidden}`
 }

@@ -46,7 +46,7 @@ export const lockRoutes =
         schema: {
           tags,
           summary: 'Why new tasks are refused, until when, and when they will be next',
-          response: { 200: DeployLockDetails, 503: ErrorReply },
+          response: { 200: DeployLockDetails, 401: ErrorReply, 503: ErrorReply },
         },
       },
       async () => renderLockDetails(await lock.status()),

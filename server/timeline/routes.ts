@@ -65,7 +65,7 @@ export const timelineRoutes =
           summary: 'Events of all tasks, in the order of their ids',
           description: stream,
           querystring: EventsAfter,
-          response: { 200: TaskEvents, 400: ErrorReply, 429: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskEvents, 400: ErrorReply, 401: ErrorReply, 429: ErrorReply, 503: ErrorReply },
         },
       },
       (request, reply) => answer(request, reply, request.query.after),

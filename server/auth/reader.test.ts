@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { CredentialRefusedError } from './credential-refused-error.ts'
+import { mayRead, type Reader, readerDigest } from './reader.ts'
+
+const now = 1_800_000_000_000
+const task = {
+  id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+  app: 'shop',
+  deadline: new Date(now),
+  readerDigest: readerDigest('019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', 'token'),
+}
+const with_ = (...credentials: string[]): Reader => ({ kind: 'own_tasks', credentials, refusal: 'expired' })
+
+describe('where reading is closed, a task is shown', () => {
+  test.for<[Reader, boolean]>([
+    [{ kind: 'everything' }, true],
+    [{ kind: 'applications', globs: ['sh*'] }, true],
+    [{ kind: 'applications', globs: ['other'] }, false],
+    [{ kind: 'applications', globs: [] }, false],
+    [with_('token'), true],
+    [with_('other', 'token'), true],
+  ])('to %j: %s', ([reader, expected]) => expect(mayRead(reader, task, now)).toBe(expected))
+
+  test.for<[string, Reader, Partial<typeof task>, number]>([
+    ['another credential', with_('other'), {}, now],
+    ['its own when the time of the task is over', with_('token'), {}, now + 1],
+    ['its own for another task', with_('token'), { id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a12' }, now],
+  ])('not to %s', ([, reader, change, at]) =>
+    expect(() => mayRead(reader, { ...task, ...change }, at)).toThrow(CredentialRefusedError),
+  )
+
+  test('not to any credential that failed, where none was stored', () =>
+    expect(() => mayRead(with_('token'), { ...task, readerDigest: undefined }, now)).toThrow('expired'))
+})

@@ -26,9 +26,9 @@ export function confirmEnding(
     return { ending, memory: { ...memory, candidate: undefined, failedReads: 0 }, wanted: [], againAtMs: never }
   const key = `${ending.status} ${ending.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
-  const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation.directRead, sinceMs, ending)
+  const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, ending)
   const isHopeless = ending.status === 'aborted' && observation.unreachable !== undefined
-  const isAnswered = isHopeless || answers(observation.directRead, sinceMs, ending)
+  const isAnswered = isHopeless || answers(observation, sinceMs, ending)
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.lastLookMs)
     return { ending, memory: counted, wanted: [], againAtMs: never }
   const dueMs = nextReadAtMs(counted, observation.directRead, sinceMs)
@@ -36,26 +36,31 @@ export function confirmEnding(
   return {
     ending: undefined,
     memory: counted,
-    wanted: isDue ? [{ kind: 'read' }] : [],
+    wanted: isDue ? wantedReads(observation.directRead, ending) : [],
     againAtMs: isDue ? never : dueMs,
   }
 }
 
-function answers(read: DirectRead | undefined, sinceMs: number, { status, cause }: Ending): boolean {
+/** "No permission" says nothing of an application that is known: a List must miss it too. */
+function wantedReads(read: DirectRead | undefined, { cause }: Ending): readonly WantedAction[] {
+  const isUnclear = cause === 'app_gone' && read?.result === 'missing'
+  return isUnclear ? [{ kind: 'read' }, { kind: 'list' }] : [{ kind: 'read' }]
+}
+
+type Observed = Pick<RolloutObservation, 'directRead' | 'known'>
+
+function answers({ directRead: read, known }: Observed, sinceMs: number, { status, cause }: Ending): boolean {
   if (read === undefined || read.askedAtMs < sinceMs) return false
   if (status === 'aborted' || cause === 'timeout') return true
+  if (cause === 'app_gone' && read.result === 'missing') return (known.absentAskedAtMs ?? -Infinity) >= sinceMs
   if (status === 'app not found') return read.result !== 'failed'
   return read.result === 'read'
 }
 
-function countFailedRead(
-  memory: RolloutMemory,
-  read: DirectRead | undefined,
-  sinceMs: number,
-  ending: Ending,
-): RolloutMemory {
+function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: number, ending: Ending): RolloutMemory {
+  const read = observed.directRead
   if (read === undefined || read.askedAtMs < sinceMs || read.askedAtMs === memory.countedReadAtMs) return memory
-  if (answers(read, sinceMs, ending)) return memory
+  if (answers(observed, sinceMs, ending)) return memory
   return { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: read.askedAtMs }
 }
 

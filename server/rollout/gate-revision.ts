@@ -65,7 +65,7 @@ export function gateRevision(context: GateContext): Gate {
 function gateOneRevision(context: GateContext, commit: AwaitedCommit, revision: string): Gate {
   const standing = standingOf(context, commit, revision)
   if (standing === 'reached') return open('R')
-  if (standing === 'unknown') return gateAnsweredRefresh(context, 'the history of the repository could not be read')
+  if (standing === 'unknown') return gateLaterComparison(context, 'the history of the repository could not be read')
   const wanted = `revision ${shortRevision(commit.commit)} or later, not ${shortRevision(revision)}`
   return closed('R', standing === 'unasked' ? `${wanted} (its ancestry is being looked up)` : wanted)
 }
@@ -96,8 +96,8 @@ function isAtOrAfter({ observation }: GateContext, hydrated: string | undefined,
   return observation.relations.get(relationKey(hydrated, revision))?.relation === 'descendant'
 }
 
-function gateLaterComparison(context: GateContext): Gate {
-  return context.mayRefresh ? gateAnsweredRefresh(context, 'no commit of ours') : gateOwnComparison(context)
+function gateLaterComparison(context: GateContext, why = 'no commit of ours'): Gate {
+  return context.mayRefresh ? gateAnsweredRefresh(context, why) : gateOwnComparison(context, why)
 }
 
 /** A refresh that was asked late enough has been answered, and this snapshot is from after it. */
@@ -110,16 +110,15 @@ function gateAnsweredRefresh({ refresh, refreshFromMs, application, baseline }: 
 }
 
 /** Where no refresh may be asked: enough that some comparison began after acceptance. */
-function gateOwnComparison(context: GateContext): Gate {
+function gateOwnComparison(context: GateContext, why: string): Gate {
   const { application, baseline, comparisons } = context
   if (baseline === undefined || application.version <= baseline.version) return closed('R', 'a newer state')
-  if (application.revisions.join() !== baseline.revisions.join())
-    return open('R', 'no commit of ours: the revision moved')
+  if (application.revisions.join() !== baseline.revisions.join()) return open('R', `${why}: the revision moved`)
   const isLater = (application.reconciledAtMs ?? 0) > (baseline.reconciledAtMs ?? 0)
-  if (comparisons.length >= 2) return open('R', 'no commit of ours: a second comparison since acceptance decided')
+  if (comparisons.length >= 2) return open('R', `${why}: a second comparison since acceptance decided`)
   const isNewImage = context.wanted.some((image) => !isImageRunning(image, baseline.images, context.settings))
   const isThere = context.wanted.every((image) => isImageRunning(image, application.images, context.settings))
-  if (isLater && isNewImage && isThere) return open('R', 'no commit of ours: a later comparison shows a new image')
+  if (isLater && isNewImage && isThere) return open('R', `${why}: a later comparison shows a new image`)
   return closed('R', 'a comparison that began after the task was accepted')
 }
 

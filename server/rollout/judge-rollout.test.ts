@@ -9,6 +9,7 @@ import {
 } from '../../test/support/application-builder.ts'
 import { judgeRollout } from './judge-rollout.ts'
 import type { Judgement } from './judgement.ts'
+import { nothingKnown } from './newest-snapshots.ts'
 import { parseApplication } from './observed-application.ts'
 import { parseResourceTree, type ResourceTree } from './resource-tree.ts'
 import { startMemory } from './rollout-memory.ts'
@@ -74,7 +75,7 @@ function judge(
     const isFirst = index === 0 && looks.length > 1
     const application = look.raw === undefined ? anApplication(look) : parseApplication(look.raw)
     const observation: RolloutObservation = {
-      known: { newest: application, isGone: false, isDeleted: false, absences: 0, seenAtMs: look.atMs },
+      known: { ...nothingKnown, newest: application, seenAtMs: look.atMs },
       annotations: {
         fireAndForget: false,
         skipImageValidation: false,
@@ -813,5 +814,44 @@ describe('at the deadline', () => {
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant', atMs: 900_000 } as const]])
     const seen = { ...ofOthers, atMs: 900_100, seen: { relations } }
     expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')
+  })
+})
+
+describe('an application that seems gone for its grace', () => {
+  const gone = { ...nothingKnown, newest: anApplication(), isGone: true, seenAtMs: 0 }
+  const look = (seen: Partial<RolloutObservation>) =>
+    judge([
+      beforeCommit,
+      { atMs: 1_000, seen: { known: gone } },
+      { atMs: 31_000, seen: { known: gone } },
+      { atMs: 31_100, seen: { known: gone, directRead: { askedAtMs: 31_050, result: 'missing' }, ...seen } },
+    ])
+
+  test('is not gone because a direct read is refused: a List is asked too', () => {
+    const refused = look({})
+    expect(refused.end).toBeUndefined()
+    const again = judge([
+      beforeCommit,
+      { atMs: 1_000, seen: { known: gone } },
+      { atMs: 31_000, seen: { known: gone, directRead: { askedAtMs: 30_000, result: 'missing' } } },
+    ])
+    expect(again.wanted).toEqual([{ kind: 'read' }, { kind: 'list' }])
+  })
+
+  test('is gone when a List misses it as well, or a read of its project', () => {
+    expect(look({ known: { ...gone, absentAskedAtMs: 31_060 } }).end?.cause).toBe('app_gone')
+    expect(look({ directRead: { askedAtMs: 31_050, result: 'not_found' } }).end?.cause).toBe('app_gone')
+  })
+})
+
+test('without refreshes a revision that moved opens gate R where nobody can tell its ancestry', () => {
+  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ofOthers = { revision: aSha('d'), reconciledAt: '2026-11-21T15:00:09Z', operationState: succeeded }
+  const judgement = judge([beforeCommit, { atMs: 1_000, ...ofOthers, seen: { relations } }], {
+    task: { refresh: false },
+  })
+  expect(judgement.end).toMatchObject({
+    status: 'deployed',
+    reason: expect.stringMatching(/history .* could not be read/),
   })
 })

@@ -18,6 +18,8 @@ export type KnownApplication = {
   readonly isDeleted: boolean
   /** Lists in a row that did not hold it. */
   readonly absences: number
+  /** When the last of them was asked. */
+  readonly absentAskedAtMs: number | undefined
   readonly seenAtMs: number | undefined
 }
 
@@ -26,6 +28,7 @@ export const nothingKnown: KnownApplication = Object.freeze({
   isGone: false,
   isDeleted: false,
   absences: 0,
+  absentAskedAtMs: undefined,
   seenAtMs: undefined,
 })
 
@@ -59,7 +62,7 @@ function mergeSeen(
 ): KnownApplication {
   if (known.newest !== undefined && isHistory(known, known.newest, seen)) return known
   const newest = known.newest !== undefined && !replaces(known.newest, seen, isComplete) ? known.newest : seen
-  return { newest, isGone: false, isDeleted: false, absences: 0, seenAtMs: nowMs }
+  return { newest, isGone: false, isDeleted: false, absences: 0, absentAskedAtMs: undefined, seenAtMs: nowMs }
 }
 
 /** A deleted incarnation, or one from before the newest. */
@@ -87,6 +90,7 @@ function mergeAbsence(known: KnownApplication, askedAtMs: number, version: numbe
   return {
     ...known,
     absences,
+    absentAskedAtMs: askedAtMs,
     isGone: known.isGone || (known.newest !== undefined && absences >= absencesThatMeanGone),
   }
 }

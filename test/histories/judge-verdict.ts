@@ -2,7 +2,7 @@ import type { TaskEnd } from '../../server/deployments/task.ts'
 import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
 import type { Fault } from './history-script.ts'
 import { troublesCalls } from './surface-faults.ts'
-import type { TaskWitness } from './task-witness.ts'
+import { lastLookMs, type TaskWitness } from './task-witness.ts'
 
 /**
  * How a verdict compares with the truth.
@@ -93,7 +93,9 @@ function judgeAtDeadline({ witness, faults }: VerdictView, end: TaskEnd): Findin
   const { deadlineMs } = witness.row.task
   const isTroubled = (fromMs: number, untilMs: number) =>
     faults.some((fault) => troublesCalls(fault) && fault.fromMs <= untilMs && fault.fromMs + fault.forMs >= fromMs)
-  const isShown = witness.shown.some(({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs)
+  const isShown = witness.shown.some(
+    ({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs + lastLookMs,
+  )
   // What direct reads do not tell at the deadline cannot be confirmed.
   if (isShown && end.cause !== 'git_refused' && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs))
     return 'false failed'

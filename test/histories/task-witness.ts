@@ -17,6 +17,9 @@ export type TaskWitness = ReturnType<typeof createTaskWitness>
 /** A Pod that gets ready for less than this may be found bad in every look at it, which is what the grace speaks of. */
 const betweenTreesMs = 15_000
 
+/** The last direct read may see what comes after the deadline. */
+export const lastLookMs = 6_000
+
 const badPhases: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff', 'CrashLoopBackOff'])
 
 export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: readonly string[]) => boolean) {
@@ -50,7 +53,7 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
     firstGreen: () => ({ wasSeen: greenAtMs !== undefined, wasTrue: wasGreenTrue }),
     /** Looks at everything, after each step of the model. */
     look(nowMs: number, application: Application | undefined, managed: ManagedApplication | undefined) {
-      if (nowMs > row.task.deadlineMs) return
+      if (nowMs > row.task.deadlineMs + lastLookMs) return
       note(nowMs, ailmentsOf(row, application, managed))
       const isComplete =
         application !== undefined &&
@@ -75,7 +78,7 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
     /** The last states last until then. */
     close(nowMs: number) {
       const last = shown.at(-1)
-      if (last?.untilMs === Number.POSITIVE_INFINITY) last.untilMs = Math.max(nowMs, row.task.deadlineMs)
+      if (last?.untilMs === Number.POSITIVE_INFINITY) last.untilMs = Math.max(nowMs, row.task.deadlineMs + lastLookMs)
     },
   }
 }
@@ -135,7 +138,10 @@ function isProven(
   if (task.refresh) return comparisons >= 1
   const revisions = status.sync.revisions ?? [status.sync.revision ?? '']
   const wasThere = task.images.every(({ image, tag }) => baseline.images.includes(`${image}:${tag}`))
-  return comparisons >= 2 || revisions.join() !== baseline.revisions.join() || (comparisons >= 1 && !wasThere)
+  const isThere = task.images.every(({ image, tag }) => status.summary.images?.includes(`${image}:${tag}`))
+  return (
+    comparisons >= 2 || revisions.join() !== baseline.revisions.join() || (comparisons >= 1 && !wasThere && isThere)
+  )
 }
 
 function ailmentsOf(

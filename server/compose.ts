@@ -295,6 +295,10 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const running = opened.move()
   return {
     log,
+    noteStrayError(error: unknown) {
+      metrics.strayError()
+      log.error({ err: error }, 'nobody caught this: please report it')
+    },
     /** Shows itself as not ready, gives load balancers time to see it, then ends what waits and takes no new request. */
     async drain() {
       stopping.abort()

@@ -1,5 +1,6 @@
 import { compose } from './compose.ts'
 import { readSettings, SettingsError } from './settings.ts'
+import { surviveStrayErrors } from './stray-errors.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
 const configurationError = 78
@@ -22,6 +23,7 @@ async function start() {
 }
 
 const { settings, service } = await start()
+surviveStrayErrors(process, service.noteStrayError)
 
 let isStopping = false
 async function stop(signal: string): Promise<void> {

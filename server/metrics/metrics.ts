@@ -36,6 +36,7 @@ export function createMetrics() {
   const labelOf = createAppLabels()
   return {
     taskAccepted: () => series.accepted.inc(),
+    strayError: () => series.strayErrors.inc(),
     taskEnded: (task: EndedTask) => countEnd(series, task, labelOf),
     writeBackEnded: (app: string, seconds: number) => series.writeBacks.observe({ app: labelOf(app) }, seconds),
     refreshEnded: (app: string, seconds: number) => series.refreshes.observe({ app: labelOf(app) }, seconds),
@@ -51,6 +52,7 @@ function createSeries(registry: Registry) {
   const byApp = { labelNames: ['app'] as const, registers }
   return {
     accepted: new Counter({ name: 'accepted_deployments', help: 'Tasks accepted', registers }),
+    strayErrors: new Counter({ name: 'stray_errors_total', help: 'Errors that nobody caught', registers }),
     ended: new Counter({
       name: 'deployments_total',
       help: 'Tasks of confirmed applications that ended, by result',

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { aTask, startService } from './support/service.ts'
 
 const main = fileURLToPath(new URL('../server/main.ts', import.meta.url))
+const keygen = 'ssh-keygen'
 
 test('a task outlives a restart, and a stop is clean', async () => {
   await using service = await startService()
@@ -43,15 +44,7 @@ describe('an SSH key that cannot be used ends the start with 78 and its cause', 
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
     try {
       const key = path.join(folder, 'key')
-      spawnSync('ssh-keygen', [
-        '-q',
-        '-t',
-        'ed25519',
-        '-N',
-        settings.SSH_KEY_PASS === undefined ? '' : 'secret',
-        '-f',
-        key,
-      ])
+      spawnSync(keygen, ['-q', '-t', 'ed25519', '-N', settings.SSH_KEY_PASS === undefined ? '' : 'secret', '-f', key])
       await prepare(key)
       const env = {
         PATH: process.env.PATH,
@@ -68,7 +61,7 @@ describe('an SSH key that cannot be used ends the start with 78 and its cause', 
       await rm(folder, { recursive: true })
     }
   }
-  const encrypt = async (key: string) => spawnSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'secret', '-f', key])
+  const encrypt = async (key: string) => spawnSync(keygen, ['-q', '-p', '-P', '', '-N', 'secret', '-f', key])
   const withoutMiddle = async (key: string) => {
     const lines = (await readFile(key, 'utf8')).split('\n')
     await writeFile(key, lines.toSpliced(2, 1).join('\n'))

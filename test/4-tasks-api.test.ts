@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TaskList } from '../contract/task.ts'
+import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { startFaultProxy } from './support/fault-proxy.ts'
+import { mintJwt } from './support/mint-jwt.ts'
+import { aTask, type Service, startService } from './support/service.ts'
+import { startStatementLog } from './support/statement-log.ts'
+
+const deployToken = 'deploy-token-of-this-test'
+const withToken = { 'Watcher-Deploy-Token': deployToken }
+const settings = { WATCHER_DEPLOY_TOKEN: deployToken }
+
+let database: TestDatabase
+let rows: Pool
+let replicas: readonly Service[]
+beforeAll(async () => {
+  database = await createTestDatabase()
+  rows = new Pool({ connectionString: database.url, max: 2 })
+  const first = await startService({ databaseUrl: database.url, settings })
+  replicas = [first, await startService({ databaseUrl: database.url, settings })]
+})
+afterAll(async () => {
+  for (const replica of replicas) await replica[Symbol.asyncDispose]()
+  await rows.end()
+  await database[Symbol.asyncDispose]()
+})
+
+const replica = (at: number): Service => {
+  const one = replicas[at % replicas.length]
+  if (!one) throw new Error('no replica was started')
+  return one
+}
+const idOf = ({ body }: { body: unknown }) => String((body as { id: string }).id)
+const anApp = () => `app-${randomUUID()}`
+const keyed = (key: string, headers: Record<string, string> = {}) => ({ 'Idempotency-Key': key, ...headers })
+const tasksOf = async (app: string) => (await rows.query('SELECT id FROM watcher.tasks WHERE app = $1', [app])).rowCount
+
+describe('Idempotency-Key', () => {
+  test('gives the same task to the same body, on every replica and in whatever order its fields come', async () => {
+    const [app, key] = [anApp(), randomUUID()]
+    const first = await replica(0).submitTask(aTask({ app }), keyed(key))
+    const { images, ...rest } = aTask({ app })
+    const again = await replica(1).submitTask({ images, ...rest, unknown: 1 }, keyed(key))
+    expect([first.status, again.status]).toEqual([202, 202])
+    expect(again.body).toEqual(first.body)
+    expect(await tasksOf(app)).toBe(1)
+  })
+
+  test('gives one task to thirty requests at once on two replicas', async () => {
+    const [app, key] = [anApp(), randomUUID()]
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => replica(at).submitTask(aTask({ app }), keyed(key))),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+    expect(new Set(answers.map(idOf)).size).toBe(1)
+    expect(await tasksOf(app)).toBe(1)
+  })
+
+  test('with another body, or another kind of credential, is 409 and accepts nothing', async () => {
+    const [app, key] = [anApp(), randomUUID()]
+    await replica(0).submitTask(aTask({ app }), keyed(key, withToken))
+    const otherBody = await replica(1).submitTask(aTask({ app, author: 'bob' }), keyed(key, withToken))
+    expect(otherBody).toMatchObject({ status: 409, body: { error: 'Idempotency-Key: was used with another body' } })
+    const anonymous = await replica(1).submitTask(aTask({ app }), keyed(key))
+    expect(anonymous).toMatchObject({ status: 409, body: { error: expect.stringContaining('kind of credential') } })
+    expect(await tasksOf(app)).toBe(1)
+  })
+
+  test.for([
+    ['empty', ''],
+    ['with a blank', 'a b'],
+    ['too long', 'x'.repeat(256)],
+    ['not ASCII', 'schl\u00fcssel'],
+  ])('that is %s is 406 and says what one must be', async ([, key = '']) => {
+    const answer = await replica(0).submitTask(aTask(), keyed(key))
+    expect(answer).toMatchObject({
+      status: 406,
+      body: { status: 'invalid payload', error: expect.stringContaining('idempotency-key: must be one value') },
+    })
+  })
+
+  test('comes after the body and the credential, and before the lock', async () => {
+    const [app, key] = [anApp(), randomUUID()]
+    const first = await replica(0).submitTask(aTask({ app }), keyed(key, withToken))
+    const submit = (task: unknown, headers: Record<string, string>) => replica(1).submitTask(task, headers)
+    await rows.query('UPDATE watcher.deploy_lock SET is_set = true')
+    try {
+      expect((await submit({ ...aTask({ app }), images: [] }, keyed(key))).status).toBe(406)
+      expect((await submit(aTask({ app }), keyed(key, { 'Watcher-Deploy-Token': 'wrong' }))).status).toBe(401)
+      expect(await submit(aTask({ app }), keyed(key, withToken))).toMatchObject({ status: 202, body: first.body })
+      expect((await submit(aTask({ app, author: 'bob' }), keyed(key, withToken))).status).toBe(409)
+      const fresh = keyed(randomUUID(), withToken)
+      expect(await submit(aTask({ app }), fresh)).toMatchObject({ status: 406, body: { status: 'rejected' } })
+      expect((await submit(aTask({ app }), { 'Watcher-Deploy-Token': 'wrong' })).status).toBe(406)
+      await rows.query('UPDATE watcher.deploy_lock SET is_set = false')
+      expect(await submit(aTask({ app }), fresh)).toMatchObject({ status: 202 })
+    } finally {
+      await rows.query('UPDATE watcher.deploy_lock SET is_set = false')
+    }
+  })
+
+  test('makes it safe to send again what was cut before its answer, 200 times', async () => {
+    const line = await startFaultProxy({ port: Number(new URL(database.url).port) })
+    await using _ = line
+    const url = Object.assign(new URL(database.url), { port: String(line.port) }).href
+    await using service = await startService({ databaseUrl: url, settings })
+    let cuts = 0
+    const resend = async (app: string, key: string): Promise<string> => {
+      for (let attempt = 0; attempt < 50; attempt += 1) {
+        const answer = await service.submitTask(aTask({ app }), keyed(key))
+        if (answer.status === 202) return idOf(answer)
+        expect(answer.status).toBe(503)
+      }
+      throw new Error('never accepted')
+    }
+    const duplicates: string[] = []
+    for (let round = 0; round < 200; round += 1) {
+      const [app, key] = [`cut-${round}-${randomUUID()}`, randomUUID()]
+      const sent = service.submitTask(aTask({ app }), keyed(key))
+      // Somewhere between the first look and the answer.
+      const cut = setTimeout(() => line.cut(), round % 8)
+      const { status } = await sent
+      clearTimeout(cut)
+      if (status !== 202) cuts += 1
+      await resend(app, key)
+      if ((await tasksOf(app)) !== 1) duplicates.push(app)
+    }
+    expect(duplicates).toEqual([])
+    expect(cuts).toBeGreaterThan(20)
+  })
+})
+
+describe('paging by cursor', () => {
+  test('shows every task once while tasks arrive on two replicas (spec 4)', async () => {
+    const project = `project-${randomUUID()}`
+    const submit = (at: number) => replica(at).submitTask(aTask({ app: anApp(), project }))
+    const before = (await Promise.all(Array.from({ length: 25 }, (_, at) => submit(at)))).map(idOf)
+    const seen: string[] = []
+    const page = async (cursor: string) =>
+      TaskList.parse((await replica(seen.length).request(`/api/v1/tasks?project=${project}&limit=4${cursor}`)).body)
+    let { tasks, total, next_cursor: next } = await page('')
+    expect(total).toBe(25)
+    for (;;) {
+      seen.push(...tasks.map(({ id }) => id))
+      if (next === undefined) break
+      const [answer] = await Promise.all([page(`&cursor=${next}`), submit(seen.length)])
+      expect(answer).not.toHaveProperty('total')
+      ;({ tasks, next_cursor: next } = answer)
+    }
+    expect(seen.toSorted()).toEqual(before.toSorted())
+  })
+
+  test.for(['x', '0', '../..', 'zzzzzzzzzzzz-00000000000000000000000000000000', '&offset=1'])(
+    'with the cursor "%s" is 400',
+    async (junk) => {
+      const good = '0-00000000000000000000000000000000'
+      const query = junk.startsWith('&') ? `${good}${junk}` : encodeURIComponent(junk)
+      const answer = await replica(0).request(`/api/v1/tasks?cursor=${query}`)
+      expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining('cursor: must') } })
+    },
+  )
+})
+
+describe('GET /api/v1/apps/summary', () => {
+  test('tells of the applications and when that was so, for a window of 1 to 90 days', async () => {
+    const app = anApp()
+    await replica(0).submitTask(aTask({ app }))
+    const { status, body } = await replica(0).request('/api/v1/apps/summary?days=7')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ days: 7, as_of: expect.any(Number), apps: expect.any(Array) })
+    expect((body as { apps: { app: string }[] }).apps).toContainEqual(
+      expect.objectContaining({ app, counts: { 'in progress': 1 }, recent: ['in progress'] }),
+    )
+    expect(await replica(0).request('/api/v1/apps/summary')).toMatchObject({ body: { days: 30 } })
+    for (const days of ['0', '91', '1.5', 'x', '']) {
+      expect(await replica(0).request(`/api/v1/apps/summary?days=${days}`)).toMatchObject({
+        status: 400,
+        body: { error: expect.stringContaining('days') },
+      })
+    }
+  })
+})
+
+describe('an accepted task', () => {
+  test('takes at most three round trips to the database on its way to the answer, with a key', async () => {
+    await using log = await startStatementLog({ port: Number(new URL(database.url).port) })
+    const url = Object.assign(new URL(database.url), { port: String(log.port) }).href
+    await using service = await startService({ databaseUrl: url, settings })
+    const submissions = 10
+    // What the replica does by itself after each one (claiming, watching, numbering) is not part of the answer.
+    const own = /"task_events"|"event_counter"|pg_notify|"free"|"held"|id = ANY|^(?:begin|commit|SET LOCAL)/i
+    const perTask = async (headers: () => Record<string, string>) => {
+      log.statements.length = 0
+      for (let count = 0; count < submissions; count += 1) {
+        expect((await service.submitTask(aTask({ app: anApp() }), headers())).status).toBe(202)
+      }
+      const counts = new Map<string, number>()
+      for (const text of log.statements) counts.set(text, (counts.get(text) ?? 0) + 1)
+      return [...counts].filter(([text, count]) => count >= submissions && !own.test(text))
+    }
+    const [look, acceptance] = [expect.stringContaining('deploy_lock'), expect.stringContaining('accept_task')]
+    const known = expect.stringContaining('idempotency_keys')
+    const once = (...texts: unknown[]) => texts.map((text) => [text, submissions])
+    expect(await perTask(() => ({}))).toEqual(once(look, acceptance))
+    expect(await perTask(() => keyed(randomUUID()))).toEqual(once(known, look, acceptance))
+  })
+})
+
+describe('limits of a client', () => {
+  test('refuse a submission and a stream too many with 429, JSON and Retry-After', async () => {
+    await using service = await startService({
+      databaseUrl: database.url,
+      settings: { SUBMISSIONS_PER_MINUTE: '2', STREAMS_PER_CLIENT: '1' },
+    })
+    const submitted = [await service.submitTask(), await service.submitTask(), await service.submitTask()]
+    expect(submitted.map(({ status }) => status)).toEqual([202, 202, 429])
+    expect(submitted[2]).toMatchObject({ body: { error: expect.stringContaining('2 requests a minute') } })
+    expect(Number(submitted[2]?.headers.get('retry-after'))).toBeGreaterThan(0)
+
+    const open = new AbortController()
+    const stream = { headers: { accept: 'text/event-stream' } }
+    const first = await fetch(`${service.url}/api/v1/events`, { ...stream, signal: open.signal })
+    expect(first.status).toBe(200)
+    const second = await service.request('/api/v1/events', stream)
+    expect(second).toMatchObject({ status: 429, body: { error: 'too many event streams are open' } })
+    expect(second.headers.get('retry-after')).not.toBeNull()
+    const behindProxy = new AbortController()
+    const headers = { ...stream.headers, 'x-forwarded-for': '203.0.113.9' }
+    expect((await fetch(`${service.url}/api/v1/events`, { headers, signal: behindProxy.signal })).status).toBe(200)
+    open.abort()
+    behindProxy.abort()
+  })
+})
+
+test('a JWT and a deploy token are different kinds of credential for a key', async () => {
+  const secret = 'a secret that only this test knows'
+  await using service = await startService({ databaseUrl: database.url, settings: { ...settings, JWT_SECRET: secret } })
+  const [app, key] = [anApp(), randomUUID()]
+  await service.submitTask(aTask({ app }), keyed(key, withToken))
+  const jwt = await mintJwt({ exp: Math.floor(Date.now() / 1000) + 60 }, secret)
+  expect((await service.submitTask(aTask({ app }), keyed(key, { Authorization: jwt }))).status).toBe(409)
+})

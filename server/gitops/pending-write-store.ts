@@ -348,7 +348,8 @@ async function recordCommits(
       commit: build.ref('found.commit'),
       repository: build.ref('found.repository'),
       branch,
-      updated: sql`now()`,
+      // now() is when the transaction began, and it may have waited since.
+      updated: sql`clock_timestamp()`,
     }))
     .execute()
 }

@@ -38,7 +38,7 @@ const insertTasks = `
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(noise, 1, 3) || '8' ||
       substr(noise, 4, 15))::uuid,
     at, at + make_interval(secs => 20 + 100 * luck), at + interval '15 minutes',
-    'app-' || rank, 'author-' || (n * 7919 % 60), 'project-' || (rank % 40),
+    'app-' || rank, 'author-' || (n::bigint * 7919 % 60), 'project-' || (rank % 40),
     jsonb_build_array(jsonb_build_object('image', 'registry.example/team-' || (rank % 20) || '/app-' || rank, 'tag', 'v1.' || n)),
     900, true, true, status, CASE WHEN status <> 'deployed' THEN status || ': no image' END,
     CASE WHEN status <> 'deployed' THEN 'timeout' END, 'https://argocd.example/applications/app-' || rank,

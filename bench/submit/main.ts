@@ -1,0 +1,97 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { startService } from '../../test/support/service.ts'
+import { startStatementLog } from '../../test/support/statement-log.ts'
+import { describeMachine } from '../support/describe-machine.ts'
+import { loadHistory } from '../support/load-history.ts'
+import { renderTable } from '../support/render-table.ts'
+import { startBenchPostgres } from '../support/start-bench-postgres.ts'
+import { type Load, submitFor } from './submit-for.ts'
+
+const historyTasks = 1_000_000
+const rounds = 3
+const roundMs = 5_000
+const warmUpMs = 3_000
+const countedTasks = 200
+const bar = 0.35
+
+const profile = process.env.PROFILE_DIR
+const settings = {
+  REQUIRE_CREDENTIAL: 'false',
+  ...(profile === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` }),
+}
+
+await using postgres = await startBenchPostgres()
+console.log(describeMachine())
+console.log(await describeRoundTrips(postgres.url))
+const bare = await startBareRoute(postgres.url)
+const rows: string[][] = []
+await measureTable('empty')
+if (!process.argv.includes('--empty-only')) {
+  const began = performance.now()
+  await loadHistory(postgres.url, historyTasks)
+  console.log(`loaded ${historyTasks} tasks in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  await measureTable('1,000,000 tasks')
+}
+bare.stop()
+const heading = ['table, connections', 'bare/s', 'p99 ms', 'service/s', 'p99 ms', 'ratio', `>= ${bar}`]
+console.log(renderTable(heading, rows))
+
+async function measureTable(table: string): Promise<void> {
+  await using service = await startService({ databaseUrl: postgres.url, settings })
+  for (const url of [bare.url, service.url]) await submitFor(url, 16, warmUpMs)
+  for (const connections of [1, 64]) {
+    const loads: { bare: Load; service: Load }[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const bareLoad = await submitFor(bare.url, connections, roundMs)
+      loads.push({ bare: bareLoad, service: await submitFor(service.url, connections, roundMs) })
+    }
+    rows.push(rowOf(`${table}, ${connections}`, loads))
+  }
+}
+
+function rowOf(name: string, loads: readonly { bare: Load; service: Load }[]): string[] {
+  const sides = ['bare', 'service'] as const
+  const rate = (side: (typeof sides)[number]) => median(loads.map((load) => load[side].rate))
+  const p99 = (side: (typeof sides)[number]) => median(loads.map((load) => load[side].latencyMs.p99))
+  const ratio = median(loads.map((load) => load.service.rate / load.bare.rate))
+  const figures = sides.flatMap((side) => [rate(side).toFixed(0), p99(side).toFixed(1)])
+  return [name, ...figures, ratio.toFixed(2), ratio >= bar ? 'yes' : 'NO']
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+async function startBareRoute(databaseUrl: string) {
+  const child = fork(fileURLToPath(new URL('./bare-route.ts', import.meta.url)), {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+  })
+  const [port] = await once(child, 'message')
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.disconnect() }
+}
+
+/** One task after another through a line that notes every statement; what the service does besides is told apart. */
+async function describeRoundTrips(databaseUrl: string): Promise<string> {
+  await using log = await startStatementLog({ port: Number(new URL(databaseUrl).port) })
+  const logged = Object.assign(new URL(databaseUrl), { port: String(log.port) }).href
+  await using service = await startService({ databaseUrl: logged, settings })
+  const count = async (headers: Record<string, string>[]) => {
+    log.statements.length = 0
+    for (const header of headers) {
+      const { status } = await service.submitTask(undefined, header)
+      if (status !== 202) throw new Error(`not accepted: ${status}`)
+    }
+    const ofRequests = log.statements.filter((text) =>
+      /accept_task|from "watcher"\."(?:deploy_lock|idempotency_keys)"/.test(text),
+    )
+    return { ofRequests: ofRequests.length / headers.length, all: log.statements.length / headers.length }
+  }
+  const plain = await count(Array.from({ length: countedTasks }, () => ({})))
+  const keyed = await count(Array.from({ length: countedTasks }, (_, n) => ({ 'Idempotency-Key': `bench-${n}` })))
+  return (
+    `round trips to PostgreSQL for an accepted task: ${plain.ofRequests} (with an Idempotency-Key ${keyed.ofRequests}); ` +
+    `with claiming, watching and numbering ${plain.all.toFixed(1)} at one task after another`
+  )
+}

@@ -1,0 +1,48 @@
+import { Client } from 'undici'
+import { appName, imageName } from '../support/load-history.ts'
+import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
+
+/** Applications that take turns; a task supersedes the one before it of its application, if that has not ended. */
+const applications = 2_000
+
+export type Load = { readonly rate: number; readonly latencyMs: Quantiles }
+
+let submitted = 0
+
+/** Submits tasks on so many connections, each with the next one as soon as the last was answered. */
+export async function submitFor(url: string, connections: number, ms: number): Promise<Load> {
+  const latencies: number[] = []
+  const began = performance.now()
+  const submitter = async () => {
+    const client = new Client(url)
+    try {
+      while (performance.now() < began + ms) latencies.push(await submitOne(client))
+    } finally {
+      await client.close()
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, submitter))
+  const seconds = (performance.now() - began) / 1000
+  return { rate: latencies.length / seconds, latencyMs: quantilesOf(latencies) }
+}
+
+async function submitOne(client: Client): Promise<number> {
+  submitted += 1
+  const rank = 1_000 + (submitted % applications)
+  const body = JSON.stringify({
+    app: appName(rank),
+    author: 'bench',
+    project: 'bench',
+    images: [{ image: imageName(rank), tag: `v${submitted}` }],
+  })
+  const sentAt = performance.now()
+  const answer = await client.request({
+    method: 'POST',
+    path: '/api/v1/tasks',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode !== 202) throw new Error(`not accepted: ${answer.statusCode} ${text}`)
+  return performance.now() - sentAt
+}

@@ -11,7 +11,7 @@ export type LockRequest = { readonly reason: string | null; readonly until: Date
 const overrideMs = 15 * 60 * 1000
 
 /** All SQL of the deploy lock, but for the hold of an accepting transaction (accept_task in storage/migrations). */
-export function createDeployLockStore({ query }: Database) {
+export function createDeployLockStore({ query, settings }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */
     async read(): Promise<{ at: Date; stored: StoredLock }> {
@@ -27,7 +27,8 @@ export function createDeployLockStore({ query }: Database) {
      */
     set: ({ reason, until }: LockRequest, actor: Actor): Promise<'set' | 'past'> =>
       query.transaction().execute(async (transaction) => {
-        const { at, ...row } = await selected(transaction).forUpdate().executeTakeFirstOrThrow()
+        await takeTurn(transaction)
+        const { at, ...row } = await selected(transaction).executeTakeFirstOrThrow()
         if (until && until <= at) return 'past'
         const stored = storedLockOf(row)
         const since = isSetAt(at, stored) ? stored.since : at
@@ -44,7 +45,8 @@ export function createDeployLockStore({ query }: Database) {
     /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour, from now. */
     release: (closedTimes: (around: Date) => ClosedTimes, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
-        const { at } = await selected(transaction).forUpdate().executeTakeFirstOrThrow()
+        await takeTurn(transaction)
+        const { at } = await selected(transaction).executeTakeFirstOrThrow()
         const window = windowAt(closedTimes(at), at)
         const overrideUntil = window ? new Date(at.getTime() + overrideMs) : null
         await write(transaction, {
@@ -58,6 +60,14 @@ export function createDeployLockStore({ query }: Database) {
         const detail = overrideUntil ? `the lockdown window is open until ${overrideUntil.toISOString()}` : undefined
         await recordAction(transaction, { action: 'lock_released', actor, ...(detail === undefined ? {} : { detail }) })
       }),
+  }
+
+  /**
+   * Waits for those that hold the row now, while those that come later queue behind; a lock of the row alone would let
+   * them go first, for ever. Looks are not kept waiting.
+   */
+  async function takeTurn(transaction: Kysely<Schema>): Promise<void> {
+    await sql`LOCK TABLE ${sql.id(settings.schema, 'deploy_lock')} IN EXCLUSIVE MODE`.execute(transaction)
   }
 }
 export type DeployLockStore = ReturnType<typeof createDeployLockStore>

@@ -3,13 +3,14 @@ const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
 const secretParameter = /((?:deploy_token|access_token)=)[^&\s"#\\]+/gi
 const scopedToken = /\bdwt_[\w-]{43}/g
+const jwt = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/)[^/\s"@]+@/gi
 const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
  * Makes one line of the log safe: known secrets in plain, JSON, base64 and URL form, credential headers, the deploy token
- * in a URL, deploy tokens that this service issued, user and password of an address, and characters that would write on
- * somebody's terminal.
+ * in a URL, JWTs, deploy tokens that this service issued, user and password of an address, and characters that would
+ * write on somebody's terminal.
  */
 export function createRedactor(secrets: () => readonly string[]): (line: string) => string {
   return (line) => {
@@ -19,6 +20,7 @@ export function createRedactor(secrets: () => readonly string[]): (line: string)
       .replace(secretHeader, `"$1":"${hidden}"`)
       .replace(secretParameter, `$1${hidden}`)
       .replace(scopedToken, hidden)
+      .replace(jwt, hidden)
       .replace(userinfo, `$1${hidden}@`)
       .replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
   }

@@ -1,11 +1,10 @@
+import { hideSecrets } from '../secrets/hide-secrets.ts'
+
 const maxBytes = 2048
 
 /** Makes git's or a hook's words fit to be shown: no secret, no control characters, at most 2 KiB. */
 export function redactGitText(text: string, secrets: readonly string[]): string {
-  const known = secrets
-    .filter((secret) => secret.length > 3)
-    .reduce((shown, secret) => shown.replaceAll(secret, '<redacted>'), text)
-  const shown = known
+  const shown = hideSecrets(text, secrets)
     .replace(/:\/\/[^/@\s]+@/g, '://<redacted>@')
     .replace(/\b(?:gh[pousr]_|github_pat_|glpat-|dwt_|xox[abp]-)[\w-]{8,}/g, '<redacted>')
     .replace(/\b(bearer|basic|token|password)([ =:]+)\S{8,}/gi, '$1$2<redacted>')

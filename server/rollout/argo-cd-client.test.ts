@@ -140,6 +140,17 @@ test('a server that is silent or gone is unreachable, and no reason holds the to
   expect((await nowhere.readApplication(shop)).kind).toBe('unreachable')
 })
 
+test.for([401, 403, 500])('what an answer with %i repeats of the token is not told on', async (status) => {
+  const token = 'secret/of+the=test'
+  const forms = [token, encodeURIComponent(token), Buffer.from(`x:${token}`).toString('base64')]
+  const message = `${'x'.repeat(250)} ${forms.join(' ')} at http://me:pass-of-the-test@argocd.example/`
+  await using server = await aServer(answer(status, { code: 2, message }))
+  await using client = aClient(server.url, () => token)
+  const stream = await client.openStream({ liveOnly: false, signal: AbortSignal.timeout(5_000) })
+  const told = JSON.stringify([await client.readApplication(shop), await client.probe(), stream])
+  expect(told).not.toMatch(/secret|of.{1,3}the.{1,3}test|c2Vjcm|NlY3Jl|zZWNyZX|pass-of/)
+})
+
 test('calls carry the path prefix, namespace, project and the newest token', async () => {
   await using server = await aServer(answer(200, application))
   let token = 'one'

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Agent, fetch, type Response } from 'undici'
+import { hideSecrets } from '../secrets/hide-secrets.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
 import { createLargeJsonReader, largeJsonBytes } from './large-json-reader.ts'
@@ -76,6 +77,13 @@ export function createArgoCdClient(
     return url
   }
 
+  /** Others may repeat in their words what we sent them; some of these words are shown to everybody. */
+  const discreet = <Outcome extends object>(outcome: Outcome): Outcome => {
+    if (!('why' in outcome) || typeof outcome.why !== 'string') return outcome
+    const why = hideSecrets(outcome.why, [settings.token()]).replace(/:\/\/[^/@\s]+@/g, '://<redacted>@')
+    return { ...outcome, why: why.slice(0, maxWhyLength) }
+  }
+
   const callOnce = async (call: Call): Promise<Answer | Unreachable> => {
     try {
       const response = await fetch(urlOf(call), {
@@ -107,8 +115,8 @@ export function createArgoCdClient(
     kind: Kind,
     answer: Answer | Unreachable,
   ): Promise<ReadOutcome<AnswerValues[Kind]>> => {
-    if ('kind' in answer) return answer
-    if (answer.status !== 200) return failureOf(answer)
+    if ('kind' in answer) return discreet(answer)
+    if (answer.status !== 200) return discreet(failureOf(answer))
     const value = isLarge(answer)
       ? await large.parseAnswer(kind, answer.bytes)
       : parseAnswer(kind, parseJson(textOf(answer)))
@@ -185,9 +193,9 @@ export function createArgoCdClient(
           // Exactly this: anything else gets another framing, without keepalives.
           headers: { accept: 'text/event-stream', authorization: `Bearer ${settings.token()}` },
         })
-        return await openingOf(response)
+        return discreet(await openingOf(response))
       } catch (error) {
-        return { kind: 'unreachable', why: describeFailure(error) }
+        return discreet({ kind: 'unreachable', why: describeFailure(error) })
       }
     },
 
@@ -285,7 +293,9 @@ function onlyNamed(
   return isRight ? outcome : notItsJson
 }
 
-const maxMessageLength = 300
+/** Cut only after secrets were taken out, or half of one would be left. */
+const maxWhyLength = 300
+const maxMessageLength = 10_000
 
 function messageOf(body: unknown): string {
   const message = textAt(body, 'message') ?? textAt(body, 'error') ?? textAt(objectAt(body, 'error'), 'message')

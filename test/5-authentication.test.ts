@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { SessionState } from '../contract/auth.ts'
 import { createHttpBrowser, type HttpBrowser } from './support/http-browser.ts'
 import { clientId, reserveIdentityProvider, type TestIdentityProvider } from './support/identity-provider.ts'
@@ -396,4 +397,37 @@ test('no log line holds a token, a cookie or the secret of the client', async ()
   expect(service.logs()).not.toContain(idp.settings.IDP_CLIENT_SECRET)
   expect(service.logs()).not.toMatch(/eyJ[\w-]{20,}/)
   expect(service.logs()).not.toMatch(/[?&]code=(?!<redacted>)/)
+})
+
+test('the API document says of each operation what it is for, what it needs and how it can fail', async () => {
+  const { body } = await service.request('/swagger/index.html/json')
+  const { paths, components } = ApiDocument.parse(body)
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+  )
+  const own = ['post /api/v1/deploy-lock', 'delete /api/v1/deploy-lock', 'get /api/v1/audit', 'get /auth/login']
+  expect(operations.map(({ name }) => name)).toEqual(expect.arrayContaining(own))
+  for (const { name, summary, security = [], responses } of operations) {
+    expect(summary, name).toBeTruthy()
+    for (const scheme of security.flatMap(Object.keys))
+      expect(Object.keys(components.securitySchemes)).toContain(scheme)
+    const needsUser = security.length > 0 && !security.some((way) => Object.keys(way).length === 0)
+    if (needsUser && name.includes('/api/'))
+      expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['401', '403']))
+  }
+})
+
+const ApiDocument = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        summary: z.string().optional(),
+        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+        responses: z.record(z.string(), z.unknown()),
+      }),
+    ),
+  ),
+  components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
 })

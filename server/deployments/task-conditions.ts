@@ -63,5 +63,5 @@ const seconds = (value: number) => sql<Date>`to_timestamp(${value}::double preci
 
 function holds(part: string): Expression<SqlBool> {
   const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<SqlBool>`searched ILIKE ${pattern}`
+  return sql<SqlBool>`searched LIKE lower(${pattern})`
 }

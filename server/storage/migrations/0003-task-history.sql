@@ -1,10 +1,12 @@
--- What `search` looks through, a line each; the images as name:tag.
+-- What `search` looks through, a line each; the images as name:tag. In small letters and compared byte by byte, since
+-- ILIKE costs ten times as much.
 CREATE FUNCTION searched_text(app text, author text, project text, images jsonb, id uuid, commit text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT concat_ws(E'\n', app, author, project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'), id::text, commit)
+  SELECT lower(concat_ws(E'\n', app, author, project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'),
+    id::text, commit))
   FROM jsonb_array_elements(images) AS image
 $$;
-ALTER TABLE tasks ADD COLUMN searched text NOT NULL
+ALTER TABLE tasks ADD COLUMN searched text COLLATE "C" NOT NULL
   GENERATED ALWAYS AS (searched_text(app, author, project, images, id, commit)) STORED;
 
 -- The images of a task whatever their order, short enough to be compared by an index.

@@ -30,17 +30,23 @@ type Dependencies<Claimed> = {
 export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
   const { replica, tasks, watcher, buryDead, wakeUps, onTrouble } = dependencies
 
-  const claimAll = async (watched?: readonly string[]) => {
+  let recalledAtMs = Number.NEGATIVE_INFINITY
+  let isUnsure = false
+  /** After a claim without an answer some tasks may be ours that nobody watches; otherwise they are looked for now and then. */
+  const claimAll = async () => {
     const owner = replica.id()
     if (!owner) return
+    const isRecall = isUnsure || performance.now() - recalledAtMs > forgottenIntervalMs
+    if (isRecall) recalledAtMs = performance.now()
+    isUnsure = true
     let claimed: Claimed[]
     do {
-      claimed = await tasks.claim(owner, claimedAtOnce, watched)
+      claimed = await tasks.claim(owner, claimedAtOnce, isRecall ? watcher.watchedIds() : undefined)
       if (claimed.length > 0) await watcher.watch(claimed)
-    } while (claimed.length === claimedAtOnce && !watched)
+    } while (claimed.length === claimedAtOnce)
+    isUnsure = false
   }
   const claiming = repeat(claimAll, sweepIntervalMs, onTrouble, claimRestMs)
-  const recalling = repeat(() => claimAll(watcher.watchedIds()), forgottenIntervalMs, onTrouble)
   const burying = repeat(
     async () => {
       if (replica.id() && (await buryDead()) > 0) claiming.nudge()
@@ -59,7 +65,7 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
   return {
     async [Symbol.asyncDispose]() {
       for (const stop of unsubscribe) stop()
-      await Promise.all([claiming, recalling, burying, dropping].map((one) => one[Symbol.asyncDispose]()))
+      await Promise.all([claiming, burying, dropping].map((one) => one[Symbol.asyncDispose]()))
     },
   }
 }

@@ -1,6 +1,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { buryDeadReplicas } from './bury-dead-replicas.ts'
 import { createReplica } from './replica.ts'
@@ -76,6 +77,29 @@ test('a replica whose row was taken away owns nothing and registers again', asyn
   await expect.poll(() => lost.mock.calls.length, { timeout: 5_000 }).toBe(1)
   await expect.poll(() => replica.id(), { timeout: 5_000 }).toBeDefined()
   await replica[Symbol.asyncDispose]()
+})
+
+test('a replica that no answer reaches gives up by itself, before others may think it dead', async () => {
+  await using line = await startFaultProxy({ port: Number(new URL(testDatabase.url).port) })
+  const connectionString = Object.assign(new URL(testDatabase.url), { port: String(line.port) }).href
+  const replica = createReplica({ ...testDatabase.settings, connection: { connectionString } }, 'nobody_notifies')
+  const lost = vi.fn<() => void>()
+  const nothing = () => undefined
+  replica.start({ onRegistered: async () => nothing(), onLost: lost, onNotification: nothing, onTrouble: nothing })
+  await expect.poll(() => replica.id()).toBeDefined()
+  const beats = async () => (await database.query.selectFrom('replicas').select('heartbeat_at').execute()).at(0)
+  const atStart = await beats()
+  await expect.poll(beats, { timeout: 4_000, interval: 20 }).not.toEqual(atStart)
+  const lastBeat = performance.now()
+  line.mood = 'swallow'
+  await expect.poll(() => replica.id(), { timeout: 10_000, interval: 20 }).toBeUndefined()
+  expect(performance.now() - lastBeat).toBeLessThan(8_500)
+  line.cut()
+  line.mood = 'well'
+  await expect.poll(() => lost.mock.calls.length, { timeout: 5_000 }).toBe(1)
+  await expect.poll(() => replica.id(), { timeout: 5_000 }).toBeDefined()
+  await replica[Symbol.asyncDispose]()
+  await database.query.deleteFrom('replicas').execute()
 })
 
 test('a row without its lock is buried, a living replica is not', async () => {

@@ -237,6 +237,18 @@ describe('records', () => {
     expect(ends.size).toBe(0)
   })
 
+  test('of two claims of a task the later one counts, whichever is heard of first', async () => {
+    const fences: string[] = []
+    const finish: RolloutWatcherDeps<string>['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
+    const records = { saveBaseline: async () => true, saveProgress: async () => true, finish }
+    const { watcher, clock } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '10' } })])
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '9' } })])
+    await clock.advanceTo(10_000)
+    expect(fences).toEqual(['10'])
+  })
+
   test('a write that fails is tried again until it works', async () => {
     let failures = 3
     const finished: string[] = []

@@ -356,6 +356,8 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   const watchOne = (task: WatchedTask) => {
+    const claimed = appOfTask.get(task.id)?.tasks.get(task.id)?.task.claim
+    if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
     forget(task.id)
     const application =
       applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)

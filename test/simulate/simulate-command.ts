@@ -30,7 +30,7 @@ function planOf(seed: number): HistoryPlan {
   return planHistory(seed, seed % 2 === 1 ? 'safety' : 'liveness')
 }
 
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+const commit = commitNow()
 console.log(`${plans.length} histories at commit ${commit}; repeat one with: npm run simulate -- --seed N`)
 
 const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-simulate-'))
@@ -48,6 +48,14 @@ try {
 }
 console.log(`${plans.length - broken} of ${plans.length} histories broke no invariant`)
 process.exit(broken === 0 ? 0 : 1)
+
+function commitNow(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' }).trim()
+  } catch {
+    return 'unknown' // an unpacked archive
+  }
+}
 
 async function isGood(plan: HistoryPlan): Promise<boolean> {
   const began = performance.now()

@@ -12,6 +12,7 @@ import { renderDemoHints } from './launcher/render-demo-hints.mjs'
 import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/requirements.mjs'
 import { simulatorReady, spawnSimulator } from './launcher/simulator.mjs'
 import { watchNpm } from './launcher/watch-npm.mjs'
+import { nodeEnvironment, nodeFlags } from './server/node-flags.mjs'
 import { startEmbeddedPostgres } from './server/storage/embedded-postgres.mjs'
 import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './server/storage/embedded-postgres-files.mjs'
 import { spawnGuarded, stopChild } from './server/storage/guarded-child.mjs'
@@ -110,8 +111,8 @@ function startServer(node, env) {
   const main = path.join(checkout, 'server', 'main.ts')
   const child = spawnGuarded({
     command: node,
-    args: [main],
-    env,
+    args: [...nodeFlags, main],
+    env: { ...nodeEnvironment, ...env },
     stopSignal: 'TERM',
     stdout: 'inherit',
     stderr: 'inherit',

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type TaskRecord, type TaskSubmission, TaskRecord as taskSchema } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
+import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { createTestDatabase } from './database.ts'
@@ -104,10 +105,10 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
 type Child = ReturnType<typeof spawnGuarded>
 
 function spawnService(settings: Readonly<Record<string, string>>, onOutput: (text: string) => void): Child {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings } // nothing else of the developer's
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...nodeEnvironment, ...settings } // nothing else of the developer's
   const plan = {
     command: process.execPath,
-    args: [main],
+    args: [...nodeFlags, main],
     env,
     stopSignal: 'TERM',
     stdout: 'pipe',

@@ -11,6 +11,7 @@ describe('the redactor of the log', () => {
     ['percent-encoded', `?x=${encodeURIComponent(secret)}`],
     ['in base64', Buffer.from(secret).toString('base64')],
     ['in base64url', Buffer.from(secret).toString('base64url')],
+    ['in the base64 of basic authentication', Buffer.from(`me:${secret}`).toString('base64')],
   ])('hides a known secret %s', ([, line]) => {
     expect(redact(line)).toContain('<redacted>')
     expect(redact(line)).not.toMatch(/ca(?:ñ|%C3%B1)ary|Y2HDsWFyeS/)

@@ -1,3 +1,5 @@
+import { hideSecrets } from '../secrets/hide-secrets.ts'
+
 const hidden = '<redacted>'
 const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
@@ -13,32 +15,14 @@ const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
  * write on somebody's terminal.
  */
 export function createRedactor(secrets: () => readonly string[]): (line: string) => string {
-  return (line) => {
-    let safe = line
-    for (const form of secrets().flatMap(formsOf)) safe = safe.replaceAll(form, hidden)
-    return safe
+  return (line) =>
+    hideSecrets(line, secrets())
       .replace(secretHeader, `"$1":"${hidden}"`)
       .replace(secretParameter, `$1${hidden}`)
       .replace(scopedToken, hidden)
       .replace(jwt, hidden)
       .replace(userinfo, `$1${hidden}@`)
       .replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  }
-}
-
-/** A shorter text would hide half of every line and protects nothing. */
-const shortestSecret = 4
-
-function formsOf(secret: string): string[] {
-  if (secret.length < shortestSecret) return []
-  const base64 = Buffer.from(secret)
-    .toString('base64')
-    .replace(/={1,2}$/, '')
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64, base64url(base64)]
-}
-
-function base64url(base64: string): string {
-  return base64.replaceAll('+', '-').replaceAll('/', '_')
 }
 
 /** A deploy token, and what the identity provider sends a browser back with. */

@@ -6,7 +6,18 @@ const shortestMiddle = 8
 
 /** Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL, or within something in base64. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.flatMap(formsOf).reduce((safe, form) => safe.replaceAll(form, hidden), text)
+  return secrets.flatMap(knownFormsOf).reduce((safe, form) => safe.replaceAll(form, hidden), text)
+}
+
+/** Each line of the log is looked through for the same few secrets; those that were rotated away are forgotten in time. */
+const knownForms = new Map<string, readonly string[]>()
+const mostKnown = 100
+
+function knownFormsOf(secret: string): readonly string[] {
+  const forms = knownForms.get(secret) ?? formsOf(secret)
+  if (knownForms.size >= mostKnown) knownForms.clear()
+  knownForms.set(secret, forms)
+  return forms
 }
 
 /** The whole before its parts, so that nothing of it is left over. */

@@ -206,4 +206,4 @@ test('no secret leaves the service in a whole history with errors: logs, answers
     ),
   )
   expect(found).toEqual([])
-})
+}, 120_000)

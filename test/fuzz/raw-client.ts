@@ -53,9 +53,9 @@ const splitAt = (line: string, sign: string): [string, string] => {
 function bodyOf(bytes: Buffer, headers: ReadonlyMap<string, string>, isOver: boolean): string | undefined {
   const length = headers.get('content-length')
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (length !== undefined && bytes.length >= Number(length)) return bytes.toString('utf8', 0, Number(length))
   if (isOver || isStream) return bytes.toString('utf8')
-  if (headers.get('transfer-encoding') !== undefined) return unchunk(bytes)
-  return length !== undefined && bytes.length >= Number(length) ? bytes.toString('utf8') : undefined
+  return headers.get('transfer-encoding') === undefined ? undefined : unchunk(bytes)
 }
 
 function unchunk(bytes: Buffer): string | undefined {

@@ -48,6 +48,7 @@ export const demoSettings = (environment, simulator) => ({
   SSH_KEY_PATH: simulator.sshKeyPath,
   SSH_KNOWN_HOSTS: simulator.knownHostsPath,
   OVERRIDE_FILE_PREFIX: 'argocd',
+  DRAIN_DELAY: environment.DRAIN_DELAY || '0', // nobody stands between the demo and its reader
   LOG_LEVEL: environment.LOG_LEVEL || 'warn',
   ...(isCredentialSet(environment) ? {} : { WATCHER_DEPLOY_TOKEN: 'demo' }),
   ...Object.fromEntries(

@@ -4,7 +4,7 @@ import { surviveStrayErrors } from './stray-errors.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
 const configurationError = 78
-/** Requests under way and owned work get this long to finish. */
+/** Draining, requests under way and owned work get this long together. */
 const stopLimitMs = 25_000
 
 function exitForSettings(error: unknown): never {
@@ -16,13 +16,13 @@ function exitForSettings(error: unknown): never {
 async function start() {
   try {
     const { settings, warnings } = readSettings(process.env)
-    return { settings, service: await compose(settings, warnings) }
+    return await compose(settings, warnings)
   } catch (error) {
     return exitForSettings(error)
   }
 }
 
-const { settings, service } = await start()
+const service = await start()
 surviveStrayErrors(process, service.noteStrayError)
 
 let isStopping = false
@@ -32,7 +32,7 @@ async function stop(signal: string): Promise<void> {
   const limit = setTimeout(() => {
     service.log.error(`not everything could be finished within ${stopLimitMs / 1000} s`)
     process.exit(1)
-  }, stopLimitMs + settings.http.drainDelayMs)
+  }, stopLimitMs)
   limit.unref()
   service.log.info(`${signal}: stopping`)
   await service.drain()

@@ -12,7 +12,7 @@ export const definitions = z.object({
   METRICS_PORT: value.port.optional(),
   PUBLIC_URL: value.httpAddress.optional(),
   TRUST_PROXY: value.proxies.prefault(''),
-  DRAIN_DELAY: value.duration.prefault('0'),
+  DRAIN_DELAY: value.duration.prefault('5s'),
   SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('0'),
   STREAMS_PER_CLIENT: value.wholeNumber(1, 5_000).prefault('100'),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).prefault('info'),

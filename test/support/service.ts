@@ -49,6 +49,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     ARGO_URL: 'http://127.0.0.1:1',
     ...('ARGO_TOKEN_FILE' in settings ? {} : { ARGO_TOKEN: 'token-of-the-test' }),
     OVERRIDE_FILE_PREFIX: 'argocd',
+    DRAIN_DELAY: '0',
     ...settings,
   }
   let output = ''

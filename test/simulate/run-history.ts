@@ -95,10 +95,15 @@ function createWorld(replicas: Replicas) {
     busy[replica] = done
     return done
   }
-  const start = (replica: number) =>
+  /** A process that finds no database at its start ends, and is started again by whoever runs it. */
+  const start = (replica: number, tries = 3) =>
     inTurn(replica, async (one) => {
-      await setMood(one.lines.database, 'well') // it would not get ready without
-      if (!one.isRunning()) await one.restart()
+      for (let left = tries; left > 0 && !one.isRunning(); left -= 1) {
+        setMood(one.lines.database, 'well')
+        await one.restart().catch((error: unknown) => {
+          if (one.isRunning()) throw error
+        })
+      }
     })
   const keepTruth = async (app: string) => {
     const known = truth.get(app) ?? []

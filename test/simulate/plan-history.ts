@@ -8,9 +8,9 @@ const windows = [4, 6, 8] as const
 const commandsMs = 10_000
 
 export type Credential = 'token' | 'none' | 'bad'
-export type Line = 'database' | 'controller'
+type Line = 'database' | 'controller'
 
-export type Command =
+type Command =
   | { kind: 'submit'; replica: number; app: string; tag: string; credential: Credential; timeout: number }
   /** The same body again, as a pipeline does that heard no answer. `submission` counts from the first. */
   | { kind: 'resend'; replica: number; submission: number }

@@ -22,9 +22,17 @@ export function loadHostKeys(folder: string): HostKeys {
 }
 
 function writeKeyPair(path: string, comment: string): void {
-  const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment })
+  const pair = readableKeyPair(comment)
   writeFileSync(path, pair.private, { mode: 0o600 })
   writeFileSync(`${path}.pub`, `${pair.public}\n`)
+}
+
+/** The library cannot read every key it makes (about one of 230). */
+function readableKeyPair(comment: string) {
+  for (;;) {
+    const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment })
+    if (!(ssh2.utils.parseKey(pair.private) instanceof Error)) return pair
+  }
 }
 
 /** The line with which a client knows the host again. */

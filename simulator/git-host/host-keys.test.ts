@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import ssh2 from 'ssh2'
+import { expect, test } from 'vitest'
+import { loadHostKeys } from './host-keys.ts'
+
+test('every key that is made can be read again', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'host-keys-'))
+  const unreadable = Array.from({ length: 1_000 }, (_, index) => loadHostKeys(path.join(folder, String(index)))).filter(
+    ({ hostKey }) => ssh2.utils.parseKey(hostKey) instanceof Error,
+  )
+  rmSync(folder, { recursive: true })
+  expect(unreadable).toEqual([])
+})

@@ -7,6 +7,7 @@ import {
   type Gate,
   type GateContext,
   hasOperationFailed,
+  isComparedInSameSecond,
   isOperationActive,
   open,
 } from './gates.ts'
@@ -135,6 +136,16 @@ export function isOurFailure(context: GateContext): boolean {
   return application.operation.revisions.some((revision) => standingOf(context, commit, revision) === 'reached')
 }
 
+/** Whether the last operation worked on something that is not known to hold our commit. */
+export function isOperationOlder(context: GateContext): boolean {
+  const { commit, application } = context
+  if (commit === undefined || application.isHydrated || application.operation === undefined) return false
+  return followingSources(application.sources, commit).some((index) => {
+    const operated = application.operation?.revisions[index] ?? ''
+    return operated !== application.revisions[index] && standingOf(context, commit, operated) !== 'reached'
+  })
+}
+
 /** The questions about ancestry that this snapshot raises. */
 export function wantedRelations(context: GateContext): readonly WantedAction[] {
   const { application, commit } = context
@@ -153,7 +164,8 @@ function relationOf(repository: string, commit: string, revision: string): Wante
 
 /** What the application was compared with and, once an operation is over, what that one worked on. */
 function sourceRevisions({ application }: GateContext, commit: AwaitedCommit): readonly string[] {
-  const operated = hasOperationFailed(application) ? (application.operation?.revisions ?? []) : []
+  const isTelling = hasOperationFailed(application) || isComparedInSameSecond(application)
+  const operated = isTelling ? (application.operation?.revisions ?? []) : []
   return followingSources(application.sources, commit).flatMap((index) => [
     application.revisions[index] ?? '',
     operated[index] ?? '',

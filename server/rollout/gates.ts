@@ -82,13 +82,20 @@ export function hasOperationFailed({ operation }: ObservedApplication): boolean 
 
 /**
  * Closed from the end of an operation until a comparison that started after it: health may still be from before.
- * Both times are the delivery controller's own and have whole seconds.
+ * Both times are the delivery controller's own and have whole seconds. The same second is enough, unless the operation applied
+ * something older than what is awaited (`isOlder`): then a comparison that began before its end shows what is no longer there.
  */
-export function gatePostOperation({ application }: Pick<GateContext, 'application'>): Gate {
+export function gatePostOperation({ application }: Pick<GateContext, 'application'>, isOlder = false): Gate {
   const finishedAtMs = application.operation?.finishedAtMs
   if (finishedAtMs === undefined) return open('P')
-  if (application.reconciledAtMs !== undefined && application.reconciledAtMs >= finishedAtMs) return open('P')
+  const { reconciledAtMs } = application
+  const isCompared = reconciledAtMs !== undefined && reconciledAtMs >= finishedAtMs
+  if (isCompared && !(isOlder && isComparedInSameSecond(application))) return open('P')
   return closed('P', 'a comparison after the operation')
+}
+
+export function isComparedInSameSecond({ operation, reconciledAtMs }: ObservedApplication): boolean {
+  return reconciledAtMs !== undefined && reconciledAtMs === operation?.finishedAtMs
 }
 
 export function gateHealthy(context: Pick<GateContext, 'application' | 'acceptSuspended'>): Gate {

@@ -1,5 +1,5 @@
 import { gateImages, gateVerified } from './gate-images.ts'
-import { gateOperationOver, gateRevision } from './gate-revision.ts'
+import { gateOperationOver, gateRevision, isOperationOlder } from './gate-revision.ts'
 import {
   type Gate,
   type GateContext,
@@ -27,7 +27,7 @@ export function judgeGates(context: GateContext): Gates {
     gateRevision(context),
     gateSynced(context),
     gateOperationOver(context),
-    gatePostOperation(context),
+    gatePostOperation(context, isOperationOlder(context)),
     gateHealthy(context),
   ]
   const othersAreOpen = others.every(({ isOpen }) => isOpen)

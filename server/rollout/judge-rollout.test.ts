@@ -855,3 +855,20 @@ test('without refreshes a revision that moved opens gate R where nobody can tell
     reason: expect.stringMatching(/history .* could not be read/),
   })
 })
+
+describe('an operation on an older commit that ended in the second of the comparison', () => {
+  const second = '2026-11-21T15:00:08Z'
+  const older = { ...succeeded, syncResult: { revision: aSha('b') } }
+  const unrelated = new Map([[relationKey(commit, aSha('b')), { relation: 'unrelated', atMs: 1_000 } as const]])
+  const look = { atMs: 1_000, reconciledAt: second, operationState: older, seen: { relations: unrelated } }
+
+  test('may have undone what the comparison saw, so another comparison is waited for', () => {
+    expect(judge([beforeCommit, look]).end).toBeUndefined()
+    expect(judge([beforeCommit, { ...look, reconciledAt: '2026-11-21T15:00:09Z' }]).end?.status).toBe('deployed')
+  })
+
+  test('does no harm where it held our commit', () => {
+    const later = new Map([[relationKey(commit, aSha('b')), { relation: 'descendant', atMs: 1_000 } as const]])
+    expect(judge([beforeCommit, { ...look, seen: { relations: later } }]).end?.status).toBe('deployed')
+  })
+})

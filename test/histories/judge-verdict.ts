@@ -10,7 +10,7 @@ import { lastLookMs, type TaskWitness } from './task-witness.ts'
  */
 export type Finding = 'right' | 'recovered' | 'false deployed' | 'false failed' | 'hasty' | 'missed' | 'late'
 
-export type JudgedVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isLate: boolean }
+type JudgedVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isLate: boolean }
 
 /** A complete state that lasts this long can be seen, settled and confirmed. */
 const visibleMs = 10_000
@@ -99,6 +99,8 @@ function judgeAtDeadline({ witness, faults }: VerdictView, end: TaskEnd): Findin
   // What direct reads do not tell at the deadline cannot be confirmed.
   if (isShown && end.cause !== 'git_refused' && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs))
     return 'false failed'
-  const wasShown = witness.shown.find(({ fromMs, untilMs }) => untilMs - fromMs >= resyncedMs)
-  return wasShown !== undefined && !isTroubled(wasShown.fromMs, wasShown.untilMs) ? 'missed' : 'right'
+  const wasShown = witness.shown.find(({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - fromMs >= resyncedMs)
+  // A replica that stands still for longer than that shows nothing in Lists either.
+  const isHeld = faults.some(({ kind }) => kind === 'hold-replica')
+  return wasShown !== undefined && !isHeld && !isTroubled(wasShown.fromMs, wasShown.untilMs) ? 'missed' : 'right'
 }

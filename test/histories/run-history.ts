@@ -18,7 +18,7 @@ import { createSurfaceFaults } from './surface-faults.ts'
 import { claimed, createTaskRecords, RecordsDownError, type TaskRow } from './task-records.ts'
 import { createTaskWitness, type TaskWitness } from './task-witness.ts'
 
-export type HistoryVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isApart: boolean }
+type HistoryVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isApart: boolean }
 
 export type HistoryResult = {
   readonly verdicts: readonly HistoryVerdict[]
@@ -29,7 +29,7 @@ export type HistoryResult = {
 }
 
 /** Those of the product. */
-export const historySettings: RolloutSettings = {
+const historySettings: RolloutSettings = {
   badPodGraceMs: 120_000,
   degradedGraceMs: 60_000,
   comparisonErrorGraceMs: 120_000,
@@ -245,13 +245,15 @@ function createHistory(script: HistoryScript) {
   function commitRule(row: TaskRow, { repository, script: { isMultiSource, isManaged } }: ExampleApplication) {
     const headAtAcceptance = git.head(repository)
     const isLenient =
-      !row.script.mayRefresh || script.faults.some(({ kind }) => kind === 'git-steps-back' || kind === 'drop-refresh')
+      !row.script.mayRefresh ||
+      script.faults.some(({ kind }) => ['git-steps-back', 'drop-refresh', 'hang-refresh'].includes(kind))
+    const isAncestryUnknown = script.faults.some(({ kind }) => kind === 'history-unknown')
     const known = new Map<string, boolean>()
     return (revisions: readonly string[]): boolean => {
       const revision = revisions[isMultiSource ? 1 : 0] ?? ''
       const outcome = row.writeBackOutcome
       const writes = isManaged && row.script.hasCredential
-      if (!writes && isLenient) return true
+      if (isLenient && (!writes || isAncestryUnknown)) return true
       const commit =
         outcome !== undefined && 'commit' in outcome ? outcome.commit : writes ? undefined : headAtAcceptance
       if (commit === undefined) return false

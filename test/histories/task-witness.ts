@@ -33,11 +33,11 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
   let greenAtMs: number | undefined
   let wasGreenTrue = false
 
-  const note = (nowMs: number, current: ReadonlyMap<string, Ailment>) => {
+  const note = (nowMs: number, current: ReadonlyMap<string, Ailment>, managed: ManagedApplication | undefined) => {
     for (const [key, { lastMs, ailment }] of since)
       if (!current.has(key) && (ailment !== 'bad_pod' || nowMs - lastMs > betweenTreesMs)) since.delete(key)
     for (const [key, ailment] of current) {
-      const lasting = since.get(key) ?? { fromMs: nowMs, lastMs: nowMs, ailment }
+      const lasting = since.get(key) ?? { fromMs: badSinceMs(key, managed) ?? nowMs, lastMs: nowMs, ailment }
       lasting.lastMs = nowMs
       since.set(key, lasting)
       longest.set(ailment, Math.max(longest.get(ailment) ?? 0, nowMs - lasting.fromMs))
@@ -54,7 +54,7 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
     /** Looks at everything, after each step of the model. */
     look(nowMs: number, application: Application | undefined, managed: ManagedApplication | undefined) {
       if (nowMs > row.task.deadlineMs + lastLookMs) return
-      note(nowMs, ailmentsOf(row, application, managed))
+      note(nowMs, ailmentsOf(row, application, managed), managed)
       const isComplete =
         application !== undefined &&
         managed !== undefined &&
@@ -100,7 +100,8 @@ function isOperationOver(
 ): boolean {
   if (operation !== undefined) return false
   if (operationState?.phase !== 'Failed' && operationState?.phase !== 'Error') return true
-  if (writeBackOutcome === undefined) return Date.parse(operationState.startedAt) === baseline?.operationStartedAtMs
+  if (writeBackOutcome === undefined)
+    return baseline === undefined || Date.parse(operationState.startedAt) === baseline.operationStartedAtMs
   return !isWantedCommit(attemptedRevisions(operationState))
 }
 
@@ -142,6 +143,12 @@ function isProven(
   return (
     comparisons >= 2 || revisions.join() !== baseline.revisions.join() || (comparisons >= 1 && !wasThere && isThere)
   )
+}
+
+/** A Pod may have been bad since before the task was accepted; that counts. */
+function badSinceMs(key: string, managed: ManagedApplication | undefined): number | undefined {
+  const pods = managed?.cluster.list().flatMap((workload) => workload.pods) ?? []
+  return pods.find(({ uid }) => key.startsWith(`${uid} `))?.createdAt
 }
 
 function ailmentsOf(

@@ -169,3 +169,31 @@ test('a connection that breaks in the middle of a transaction fails that transac
   await expect(broken).rejects.toThrow()
   expect(await createEventStore(database).newest()).toBeGreaterThan(0)
 })
+
+test('a reader who comes before the feed has read anything misses nothing', async () => {
+  const stack = new AsyncDisposableStack()
+  await using _closed = stack
+  const store = createEventStore(database)
+  await using writer = await connect()
+  const isFirstLook = { held: true }
+  // The feed's own first look is answered late, when the reader has caught up already.
+  const events: typeof store = {
+    ...store,
+    newest: async () => {
+      if (!isFirstLook.held) return store.newest()
+      isFirstLook.held = false
+      const newest = await store.newest()
+      await insert(writer, 'between')
+      await store.number()
+      return newest
+    },
+  }
+  const wakeUps = stack.use(createWakeUps(database, onTrouble))
+  const start = await store.newest()
+  const feed = stack.use(createEventFeed({ events, wakeUps, onTrouble }))
+  const told: string[] = []
+  stack.defer(await feed.follow(start, taskId, ({ detail }) => told.push(detail)))
+  await insert(writer, 'after')
+  feed.written()
+  await expect.poll(() => told, { timeout: 3_000 }).toEqual(['between', 'after'])
+})

@@ -21,9 +21,14 @@ type Dependencies = {
 export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
   const listeners = new Set<(event: TaskEvent) => void>()
   let position: number | undefined
+  const start = async (): Promise<number> => {
+    const newest = position ?? (await events.newest())
+    position ??= newest // whoever asked first has set it meanwhile
+    return position
+  }
 
   const read = async () => {
-    position ??= await events.newest()
+    position = await start()
     for (;;) {
       const page = await events.after(position, pageSize)
       for (const event of page) {
@@ -58,6 +63,8 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
         sent = event.id
         listener(event)
       }
+      // What is read for all from here on is kept; what came before is read below.
+      await start()
       const meanwhile: TaskEvent[] = []
       const keep = (event: TaskEvent) => void meanwhile.push(event)
       listeners.add(keep)

@@ -14,7 +14,7 @@ export type Reading<Value> = {
 export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */
-export type PendingRefresh = {
+type PendingRefresh = {
   readonly askedAtMs: number
   /** Its annotation has been seen. */
   readonly isSeen: boolean

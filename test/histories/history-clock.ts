@@ -6,8 +6,6 @@ type Timer = { readonly atMs: number; readonly order: number; readonly run: () =
 /** One side's view of the clock: what it set, it must clear. */
 export type ClockSide = ModelClock & ServerClock & { timerCount(): number }
 
-type HistoryClock = ReturnType<typeof createHistoryClock>
-
 /** The one clock of a history, for the model and for the server. It moves from timer to timer; between two all promises settle. */
 export function createHistoryClock(startMs: number) {
   let nowMs = startMs

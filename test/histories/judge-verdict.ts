@@ -10,8 +10,6 @@ import { lastLookMs, type TaskWitness } from './task-witness.ts'
  */
 export type Finding = 'right' | 'recovered' | 'false deployed' | 'false failed' | 'hasty' | 'missed' | 'late'
 
-type JudgedVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isLate: boolean }
-
 /** A complete state that lasts this long can be seen, settled and confirmed. */
 const visibleMs = 10_000
 /** An event that was dropped is made up for within this time, its settling included. */

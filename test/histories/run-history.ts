@@ -200,7 +200,7 @@ function createHistory(script: HistoryScript) {
     }
     const row = newRow(id, task, application)
     records.rows.set(id, row)
-    witnesses.push(createTaskWitness(row, commitRule(row, application)))
+    witnesses.push(createTaskWitness(row, commitRules(row, application)))
     modelClock.setTimer(30, () => owners.at(-1)?.watcher.watch([claimed(row)]))
   }
 
@@ -242,18 +242,17 @@ function createHistory(script: HistoryScript) {
    * Which commits count for a task: its own and later ones. Where it has none, those from acceptance on, unless nobody may make
    * the controller look or its Git host answers from the past: then what the controller knows is what is true.
    */
-  function commitRule(row: TaskRow, { repository, script: { isMultiSource, isManaged } }: ExampleApplication) {
+  function commitRules(row: TaskRow, { repository, script: { isMultiSource, isManaged } }: ExampleApplication) {
     const headAtAcceptance = git.head(repository)
     const isLenient =
       !row.script.mayRefresh ||
       script.faults.some(({ kind }) => ['git-steps-back', 'drop-refresh', 'hang-refresh'].includes(kind))
     const isAncestryUnknown = script.faults.some(({ kind }) => kind === 'history-unknown')
+    const writes = isManaged && row.script.hasCredential
     const known = new Map<string, boolean>()
-    return (revisions: readonly string[]): boolean => {
+    const isSure = (revisions: readonly string[]): boolean => {
       const revision = revisions[isMultiSource ? 1 : 0] ?? ''
       const outcome = row.writeBackOutcome
-      const writes = isManaged && row.script.hasCredential
-      if (isLenient && (!writes || isAncestryUnknown)) return true
       const commit =
         outcome !== undefined && 'commit' in outcome ? outcome.commit : writes ? undefined : headAtAcceptance
       if (commit === undefined) return false
@@ -262,6 +261,8 @@ function createHistory(script: HistoryScript) {
       known.set(key, isThere)
       return isThere
     }
+    const mayCount = isLenient && (!writes || isAncestryUnknown) ? () => true : isSure
+    return { mayCount, isSure: writes ? isSure : mayCount }
   }
 
   function takeOver(): void {

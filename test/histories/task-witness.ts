@@ -22,7 +22,10 @@ export const lastLookMs = 6_000
 
 const badPhases: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff', 'CrashLoopBackOff'])
 
-export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: readonly string[]) => boolean) {
+type CommitRule = (revisions: readonly string[]) => boolean
+
+/** `mayCount`: commits whose rollout makes `deployed` true. `isSure`: those by which the service can tell it. */
+export function createTaskWitness(row: TaskRow, { mayCount, isSure }: { mayCount: CommitRule; isSure: CommitRule }) {
   const since = new Map<string, { readonly fromMs: number; lastMs: number; ailment: Ailment }>()
   const longest = new Map<Ailment, number>()
   const shown: Stretch[] = []
@@ -58,8 +61,8 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
       const isComplete =
         application !== undefined &&
         managed !== undefined &&
-        isOperationOver(application, row, isWantedCommit) &&
-        isTrulyComplete(managed, images, isWantedCommit)
+        isOperationOver(application, row, mayCount) &&
+        isTrulyComplete(managed, images, mayCount)
       if (isComplete) completeAtMs ??= nowMs
       if (greenAtMs === undefined && looksGreen(application, images) && isCommitThere(row)) {
         greenAtMs = nowMs
@@ -71,8 +74,7 @@ export function createTaskWitness(row: TaskRow, isWantedCommit: (revisions: read
       const comparedAt = application?.status.reconciledAt
       if (comparedAt !== undefined && baseline !== undefined && Date.parse(comparedAt) > (baseline.reconciledAtMs ?? 0))
         comparisons.add(comparedAt)
-      const isShown =
-        isComplete && shows(application, row, isWantedCommit) && isProven(application, row, comparisons.size)
+      const isShown = isComplete && shows(application, row, isSure) && isProven(application, row, comparisons.size)
       noteShown(shown, nowMs, isShown)
     },
     /** The last states last until then. */
@@ -96,7 +98,7 @@ const isCommitThere = ({ writeBackOutcome, script }: TaskRow) => writeBackOutcom
 function isOperationOver(
   { operation, status: { operationState } }: Application,
   { baseline, writeBackOutcome }: TaskRow,
-  isWantedCommit: (revisions: readonly string[]) => boolean,
+  isWantedCommit: CommitRule,
 ): boolean {
   if (operation !== undefined) return false
   if (operationState?.phase !== 'Failed' && operationState?.phase !== 'Error') return true
@@ -106,14 +108,12 @@ function isOperationOver(
 }
 
 /** Whether the controller itself, as stored, says what is true: from then on a direct read can see it. */
-function shows(
-  { status }: Application,
-  { task }: TaskRow,
-  isWantedCommit: (revisions: readonly string[]) => boolean,
-): boolean {
+function shows({ status }: Application, { task }: TaskRow, isWantedCommit: CommitRule): boolean {
   const { sync, health, operationState, reconciledAt, conditions, summary } = status
   const revisions = sync.revisions ?? (sync.revision === undefined ? [] : [sync.revision])
-  const isCompared = operationState?.finishedAt === undefined || (reconciledAt ?? '') >= operationState.finishedAt
+  const isOlder = operationState !== undefined && !isWantedCommit(attemptedRevisions(operationState))
+  const finishedAt = operationState?.finishedAt ?? ''
+  const isCompared = isOlder ? (reconciledAt ?? '') > finishedAt : (reconciledAt ?? '') >= finishedAt
   const images = summary.images ?? []
   const names = task.images.filter(({ image }) => images.some((one) => one.startsWith(`${image}:`)))
   return (

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 /** `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service. */
 export default defineConfig({
   test: {
+    // Most of the time of a service test is waiting, so more of them run at once than there are processors.
+    maxWorkers: 4,
     projects: [
       {
         test: {

@@ -36,6 +36,9 @@ function at({ running }: Replicas, index: number): RunningReplica {
   return replica
 }
 
+/** On a busy machine, too. */
+const soon = { timeout: 15_000 }
+
 /** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0090). */
 async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {
   const isOld = async () =>
@@ -64,7 +67,7 @@ async function ownershipOf({ rows }: Replicas, id: string): Promise<Ownership | 
 /** The replica that watches the only unfinished task, and the other one. */
 async function ownerAndOther(replicas: Replicas) {
   const counts = () => Promise.all(replicas.running.map((replica) => replica.watchedCount()))
-  await vi.waitFor(async () => expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(1))
+  await vi.waitFor(async () => expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(1), soon)
   const index = (await counts()).indexOf(1)
   return { owner: at(replicas, index), other: at(replicas, 1 - index) }
 }
@@ -111,7 +114,10 @@ describe.concurrent('a task whose owner goes away', () => {
     replicas.gitLine.mood = 'refuse'
     const id = await submit(a, {}, 'v1')
     const events = async () => (await a.request(`/api/v1/tasks/${id}/events`)).body as { events: { kind: string }[] }
-    await vi.waitFor(async () => expect((await events()).events.map(({ kind }) => kind)).toContain('write_back_retry'))
+    await vi.waitFor(
+      async () => expect((await events()).events.map(({ kind }) => kind)).toContain('write_back_retry'),
+      soon,
+    )
     const { owner, other } = await ownerAndOther(replicas)
     await owner.kill('SIGKILL')
     replicas.gitLine.mood = 'well'
@@ -137,7 +143,7 @@ describe.concurrent('a task whose owner goes away', () => {
     // It has seen what became of it once it is registered again.
     const registered = () => replicas.rows('SELECT id FROM watcher.replicas WHERE id <> $1', [before?.owner])
     await vi.waitFor(async () => expect((await registered()).length).toBe(2), { timeout: 10_000 })
-    await vi.waitFor(async () => expect(await owner.watchedCount()).toBe(0))
+    await vi.waitFor(async () => expect(await owner.watchedCount()).toBe(0), soon)
     expect(await owner.getTask(id)).toEqual(ended)
     expect(await told()).toEqual(events)
     expect(await replicas.commits()).toHaveLength(1)
@@ -152,7 +158,7 @@ describe.concurrent('a task whose owner goes away', () => {
     const before = await ownershipOf(replicas, id)
     const told = performance.now()
     const stopped = owner.kill('SIGTERM')
-    await vi.waitFor(async () => expect((await owner.request('/readyz')).status).toBe(503), { interval: 20 })
+    await vi.waitFor(async () => expect((await owner.request('/readyz')).status).toBe(503), { ...soon, interval: 20 })
     expect(await owner.getTask(id)).toMatchObject({ status: 'in progress' }) // still answers
     expect(await handover(replicas, id, before?.owner, told + 1_000, 5_000)).toBeLessThan(2_000)
     expect(await stopped).toBe(0)
@@ -170,7 +176,7 @@ describe.concurrent('a task whose owner goes away', () => {
     const id = await submit(a, {}, 'v2')
     const isPushing = async () =>
       (await replicas.rows("SELECT FROM watcher.pending_writes WHERE state = 'pushing'")).length
-    await vi.waitFor(async () => expect(await isPushing()).toBe(1), { interval: 20 })
+    await vi.waitFor(async () => expect(await isPushing()).toBe(1), { ...soon, interval: 20 })
     const [repository] = await replicas.rows<{ owner: string }>('SELECT owner FROM watcher.repositories')
     const before = await ownershipOf(replicas, id)
     const { owner } = await ownerAndOther(replicas)

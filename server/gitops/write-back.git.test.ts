@@ -355,8 +355,11 @@ describe('a Git host that comes back', () => {
     const service = await aService()
     await service.outcome(await service.queue({ repository, app: 'before' }))
     await host.stopListening()
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => void host.listenAgain().catch(() => undefined)) // for the other tests, whatever happens here
     const ids = await Promise.all(['one', 'two'].map((app) => service.queue({ repository, app })))
-    await vi.waitFor(async () => expect(await service.events(ids[0] ?? '')).toContain('write_back_retry'), 20_000)
+    // A kept SSH connection may notice only by its missing keep-alives that its host is gone.
+    await vi.waitFor(async () => expect(await service.events(ids[0] ?? '')).toContain('write_back_retry'), 40_000)
     await host.listenAgain()
     const started = performance.now()
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))

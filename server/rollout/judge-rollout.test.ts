@@ -7,6 +7,7 @@ import {
   aSha,
   repository,
 } from '../../test/support/application-builder.ts'
+import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
 import { judgeRollout } from './judge-rollout.ts'
 import type { Judgement } from './judgement.ts'
 import { nothingKnown } from './newest-snapshots.ts'
@@ -17,19 +18,7 @@ import { nothingRefreshed, type Reading, type RolloutObservation, relationKey } 
 import type { RolloutSettings } from './rollout-settings.ts'
 import type { WriteBackState } from './watched-task.ts'
 
-const settings: RolloutSettings = {
-  badPodGraceMs: 120_000,
-  degradedGraceMs: 60_000,
-  comparisonErrorGraceMs: 120_000,
-  syncFailedGraceMs: 15_000,
-  appGoneGraceMs: 30_000,
-  settleMs: undefined,
-  acceptSuspended: false,
-  registryProxy: undefined,
-  annotationPrefixes: [],
-  isStrict: false,
-  controlPlaneNamespace: 'argocd',
-}
+const settings = defaultRolloutSettings
 
 const commit = aSha('c')
 const landed: WriteBackState = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
+import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
@@ -7,19 +8,7 @@ import { type ObservedApplication, parseApplication } from './observed-applicati
 import { createRolloutWatcher, type RolloutWatcherDeps } from './rollout-watcher.ts'
 import type { WatchedTask } from './watched-task.ts'
 
-const settings = {
-  badPodGraceMs: 120_000,
-  degradedGraceMs: 60_000,
-  comparisonErrorGraceMs: 120_000,
-  syncFailedGraceMs: 15_000,
-  appGoneGraceMs: 30_000,
-  settleMs: undefined,
-  acceptSuspended: false,
-  registryProxy: undefined,
-  annotationPrefixes: [],
-  isStrict: false,
-  controlPlaneNamespace: 'argocd',
-}
+const settings = defaultRolloutSettings
 
 type World = {
   application: ObservedApplication | undefined

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication } from '../../test/support/application-builder.ts'
+import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import { createApplicationStream } from './application-stream.ts'
@@ -7,19 +8,7 @@ import type { StreamOpening } from './argo-cd-client.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 
-const settings = {
-  badPodGraceMs: 120_000,
-  degradedGraceMs: 60_000,
-  comparisonErrorGraceMs: 120_000,
-  syncFailedGraceMs: 15_000,
-  appGoneGraceMs: 30_000,
-  settleMs: undefined,
-  acceptSuspended: false,
-  registryProxy: undefined,
-  annotationPrefixes: [],
-  isStrict: false,
-  controlPlaneNamespace: 'argocd',
-}
+const settings = defaultRolloutSettings
 
 const old = { images: ['registry.example/shop:v1'], version: 1 }
 const down = { kind: 'unreachable', why: 'connection refused' } as const

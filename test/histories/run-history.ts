@@ -1,11 +1,11 @@
 import type { TaskEnd } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
 import { createApplicationStream } from '../../server/rollout/application-stream.ts'
-import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
 import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
 import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { demoTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
+import { defaultRolloutSettings } from '../support/rollout-settings.ts'
 import { createControllerSurface } from './controller-surface.ts'
 import { type ExampleApplication, exampleApplication } from './example-application.ts'
 import { happen } from './happen.ts'
@@ -26,21 +26,6 @@ export type HistoryResult = {
   readonly violations: readonly string[]
   readonly firstGreens: { readonly seen: number; readonly wrong: number }
   readonly steps: number
-}
-
-/** Those of the product. */
-const historySettings: RolloutSettings = {
-  badPodGraceMs: 120_000,
-  degradedGraceMs: 60_000,
-  comparisonErrorGraceMs: 120_000,
-  syncFailedGraceMs: 15_000,
-  appGoneGraceMs: 30_000,
-  settleMs: undefined,
-  acceptSuspended: false,
-  registryProxy: undefined,
-  annotationPrefixes: [],
-  isStrict: false,
-  controlPlaneNamespace: 'argocd',
 }
 
 const startMs = Date.UTC(2026, 0, 5, 8)
@@ -130,7 +115,7 @@ function createHistory(script: HistoryScript) {
       controller: surface,
       records,
       clock: serverClock,
-      settings: historySettings,
+      settings: defaultRolloutSettings,
       linkBase: 'https://argocd.example',
       annotations: () => ({
         fireAndForget: false,
@@ -374,7 +359,7 @@ function createHistory(script: HistoryScript) {
         const { shape, hasNarrowPaths } = application.script
         const isOvertaken = isOvertakenBy(row, application)
         const finding = judge(
-          { witness, settings: historySettings, faults: faultsOnClock, isOvertaken },
+          { witness, settings: defaultRolloutSettings, faults: faultsOnClock, isOvertaken },
           row.end,
           row.decidedAtMs ?? row.endedAtMs,
         )

@@ -1,13 +1,29 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Answers what is not even HTTP, or came too slowly; the connection ends. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+/**
+ * Answers what is not even HTTP, or came too slowly; the connection ends. The rest of a request that has its answer
+ * already gets no second one: a client or a proxy would take that for the answer to its next request.
+ */
+export function createClientErrors() {
+  const newest = new WeakMap<Socket, ServerResponse>()
+  return {
+    /** To be told of every request, so that its answer is known. */
+    note: (request: IncomingMessage, response: ServerResponse) => void newest.set(request.socket, response),
+    answer(error: Error & { code?: string }, socket: Socket): void {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else if (isAnswered(newest.get(socket))) socket.destroySoon()
+      else endWith(socket, error.code)
+    },
   }
-  const { status, text } = describe(error.code)
+}
+
+/** Whether the request that is still under way has been answered, wholly or in part. */
+const isAnswered = (response: ServerResponse | undefined) =>
+  response?.headersSent === true && !(response.req.complete && response.writableFinished)
+
+function endWith(socket: Socket, code: string | undefined): void {
+  const { status, text } = describe(code)
   const body = JSON.stringify({ error: text })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import { answerClientError, answerExpectation } from './client-errors.ts'
+import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
@@ -33,6 +33,7 @@ const largestHeaders = 8 * 1024
  * The time limits are for receiving a request; an answer may take as long as it needs (`?wait=60`, event streams).
  */
 export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: HttpSettings) {
+  const clientErrors = createClientErrors()
   const app = fastify({
     logger: logOptions(log),
     logController: new LogController({ disableRequestLogging: true }),
@@ -50,10 +51,11 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
     routerOptions: { maxParamLength: largestHeaders },
     return503OnClosing: false, // what arrives on an open connection while draining is still served
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrors.answer,
     frameworkErrors: answerError,
   }).withTypeProvider<ZodTypeProvider>()
 
+  app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', async () => closeUnused())

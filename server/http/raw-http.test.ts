@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
@@ -34,7 +35,7 @@ afterAll(async () => {
 })
 
 /** Writes bytes as they are and reads until the server closes the connection. */
-const exchange = (...chunks: (string | Buffer)[]) =>
+const exchange = (...chunks: (string | Buffer | Promise<string>)[]) =>
   new Promise<{ status: number; body: string }>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
@@ -48,8 +49,16 @@ const exchange = (...chunks: (string | Buffer)[]) =>
       const [head = '', ...rest] = text.split('\r\n\r\n')
       resolve({ status: Number(head.split(' ')[1]), body: rest.join('\r\n\r\n') })
     })
-    for (const chunk of chunks) socket.write(chunk)
+    void (async () => {
+      for (const chunk of chunks) socket.write(await chunk)
+    })()
   })
+
+/** Settles when the server has answered a request that is yet to come. */
+async function nextAnswer(): Promise<void> {
+  const [, response] = await once(app.server, 'request')
+  if (!response.writableFinished) await once(response, 'finish')
+}
 
 const head = (line: string, ...headers: string[]) => `${[line, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`
 const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/api/v1/deploy-lock`)).status === 200
@@ -87,6 +96,33 @@ describe('malformed HTTP is answered in JSON and ends the connection', () => {
 
   test('headers with underscores pass', async () => {
     expect((await exchange(head(get, 'Connection: close', 'argo_watcher_deploy_token: x'))).status).toBe(200)
+  })
+})
+
+describe('a request whose body turns out broken after it was answered', () => {
+  const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+  test.for<[string, number]>([
+    ['/api/v1/tasks%zz', 400],
+    ['/api/v1/nothing', 404],
+  ])('POST %s gets one answer, and the connection ends', async ([path, status]) => {
+    const answered = nextAnswer()
+    const start = head(`POST ${path} HTTP/1.1`, ...chunked)
+    const answer = await exchange(
+      start,
+      answered.then(() => 'zz\r\n{}\r\n'),
+    )
+    expect(answer.status).toBe(status)
+    expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) })
+  })
+
+  test('the next request of a connection is answered for itself', async () => {
+    const good = head('GET /api/v1/deploy-lock HTTP/1.1')
+    const answered = nextAnswer()
+    const { body } = await exchange(
+      good,
+      answered.then(() => 'hello\r\n\r\n'),
+    )
+    expect(body).toMatch(/^falseHTTP\/1\.1 400 /)
   })
 })
 

@@ -133,6 +133,50 @@ test('the tasks of one application share one refresh', async () => {
   expect(world.reads.refresh).toBe(1)
 })
 
+describe('commits of one application that land one after another', () => {
+  const decideWriteBack = () => ({ kind: 'write', plan: 'plan', warnings: [] }) as const
+  const landed = (digit: string) => ({ kind: 'landed', commit: aSha(digit), repository, branch: 'main' }) as const
+  const anotherTask = (id: string) => aTask(id, { images: [{ image: `registry.example/shop-${id}`, tag: 'v2' }] })
+
+  test('share one refresh, asked when the last of them is there (argocd-api.md §4)', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2', '3'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    watcher.outcome('2', landed('2'))
+    await clock.advanceTo(1_000)
+    expect(world.reads.refresh).toBe(0)
+    watcher.outcome('3', landed('3'))
+    await clock.advanceTo(1_001)
+    expect(world.reads.refresh).toBe(1)
+  })
+
+  test('are refreshed at once when the last of them ends without a commit', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    await clock.advanceTo(500)
+    watcher.outcome('2', { kind: 'refused', cause: 'git_refused', reason: 'no' })
+    await clock.advanceTo(501)
+    expect(world.reads.refresh).toBe(1)
+  })
+
+  test('do not wait longer than 2 s for one that does not get through', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    await clock.advanceTo(2_099)
+    expect(world.reads.refresh).toBe(0)
+    await clock.advanceTo(2_101)
+    expect(world.reads.refresh).toBe(1)
+  })
+})
+
 test('tasks that come one after another share a read a second', async () => {
   const { watcher, clock, world } = aWatcher()
   await using _ = watcher

@@ -19,6 +19,8 @@ import type { ObservedApplication } from './observed-application.ts'
 import { createReachability } from './reachability.ts'
 import { startMemory } from './rollout-memory.ts'
 import {
+  answerRefresh,
+  askRefresh,
   observeRefresh,
   observeRefreshDirectly,
   type PodEvents,
@@ -28,6 +30,7 @@ import {
   type WantedAction,
 } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
+import { hasCommitsOnTheirWay, sharingWaitMs } from './sharing-wait.ts'
 import { createTaskWrites, type TaskNews } from './task-writes.ts'
 import {
   addressOf,
@@ -106,6 +109,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const judge = (application: WatchedApplication<Plan>, state: TaskState<Plan>) => {
     if (state.isOver || isClosed) return
     state.cancelTimer()
+    state.lookAtMs = Number.POSITIVE_INFINITY
     try {
       planAgain(application, state)
       const observation = observationOf(application, state, deps.annotations, reachability.state())
@@ -116,9 +120,13 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     }
   }
 
-  const lookAgain = (application: WatchedApplication<Plan>, state: TaskState<Plan>, delayMs: number) => {
+  /** The soonest of the times asked for since the last look counts. */
+  const lookAgain = (application: WatchedApplication<Plan>, state: TaskState<Plan>, wantedDelayMs: number) => {
+    const delayMs = Math.max(1, Math.min(wantedDelayMs, lookAgainMs))
+    if (clock.nowMs() + delayMs >= state.lookAtMs) return
     state.cancelTimer()
-    state.cancelTimer = clock.setTimer(Math.max(1, Math.min(delayMs, lookAgainMs)), () => judge(application, state))
+    state.lookAtMs = clock.nowMs() + delayMs
+    state.cancelTimer = clock.setTimer(delayMs, () => judge(application, state))
   }
 
   const apply = (application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) => {
@@ -176,8 +184,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
     const key = JSON.stringify(isOfTask ? [state.task.id, action] : { ...action, why: undefined })
     if (application.inFlight.has(key) || (needsController(action) && reachability.state() !== undefined)) return
-    const waitMs = application.throttle.waitMs(key)
-    if (waitMs > 0) return lookAgain(application, state, waitMs)
+    const waitMs = Math.max(application.throttle.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
+    if (waitMs > 0) {
+      if (action.kind === 'refresh') application.refreshHeldSinceMs ??= clock.nowMs()
+      return lookAgain(application, state, waitMs)
+    }
     application.throttle.started(key)
     application.inFlight.add(key)
     act(application, state, action)
@@ -244,8 +255,8 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
 
   const refresh = async (application: WatchedApplication<Plan>, state: TaskState<Plan>, why: string) => {
     const askedAtMs = clock.nowMs()
-    const pending = { askedAtMs, isSeen: false, acceptedAtMs: undefined }
-    application.refresh = { ...application.refresh, lastAskedAtMs: askedAtMs, pending }
+    application.refresh = askRefresh(application.refresh, askedAtMs)
+    application.refreshHeldSinceMs = undefined
     tell(state, [{ kind: 'refresh_requested', detail: `refresh asked ${why}` }])
     const outcome = await controller.refreshApplication(addressOf(application)).catch(unexpected)
     if (outcome.kind === 'asked') return noteAccepted(application)
@@ -253,8 +264,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       if (outcome.kind !== 'unreachable') application.refresh = { ...application.refresh, pending: undefined }
       return suspectOn(outcome)
     }
-    const answered = { askedAtMs, version: outcome.value.version }
-    application.refresh = { ...application.refresh, answered, pending: undefined }
+    application.refresh = answerRefresh(application.refresh, askedAtMs, outcome.value)
     deps.onRefreshAnswered?.(application.app, clock.nowMs() - askedAtMs)
     see(application, { kind: 'seen', application: outcome.value, isComplete: true })
   }
@@ -339,8 +349,9 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     const before = application.known
     application.known = mergeSighting(before, sighting, clock.nowMs())
     const { newest } = application.known
-    if (newest !== undefined && newest !== before.newest)
-      application.refresh = observeRefresh(application.refresh, newest)
+    if (newest === undefined || newest === before.newest) return
+    application.changedAtMs = clock.nowMs()
+    application.refresh = observeRefresh(application.refresh, newest)
   }
 
   const isWatched = ({ reference }: WatchedApplication<Plan>, seen: ObservedApplication) =>
@@ -379,6 +390,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       progress: '',
       hasAppUrl: false,
       isOver: false,
+      lookAtMs: Number.POSITIVE_INFINITY,
       cancelTimer: () => {},
       writes,
     }
@@ -400,7 +412,9 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       const state = application?.tasks.get(taskId)
       if (application === undefined || state === undefined || state.writeBack.kind === 'ended') return
       state.writeBack = { kind: 'ended', outcome, atMs: clock.nowMs() }
-      judge(application, state)
+      // A refresh that others want may have waited for the last of them.
+      if (hasCommitsOnTheirWay(application)) judge(application, state)
+      else judgeAll(application)
     },
     /** An event of the stream. */
     sighted(type: 'seen' | 'deleted', seen: ObservedApplication) {

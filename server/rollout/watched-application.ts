@@ -31,6 +31,8 @@ export type TaskState<Plan> = {
   progress: string
   hasAppUrl: boolean
   isOver: boolean
+  /** When the timer that `cancelTimer` ends looks again. */
+  lookAtMs: number
   cancelTimer: () => void
 }
 
@@ -43,7 +45,11 @@ export type WatchedApplication<Plan> = {
   readonly throttle: ReturnType<typeof createActionThrottle>
   readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
   known: KnownApplication
+  /** When `known` last got a newer snapshot. */
+  changedAtMs: number | undefined
   refresh: RefreshObservation
+  /** Since when a refresh waits for commits that are on their way. */
+  refreshHeldSinceMs: number | undefined
   directRead: DirectRead | undefined
   lastListAtMs: number | undefined
   tree: Reading<ResourceTree> | undefined
@@ -65,7 +71,9 @@ export function watchedApplication<Plan>(
     throttle: createActionThrottle(clock),
     relations: new Map(),
     known: nothingKnown,
+    changedAtMs: undefined,
     refresh: nothingRefreshed,
+    refreshHeldSinceMs: undefined,
     directRead: undefined,
     lastListAtMs: undefined,
     tree: undefined,

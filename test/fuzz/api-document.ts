@@ -33,12 +33,15 @@ const OperationShape = z.object({
 })
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), OperationShape)) })
 
+export type Parameter = { readonly name: string; readonly schema: Schema }
+
 /** One method of one path, as the service describes it. */
 export type Operation = {
   readonly method: string
   readonly path: string
   readonly methodsOfPath: readonly string[]
-  readonly query: readonly { readonly name: string; readonly schema: Schema }[]
+  readonly query: readonly Parameter[]
+  readonly headers: readonly Parameter[]
   readonly body: Schema | undefined
   readonly isBodyRequired: boolean
   /** Names of the accepted credentials; undefined where none is looked at. */
@@ -67,6 +70,7 @@ function operationOf(
     path,
     methodsOfPath: methods.map((one) => one.toUpperCase()),
     query: parameters.filter((parameter) => parameter.in === 'query'),
+    headers: parameters.filter((parameter) => parameter.in === 'header'),
     body: requestBody?.content['application/json']?.schema,
     isBodyRequired: requestBody?.required ?? false,
     security: security?.flatMap((scheme) => Object.keys(scheme)),

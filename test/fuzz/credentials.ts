@@ -2,18 +2,28 @@ import { mintJwt } from '../support/mint-jwt.ts'
 import { deployToken } from '../support/world.ts'
 import type { Credentials } from './request-case.ts'
 
+const csrfHeader = ['X-Watcher-Csrf', '1'] as const
+
 export const jwtSecret = 'a secret of the fuzzer, longer than 32 bytes'
 
+type OfTheProvider = {
+  readonly accessToken: string
+  /** The cookie of a browser in which the same user has signed in. */
+  readonly sessionCookie: string
+}
+
 /** What a service with that secret and token knows, and what it must refuse. */
-export function fuzzCredentials(nowSeconds: number, accessToken: string): Credentials {
+export function fuzzCredentials(nowSeconds: number, { accessToken, sessionCookie }: OfTheProvider): Credentials {
   const claims = { sub: 'fuzzer', iat: nowSeconds - 60, exp: nowSeconds + 86_400 }
   const jwt = mintJwt(claims, jwtSecret)
   return {
     good: new Map([
-      ['jwt', ['Authorization', `Bearer ${jwt}`]],
-      ['deployToken', ['WATCHER_DEPLOY_TOKEN', deployToken]],
-      ['oidc', ['Oidc-Authorization', `Bearer ${accessToken}`]],
+      ['jwt', [['Authorization', `Bearer ${jwt}`]]],
+      ['deployToken', [['WATCHER_DEPLOY_TOKEN', deployToken]]],
+      ['oidc', [['Oidc-Authorization', `Bearer ${accessToken}`]]],
+      ['session', [['Cookie', sessionCookie], csrfHeader]],
     ]),
+    sessionCookie,
     bad: [
       ['Authorization', `Bearer ${mintJwt(claims, 'another secret')}`],
       ['Authorization', mintJwt({ ...claims, exp: nowSeconds - 1 }, jwtSecret)],
@@ -32,6 +42,8 @@ export function fuzzCredentials(nowSeconds: number, accessToken: string): Creden
       ['Oidc-Authorization', jwt],
       ['Keycloak-Authorization', 'Bearer'],
       ['Cookie', 'watcher-session=invented'],
+      ['Cookie', `${sessionCookie}x`],
+      ['Cookie', sessionCookie.slice(0, -1)],
       ['WATCHER_DEPLOY_TOKEN', ''],
       ['Watcher-Deploy-Token', `${deployToken}x`],
       ['watcher_deploy_token', deployToken.slice(1)],

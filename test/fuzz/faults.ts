@@ -12,20 +12,24 @@ export type Fault = {
 
 export type BadCredentials = readonly (readonly [string, string])[]
 
+type Credentials = { readonly bad: BadCredentials; readonly sessionCookie: string }
+
 const json = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '')
 const readMethods = ['GET', 'HEAD', 'OPTIONS']
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'get', 'FOO', 'X-Y']
 
 /** Everything that can be wrong with a request of this operation. */
-export function faultsOf(operation: Operation, body: unknown, badCredentials: BadCredentials): Fault[] {
+export function faultsOf(operation: Operation, body: unknown, { bad, sessionCookie }: Credentials): Fault[] {
   const changes = !readMethods.includes(operation.method)
   return [
     ...(operation.body === undefined ? [] : bodyFaults(operation, body)),
     ...(operation.body === undefined ? [] : typeFaults),
     ...(changes ? originFaults : []),
     ...queryFaults(operation),
+    ...parameterHeaderFaults(operation),
     ...methodFaults(operation),
-    ...(isJudged(operation) ? credentialFaults(operation, badCredentials) : []),
+    ...(isJudged(operation) ? credentialFaults(operation, bad) : []),
+    ...(changes && operation.security?.includes('session') ? [sessionAlone(operation, sessionCookie)] : []),
     ...(operation.path.includes('{id}') ? idFaults(operation) : []),
     ...(operation.path.startsWith('/api/') ? pathFaults : []),
     ...headerFaults,
@@ -106,6 +110,19 @@ function queryFaults({ query }: Operation): Fault[] {
   )
 }
 
+/** Values that HTTP carries and the parameter's schema forbids; twice is one value with a comma and a blank. */
+function parameterHeaderFaults({ headers }: Operation): Fault[] {
+  return headers.flatMap(({ name, schema }) =>
+    [...brokenTexts(schema).map((text) => text.trim()), 'two words', 'a'.repeat(256), '\xe9']
+      .filter((text) => /^[\x20-\xff]*$/.test(text) && !new RegExp(schema.pattern ?? '').test(text))
+      .map((text) =>
+        fault(`the header ${name} is ${JSON.stringify(text.slice(0, 40))}`, [406], (draft) =>
+          withHeader(withoutHeader(draft, name), name, text),
+        ),
+      ),
+  )
+}
+
 function methodFaults({ methodsOfPath }: Operation): Fault[] {
   return otherMethods
     .filter((method) => !methodsOfPath.includes(method))
@@ -113,6 +130,12 @@ function methodFaults({ methodsOfPath }: Operation): Fault[] {
       fault(`the method ${method}`, [400, 404, 405], (draft) => ({ ...draft, method, query: [], body: undefined })),
     )
 }
+
+/** A cookie that a page of another site might have sent. */
+const sessionAlone = ({ path }: Operation, cookie: string): Fault =>
+  fault('a session without the header against forgery', path.includes('{') ? [403, 404] : [403], (draft) =>
+    withHeader(withoutHeader(withoutHeader(draft, 'cookie'), 'x-watcher-csrf'), 'Cookie', cookie),
+  )
 
 /** Who only shows a session is not refused for what else comes along. */
 const isJudged = ({ security = [] }: Operation) =>
@@ -125,7 +148,9 @@ function credentialFaults({ path }: Operation, badCredentials: BadCredentials): 
       `the credential ${name}: ${value.slice(0, 30)}`,
       name === 'Cookie' ? [403, ...statuses] : statuses,
       (draft) =>
-        name === '?' ? { ...draft, query: [...draft.query, ['deploy_token', value]] } : withHeader(draft, name, value),
+        name === '?'
+          ? { ...draft, query: [...draft.query, ['deploy_token', value]] }
+          : withHeader(name === 'Cookie' ? withoutHeader(draft, name) : draft, name, value), // of two, the first counts
     ),
   )
 }

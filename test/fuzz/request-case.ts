@@ -1,12 +1,15 @@
 import * as fc from 'fast-check'
-import type { Operation } from './api-document.ts'
+import type { Operation, Parameter } from './api-document.ts'
 import { type BadCredentials, type Fault, faultsOf, noise } from './faults.ts'
 import type { RequestDraft } from './request-draft.ts'
 import { validValue } from './schema-values.ts'
 
+type Header = readonly [string, string]
+
 export type Credentials = {
   /** Headers of the credentials that the service knows, by the name of their scheme in the document. */
-  readonly good: ReadonlyMap<string, readonly [string, string]>
+  readonly good: ReadonlyMap<string, readonly Header[]>
+  readonly sessionCookie: string
   /** Header and value that must be refused; `?` for the query. */
   readonly bad: BadCredentials
 }
@@ -28,7 +31,7 @@ export function requestCase(operations: readonly Operation[], credentials: Crede
   const weighted = operations.map((operation) => ({ weight: weightOf(operation), arbitrary: fc.constant(operation) }))
   return fc.oneof(...weighted).chain((operation) =>
     validDraft(operation, credentials).chain(({ draft, body, isIdentified }) => {
-      const faults = faultsOf(operation, body, credentials.bad)
+      const faults = faultsOf(operation, body, credentials)
       return fc
         .record({
           chosen: fc.oneof(
@@ -62,34 +65,41 @@ function statusesOf(operation: Operation, faults: readonly Fault[], isIdentified
   return new Set(isIdentified ? plain : [...plain, 401, 403])
 }
 
+/** A lock that is set would refuse all tasks, and a sign-out would end the session: these never carry a credential. */
+const nothingAfter = ['/deploy-lock', '/logout']
+
 function validDraft(operation: Operation, { good }: Credentials) {
   const { security, needsCredential, body: schema } = operation
-  // The lock is never set, or nothing else would be accepted.
-  const isLock = operation.method === 'POST' && operation.path.endsWith('/deploy-lock')
-  const known = [...good].filter(([name]) => security?.includes(name) && !isLock).map(([, header]) => header)
+  const isLast = operation.method === 'POST' && nothingAfter.some((end) => operation.path.endsWith(end))
+  const known = [...good].filter(([name]) => security?.includes(name) && !isLast).map(([, headers]) => headers)
   const choices = needsCredential ? known : [undefined, ...known]
   return fc
     .record({
-      query: fc
-        .subarray([...operation.query])
-        .chain((chosen) =>
-          fc
-            .tuple(...chosen.map(validParameter))
-            .map((values) => chosen.map(({ name }, index) => [name, String(values[index])] as const)),
-        ),
+      query: someOf(operation.query),
+      headers: someOf(operation.headers),
       body: schema === undefined ? fc.constant(undefined) : validValue(schema),
       credential: fc.constantFrom(...(choices.length === 0 ? [undefined] : choices)),
     })
-    .map(({ query, body, credential }) => ({
+    .map(({ query, headers, body, credential = [] }) => ({
       body,
-      isIdentified: !needsCredential || credential !== undefined,
-      draft: draftOf(operation, query, body, credential),
+      isIdentified: !needsCredential || credential.length > 0,
+      draft: draftOf(operation, query, body, [...headers, ...credential]),
     }))
 }
 
-/** Waiting is kept short, and a time must be before the year 10000, which no schema says. */
-function validParameter({ name, schema }: Operation['query'][number]): fc.Arbitrary<unknown> {
+const someOf = (parameters: readonly Parameter[]): fc.Arbitrary<Header[]> =>
+  fc
+    .subarray([...parameters])
+    .chain((chosen) =>
+      fc
+        .tuple(...chosen.map(validParameter))
+        .map((values) => chosen.map(({ name }, index): Header => [name, String(values[index])])),
+    )
+
+/** Waiting is kept short, some keys come twice, and a time must be before the year 10000, which no schema says. */
+function validParameter({ name, schema }: Parameter): fc.Arbitrary<unknown> {
   if (name === 'wait') return fc.constant('1')
+  if (name === 'idempotency-key') return fc.oneof(fc.constantFrom('once', 'twice'), validValue(schema))
   return name.endsWith('_timestamp') ? fc.nat() : validValue(schema)
 }
 
@@ -97,7 +107,7 @@ function draftOf(
   { method, path, body: schema }: Operation,
   query: RequestDraft['query'],
   body: unknown,
-  credential: readonly [string, string] | undefined,
+  headers: readonly Header[],
 ): RequestDraft {
   return {
     method,
@@ -108,7 +118,7 @@ function draftOf(
       ['Host', '127.0.0.1'],
       ['Connection', 'close'],
       ...(schema === undefined ? [] : [['Content-Type', 'application/json'] as const]),
-      ...(credential === undefined ? [] : [credential]),
+      ...headers,
     ],
     body: schema === undefined ? undefined : Buffer.from(JSON.stringify(body)),
   }

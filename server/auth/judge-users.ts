@@ -21,9 +21,11 @@ const rememberedMs = 60_000
 const mostRemembered = 1_000
 const longestToken = 16_384
 
-type UserJudges = Required<Pick<CredentialJudges, 'accessToken' | 'session'>> & {
-  /** For reading: the provider is not asked, so its outage signs nobody out. */
-  readonly readingSession: NonNullable<CredentialJudges['session']>
+type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<CredentialJudges[Kind]> }
+
+type UserJudges = Judges & {
+  /** For reading: the provider is not asked about what can be judged here, so its outage signs nobody out. */
+  readonly reading: Judges
 }
 
 /** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
@@ -32,14 +34,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   const remembered = new Map<string, { readonly user: User; readonly untilMs: number }>()
 
   return {
-    async accessToken(token) {
-      if (token.length > longestToken) return rejected('the access token is too long')
-      if (!isJwt(token)) return judgeOpaque(token)
-      const { issuer } = await provider.metadata()
-      const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: nowMs() / 1000 }
-      const judgement = await judgeAccessToken(token, rules)
-      return judgement.kind === 'user' ? caller('oidc', judgement.user) : rejected(judgement.reason)
-    },
+    accessToken: (token) => judgeToken(token, 'ask'),
 
     async session(id) {
       const session = await sessions.find(id)
@@ -47,17 +42,31 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
       return user ? caller('session', user) : expired
     },
 
-    async readingSession(id) {
-      const session = await sessions.find(id)
-      return session ? caller('session', session.user) : expired
+    reading: {
+      accessToken: (token) => judgeToken(token, 'judge here'),
+      async session(id) {
+        const session = await sessions.find(id)
+        return session ? caller('session', session.user) : expired
+      },
     },
   }
 
-  async function judgeOpaque(token: string): Promise<CredentialJudgement> {
+  async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
+    if (token.length > longestToken) return rejected('the access token is too long')
+    if (!isJwt(token)) return askAbout(token)
+    const { issuer, userinfo_endpoint: userInfo } = await provider.metadata()
+    const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: nowMs() / 1000 }
+    const judgement = await judgeAccessToken(token, rules)
+    if (judgement.kind === 'refused') return rejected(judgement.reason)
+    const mayAsk = how === 'ask' && judgement.isForUserInfo && userInfo !== undefined
+    return mayAsk ? askAbout(token, judgement.user) : caller('oidc', judgement.user)
+  }
+
+  async function askAbout(token: string, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
     if (known && nowMs() < known.untilMs) return caller('oidc', known.user)
-    const answer = await provider.userOf(token)
+    const answer = await provider.userOf(token, claimed)
     if (answer.kind === 'refused') return rejected('the identity provider does not accept the access token')
     remember(key, answer.user)
     return caller('oidc', answer.user)

@@ -20,7 +20,7 @@ import { privilegeFault } from './judge-privilege.ts'
 import { createUserJudges } from './judge-users.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
 import { createProviderKeys } from './provider-keys.ts'
-import { addReadGuard } from './read-guard.ts'
+import { addReadGuard, readerOf } from './read-guard.ts'
 import { mayRead, readerDigest } from './reader.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { createSessionStore } from './session-store.ts'
@@ -68,9 +68,15 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
 
   const identifyReader = createIdentifyCaller(
     { ...settings, requireCredential: true },
-    { ...judges, session: users?.judges.readingSession },
+    { ...judges, ...users?.judges.reading },
     nowSeconds,
   )
+  const guard = {
+    publicUrl,
+    sessionIdOf,
+    identify: (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request))),
+    credentialsOf,
+  }
 
   return {
     requireUser,
@@ -78,6 +84,12 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     /** Whether a request may be shown a task. @throws {CredentialRefusedError} where its credential is not good enough */
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       reader === undefined || mayRead(reader, task, nowMs()),
+
+    /** Whether a request shows a good credential that may read this task, also where none is needed to read. */
+    async mayReadPodLog(request: FastifyRequest, task: Parameters<typeof mayRead>[1]): Promise<boolean> {
+      const reader = request.reader ?? (await readerOf(request, guard).catch(() => undefined))
+      return reader !== undefined && reader.kind !== 'own_tasks' && mayRead(reader, task, nowMs())
+    },
 
     /** What to store of the credential that submits a task, so that it may go on reading it. */
     readerDigestOf: (request: FastifyRequest) => (taskId: string) => {
@@ -103,10 +115,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {
       if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
       http.register(cookie)
-      if (idp.requireReadAuth) {
-        const identify = (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request)))
-        addReadGuard(http, api.prefix, { publicUrl, sessionIdOf, identify, credentialsOf })
-      }
+      if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
       http.register(signInRoutes({ ...users, publicUrl }))
       const sessionOf = async (request: FastifyRequest) => {
         const id = users.cookies.sessionOf(request)

@@ -40,7 +40,8 @@ export function addReadGuard(http: FastifyInstance, prefix: string, dependencies
   })
 }
 
-async function readerOf(request: FastifyRequest, dependencies: Dependencies): Promise<Reader> {
+/** What a request may read, by its credential. @throws {CredentialRefusedError} for none, or none that is good */
+export async function readerOf(request: FastifyRequest, dependencies: Dependencies): Promise<Reader> {
   const { publicUrl, sessionIdOf, identify, credentialsOf } = dependencies
   if (sessionIdOf(request) !== undefined && isForeignOrigin(request.headers, publicUrl))
     throw new RefusedRequestError(403, 'a page of another origin may not read with a session')

@@ -118,24 +118,36 @@ export async function reserveIdentityProvider() {
       accessTokenSeconds = seconds
     },
     /** An access token as a JWT, with whatever claims, signed by the provider's key unless another is given. */
-    async mintJwt(claims: JWTPayload, header: Record<string, unknown> = {}, key = keys[0]): Promise<string> {
-      if (!key) throw new Error('no key')
-      return new SignJWT(claims)
-        .setProtectedHeader({ alg: 'RS256', kid: key.jwk.kid ?? '', ...header })
-        .sign(key.privateKey)
-    },
+    mintJwt,
     /** An access token that only the provider can read. */
-    async issueOpaqueToken(accountId: string): Promise<string> {
-      if (!running) throw new Error('the provider does not run')
-      const { provider } = running
-      const grant = new provider.Grant({ accountId, clientId })
-      grant.addOIDCScope('openid profile email')
-      const grantId = await grant.save()
-      const client = await provider.Client.find(clientId)
-      const scope = 'openid profile email'
-      return new provider.AccessToken({ accountId, client, grantId, scope, gty: 'authorization_code' }).save()
+    issueOpaqueToken: issueToken,
+    /** The same as a JWT that services can judge for themselves, and that the provider's userinfo knows. */
+    async issueJwt(claims: JWTPayload & { readonly sub: string }): Promise<string> {
+      const token = await mintJwt({ scope: 'openid profile', ...claims })
+      const known = new storage('AccessToken')
+      const opaque = await known.find(await issueToken(claims.sub))
+      if (opaque) await known.upsert(token, opaque)
+      return token
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+
+  async function mintJwt(claims: JWTPayload, header: Record<string, unknown> = {}, key = keys[0]): Promise<string> {
+    if (!key) throw new Error('no key')
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', kid: key.jwk.kid ?? '', ...header })
+      .sign(key.privateKey)
+  }
+
+  async function issueToken(accountId: string): Promise<string> {
+    if (!running) throw new Error('the provider does not run')
+    const { provider } = running
+    const grant = new provider.Grant({ accountId, clientId })
+    grant.addOIDCScope('openid profile email')
+    const grantId = await grant.save()
+    const client = await provider.Client.find(clientId)
+    const scope = 'openid profile email'
+    return new provider.AccessToken({ accountId, client, grantId, scope, gty: 'authorization_code' }).save()
   }
 }
 export type TestIdentityProvider = Awaited<ReturnType<typeof reserveIdentityProvider>>

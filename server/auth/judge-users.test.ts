@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { clientId, reserveIdentityProvider, type TestIdentityProvider } from '../../test/support/identity-provider.ts'
+import { createIdentityProvider } from './identity-provider.ts'
+import { createUserJudges } from './judge-users.ts'
+import { createProviderKeys } from './provider-keys.ts'
+
+let idp: TestIdentityProvider
+let passedMs: number
+let judges: ReturnType<typeof createUserJudges>
+beforeAll(async () => {
+  idp = await reserveIdentityProvider()
+  await idp.start('http://127.0.0.1:1')
+})
+afterAll(() => idp[Symbol.asyncDispose]())
+beforeEach(() => {
+  idp.users.set('ada', { groups: ['platform'], preferred_username: 'ada.l' })
+  passedMs = 0
+  const nowMs = () => Date.now() + passedMs
+  const settings = {
+    issuerUrl: idp.issuer,
+    clientId,
+    clientSecret: () => idp.settings.IDP_CLIENT_SECRET,
+    privilegedGroups: [],
+    scopes: 'openid profile',
+    audiences: [clientId],
+    requireReadAuth: false,
+  }
+  const provider = createIdentityProvider(settings, nowMs)
+  const keys = createProviderKeys({ keysUrl: async () => String((await provider.metadata()).jwks_uri), nowMs })
+  const none = async () => undefined
+  judges = createUserJudges({ settings, provider, keys, sessions: { find: none }, checkSession: none, nowMs })
+})
+
+const claims = (more: object = {}) => {
+  const now = Math.floor(Date.now() / 1000)
+  return { iss: idp.issuer, aud: clientId, sub: 'ada', groups: ['platform'], iat: now, exp: now + 600, ...more }
+}
+const judge = async (token: string) => {
+  const judgement = await judges.accessToken(token)
+  return judgement.kind === 'caller' && 'user' in judgement.caller ? judgement.caller.user.groups : judgement.kind
+}
+const calls = () => idp.calls.filter((call) => call === 'GET /me').length
+
+describe('an access token of a user whom the provider knows no more (spec 5.5)', () => {
+  test.for<[string, () => Promise<string>]>([
+    ['a JWT', () => idp.issueJwt(claims())],
+    ['a JWT whose scopes are a list', () => idp.issueJwt(claims({ scope: undefined, scp: ['profile', 'openid'] }))],
+    ['an opaque one', () => idp.issueOpaqueToken('ada')],
+  ])('%s counts for a minute, though it is valid for longer', async ([, issue]) => {
+    const token = await issue()
+    expect(await judge(token)).toEqual(['platform'])
+    idp.users.delete('ada')
+    passedMs = 59_000
+    expect(await judge(token)).toEqual(['platform'])
+    passedMs = 61_000
+    expect(await judge(token)).toBe('refused')
+  })
+
+  test('who left a group has it for a minute, whatever the JWT says', async () => {
+    const token = await idp.issueJwt(claims())
+    expect(await judge(token)).toEqual(['platform'])
+    idp.users.set('ada', { groups: ['developers'] })
+    passedMs = 61_000
+    expect(await judge(token)).toEqual(['developers'])
+  })
+
+  test('is asked about once a minute, and not at all for reading', async () => {
+    const token = await idp.issueJwt(claims())
+    const before = calls()
+    for (let turn = 0; turn < 5; turn++) await judges.reading.accessToken(token)
+    expect(calls()).toBe(before)
+    for (let turn = 0; turn < 5; turn++) await judge(token)
+    expect(calls()).toBe(before + 1)
+  })
+
+  test('a JWT that is not for userinfo, such as a service account may have, counts until it expires', async () => {
+    const token = await idp.mintJwt(claims({ scope: 'deploy' }))
+    idp.users.delete('ada')
+    expect(await judge(token)).toEqual(['platform'])
+    passedMs = 601_000 + 5_000
+    expect(await judge(token)).toBe('refused')
+  })
+})

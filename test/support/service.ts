@@ -86,6 +86,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
       }
     },
     waitForEnd: (id: string, limitMs?: number) => service.waitForTask(id, ({ status }) => isFinal(status), limitMs),
+    pid: () => child.pid,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     /** @returns the exit code, or null if the signal ended it */
     async kill(signal: NodeJS.Signals): Promise<number | null> {

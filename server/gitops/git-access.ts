@@ -14,6 +14,8 @@ export type GitAccess = {
   readonly folder: string
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
+  /** After a time-out: whoever asks next does not meet the connection that hung. */
+  leaveConnection(used: GitEnvironment): void
   /** Runs git in a bare repository. @throws {GitError} unless it exits with 0 */
   git(
     directory: string,
@@ -58,17 +60,19 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     args: readonly string[],
     input: string | Buffer = '',
   ): Promise<GitResult> {
-    return runGit({
-      arguments: args,
-      environment: await environment(directory, address),
-      timeoutMs: settings.gitOpTimeoutMs,
-      input,
-    })
+    const used = await environment(directory, address)
+    try {
+      return await runGit({ arguments: args, environment: used, timeoutMs: settings.gitOpTimeoutMs, input })
+    } catch (error) {
+      if (error instanceof GitError && error.code === 'timed_out') ssh.leaveConnection(used)
+      throw error
+    }
   }
 
   return {
     folder: caches,
     environment,
+    leaveConnection: ssh.leaveConnection,
     ask,
     redact,
     async git(directory, address, args, input) {

@@ -4,10 +4,11 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { openGitAccess } from './git-access.ts'
-import { type GitRepository, openGitRepository } from './git-repository.ts'
+import { type GitRepository, openGitRepository, type Tip } from './git-repository.ts'
 import { parseRepositoryAddress } from './repository-address.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
@@ -38,10 +39,13 @@ async function openAccess(change: Partial<WriteBackSettings> = {}) {
   return { access, settings }
 }
 
-async function open(name: string, change: Partial<WriteBackSettings> = {}, branch = 'main') {
+const open = (name: string, change: Partial<WriteBackSettings> = {}, branch = 'main') =>
+  openAt(host.url(name), change, branch)
+
+async function openAt(address: string, change: Partial<WriteBackSettings>, branch = 'main') {
   const { access, settings } = await openAccess(change)
   const { commitAuthor: author, gitOpTimeoutMs } = settings
-  const repository = openGitRepository(host.url(name), branch, { access, author, gitOpTimeoutMs, nowMs: Date.now })
+  const repository = openGitRepository(address, branch, { access, author, gitOpTimeoutMs, nowMs: Date.now })
   onTestFinished(() => repository.rest())
   return { repository, access, settings }
 }
@@ -202,6 +206,36 @@ describe('a push that does not land', () => {
     await pushOne(repository, 'one')
     await host.git(name, 'update-ref', 'refs/heads/main', 'main~1')
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed', wasRewound: true })
+  })
+})
+
+describe('a kept SSH connection on which nothing comes back any more', () => {
+  const large = `# ${'x'.repeat(5_000)}\n`
+  async function openThroughProxy(gitOpTimeoutMs: number) {
+    const name = await aRepository({ [file]: large })
+    const proxy = await startFaultProxy({ port: host.port })
+    onTestFinished(() => proxy[Symbol.asyncDispose]())
+    const { knownHostsPath, url } = await host.through(proxy.port)
+    const { repository } = await openAt(url(name), { knownHostsPath, gitOpTimeoutMs })
+    return { proxy, repository, tip: await repository.readTip('known') }
+  }
+
+  test('is given up before the limit of a command, which goes on over a fresh one', async () => {
+    const { proxy, repository, tip } = await openThroughProxy(12_000)
+    proxy.strand()
+    expect(await repository.readTip('fresh')).toEqual(tip)
+  })
+
+  test.for([
+    { what: 'a fetch', use: (repository: GitRepository) => repository.readTip('fresh') },
+    { what: 'reading a large file', use: (repository: GitRepository, tip: Tip) => repository.readFiles(tip, [file]) },
+  ])('is not met again after $what that took too long', async ({ use }) => {
+    const { proxy, repository, tip } = await openThroughProxy(4_000)
+    proxy.strand()
+    await expect(use(repository, tip)).rejects.toMatchObject({ code: 'timed_out' })
+    expect((await repository.readFiles(await repository.readTip('fresh'), [file])).get(file)).toMatchObject({
+      content: Buffer.from(large),
+    })
   })
 })
 

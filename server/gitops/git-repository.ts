@@ -62,7 +62,11 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     access.folder,
     createHash('sha256').update(`${address} ${branch}`).digest('hex').slice(0, 16),
   )
-  const reader = createObjectReader(() => access.environment(directory, remote), deps.gitOpTimeoutMs)
+  const reader = createObjectReader({
+    environment: () => access.environment(directory, remote),
+    timeoutMs: deps.gitOpTimeoutMs,
+    onTimeOut: access.leaveConnection,
+  })
   let isReady = false
   let known: string | undefined
   let resolved: { branch: string; atMs: number } | undefined

@@ -18,13 +18,19 @@ type Waiting = {
   readonly reject: (error: GitError) => void
 }
 
-export function createObjectReader(environment: () => Promise<GitEnvironment>, timeoutMs: number): ObjectReader {
+type ReaderDeps = {
+  readonly environment: () => Promise<GitEnvironment>
+  readonly timeoutMs: number
+  readonly onTimeOut: (used: GitEnvironment) => void
+}
+
+export function createObjectReader(deps: ReaderDeps): ObjectReader {
   let running: ReaderProcess | undefined
 
   async function request(command: 'contents' | 'info', name: string) {
     // a line break would be a command of its own
     if (/[\n\r\0]/.test(name)) throw new GitError('broken', 'the name of an object holds a line break')
-    if (running === undefined || running.isOver()) running = startReader(await environment(), timeoutMs)
+    if (running === undefined || running.isOver()) running = startReader(await deps.environment(), deps)
     return running.request(command, name)
   }
 
@@ -47,7 +53,7 @@ type ReaderProcess = {
   stop(): void
 }
 
-function startReader(environment: GitEnvironment, timeoutMs: number): ReaderProcess {
+function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: ReaderDeps): ReaderProcess {
   const child: GitProcess = startGit('git', ['cat-file', '--batch-command', '--buffer'], environment)
   const waiting: Waiting[] = []
   let unread = Buffer.alloc(0)
@@ -84,10 +90,10 @@ function startReader(environment: GitEnvironment, timeoutMs: number): ReaderProc
       const { promise, resolve, reject } = Promise.withResolvers<
         { oid: string; type: string; size: number; body: Buffer } | undefined
       >()
-      const timer = setTimeout(
-        () => end(new GitError('timed_out', `reading the repository took longer than ${timeoutMs / 1000} s`)),
-        timeoutMs,
-      )
+      const timer = setTimeout(() => {
+        onTimeOut(environment)
+        end(new GitError('timed_out', `reading the repository took longer than ${timeoutMs / 1000} s`))
+      }, timeoutMs)
       waiting.push({ withBody: command === 'contents', resolve, reject })
       child.stdin.write(`${command} ${name}\nflush\n`)
       return promise.finally(() => clearTimeout(timer))

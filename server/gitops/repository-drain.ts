@@ -38,6 +38,8 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   let failures = 0
   let isCacheRenewed = false
   let lastReason = ''
+  /** Who has heard the last reason. */
+  const told = new Set<string>()
 
   /** Works until nothing is open. */
   async function run(): Promise<void> {
@@ -208,16 +210,22 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Turn> {
     failures += 1
-    if (reason !== lastReason) {
-      lastReason = reason
-      const taskIds = writes.map(({ taskId }) => taskId)
-      await store.appendEvents(taskIds, { kind: 'write_back_retry', detail: reason })
-      deps.onEvents(taskIds)
-    }
+    await tellReason(reason, writes)
     isCacheRenewed = false
     const backoffMs = Math.min(4_000, 125 * 2 ** failures) * (0.75 + deps.random() / 2)
     const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
     return { kind: 'again', afterMs: untilMs > 0 ? Math.min(backoffMs, untilMs) : backoffMs }
+  }
+
+  /** Each task hears each reason once, also one that was queued after the others had heard it. */
+  async function tellReason(reason: string, writes: readonly OpenWrite[]): Promise<void> {
+    if (reason !== lastReason) told.clear()
+    lastReason = reason
+    const taskIds = writes.map(({ taskId }) => taskId).filter((taskId) => !told.has(taskId))
+    if (taskIds.length === 0) return
+    await store.appendEvents(taskIds, { kind: 'write_back_retry', detail: reason })
+    for (const taskId of taskIds) told.add(taskId)
+    deps.onEvents(taskIds)
   }
 
   /** For pushes without an answer: ours that broke off, or those of an owner that died. */

@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { GitError } from './git-error.ts'
 import type { RepositoryAddress } from './repository-address.ts'
@@ -9,6 +9,8 @@ import type { WriteBackSettings } from './write-back-settings.ts'
 export type SshAccess = {
   /** What git needs to reach an SSH address, over one kept connection for each host, port and user. @throws {GitError} */
   environment(address: RepositoryAddress): Promise<GitEnvironment>
+  /** After a time-out: the next command gets a connection of its own, and those under way keep the one they have. */
+  leaveConnection(used: GitEnvironment): void
   /** Says what is wrong with SSH_KEY_PATH and SSH_KEY_PASS; undefined: nothing. */
   checkKey(): Promise<string | undefined>
   /** Ends the kept connections. */
@@ -23,25 +25,35 @@ export async function openSshAccess(
   secrets: string,
   base: GitEnvironment,
 ): Promise<SshAccess> {
-  const masters = new Set<string>()
+  /** By user, host and port; the name of the connection's socket is a part of it. */
+  const commands = new Map<string, string>()
   await writeFile(path.join(secrets, 'askpass'), askPass, { mode: 0o700 })
+
+  function commandFor({ user, host, port }: RepositoryAddress): string {
+    const party = `${user}@${host}:${port ?? 22}`
+    const command = commands.get(party) ?? sshCommand(settings, secrets, randomBytes(6).toString('hex'))
+    commands.set(party, command)
+    return command
+  }
 
   return {
     async environment(address) {
       await copyKey(settings, secrets)
-      const socket = path.join(secrets, socketName(address))
-      masters.add(`${socket} ${address.user}@${address.host}`)
-      const withPass = settings.sshKeyPass !== undefined
       return {
-        GIT_SSH_COMMAND: ['ssh', ...sshOptions(secrets, socket, withPass)].join(' '),
+        GIT_SSH_COMMAND: commandFor(address),
         GIT_SSH_VARIANT: 'ssh',
         GIT_ALLOW_PROTOCOL: 'ssh',
-        ...(withPass ? passEnvironment(settings, secrets) : {}),
+        ...(settings.sshKeyPass === undefined ? {} : passEnvironment(settings, secrets)),
       }
+    },
+    leaveConnection(used) {
+      for (const [party, command] of commands) if (command === used.GIT_SSH_COMMAND) commands.delete(party)
     },
     checkKey: () => checkSshKey(settings, secrets, base),
     async close() {
-      await Promise.all([...masters].map((master) => endMaster(master, base)))
+      const entries = await readdir(secrets, { withFileTypes: true })
+      const sockets = entries.filter((entry) => entry.isSocket()).map(({ name }) => path.join(secrets, name))
+      await Promise.all(sockets.map((socket) => endConnection(socket, base)))
     },
   }
 }
@@ -77,30 +89,24 @@ async function readIfAny(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined)
 }
 
-function socketName({ host, port, user }: RepositoryAddress): string {
-  return createHash('sha256')
-    .update(`${user}@${host}:${port ?? 22}`)
-    .digest('hex')
-    .slice(0, 12)
-}
-
-function sshOptions(secrets: string, socket: string, withPass: boolean): readonly string[] {
+/** A host that went away is noticed within (ServerAliveCountMax + 1) * ServerAliveInterval, decision 0200. */
+function sshCommand({ sshKeyPass }: WriteBackSettings, secrets: string, socketName: string): string {
   const options = [
-    ...(withPass ? ['NumberOfPasswordPrompts=1'] : ['BatchMode=yes']),
+    sshKeyPass === undefined ? 'BatchMode=yes' : 'NumberOfPasswordPrompts=1',
     'PreferredAuthentications=publickey',
     'IdentitiesOnly=yes',
     `UserKnownHostsFile=${secrets}/known_hosts`,
     'GlobalKnownHostsFile=/dev/null',
     'StrictHostKeyChecking=yes',
     'UpdateHostKeys=no',
-    'ConnectTimeout=10',
-    'ServerAliveInterval=5',
-    'ServerAliveCountMax=2',
+    'ConnectTimeout=6',
+    'ServerAliveInterval=2',
+    'ServerAliveCountMax=3',
     'ControlMaster=auto',
-    `ControlPath=${socket}`,
+    `ControlPath=${secrets}/${socketName}`,
     'ControlPersist=60',
   ]
-  return ['-F', 'none', '-i', `${secrets}/key`, ...options.flatMap((option) => ['-o', option])]
+  return ['ssh', '-F', 'none', '-i', `${secrets}/key`, ...options.flatMap((option) => ['-o', option])].join(' ')
 }
 
 function passEnvironment(settings: WriteBackSettings, secrets: string): GitEnvironment {
@@ -133,8 +139,8 @@ async function checkSshKey(
     : 'SSH_KEY_PASS: the passphrase does not open the key of SSH_KEY_PATH'
 }
 
-async function endMaster(master: string, base: GitEnvironment): Promise<void> {
-  const [socket = '', destination = ''] = master.split(' ')
-  const end = ['-F', 'none', '-o', `ControlPath=${socket}`, '-O', 'exit', destination]
+async function endConnection(socket: string, base: GitEnvironment): Promise<void> {
+  // the socket alone says which connection is meant, but ssh wants the name of a host
+  const end = ['-F', 'none', '-o', `ControlPath=${socket}`, '-O', 'exit', 'host']
   await runGit({ program: 'ssh', arguments: end, environment: base, timeoutMs: 5_000 }).catch(() => undefined)
 }

@@ -233,27 +233,26 @@ describe('a write-back (spec 2.6)', () => {
     expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
   })
 
-  test('a rival who pushes all the time loses nothing and stops nobody', async () => {
+  test('a rival who is faster five times running and every fourth time then loses nothing and stops nobody', async () => {
     const repository = await aRepository()
+    await aHook(
+      repository,
+      'update',
+      `echo >> pushes; pushes=$(wc -l < pushes); [ $pushes -le 5 ] || [ $((pushes % 4)) = 0 ] || exit 0
+       export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r
+       git update-ref refs/heads/main "$(git commit-tree -p main -m rival "main^{tree}")" && echo >> rivals`,
+    )
     const service = await aService()
-    let isOver = false
-    const rivals = (async () => {
-      let count = 0
-      for (; !isOver; count += 1) {
-        const done = await host.commitFiles(repository, { [`rival-${count}.txt`]: 'x' }).catch(() => undefined)
-        if (done === undefined) count -= 1
-        await new Promise((resolve) => setTimeout(resolve, 250))
-      }
-      return count
-    })()
     const ids = await Promise.all(
       Array.from({ length: 12 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
     )
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
-    isOver = true
-    const foreign = await rivals
     expect(outcomes.every(({ kind }) => kind === 'landed')).toBe(true)
-    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe(String(1 + 12 + foreign))
+    const subjects = (await messages(repository)).split('\n')
+    const rivals = subjects.filter((subject) => subject === 'rival').length
+    expect(await readFile(path.join(host.directory(repository), 'rivals'), 'utf8')).toBe('\n'.repeat(rivals))
+    expect(rivals).toBeGreaterThan(5)
+    expect(subjects).toHaveLength(1 + 12 + rivals)
   })
 
   test('what looks like a command is only a name', async () => {
@@ -350,20 +349,21 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
 })
 
 describe('a Git host that comes back', () => {
-  test('gets all commits soon after', async () => {
+  test('gets all commits, and each task heard why it had to wait', async () => {
     const repository = await aRepository()
     const service = await aService()
     await service.outcome(await service.queue({ repository, app: 'before' }))
     await host.stopListening()
     await using stack = new AsyncDisposableStack()
     stack.defer(() => void host.listenAgain().catch(() => undefined)) // for the other tests, whatever happens here
-    const ids = await Promise.all(['one', 'two'].map((app) => service.queue({ repository, app })))
-    // A kept SSH connection may notice only by its missing keep-alives that its host is gone.
-    await vi.waitFor(async () => expect(await service.events(ids[0] ?? '')).toContain('write_back_retry'), 40_000)
+    const ids: string[] = []
+    for (const app of ['one', 'two']) {
+      const id = await service.queue({ repository, app })
+      ids.push(id)
+      await vi.waitFor(async () => expect(await service.events(id)).toContain('write_back_retry'), 40_000)
+    }
     await host.listenAgain()
-    const started = performance.now()
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
-    expect(performance.now() - started).toBeLessThan(7_000)
     expect(outcomes.map(({ kind }) => kind)).toEqual(['landed', 'landed'])
     expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
   })
@@ -427,14 +427,35 @@ describe('once only', () => {
     await host.listenAgain()
   })
 
+  test('a push that lands while its connection dies in silence is found again by its trailer', async () => {
+    const name = await aRepository()
+    const [landed, stranded] = ['landed', 'stranded'].map((word) => path.join(host.folder, `${name}-${word}`))
+    await aHook(
+      name,
+      'reference-transaction',
+      `[ "$1" = committed ] || exit 0; touch ${landed}; while [ ! -e ${stranded} ]; do sleep 0.05; done`,
+    )
+    await using proxy = await startFaultProxy({ port: host.port })
+    const { knownHostsPath, url } = await host.through(proxy.port)
+    const service = await aService({ knownHostsPath })
+    const id = await service.queue({ repository: url(name) })
+    await vi.waitFor(() => readFile(landed ?? ''), 20_000)
+    proxy.strand()
+    await writeFile(stranded ?? '', '')
+    expect(await service.outcome(id)).toMatchObject({
+      kind: 'landed',
+      commit: await host.git(name, 'rev-parse', 'main'),
+    })
+    expect(await messages(name)).toBe('watcher(shop): update image tag\nfirst')
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
+  })
+
   test('connections that break at any moment: one commit for each task all the same', async () => {
     const name = await aRepository()
     await using proxy = await startFaultProxy({ port: host.port })
-    const knownHostsPath = path.join(host.folder, 'proxy_hosts')
-    const hostLine = await readFile(host.knownHostsPath, 'utf8')
-    await writeFile(knownHostsPath, hostLine.replace(`:${host.port}`, `:${proxy.port}`))
+    const { knownHostsPath, url } = await host.through(proxy.port)
     const service = await aService({ knownHostsPath })
-    const repository = `ssh://git@127.0.0.1:${proxy.port}/${name}`
+    const repository = url(name)
     let round = 0
     let cutting = setTimeout(cut, 20)
     function cut() {

@@ -8,18 +8,22 @@ export type FaultProxy = AsyncDisposable & {
   mood: Mood
   /** Breaks every open connection, by RST. */
   cut(): void
+  /** Not a byte more passes on the connections that are open now, and nobody is told; new ones work. */
+  strand(): void
   connections(): number
 }
 
 /** A TCP proxy on loopback whose line can be slowed, cut or black-holed while it runs. */
 export async function startFaultProxy(target: { host?: string; port: number }): Promise<FaultProxy> {
   const open = new Set<Socket>()
+  const stranded = new WeakSet<Socket>()
   let mood: Mood = 'well'
 
+  const isSilent = (from: Socket) => mood === 'swallow' || stranded.has(from)
   const forward = (from: Socket, to: Socket) => {
     let passed = 0
     from.on('data', (chunk) => {
-      if (mood === 'swallow') return
+      if (isSilent(from)) return
       if (typeof mood === 'object' && 'cutAfterBytes' in mood) {
         passed += chunk.length
         if (passed > mood.cutAfterBytes) {
@@ -36,10 +40,10 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
         to.once('drain', () => from.resume())
       }
     })
-    from.on('end', () => mood !== 'swallow' && to.end())
+    from.on('end', () => isSilent(from) || to.end())
     from.on('close', () => {
       open.delete(from)
-      if (mood !== 'swallow') to.destroy()
+      if (!isSilent(from)) to.destroy()
     })
     from.on('error', () => to.destroy())
   }
@@ -67,6 +71,7 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
       mood = next
     },
     cut,
+    strand: () => open.forEach((socket) => void stranded.add(socket)),
     connections: () => open.size / 2,
     async [Symbol.asyncDispose]() {
       cut()

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openBareRepository } from '../../simulator/git-host/bare-repository.ts'
@@ -30,6 +30,15 @@ export async function startGitHost() {
     createRepository: (name: string, files: Record<string, string>) => commitFiles(name, files, 'first'),
     setFault: host.setFault,
     url: (name: string) => `ssh://git@127.0.0.1:${host.port}/${name}`,
+    /** The same host at another port, where a proxy listens. */
+    async through(port: number) {
+      const knownHostsPath = path.join(folder, `known_hosts-${port}`)
+      await writeFile(
+        knownHostsPath,
+        (await readFile(keys.knownHostsPath, 'utf8')).replace(`:${host.port}`, `:${port}`),
+      )
+      return { knownHostsPath, url: (name: string) => `ssh://git@127.0.0.1:${port}/${name}` }
+    },
     /** Service and repository of every command that clients ran so far. */
     commands: () => host.commands().map(({ service, repository }) => `${service} ${repository}`),
     /** A tree object from lines of `<mode> <type> <id>\t<name>`. */

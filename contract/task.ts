@@ -84,6 +84,9 @@ export const TaskAcceptance = z
   .meta({ id: 'TaskAcceptance', examples: [{ id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', status: 'accepted' }] })
 export type TaskAcceptance = z.infer<typeof TaskAcceptance>
 
+const PodLog = z.object({ pod: z.string(), lines: z.array(z.string()).describe('Oldest first') }).meta({ id: 'PodLog' })
+export type PodLog = z.infer<typeof PodLog>
+
 /** A task as GET shows it. Times are Unix seconds with a fraction. Absent optional fields are not known (yet). */
 export const TaskRecord = z
   .object({
@@ -107,6 +110,9 @@ export const TaskRecord = z
     branch: z.string().optional(),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
+    pod_log: PodLog.optional().describe(
+      'What the Pod to blame wrote last, with POD_LOG_LINES; shown in the answer about one task, to callers with a credential',
+    ),
   })
   .meta({ id: 'Task' })
 export type TaskRecord = z.infer<typeof TaskRecord>

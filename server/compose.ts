@@ -28,6 +28,7 @@ import { serviceRoutes } from './health/service-routes.ts'
 import { version } from './health/version.ts'
 import { clientAddress } from './http/client-address.ts'
 import { createHttpServer, type HttpServer } from './http/http-server.ts'
+import { createRedactor } from './http/redactor.ts'
 import { addRequestLimits } from './http/request-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore } from './locks/deploy-lock-store.ts'
@@ -42,6 +43,7 @@ import { createWakeUps, wakeUpChannel } from './ownership/wake-ups.ts'
 import { createApplicationStream } from './rollout/application-stream.ts'
 import { createArgoCdClient } from './rollout/argo-cd-client.ts'
 import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
+import { createReadPodLog } from './rollout/read-pod-log.ts'
 import { rolloutTimes } from './rollout/rollout-settings.ts'
 import { createRolloutWatcher } from './rollout/rollout-watcher.ts'
 import { systemClock } from './rollout/system-clock.ts'
@@ -99,6 +101,14 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
   const nowMs = systemClock.nowMs
+  const readPodLog =
+    settings.podLogLines === 0
+      ? undefined
+      : createReadPodLog({
+          readLog: controller.readPodLog,
+          lines: settings.podLogLines,
+          redact: createRedactor(settings.secrets),
+        })
   const history = createCommitHistory({ access, nowMs })
   const writeBack = opened.use(
     createWriteBack({
@@ -146,6 +156,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
       relation: history.relation,
       overrideAt: history.overrideAt,
+      readPodLog,
       onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
       onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
     }),
@@ -264,6 +275,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
       identifyCaller: auth.identifyDeployer,
       readerDigestOf: auth.readerDigestOf,
       mayRead: auth.mayRead,
+      mayReadPodLog: auth.mayReadPodLog,
     }),
     api,
   )

@@ -298,7 +298,6 @@ describe('a warning, and no refusal', () => {
     [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED is not available'],
     [{ MATTERMOST_ENABLED: 'true' }, 'MATTERMOST_ENABLED is not available'],
     [{ STATIC_FILES_PATH: '/static' }, 'STATIC_FILES_PATH is without effect'],
-    [{ POD_LOG_LINES: '20' }, 'POD_LOG_LINES is not available'],
     [{ GIT_MAX_ATTEMPTS: '5' }, 'GIT_MAX_ATTEMPTS is without effect'],
   ])('%j', ([change, warning]) => {
     const { warnings } = readSettings({ ...least, ...change })

@@ -100,6 +100,7 @@ function settingsOf(values: Values, environment: Environment) {
       appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
     } satisfies SubmissionSettings,
     rollout: rolloutOf(values),
+    podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),
     auth,
     identityProvider,

@@ -31,6 +31,7 @@ const one = {
     status: 'failed',
     cause: 'crash_loop',
     status_reason: 'Container app crashes\nPod: preferences-7d9c\nMessage: back-off 40s',
+    pod_log: { pod: 'preferences-7d9c', lines: ['reading the settings', 'fatal: <b>no</b> database'] },
     ...ended,
     ...links,
   }),
@@ -276,6 +277,14 @@ describe('the task page', () => {
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toBe(await page.locator('#report code').textContent())
     expect(copied).toContain('Container app crashes\nPod: preferences-7d9c\nMessage: back-off 40s')
+  })
+
+  test('of a failed task shows what its Pod wrote, as plain text, and keeps it out of the report', async () => {
+    await using opened = await open('/task/failed')
+    const { page } = opened
+    const log = page.getByRole('region', { name: 'Log of Pod preferences-7d9c' })
+    expect(await log.locator('code').textContent()).toBe('reading the settings\nfatal: <b>no</b> database')
+    expect(await page.locator('#report code').textContent()).not.toContain('fatal')
   })
 
   test('shows the end without a reload, and tells it at once to the ear', async () => {

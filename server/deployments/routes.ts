@@ -32,7 +32,7 @@ type Dependencies = {
   readonly submitTask: SubmitTask
   readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
-  readonly tasks: Pick<TaskStore, 'find' | 'list'>
+  readonly tasks: Pick<TaskStore, 'find' | 'list' | 'podLog'>
   readonly endings: Pick<TaskEndings, 'wait'>
   readonly summaries: (days: number) => Promise<AppSummaries>
   /** The early look, before a credential is judged; the accepting transaction looks again. */
@@ -43,6 +43,8 @@ type Dependencies = {
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
   /** Whether a request may be shown a task; throws when its credential is not good enough. */
   readonly mayRead: (request: FastifyRequest, task: Task) => boolean
+  /** Whether a request may be shown what Pods wrote: its credential is good, also where none is needed to read. */
+  readonly mayReadPodLog: (request: FastifyRequest, task: Task) => Promise<boolean>
 }
 
 const tags = ['tasks']
@@ -64,6 +66,7 @@ export const taskRoutes =
     identifyCaller,
     readerDigestOf,
     mayRead,
+    mayReadPodLog,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const taskOf = async (id: string): Promise<Task> => {
@@ -75,6 +78,12 @@ export const taskRoutes =
       const task = await taskOf(id)
       if (!mayRead(request, task)) throw new TaskNotFoundError(id)
       return task
+    }
+
+    const recordFor = async (request: FastifyRequest, task: Task): Promise<TaskRecord> => {
+      const log = task.status === 'failed' ? await tasks.podLog(task.id) : undefined
+      const isShown = log !== undefined && (await mayReadPodLog(request, task))
+      return isShown ? { ...taskRecordOf(task), pod_log: log } : taskRecordOf(task)
     }
 
     app.post(
@@ -169,16 +178,16 @@ export const taskRoutes =
       async (request, reply) => {
         const { id } = request.params
         const { wait } = request.query
-        if (wait === undefined) return taskRecordOf(await shownTaskOf(request, id))
+        if (wait === undefined) return recordFor(request, await shownTaskOf(request, id))
         const answered = new AbortController()
         reply.raw.once('close', () => answered.abort())
         // Waiting begins before the first look, so that an end between the two is not missed.
         const ending = endings.wait(id, wait * 1000, answered.signal)
         try {
           const task = await shownTaskOf(request, id)
-          if (isFinal(task.status)) return taskRecordOf(task)
+          if (isFinal(task.status)) return await recordFor(request, task)
           await ending
-          return taskRecordOf(await taskOf(id))
+          return await recordFor(request, await taskOf(id))
         } finally {
           answered.abort()
         }

@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
-import type { TaskFilter } from '../../contract/task.ts'
+import type { PodLog, TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
@@ -39,6 +39,10 @@ export function createTaskStore(database: Database) {
       const row = await query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
       return row && taskOf(row)
     },
+
+    /** What the Pod to blame for the end of a task wrote last, if that was read. */
+    podLog: (id: string): Promise<PodLog | undefined> =>
+      query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> => listTasks(query, filter, globs),
 
@@ -210,6 +214,21 @@ const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition):
               sql<TaskEventKind>`'verdict'`.as('kind'),
               sql<string>`${verdictText(end)}::text`.as('detail'),
             ]),
+        ),
+    )
+    .with('logged', (with_) =>
+      with_
+        .insertInto('task_pod_logs')
+        .columns(['task_id', 'pod', 'lines'])
+        .expression((build) =>
+          build
+            .selectFrom('ended')
+            .select([
+              'id',
+              sql<string>`${end.podLog?.pod ?? ''}::text`.as('pod'),
+              sql<string[]>`${end.podLog?.lines ?? []}::text[]`.as('lines'),
+            ])
+            .where(sql<SqlBool>`${end.podLog !== undefined}`),
         ),
     )
     .selectFrom('ended')

@@ -1,5 +1,5 @@
 import type { Cause } from '../../contract/cause.ts'
-import type { Image, TaskSubmission } from '../../contract/task.ts'
+import type { Image, PodLog, TaskSubmission } from '../../contract/task.ts'
 import type { FinalStatus, TaskStatus } from '../../contract/task-status.ts'
 import type { Actor } from '../audit/record-action.ts'
 
@@ -51,4 +51,6 @@ export type TaskEnd = {
   readonly cause?: Cause
   /** Headline, then the evidence, a line each. */
   readonly reason?: string
+  /** What the Pod to blame wrote last. Kept apart, because not everybody who may read the reason may read it. */
+  readonly podLog?: PodLog
 }

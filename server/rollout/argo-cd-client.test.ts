@@ -240,3 +240,56 @@ test.for([
 ])('links for $url begin with $base', ({ url, alias, base }) => {
   expect(linkBaseOf({ url, urlAlias: alias })).toBe(base)
 })
+
+describe('the log of a Pod', () => {
+  const recorded = (name: string) => {
+    const file = new URL(`../../test/fixtures/argocd/01-healthy-helm/${name}.json`, import.meta.url)
+    return JSON.parse(readFileSync(file, 'utf8')) as { status: number; body: unknown }
+  }
+  const frames = (body: unknown) => [body].flat().map((frame) => JSON.stringify(frame))
+  const failure = { error: { grpc_code: 9, message: 'container "web" is waiting to start' } }
+  const [line = ''] = frames(recorded('logs').body)
+
+  test.for([
+    {
+      name: 'a recorded answer',
+      status: 200,
+      body: frames(recorded('logs').body).join('\n'),
+      outcome: { kind: 'read', value: ['line 2: server started', 'line 3: server started'] },
+    },
+    {
+      name: 'the recorded answer to a token without the right',
+      status: recorded('logs-403').status,
+      body: recorded('logs-403').body,
+      outcome: { kind: 'refused' },
+    },
+    { name: 'the answer about an unknown Pod', status: 200, body: '', outcome: { kind: 'read', value: [] } },
+    {
+      name: 'a refusal of Kubernetes with a status of its own',
+      status: 400,
+      body: failure,
+      outcome: { kind: 'unreachable', why: expect.stringContaining('waiting to start') },
+    },
+    {
+      name: 'a refusal of Kubernetes as the only line',
+      status: 200,
+      body: JSON.stringify(failure),
+      outcome: { kind: 'unreachable', why: 'container "web" is waiting to start' },
+    },
+    {
+      name: 'lines that end in a failure, and in half a line',
+      status: 200,
+      body: [line, JSON.stringify(failure), '{"result":{"con'].join('\n'),
+      outcome: { kind: 'read', value: ['line 2: server started'] },
+    },
+  ])('$name', async ({ status, body, outcome }) => {
+    await using server = await aServer(answer(status, body))
+    await using client = aClient(server.url)
+    const pod = { namespace: 'team', name: 'shop-1' }
+    const wanted = { pod, container: 'web', isPrevious: true, lines: 5 }
+    expect(await client.readPodLog({ ...shop, project: 'p' }, wanted)).toEqual(outcome)
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/api/v1/applications/shop/logs?project=p&namespace=team&podName=shop-1&container=web&previous=true&tailLines=5',
+    ])
+  })
+})

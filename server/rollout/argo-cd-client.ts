@@ -6,12 +6,15 @@ import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-
 import { createLargeJsonReader, largeJsonBytes } from './large-json-reader.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { type AnswerKind, type AnswerValues, parseAnswer } from './parse-answer.ts'
+import { parsePodLog } from './parse-pod-log.ts'
+import type { WantedLog } from './read-pod-log.ts'
 import { readChunksWithin, readWithin } from './read-within.ts'
 import type { StreamFrame } from './stream-frames.ts'
 import { numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** Largest answer about one application. A List is as large as the installation. */
 const maxBytes = 16 * 1024 * 1024
+const maxLogBytes = 1024 * 1024
 const maxListBytes = 512 * 1024 * 1024
 const refreshDeadlineSeconds = 2
 const firstRetryMs = 250
@@ -21,6 +24,7 @@ export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   readVersion(): Promise<ReadOutcome<string>>
+  readPodLog(address: ApplicationAddress, wanted: WantedLog): Promise<ReadOutcome<readonly string[]>>
   /** Reads a line of the stream that is too large for the main thread. */
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
   [Symbol.asyncDispose](): Promise<void>
@@ -167,6 +171,19 @@ export function createArgoCdClient(
         ['resourceUID', uid],
       ]
       return read('events', ofApplication(address, '/events', query))
+    },
+
+    async readPodLog(address, { pod, container, isPrevious, lines }) {
+      const query: Query = [
+        ['namespace', pod.namespace],
+        ['podName', pod.name],
+        ['container', container],
+        ['previous', isPrevious ? 'true' : undefined],
+        ['tailLines', String(lines)],
+      ]
+      const answer = await call({ ...ofApplication(address, '/logs', query), maxBytes: maxLogBytes, retries: 0 })
+      if ('kind' in answer || answer.status !== 200) return outcomeOf('events', answer)
+      return discreet(parsePodLog(textOf(answer)))
     },
 
     async probe() {

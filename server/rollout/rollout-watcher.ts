@@ -1,5 +1,5 @@
 import type { Cause } from '../../contract/cause.ts'
-import type { Image } from '../../contract/task.ts'
+import type { Image, PodLog } from '../../contract/task.ts'
 import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { WriteBackOutcome } from '../gitops/write-back-outcome.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
@@ -12,18 +12,19 @@ import type {
   PodAddress,
   ReadOutcome,
 } from './delivery-controller.ts'
+import { findBadPods } from './judge-pods.ts'
 import { judgeRollout } from './judge-rollout.ts'
 import type { Judgement } from './judgement.ts'
 import { mergeSighting, type Sighting } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { createReachability } from './reachability.ts'
+import type { ObservedPod } from './resource-tree.ts'
 import { startMemory } from './rollout-memory.ts'
 import {
   answerRefresh,
   askRefresh,
   observeRefresh,
   observeRefreshDirectly,
-  type PodEvents,
   type Reading,
   type Relation,
   relationKey,
@@ -80,6 +81,8 @@ export type RolloutWatcherDeps<Plan> = {
   queueWriteBack(claim: Claim, plan: Plan): Promise<boolean>
   relation(repository: string, commit: string, revision: string): Promise<Relation>
   overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
+  /** What a Pod that does not start wrote last; absent: nobody wants to know. */
+  readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
   /** Something failed that a person may want to know of; the task goes on. Never holds a secret. */
   onTrouble(error: unknown, taskId: string | undefined): void
   /** For metrics: how long a refresh took to be answered. */
@@ -132,7 +135,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const apply = (application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) => {
     state.memory = judgement.memory
     saveWhatChanged(application, state, judgement)
-    if (judgement.end !== undefined) return finish(state, judgement.end)
+    if (judgement.end !== undefined) return finish(state, withPodLog(application, state.task, judgement.end))
     lookAgain(application, state, judgement.againAtMs - clock.nowMs())
     for (const action of judgement.wanted) perform(application, state, action)
   }
@@ -156,6 +159,13 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (known.newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
     return `${deps.linkBase.replace(/(?<!\/)\/+$/, '')}/applications/${known.newest.namespace}/${known.newest.name}`
+  }
+
+  /** A log is told only of a Pod that stands in the way of this very task. */
+  const withPodLog = ({ tree, podLog }: WatchedApplication<Plan>, { images }: WatchedTask, end: TaskEnd): TaskEnd => {
+    if (end.status !== 'failed' || podLog === undefined || tree?.value === undefined) return end
+    const isToBlame = findBadPods(tree.value, images, settings).some(({ pod }) => pod.uid === podLog.uid)
+    return isToBlame ? { ...end, podLog: podLog.log } : end
   }
 
   const finish = (state: TaskState<Plan>, end: TaskEnd) => {
@@ -224,7 +234,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
         application.windows = await reading(application, controller.readSyncWindows)
         return
       case 'pod_events':
-        application.podEvents = await reading(application, (address) => readPodEvents(address, action))
+        await Promise.all([readPodEvents(application, action), readPodLog(application, action)])
         return
       case 'decide_write_back':
         return decideWriteBack(application, state)
@@ -298,9 +308,17 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
   }
 
-  const readPodEvents = async (address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<PodEvents>> => {
-    const outcome = await controller.readPodEvents(address, pod)
-    return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
+  const readPodEvents = async (application: WatchedApplication<Plan>, pod: PodAddress) => {
+    application.podEvents = await reading(application, async (address) => {
+      const outcome = await controller.readPodEvents(address, pod)
+      return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
+    })
+  }
+
+  const readPodLog = async (application: WatchedApplication<Plan>, { uid }: PodAddress) => {
+    const pod = application.tree?.value?.pods.find((one) => one.uid === uid)
+    const log = pod && (await deps.readPodLog?.(addressOf(application), pod))
+    if (log !== undefined) application.podLog = { uid, log }
   }
 
   const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {

@@ -1,3 +1,4 @@
+import type { PodLog } from '../../contract/task.ts'
 import { createActionThrottle } from './action-throttle.ts'
 import type { ApplicationReference } from './application-reference.ts'
 import type { ApplicationAddress, Clock } from './delivery-controller.ts'
@@ -56,6 +57,8 @@ export type WatchedApplication<Plan> = {
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
   podEvents: Reading<PodEvents> | undefined
+  /** Of the Pod with this uid. */
+  podLog: { readonly uid: string; readonly log: PodLog } | undefined
 }
 
 export function watchedApplication<Plan>(
@@ -80,6 +83,7 @@ export function watchedApplication<Plan>(
     managed: undefined,
     windows: undefined,
     podEvents: undefined,
+    podLog: undefined,
   }
 }
 

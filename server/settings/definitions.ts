@@ -49,6 +49,7 @@ export const definitions = z.object({
   ACCEPT_SUSPENDED_APP: value.truth.prefault('false'),
   DOCKER_IMAGES_PROXY: value.text.optional(),
   ROLLOUT_SETTLE: value.duration.optional(),
+  POD_LOG_LINES: value.wholeNumber(0, 100).prefault('0'),
   ROLLOUT_STRICT: value.truth.prefault('false'),
   BAD_POD_GRACE: value.duration.prefault('120s'),
   DEGRADED_GRACE: value.duration.prefault('60s'),

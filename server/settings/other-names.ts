@@ -23,10 +23,6 @@ const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => 
   WEBHOOK_ENABLED: { when: isOn, note: 'not available in this version: no webhook is called' },
   MATTERMOST_ENABLED: { when: isOn, note: 'not available in this version: nothing is posted' },
   TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
-  POD_LOG_LINES: {
-    when: (value) => isGiven(value) && value.trim() !== '0',
-    note: 'not available in this version: no log lines of Pods are read',
-  },
   OIDC_TOKEN_VALIDATION_INTERVAL: {
     when: isGiven,
     note: 'without effect: a signed-in user is looked up again before a change, after 60 s at most',

@@ -43,6 +43,11 @@ export type Schema = {
     /** Made by the database from the others. */
     searched: GeneratedAlways<string>
   }
+  task_pod_logs: {
+    task_id: string
+    pod: string
+    lines: string[]
+  }
   idempotency_keys: {
     key: string
     caller_kind: string

@@ -181,30 +181,6 @@ export function getSyncWindows(call: Call, context: CallContext): unknown {
   }
 }
 
-/** The lines of a container's log, as envelopes of a stream. */
-export function readLogs(call: Call, context: CallContext): readonly unknown[] {
-  const application = readPermitted(call, context)
-  const { account, url } = call
-  const object = rbacObject(application, context.controller.namespace)
-  if (!isAllowed(account, 'logs', 'get', object)) {
-    throw new ApiError(
-      7,
-      `permission denied: logs, get, ${object}, sub: ${account.name}, iat: ${kubernetesTime(account.issuedAtMs)}`,
-    )
-  }
-  const podName = url.searchParams.get('podName') ?? ''
-  const workloads = context.controller.managedAt(application.metadata)?.cluster.list() ?? []
-  const pod = workloads.flatMap(({ pods }) => pods).find(({ name }) => name === podName)
-  if (!pod) return []
-  const time = kubernetesTime(pod.createdAt)
-  const last = kubernetesTime(context.clock.now())
-  const text = pod.restarts > 0 ? 'fatal: the process ends with exit code 1' : 'server started'
-  return [
-    { result: { content: text, timeStamp: time, last: false, timeStampStr: time, podName } },
-    { result: { content: '', timeStamp: last, last: true, timeStampStr: last, podName: '' } },
-  ]
-}
-
 type SyncBody = { revision?: string; revisions?: string[]; prune?: boolean; dryRun?: boolean }
 
 function parseSyncBody(text: string): SyncBody {

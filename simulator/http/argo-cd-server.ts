@@ -15,7 +15,6 @@ import {
   getSyncWindows,
   listApplications,
   pause,
-  readLogs,
   readPermitted,
   rollbackApplication,
   syncApplication,
@@ -27,6 +26,7 @@ import { type EventStream, openEventStream, type StreamEnding } from './event-st
 import { goJson } from './go-json.ts'
 import { grpcTimeoutMs } from './grpc-timeout.ts'
 import { createHttpFaults, type HttpFaultAction } from './http-faults.ts'
+import { readLogs } from './read-logs.ts'
 import { receiveWebhook } from './receive-webhook.ts'
 import { routeCall } from './route-call.ts'
 

@@ -62,7 +62,8 @@ export type NewApplicationSpec = {
 }
 
 /** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
-export type Mood = { newPods: PodBehaviour; except?: readonly string[] }
+/** `says`: the lines in the logs of all its Pods. */
+export type Mood = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
 
 export type DeliveryController = ReturnType<typeof createDeliveryController>
 
@@ -454,6 +455,8 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       if (mood) moods.set(keyOf(key), mood)
       else moods.delete(keyOf(key))
     },
+    logOf: (key: ApplicationKey): readonly string[] | undefined => moods.get(keyOf(key))?.says,
+
     /** Ends the mood, and Pods that were started as `held` become ready. */
     releasePods(key: ApplicationKey): void {
       moods.delete(keyOf(key))

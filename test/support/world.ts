@@ -14,12 +14,20 @@ export type WorldOptions = ServiceOptions & {
   readonly times?: Partial<SimulatorTimes>
   /** Managed applications of one repository, each with a Deployment of `registry.example/<name>`. */
   readonly applications?: readonly string[]
+  /** The service's token may read the logs of Pods as well. */
+  readonly mayReadLogs?: boolean
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 /** The service with a simulated delivery controller and a real Git repository behind real SSH. */
-export async function startWorld({ times, applications = ['shop'], settings, ...options }: WorldOptions = {}) {
+export async function startWorld({
+  times,
+  applications = ['shop'],
+  mayReadLogs = false,
+  settings,
+  ...options
+}: WorldOptions = {}) {
   await using started = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-world-'))
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -27,7 +35,10 @@ export async function startWorld({ times, applications = ['shop'], settings, ...
   const charts = applications.map((name) => chartFiles(`apps/${name}`, { tag: 'v1' }))
   await simulator.git.createRepository('gitops', Object.assign({}, ...charts))
   for (const name of applications) await createManaged(simulator, name)
-  const service = started.use(await startService({ ...options, settings: { ...settingsFor(simulator), ...settings } }))
+  const token = mayReadLogs ? { ARGO_TOKEN: simulator.deployerToken } : {}
+  const service = started.use(
+    await startService({ ...options, settings: { ...settingsFor(simulator), ...token, ...settings } }),
+  )
   const stack = started.move()
   return {
     simulator,

@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../../contract/task.ts'
+import type { PodLog, TaskRecord } from '../../../contract/task.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
@@ -13,6 +13,7 @@ export function TaskBody({ task }: { task: TaskRecord }) {
         <Images images={task.images} />
       </Section>
       {isBadEnd ? <Report task={task} /> : null}
+      {task.pod_log === undefined ? null : <LastWords log={task.pod_log} />}
     </div>
   )
 }
@@ -31,6 +32,15 @@ function Images({ images }: Pick<TaskRecord, 'images'>) {
         </Row>
       ))}
     </Table>
+  )
+}
+
+/** Only for those who are signed in, so it is no part of the report that is passed on. */
+function LastWords({ log: { pod, lines } }: { log: PodLog }) {
+  return (
+    <Section title={`Log of Pod ${pod}`} id="pod-log" note={String(lines.length)}>
+      <code className="code-block">{lines.join('\n')}</code>
+    </Section>
   )
 }
 

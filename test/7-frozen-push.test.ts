@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, onTestFinished, test, vi } from 'vitest'
-import { chartFiles, overrideFile } from '../simulator/model/example-repository.ts'
+import { overrideFile } from '../simulator/model/example-repository.ts'
 import { createTestDatabase } from './support/database.ts'
 import { type Replicas, type RunningReplica, startReplicas } from './support/replicas.ts'
 import { aTask, type Service } from './support/service.ts'

@@ -3,6 +3,9 @@ import { checkHistory } from './simulate/check-history.ts'
 import { planHistory } from './simulate/plan-history.ts'
 import { runHistory } from './simulate/run-history.ts'
 import { createTestDatabase } from './support/database.ts'
+import { startReplicas } from './support/replicas.ts'
+import { aTask } from './support/service.ts'
+import { withToken } from './support/world.ts'
 
 test('a seed repeats its choices, and another makes other ones', () => {
   expect(planHistory(7, 'safety')).toEqual(planHistory(7, 'safety'))
@@ -14,6 +17,20 @@ const histories = [
   { seed: 2, mode: 'liveness' },
   { seed: 3, mode: 'safety' },
 ] as const
+
+test('nobody outside is asked while a transaction is open (invariant I15)', async () => {
+  await using database = await createTestDatabase()
+  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+  const [replica] = replicas.running
+  if (!replica) throw new Error('no replica')
+  // A call takes long enough to be told from a busy machine.
+  replica.lines.controller.mood = { delayMs: 300 }
+  replicas.gitLine.mood = { delayMs: 50 }
+  const images = [{ image: 'registry.example/shop', tag: 'v1' }]
+  const { body } = await replica.submitTask(aTask({ images }), withToken)
+  expect(await replica.waitForEnd((body as { id: string }).id)).toMatchObject({ status: 'deployed' })
+  expect(replica.traffic.callsInTransactions(replicas.gitCalls)).toEqual([])
+})
 
 for (const { seed, mode } of histories) {
   test(`a random history breaks no invariant (seed ${seed}, ${mode})`, { timeout: 90_000 }, async () => {

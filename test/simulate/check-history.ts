@@ -3,6 +3,7 @@ import type { Commit, Evidence, TaskRow } from './evidence.ts'
 import type { TaskChange } from './observe-tasks.ts'
 
 const slackMs = 1_000
+const sameMomentMs = 20
 const afterWindowMs = 10_000
 const stopLimitMs = 25_000
 
@@ -16,11 +17,14 @@ export function checkHistory(evidence: Evidence): readonly string[] {
     ...commitsOfTasks(evidence),
     ...branch(evidence),
     ...files(evidence),
+    ...lock(evidence),
     ...authority(evidence),
     ...metrics(evidence),
     ...reads(evidence),
+    ...keys(evidence),
     ...liveness(evidence),
     ...stream(evidence),
+    ...transactions(evidence),
     ...secrets(evidence),
   ]
 }
@@ -84,19 +88,29 @@ function* ownership({ changes }: Evidence) {
   }
 }
 
-/** I4: what is called deployed really ran, at some moment between acceptance and verdict. */
-function* verdicts({ tasks, truth }: Evidence) {
-  for (const { id, app, tag, status, created, updated } of tasks) {
+/** I4: what is called deployed really ran, synced to its commit or a later one, between acceptance and verdict. */
+function* verdicts({ tasks, truth, commits }: Evidence) {
+  const place = new Map(commits.map(({ sha }, at) => [sha, at]))
+  for (const { id, app, tag, status, created, updated, commit } of tasks) {
     if (status !== 'deployed') continue
-    const ran = (truth.get(app) ?? []).some(
+    const ran = (truth.get(app) ?? []).filter(
       ({ atMs, untilMs, running, isRolledOut }) =>
         isRolledOut &&
         running.includes(`registry.example/${app}:${tag}`) &&
         untilMs >= +created - slackMs &&
         atMs <= +updated + slackMs,
     )
-    if (!ran) yield `I4: ${id} was called deployed, but ${app}:${tag} never ran`
+    if (ran.length === 0) yield `I4: ${id} was called deployed, but ${app}:${tag} never ran`
+    const wanted = lastChangeOf(app, commits, commit)
+    const isSynced = ran.some(({ appliedRevisions: [applied = ''] }) => (place.get(applied) ?? -1) >= wanted)
+    if (ran.length > 0 && !isSynced) yield `I4: ${id} was called deployed, but its commit ${commit} was never applied`
   }
+}
+
+/** Where the commit stands that last changed the application as of `sha`: what changes others only is not applied anew. */
+function lastChangeOf(app: string, commits: readonly Commit[], sha: string | null): number {
+  const upTo = commits.slice(0, commits.findIndex((commit) => commit.sha === sha) + 1)
+  return upTo.findLastIndex(({ files }) => files.some((file) => file.startsWith(`apps/${app}/`)))
 }
 
 /** I5: one commit at most for each task, none without authority, and it is the recorded one. */
@@ -174,6 +188,20 @@ function* files({ tasks, commits }: Evidence) {
   }
 }
 
+/** I8: nothing is accepted from the answer that set the lock until the lock is released. */
+function* lock({ operations, lockChanges, tasks }: Evidence) {
+  for (const { kind, outcome, reason, endedMs } of operations) {
+    if (kind !== 'lock' || outcome !== 'ok') continue
+    const set = lockChanges.findIndex((change) => change.reason === reason)
+    if (set === -1) yield `I8: the lock "${reason}" was answered and never set`
+    const releasedMs = Number(lockChanges.slice(set).find(({ isSet }) => !isSet)?.at ?? Number.POSITIVE_INFINITY)
+    for (const { id, created } of tasks) {
+      // Of tasks accepted in one millisecond each bears a later one.
+      if (+created > endedMs + sameMomentMs && +created < releasedMs) yield `I8: ${id} was accepted under "${reason}"`
+    }
+  }
+}
+
 /** I9: no task without authority cancels one that has it, nor does a caller without a good credential. */
 function* authority({ tasks, operations }: Evidence) {
   const stored = new Map(tasks.map((task) => [task.id, task]))
@@ -211,6 +239,17 @@ function* reads({ operations, pages, tasks }: Evidence) {
   }
 }
 
+/** I13: an Idempotency-Key stands for one task, however often and with whatever body it is sent. */
+function* keys({ operations, tasks }: Evidence) {
+  for (const [key, uses] of Map.groupBy(operations, ({ submitted }) => submitted?.key)) {
+    if (key === undefined) continue
+    const ids = new Set(uses.flatMap(({ taskId }) => taskId ?? []))
+    if (ids.size > 1) yield `I13: "${key}" was answered with ${[...ids].join()}`
+    const stored = tasks.filter(({ author }) => author === uses[0]?.submitted?.author)
+    if (stored.length > 1) yield `I13: "${key}" is stored as ${stored.map(({ id }) => id).join()}`
+  }
+}
+
 /** I14: after the heal everything ends in time, and nothing is left behind. */
 function* liveness({ isCalm, tasks, healedMs, stops, leftProcesses, deaths }: Evidence) {
   if (!isCalm) yield 'I14: something is still open after the window and ten seconds'
@@ -236,6 +275,12 @@ function* stream({ events, streamed }: Evidence) {
     const missing = stored.filter((id) => !told.includes(id))
     yield `the stream told ${told.length} of ${stored.length} events, missing ${missing.slice(0, 5).join()}`
   }
+}
+
+/** I15: nobody outside is asked while a transaction is open. */
+function* transactions({ callsInTransactions }: Evidence) {
+  for (const { replica, ms } of callsInTransactions)
+    yield `I15: replica ${replica} left a transaction open for ${ms} ms, in which a call was made`
 }
 
 /** I15: no secret in a log line, an answer, a reason, an event or a commit. */

@@ -5,7 +5,7 @@ import type { Credential } from './plan-history.ts'
 export type Outcome = 'ok' | 'fail' | 'info'
 
 export type Operation = {
-  readonly kind: 'submit' | 'read' | 'cancel' | 'list'
+  readonly kind: 'submit' | 'read' | 'cancel' | 'list' | 'lock' | 'unlock'
   readonly replica: number
   readonly atMs: number
   readonly endedMs: number
@@ -17,6 +17,8 @@ export type Operation = {
   readonly taskId?: string
   readonly seen?: TaskRecord
   readonly credential?: Credential
+  /** Tells one setting of the lock from another. */
+  readonly reason?: string
 }
 
 export type Submitted = {
@@ -25,6 +27,8 @@ export type Submitted = {
   readonly author: string
   readonly timeout: number
   readonly credential: Credential
+  /** Idempotency-Key */
+  readonly key: string | undefined
 }
 
 /** What a request may have done, by its answer. A refused connection did nothing; a 503 may hide a lost answer. */

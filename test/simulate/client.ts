@@ -10,10 +10,13 @@ const patienceMs = 4_000
 export const canaries = { deployToken: 'canary-deploy-token-5f1c', badToken: 'canary-wrong-token-a09e' } as const
 
 /** Clients of the replicas: each request becomes one entry of the history, answered or not. */
-export function createClient(replicas: readonly RunningReplica[]) {
+export function createClient(replicas: readonly RunningReplica[], accessToken: string) {
   const history: Operation[] = []
   /** By the order of the plan; undefined where nothing was accepted for sure. */
   const submissions: { submitted: Submitted; taskId: string | undefined }[] = []
+  const nextAuthor = () => `author-${submissions.length}`
+  const asUser = { 'oidc-authorization': `Bearer ${accessToken}` }
+  let locks = 0
 
   const ask = async (
     kind: Operation['kind'],
@@ -46,9 +49,10 @@ export function createClient(replicas: readonly RunningReplica[]) {
   const submit = async (replica: number, submitted: Submitted): Promise<void> => {
     const entry: (typeof submissions)[number] = { submitted, taskId: undefined }
     submissions.push(entry)
-    const { app, tag, author, timeout } = submitted
+    const { app, tag, author, timeout, key } = submitted
     const task = aTask({ app, author, timeout, images: [{ image: `registry.example/${app}`, tag }] })
-    const init = { method: 'POST', headers: headersOf(submitted.credential), body: JSON.stringify(task) }
+    const headers = { ...headersOf(submitted.credential), ...(key === undefined ? {} : { 'idempotency-key': key }) }
+    const init = { method: 'POST', headers, body: JSON.stringify(task) }
     const { operation, body } = await ask('submit', replica, '/api/v1/tasks', init, { submitted })
     const id = operation.outcome === 'ok' ? (body as { id: string }).id : undefined // the contract's answer to a 202
     if (id === undefined) return
@@ -61,10 +65,21 @@ export function createClient(replicas: readonly RunningReplica[]) {
   return {
     history,
     submit,
-    async resend(replica: number, submission: number): Promise<void> {
-      const again = submissions[submission]?.submitted
-      if (again) await submit(replica, { ...again, author: `author-${submissions.length}` })
+    async resend(replica: number, submission: number, isChanged: boolean): Promise<void> {
+      const first = submissions[submission]?.submitted
+      if (!first) return
+      const tag = isChanged ? `${first.tag}-changed` : first.tag
+      await submit(replica, { ...first, tag, author: first.key === undefined ? nextAuthor() : first.author })
     },
+    async setLock(replica: number): Promise<void> {
+      locks += 1
+      const reason = `lock ${locks}`
+      const headers = { ...asUser, 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify({ reason }) }
+      await ask('lock', replica, '/api/v1/deploy-lock', init, { reason })
+    },
+    releaseLock: (replica: number) =>
+      ask('unlock', replica, '/api/v1/deploy-lock', { method: 'DELETE', headers: asUser }),
     async read(replica: number, submission: number): Promise<void> {
       const taskId = submissions[submission]?.taskId
       if (taskId) await read(replica, taskId)
@@ -77,7 +92,7 @@ export function createClient(replicas: readonly RunningReplica[]) {
       }
     },
     list: (replica: number) => ask('list', replica, '/api/v1/tasks?limit=20', {}),
-    count: () => submissions.length,
+    nextAuthor,
   }
 }
 

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../../contract/task-event.ts'
 import { runGit } from '../../simulator/git-host/run-git.ts'
 import type { Replicas } from '../support/replicas.ts'
 import type { Operation } from './client-history.ts'
-import { type TaskChange, taskChanges } from './observe-tasks.ts'
+import { type LockChange, lockChanges, type TaskChange, taskChanges } from './observe-tasks.ts'
 import { applications, type HistoryPlan } from './plan-history.ts'
 
 /** What really ran of an application, and until when. */
@@ -12,6 +12,8 @@ export type TruthMoment = {
   readonly atMs: number
   readonly untilMs: number
   readonly running: readonly string[]
+  /** The commits whose manifests were applied last. */
+  readonly appliedRevisions: readonly string[]
   readonly isRolledOut: boolean
 }
 
@@ -46,6 +48,9 @@ export type Evidence = {
   readonly operations: readonly Operation[]
   readonly tasks: readonly TaskRow[]
   readonly changes: readonly TaskChange[]
+  readonly lockChanges: readonly LockChange[]
+  /** For how long each replica held a transaction open in which it made a call. */
+  readonly callsInTransactions: readonly { readonly replica: number; readonly ms: number }[]
   readonly events: readonly TaskEvent[]
   readonly streamed: readonly TaskEvent[]
   readonly truth: ReadonlyMap<string, readonly TruthMoment[]>
@@ -68,7 +73,7 @@ export type Evidence = {
 
 type Known = Pick<
   Evidence,
-  'plan' | 'operations' | 'streamed' | 'truth' | 'isCalm' | 'healedMs' | 'deaths' | 'secrets'
+  'plan' | 'operations' | 'streamed' | 'truth' | 'isCalm' | 'healedMs' | 'deaths' | 'secrets' | 'callsInTransactions'
 > & { readonly replicas: Replicas; readonly cacheFolder: string }
 
 /** Gathers the rest from database, repository and replicas, and stops the replicas. */
@@ -96,6 +101,7 @@ export async function gatherEvidence({ replicas, cacheFolder, ...known }: Known)
     metrics,
     stops,
     changes: await taskChanges(replicas),
+    lockChanges: await lockChanges(replicas),
     commits: await commitsIn(repositoryFolder),
     tips: await tipsIn(repositoryFolder),
     gitComplaint: await runGit(repositoryFolder, ['fsck', '--strict', '--no-dangling', '--no-progress']),

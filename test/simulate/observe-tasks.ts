@@ -10,7 +10,10 @@ export type TaskChange = {
   readonly given: string
 }
 
-/** Has the database itself note every version of every task, so that nothing a replica writes escapes. */
+/** One version of the deploy lock, in the order in which they were written. */
+export type LockChange = { readonly isSet: boolean; readonly reason: string | null; readonly at: Date }
+
+/** Has the database itself note every version of every task and of the lock, so that nothing a replica writes escapes. */
 export async function observeTasks({ rows }: Replicas): Promise<void> {
   await rows(`
     CREATE TABLE public.task_changes (
@@ -22,8 +25,18 @@ export async function observeTasks({ rows }: Replicas): Promise<void> {
       RETURN NULL;
     END $$;
     CREATE TRIGGER note_task AFTER INSERT OR UPDATE ON watcher.tasks FOR EACH ROW EXECUTE FUNCTION public.note_task();
+    CREATE TABLE public.lock_changes (
+      n bigint GENERATED ALWAYS AS IDENTITY, is_set boolean, reason text, at timestamptz DEFAULT clock_timestamp());
+    CREATE FUNCTION public.note_lock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO public.lock_changes (is_set, reason) VALUES (NEW.is_set, NEW.reason);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_lock AFTER UPDATE ON watcher.deploy_lock FOR EACH ROW EXECUTE FUNCTION public.note_lock();
   `)
 }
 
 export const taskChanges = ({ rows }: Replicas) =>
   rows<TaskChange>('SELECT id, status, owner, fence, updated, given FROM public.task_changes ORDER BY n')
+
+export const lockChanges = ({ rows }: Replicas) =>
+  rows<LockChange>('SELECT is_set AS "isSet", reason, at FROM public.lock_changes ORDER BY n')

@@ -5,12 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { runGit } from '../../simulator/git-host/run-git.ts'
 import { overrideFile } from '../../simulator/model/example-repository.ts'
 import type { Mood } from '../support/fault-proxy.ts'
+import { reserveIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
+import type { Span } from '../support/traffic-log.ts'
 import { canaries, createClient } from './client.ts'
 import { type Evidence, gatherEvidence, type TruthMoment } from './evidence.ts'
 import { followEvents } from './follow-events.ts'
 import { observeTasks } from './observe-tasks.ts'
-import { applications, type HistoryPlan, replicaCount, type Step } from './plan-history.ts'
+import { applications, type ControllerMood, type HistoryPlan, replicaCount, type Step } from './plan-history.ts'
 
 /** How long after a heal and the window of the last task everything has to be over (invariant I14). */
 const afterWindowMs = 10_000
@@ -24,6 +26,10 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
   // Named by the processes that git starts, so that none can be left behind unnoticed.
   const cacheFolder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-simulate-'))
   opened.defer(() => rm(cacheFolder, { recursive: true, force: true, maxRetries: 5 }))
+  const identity = opened.use(await reserveIdentityProvider())
+  identity.users.set('ada', {})
+  await identity.start('http://127.0.0.1:1')
+  const accessToken = await identity.issueOpaqueToken('ada')
   const replicas = opened.use(
     await startReplicas({
       databaseUrl,
@@ -31,7 +37,9 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
       applications,
       seed: plan.seed,
       settings: {
+        ...identity.settings,
         REPO_CACHE_PATH: cacheFolder,
+        GIT_OP_TIMEOUT: '5s',
         WATCHER_DEPLOY_TOKEN: canaries.deployToken,
         APP_GONE_GRACE: '3s',
         BAD_POD_GRACE: '3s',
@@ -41,8 +49,8 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
   await observeTasks(replicas)
   await runGit(replicas.repositoryFolder, ['config', 'core.logAllRefUpdates', 'always'])
   const follower = followEvents(replicas.running)
-  const world = createWorld(replicas)
-  const client = createClient(replicas.running)
+  const world = createWorld(replicas, identity)
+  const client = createClient(replicas.running, accessToken)
   const began = performance.now()
   const acting: Promise<unknown>[] = []
   let isHealed = false
@@ -71,8 +79,9 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
     isCalm,
     healedMs,
     deaths: world.deaths(),
+    callsInTransactions: callsInTransactions(replicas, world.frozen),
     cacheFolder,
-    secrets: [...Object.values(canaries), ...(await secretsOf(replicas, databaseUrl))],
+    secrets: [...Object.values(canaries), accessToken, ...(await secretsOf(replicas, databaseUrl))],
   })
 }
 
@@ -80,11 +89,14 @@ type World = ReturnType<typeof createWorld>
 type Client = ReturnType<typeof createClient>
 
 /** What can be done to the processes, lines, applications and repository of one history. */
-function createWorld(replicas: Replicas) {
+function createWorld(replicas: Replicas, identity: TestIdentityProvider) {
   const { simulator, running, gitLine } = replicas
-  const { control, git } = simulator
+  const { control, controller, git, argo } = simulator
+  const { faults } = controller
   const busy = running.map(() => Promise.resolve())
   const truth = new Map<string, TruthMoment[]>(applications.map((app) => [app, []]))
+  /** By replica: when it stood still. The last may not be over. */
+  const frozen: { fromMs: number; toMs: number }[][] = running.map(() => [])
   let deaths = 0
   let rivals = 0
 
@@ -105,6 +117,17 @@ function createWorld(replicas: Replicas) {
         })
       }
     })
+  const thaw = (replica: number) =>
+    inTurn(replica, async (one) => {
+      await one.kill('SIGCONT')
+      for (const span of frozen[replica] ?? []) span.toMs = Math.min(span.toMs, performance.now())
+    })
+  const controllerIsWell = () => {
+    faults.hangRefresh.clear()
+    faults.failSync.clear()
+    faults.olderRevision.clear()
+    for (const replica of controller.replicas) replica.release('events')
+  }
   const keepTruth = async (app: string) => {
     const known = truth.get(app) ?? []
     const { history = [] } = (await control.truth(app)) ?? {}
@@ -125,14 +148,35 @@ function createWorld(replicas: Replicas) {
         await one.kill('SIGCONT')
         await one.kill('SIGTERM')
       }),
-    freeze: (replica: number) => inTurn(replica, (one) => one.kill('SIGSTOP')),
-    thaw: (replica: number) => inTurn(replica, (one) => one.kill('SIGCONT')),
+    freeze: (replica: number) =>
+      inTurn(replica, (one) => {
+        frozen[replica]?.push({ fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY })
+        return one.kill('SIGSTOP')
+      }),
+    thaw,
+    frozen: frozen as readonly (readonly Span[])[],
     async rival(app: string, writes: 'elsewhere' | 'override'): Promise<void> {
       rivals += 1
       const file = writes === 'elsewhere' ? `notes/${rivals}.md` : `apps/${app}/.argocd-source-${app}.yaml`
       const text = writes === 'elsewhere' ? `${rivals}\n` : `# by hand ${rivals}\n${overrideFile(`rival-${rivals}`)}`
       await git.commit('gitops', { [file]: text }, { message: `rival ${rivals}` })
     },
+    controllerAnswers: argo.faults.add,
+    controllerStreams: (how: Parameters<typeof argo.endStreams>[0] | 'stall') =>
+      how === 'stall' ? argo.stallStreams() : argo.endStreams(how),
+    controllerMood(app: string, mood: ControllerMood): void {
+      const key = `${controller.namespace}/${app}`
+      if (mood === 'refreshes hang') faults.hangRefresh.add(key)
+      if (mood === 'syncs fail') faults.failSync.set(key, 'admission webhook "rules" denied the request')
+      if (mood === 'comparisons see the commit before') faults.olderRevision.set(key, 3)
+      for (const replica of controller.replicas) {
+        if (mood === 'events are lost') replica.loseEvents(5)
+        if (mood === 'events come twice') replica.duplicateEvents(5)
+        if (mood === 'caches stand still') replica.hold()
+      }
+      if (mood === 'well') controllerIsWell()
+    },
+    setGitFault: git.host.setFault,
     annotate: (app: string) =>
       control.editApplication(app, (current) => {
         const annotations = { ...current.metadata.annotations, 'example.org/touched': String(Date.now()) }
@@ -149,9 +193,15 @@ function createWorld(replicas: Replicas) {
     },
     async heal(): Promise<void> {
       for (const app of applications) if (control.application(app) !== undefined) control.setMood(app, undefined)
+      controllerIsWell()
+      argo.faults.clear()
+      argo.endStreams('eof') // those that stall go on to
+      git.host.setFault(undefined)
       setMood(gitLine, 'well')
+      gitLine.cut() // commands that hang would do so for ever
+      setMood(identity.proxy, 'well')
       for (const { lines } of running) for (const line of Object.values(lines)) setMood(line, 'well')
-      for (const one of running) await one.kill('SIGCONT')
+      await Promise.all(running.map((_, replica) => thaw(replica)))
       await Promise.all(running.map((_, replica) => start(replica)))
     },
     async truth(): Promise<ReadonlyMap<string, readonly TruthMoment[]>> {
@@ -161,6 +211,7 @@ function createWorld(replicas: Replicas) {
     deaths: () => deaths,
     line: (replica: number, line: 'database' | 'controller') => running[replica]?.lines[line],
     gitLine,
+    identityLine: identity.proxy,
   }
 }
 
@@ -175,17 +226,22 @@ function setMood(line: { mood: Mood; cut(): void } | undefined, mood: Mood): voi
 async function act(step: Step, client: Client, world: World): Promise<unknown> {
   switch (step.kind) {
     case 'submit': {
-      const { app, tag, credential, timeout } = step
-      return client.submit(step.replica, { app, tag, credential, timeout, author: `author-${client.count()}` })
+      const { app, tag, credential, timeout, isKeyed } = step
+      const key = isKeyed ? `key-of-${tag}` : undefined
+      return client.submit(step.replica, { app, tag, credential, timeout, key, author: client.nextAuthor() })
     }
     case 'resend':
-      return client.resend(step.replica, step.submission)
+      return client.resend(step.replica, step.submission, step.isChanged)
     case 'read':
       return client.read(step.replica, step.submission)
     case 'cancel':
       return client.cancel(step.replica, step.submission, step.credential)
     case 'list':
       return client.list(step.replica)
+    case 'lock':
+      return client.setLock(step.replica)
+    case 'unlock':
+      return client.releaseLock(step.replica)
     case 'kill':
     case 'stop':
     case 'start':
@@ -200,6 +256,16 @@ async function act(step: Step, client: Client, world: World): Promise<unknown> {
       return setMood(world.gitLine, step.mood)
     case 'cut_git':
       return world.gitLine.cut()
+    case 'git_host':
+      return world.setGitFault(step.fault, step.times)
+    case 'identity_line':
+      return setMood(world.identityLine, step.mood)
+    case 'controller_answers':
+      return world.controllerAnswers(step.fault)
+    case 'controller_streams':
+      return world.controllerStreams(step.how)
+    case 'controller_mood':
+      return world.controllerMood(step.app, step.mood)
     case 'rival':
       return world.rival(step.app, step.writes)
     case 'annotate':
@@ -208,6 +274,14 @@ async function act(step: Step, client: Client, world: World): Promise<unknown> {
     case 'pods':
       return world.pods(step.app, step.behaviour)
   }
+}
+
+function callsInTransactions({ running, gitCalls }: Replicas, frozen: readonly (readonly Span[])[]) {
+  return running.flatMap(({ traffic }, replica) =>
+    traffic
+      .callsInTransactions(gitCalls, frozen[replica])
+      .map(({ fromMs, toMs }) => ({ replica, ms: Math.round(toMs - fromMs) })),
+  )
 }
 
 /** @returns whether every task has ended and no write-back is open within the limit */

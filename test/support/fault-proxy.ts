@@ -13,16 +13,32 @@ export type FaultProxy = AsyncDisposable & {
   connections(): number
 }
 
+/** Sees what one connection carries: what its client sends as it comes, what it is answered as it is handed over. */
+export type ConnectionObserver = {
+  readonly sent: (chunk: Buffer) => void
+  readonly received: (chunk: Buffer) => void
+  readonly closed: () => void
+}
+
 /** A TCP proxy on loopback whose line can be slowed, cut or black-holed while it runs. */
-export async function startFaultProxy(target: { host?: string; port: number }): Promise<FaultProxy> {
+export async function startFaultProxy(
+  target: { host?: string; port: number },
+  observe?: () => ConnectionObserver,
+): Promise<FaultProxy> {
   const open = new Set<Socket>()
   const stranded = new WeakSet<Socket>()
   let mood: Mood = 'well'
 
+  type Notes = { readonly arrives?: (chunk: Buffer) => void; readonly leaves?: (chunk: Buffer) => void }
   const isSilent = (from: Socket) => mood === 'swallow' || stranded.has(from)
-  const forward = (from: Socket, to: Socket) => {
+  const forward = (from: Socket, to: Socket, { arrives, leaves }: Notes) => {
     let passed = 0
+    const handOver = (chunk: Buffer): boolean => {
+      leaves?.(chunk)
+      return to.write(chunk)
+    }
     from.on('data', (chunk) => {
+      arrives?.(chunk)
       if (isSilent(from)) return
       if (typeof mood === 'object' && 'cutAfterBytes' in mood) {
         passed += chunk.length
@@ -34,8 +50,8 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
         }
       }
       const holdMs = typeof mood === 'object' && 'delayMs' in mood ? mood.delayMs : 0
-      if (holdMs > 0) setTimeout(() => to.writable && to.write(chunk), holdMs)
-      else if (!to.write(chunk)) {
+      if (holdMs > 0) setTimeout(() => to.writable && handOver(chunk), holdMs)
+      else if (!handOver(chunk)) {
         from.pause()
         to.once('drain', () => from.resume())
       }
@@ -52,8 +68,10 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
     if (mood === 'refuse') return void client.resetAndDestroy()
     const upstream = createConnection({ host: target.host ?? '127.0.0.1', port: target.port, allowHalfOpen: true })
     open.add(client).add(upstream)
-    forward(client, upstream)
-    forward(upstream, client)
+    const observer = observe?.()
+    forward(client, upstream, observer ? { arrives: observer.sent } : {})
+    forward(upstream, client, observer ? { leaves: observer.received } : {})
+    if (observer) client.on('close', observer.closed)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

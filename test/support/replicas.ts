@@ -7,6 +7,7 @@ import { fastTimes, type SimulatorTimes } from '../../simulator/model/simulator-
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type Service, startService } from './service.ts'
+import { createTrafficLog, observeCalls, type Span, type TrafficLog } from './traffic-log.ts'
 import { settingsFor } from './world.ts'
 
 export type ReplicasOptions = {
@@ -22,6 +23,7 @@ export type ReplicasOptions = {
 /** One process of the service, with lines of its own to the database and to the delivery controller. */
 export type RunningReplica = Service & {
   readonly lines: { readonly database: FaultProxy; readonly controller: FaultProxy }
+  readonly traffic: Pick<TrafficLog, 'callsInTransactions'>
   /** How many tasks it watches. */
   watchedCount(): Promise<number>
 }
@@ -35,7 +37,8 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const times = { ...fastTimes, ...options.times }
   const simulator = started.use(await startSimulator({ folder, times, seed: options.seed ?? 1 }))
-  const gitLine = started.use(await startFaultProxy({ port: simulator.git.host.port }))
+  const gitCalls: Span[] = []
+  const gitLine = started.use(await startFaultProxy({ port: simulator.git.host.port }, observeCalls(gitCalls)))
   const charts = applications.map((name) => chartFiles(`apps/${name}`, { tag: 'v0' }))
   await simulator.git.createRepository('gitops', Object.assign({ 'README.md': 'ours\n' }, ...charts))
   const repoURL = `ssh://git@127.0.0.1:${gitLine.port}/gitops.git`
@@ -44,8 +47,10 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   const databaseLine = { port: Number(new URL(databaseUrl).port) }
 
   const startReplica = async (): Promise<RunningReplica> => {
-    const database = started.use(await startFaultProxy(databaseLine))
-    const controller = started.use(await startFaultProxy({ port: Number(new URL(simulator.argoUrl).port) }))
+    const traffic = createTrafficLog()
+    const database = started.use(await startFaultProxy(databaseLine, traffic.observeDatabase))
+    const argoPort = Number(new URL(simulator.argoUrl).port)
+    const controller = started.use(await startFaultProxy({ port: argoPort }, traffic.observeController))
     const settings = {
       ...settingsFor(simulator),
       ARGO_URL: throughLine(simulator.argoUrl, controller),
@@ -53,7 +58,8 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
       ...options.settings,
     }
     const service = started.use(await startService({ databaseUrl: throughLine(databaseUrl, database), settings }))
-    return Object.assign(service, { lines: { database, controller }, watchedCount: () => watchedCountOf(service) })
+    const lines = { database, controller }
+    return Object.assign(service, { lines, traffic, watchedCount: () => watchedCountOf(service) })
   }
   const running = await Promise.all(Array.from({ length: count }, startReplica))
   const observerLine = started.use(await startFaultProxy(databaseLine))
@@ -65,6 +71,8 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
     simulator,
     running,
     gitLine,
+    /** What all of them asked the Git host. */
+    gitCalls: gitCalls as readonly Span[],
     /** The bare repository behind the Git host. */
     repositoryFolder: path.join(folder, 'repositories', 'gitops.git'),
     /** Where the replicas' lines to the database lead; may be changed while they run. */

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type Socket } from 'node:net'
+import { createMessageReader } from './postgres-messages.ts'
 
 /** A line to PostgreSQL that notes what passes. */
 export type StatementLog = AsyncDisposable & {
@@ -13,7 +14,10 @@ export async function startStatementLog(target: { readonly port: number }): Prom
   const open = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = createConnection({ host: '127.0.0.1', port: target.port })
-    const read = createReader((text) => statements.push(text))
+    const read = createMessageReader('client', (type, body) => {
+      const text = textOf(type, body)
+      if (text !== undefined) statements.push(text)
+    })
     for (const socket of [client, upstream]) {
       open.add(socket)
       socket.setNoDelay(true)
@@ -34,26 +38,6 @@ export async function startStatementLog(target: { readonly port: number }): Prom
       for (const socket of open) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
-  }
-}
-
-const headerBytes = 5
-
-/** Messages are a type and their length; only the first, which opens the connection, has no type. */
-function createReader(onStatement: (text: string) => void) {
-  let unread = Buffer.alloc(0)
-  let isOpened = false
-  return (chunk: Buffer) => {
-    unread = Buffer.concat([unread, chunk])
-    while (unread.length >= headerBytes) {
-      const typeBytes = isOpened ? 1 : 0
-      const end = typeBytes + unread.readInt32BE(typeBytes)
-      if (unread.length < end) return
-      const text = isOpened ? textOf(String.fromCharCode(unread[0] ?? 0), unread.subarray(headerBytes, end)) : undefined
-      if (text !== undefined) onStatement(text)
-      isOpened = true
-      unread = unread.subarray(end)
-    }
   }
 }
 

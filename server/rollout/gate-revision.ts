@@ -101,11 +101,13 @@ function gateLaterComparison(context: GateContext, why = 'no commit of ours'): G
   return context.mayRefresh ? gateAnsweredRefresh(context, why) : gateOwnComparison(context, why)
 }
 
-/** A refresh that was asked late enough has been answered, and this snapshot is from after it. */
+/** A refresh whose comparison began late enough has been answered, and this snapshot is from after it. */
 function gateAnsweredRefresh({ refresh, refreshFromMs, application, baseline }: GateContext, why: string): Gate {
   const { answered } = refresh
   const isAfter =
-    answered !== undefined && answered.askedAtMs >= refreshFromMs && application.version >= answered.version
+    answered?.beganAfterMs !== undefined &&
+    answered.beganAfterMs >= refreshFromMs &&
+    application.version >= answered.version
   if (!isAfter || application.version <= (baseline?.version ?? 0)) return closed('R', 'a refresh to be answered')
   return open('R', `${why}: a comparison asked for by a refresh decided`)
 }

@@ -31,7 +31,7 @@ export type GateContext = {
   /** The first uid that was seen. */
   readonly uid: string
   readonly mayRefresh: boolean
-  /** From when on an answered refresh proves something: acceptance, or the arrival of our commit. */
+  /** From when on a refresh must have begun to prove something: acceptance, or the arrival of our commit. */
   readonly refreshFromMs: number
   readonly refresh: RefreshObservation
   readonly comparisons: readonly number[]

@@ -104,6 +104,7 @@ const failedOperation = {
   finishedAt: '2026-11-21T15:00:08Z',
   operation: { sync: { revision: commit } },
 }
+const read = (askedAtMs: number) => ({ askedAtMs, result: 'read' as const })
 const tree = (pods: readonly object[], askedAtMs: number): Reading<ResourceTree> => ({
   askedAtMs,
   version: 10,
@@ -273,17 +274,45 @@ describe('how long the gates must stay open', () => {
 })
 
 describe('a task without a commit of ours', () => {
-  const answered = (askedAtMs: number, version: number) => ({
+  const answered = (beganAfterMs: number | undefined, version: number) => ({
     ...nothingRefreshed,
-    answered: { askedAtMs, version },
-    lastAskedAtMs: askedAtMs,
+    answered: { beganAfterMs, version },
+    lastAskedAtMs: 1,
   })
   const start: Look = { atMs: 0, version: 5 }
+  const clear = { refresh: { ...nothingRefreshed, clearAtMs: 0 } }
 
-  test('asks for a refresh at once and believes nothing before it is answered', () => {
-    const judgement = judge([start], { writeBack: monitored })
+  test('asks for a refresh at once when none is under way, and believes nothing before it is answered', () => {
+    const judgement = judge([{ ...start, seen: clear }], { writeBack: monitored })
     expect(judgement).toMatchObject({ end: undefined, wanted: [{ kind: 'refresh' }] })
   })
+
+  test.for([
+    { name: 'looks directly whether one is under way', seen: { directRead: undefined }, wanted: ['read'] },
+    { name: 'looks again after 5 s', atMs: 5_000, seen: { directRead: read(0) }, wanted: ['read'] },
+    { name: 'asks all the same after 10 s', atMs: 10_000, seen: { directRead: read(9_000) }, wanted: ['refresh'] },
+    {
+      name: 'asks again, 5 s after one that proved nothing, as soon as none is under way',
+      atMs: 16_000,
+      seen: { refresh: { ...answered(undefined, 5), clearAtMs: 15_000, lastAskedAtMs: 11_000 } },
+      wanted: ['refresh'],
+    },
+  ])('of which it is not known whether another refresh is under way $name (§6.2 R(b))', ({ wanted, atMs, seen }) => {
+    const looks: readonly Look[] = [start, { ...start, atMs: atMs ?? 1, seen }]
+    expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
+  })
+
+  test.for([undefined, -1])(
+    'a refresh that may have begun before its acceptance proves nothing (%s)',
+    (beganAfterMs) => {
+      const seen = { refresh: answered(beganAfterMs, 7) }
+      const looks: readonly Look[] = [start, { atMs: 1_000, version: 7, seen }, { atMs: 9_000, version: 7, seen }]
+      expect(judge(looks, { writeBack: monitored })).toMatchObject({
+        end: undefined,
+        progress: expect.stringContaining('a refresh to be answered'),
+      })
+    },
+  )
 
   test('is deployed after an answered refresh and two seconds, and says what decided', () => {
     const seen = { refresh: answered(1, 7) }
@@ -545,6 +574,14 @@ describe('workloads without Pods', () => {
     }
     expect(judge([beforeCommit, { ...look, seen: { managed } }]).end?.status).toBe('deployed')
   })
+
+  test('are looked at again soon when the manifests were read for an earlier snapshot', () => {
+    const managed = { askedAtMs: 900, version: 9, value: undefined }
+    const look = { images: [], version: 10, seen: { managed } }
+    const looks = [beforeCommit, { ...look, atMs: 1_000 }]
+    expect(judge(looks)).toMatchObject({ wanted: [], againAtMs: 2_900 })
+    expect(judge([...looks, { ...look, atMs: 2_900 }]).wanted).toContainEqual({ kind: 'managed_resources' })
+  })
 })
 
 describe('an image that is not part of the application', () => {
@@ -644,7 +681,7 @@ describe('the deadline', () => {
     const runs = {
       atMs: 900_000,
       version: 11,
-      seen: { refresh: { ...nothingRefreshed, answered: { askedAtMs: 1, version: 11 } } },
+      seen: { refresh: { ...nothingRefreshed, answered: { beganAfterMs: 1, version: 11 } } },
     }
     expect(judge([beforeCommit, runs], { writeBack: { kind: 'pending' } }).end).toMatchObject({
       status: 'failed',
@@ -815,6 +852,13 @@ describe('an application that seems gone for its grace', () => {
       { atMs: 31_000, seen: { known: gone } },
       { atMs: 31_100, seen: { known: gone, directRead: { askedAtMs: 31_050, result: 'missing' }, ...seen } },
     ])
+
+  test('is looked for every 5 s, because it may come back and go again unseen', () => {
+    const looks = [beforeCommit, { atMs: 1_000, seen: { known: gone, directRead: read(1_000) } }]
+    expect(judge(looks)).toMatchObject({ wanted: [], againAtMs: 6_000 })
+    const later = { atMs: 6_000, seen: { known: gone, directRead: read(1_000) } }
+    expect(judge([...looks, later]).wanted).toEqual([{ kind: 'read' }])
+  })
 
   test('is not gone because a direct read is refused: a List is asked too', () => {
     const refused = look({})

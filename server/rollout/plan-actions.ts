@@ -22,7 +22,8 @@ export function immediateActions(look: Look): readonly WantedAction[] {
 /** What is needed at some time, and when. */
 export function dueActions(look: Look): readonly Due[] {
   const { memory, observation, context } = look
-  if (isAwaitingCommit(look) || memory.since.gone !== undefined) return []
+  if (memory.since.gone !== undefined) return [goneRead(look)]
+  if (isAwaitingCommit(look)) return []
   const { degraded, progressing } = memory.since
   const tree = nextTreeAtMs(degraded, progressing, observation.tree, badPodGraceOf(look))
   const windows = nextWindowsAtMs(context, memory.since, observation)
@@ -43,6 +44,7 @@ export function dueActions(look: Look): readonly Due[] {
 function refreshDueAtMs({ memory, task, context, gates, observation }: Look): number | undefined {
   const { baseline } = memory
   const { application } = context
+  const { pending, answered } = observation.refresh
   const hasMoved =
     baseline?.revisions.join() !== application.revisions.join() || baseline.images.join() !== application.images.join()
   return nextRefreshAtMs({
@@ -56,21 +58,38 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
     askedAtMs: memory.refreshAskedAtMs,
     anyAskedAtMs: observation.refresh.lastAskedAtMs,
     foreignSinceMs: observation.refresh.pending === undefined ? memory.since.refresh_pending : undefined,
+    isClear: isSince(observation.refresh.clearAtMs, memory.refreshFromMs),
+    wasClear: isSince((pending ?? answered)?.beganAfterMs, memory.refreshFromMs),
   })
 }
+
+const isSince = (atMs: number | undefined, fromMs: number) => atMs !== undefined && atMs >= fromMs
 
 const refreshReason = ({ gates, memory }: Look) =>
   gates.isOpen('R') && memory.since.awaiting_comparison !== undefined
     ? 'no comparison after the operation'
     : 'to see the newest commit'
 
-/** The events that show the end of an accepted refresh may have been lost. */
-function refreshReads({ context, gates, observation }: Look): readonly Due[] {
-  const { pending } = observation.refresh
-  if (pending?.acceptedAtMs === undefined || gates.isOpen('R') || context.commit !== undefined) return []
-  const earlierMs = observation.directRead?.askedAtMs ?? pending.acceptedAtMs
-  const atMs = Math.max(pending.acceptedAtMs, earlierMs) + rolloutTimes.refreshLostMs
-  return [{ atMs, action: { kind: 'read' } }]
+/**
+ * Where a refresh is to prove something, only a direct read shows that none was under way before it. The events that show the end
+ * of one, ours or another's, may have been lost.
+ */
+function refreshReads({ task, context, gates, observation, memory }: Look): readonly Due[] {
+  const { pending, clearAtMs } = observation.refresh
+  if (gates.isOpen('R') || context.commit !== undefined || !task.refresh) return []
+  const earlierMs = observation.directRead?.askedAtMs ?? -Infinity
+  const runningSinceMs = pending?.acceptedAtMs ?? memory.since.refresh_pending
+  if (runningSinceMs !== undefined)
+    return [{ atMs: Math.max(runningSinceMs, earlierMs) + rolloutTimes.refreshLostMs, action: { kind: 'read' } }]
+  const fromMs = memory.refreshFromMs
+  if (isSince(clearAtMs, fromMs)) return []
+  return [{ atMs: Math.max(fromMs, earlierMs + rolloutTimes.clearReadApartMs), action: { kind: 'read' } }]
+}
+
+/** An application that comes back and goes again may do so unseen where the stream stands still. */
+function goneRead({ memory, observation }: Look): Due {
+  const earlierMs = observation.directRead?.askedAtMs ?? memory.startedAtMs
+  return { atMs: earlierMs + rolloutTimes.goneReadEveryMs, action: { kind: 'read' } }
 }
 
 /** Reads that only matter when all is well but the images. */
@@ -79,11 +98,14 @@ function imageReads({ context, gates, observation, nowMs, memory }: Look): reado
   const mustRead = checkForeignImage({ context, gates, observation }).kind === 'must_read'
   const wants = [...wantedImageReads(context), ...(mustRead ? [{ kind: 'managed_resources' } as const] : [])]
   const strict = gates.isOpen('V') ? [] : [{ kind: 'tree' } as const]
-  const lastAskedAtMs = { tree: observation.tree?.askedAtMs, managed_resources: observation.managed?.askedAtMs }
+  const readings = { tree: observation.tree, managed_resources: observation.managed }
   return [...wants, ...strict].flatMap((action) => {
     if (action.kind !== 'tree' && action.kind !== 'managed_resources') return []
-    const earlier = lastAskedAtMs[action.kind]
-    const atMs = earlier === undefined ? nowMs : earlier + rolloutTimes.imagesEveryMs
+    const earlier = readings[action.kind]
+    // What was read at an earlier snapshot says nothing of this one.
+    const isOutdated = earlier !== undefined && earlier.version !== context.application.version
+    const everyMs = isOutdated ? rolloutTimes.retryMs : rolloutTimes.imagesEveryMs
+    const atMs = earlier === undefined ? nowMs : earlier.askedAtMs + everyMs
     return [{ atMs: Math.max(atMs, memory.startedAtMs), action }]
   })
 }

@@ -16,6 +16,10 @@ export type RefreshNeed = {
   readonly anyAskedAtMs: number | undefined
   /** Since when a refresh that is not ours is running. One asked meanwhile would be dropped and answered with its result. */
   readonly foreignSinceMs: number | undefined
+  /** Without a commit: no refresh was under way at some time since this one is needed, so that one asked now proves something. */
+  readonly isClear: boolean
+  /** That was so already when the last one was asked. */
+  readonly wasClear: boolean
 }
 
 /** When the next refresh is due, in milliseconds on the judge's clock; `undefined`: none is needed as things stand. */
@@ -28,19 +32,21 @@ export function nextRefreshAtMs(need: RefreshNeed): number | undefined {
   return Math.max(Math.min(...dues), apart, foreign)
 }
 
-function revisionDueMs({
-  hasCommit,
-  isRevisionOpen,
-  hasMoved,
-  fromMs,
-  asks,
-  askedAtMs,
-}: RefreshNeed): number | undefined {
-  if (asks === 0 || askedAtMs === undefined) return isRevisionOpen && hasCommit ? undefined : fromMs
-  if (!hasCommit) return isRevisionOpen && hasMoved ? undefined : askedAtMs + rolloutTimes.refreshEveryMs
+function revisionDueMs(need: RefreshNeed): number | undefined {
+  const { hasCommit, isRevisionOpen, fromMs, asks, askedAtMs } = need
+  if (!hasCommit) return ownComparisonDueMs(need)
   if (isRevisionOpen) return undefined
+  if (asks === 0 || askedAtMs === undefined) return fromMs
   const again = rolloutTimes.refreshAgainMs[asks - 1]
   return again === undefined ? askedAtMs + rolloutTimes.refreshEveryMs : Math.max(fromMs + again, askedAtMs)
+}
+
+/** One that proves something, as soon as that can be told; another while somebody else's commit is awaited. */
+function ownComparisonDueMs(need: RefreshNeed): number | undefined {
+  const { isRevisionOpen, hasMoved, fromMs, asks, askedAtMs, isClear, wasClear } = need
+  if (asks === 0 || askedAtMs === undefined) return isClear ? fromMs : fromMs + rolloutTimes.foreignRefreshMs
+  if (isRevisionOpen && hasMoved) return undefined
+  return isClear && !wasClear ? fromMs : askedAtMs + rolloutTimes.refreshEveryMs
 }
 
 /** One refresh for one missing comparison: another only after the usual long wait. */

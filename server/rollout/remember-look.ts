@@ -31,10 +31,12 @@ function startAnew(
   observation: RolloutObservation,
   nowMs: number,
 ): RolloutMemory {
+  const isFirst = memory.baseline === undefined
   // Of a re-created application nobody knows whether it has seen our commit already.
-  const isBeforeCommit = memory.baseline === undefined && observation.writeBack.kind !== 'ended'
+  const isBeforeCommit = isFirst && observation.writeBack.kind !== 'ended'
   const baseline = baselineOf(newest, isBeforeCommit)
-  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, told: memory.told }
+  const refreshFromMs = isFirst ? memory.refreshFromMs : nowMs
+  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, refreshFromMs, told: memory.told }
 }
 
 function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): Baseline {
@@ -65,7 +67,9 @@ export function remember(
   nowMs: number,
 ): RolloutMemory {
   const { tree } = observation
-  const isNewTree = tree !== undefined && tree.askedAtMs !== memory.judgedTreeAtMs
+  // Another task may have had it read before this one began.
+  const isNewTree =
+    tree !== undefined && tree.askedAtMs !== memory.judgedTreeAtMs && tree.askedAtMs >= memory.startedAtMs
   const bad = tree?.value === undefined ? undefined : findBadPods(tree.value, context.wanted, context.settings)
   const operation = context.application.operation
   const failedOperation = `${operation?.startedAtMs} ${operation?.finishedAtMs}`

@@ -15,7 +15,8 @@ export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */
 type PendingRefresh = {
-  readonly askedAtMs: number
+  /** `clearAtMs` when it was asked. */
+  readonly beganAfterMs: number | undefined
   /** Its annotation has been seen. */
   readonly isSeen: boolean
   /** When the call came back without an answer: by then the annotation was set. */
@@ -25,8 +26,13 @@ type PendingRefresh = {
 /** What became of the refreshes that were asked for an application. One answer serves all its tasks. */
 export type RefreshObservation = {
   readonly lastAskedAtMs: number | undefined
-  /** The newest refresh that is known to have ended, and the version that it left behind. */
-  readonly answered: { readonly askedAtMs: number; readonly version: number } | undefined
+  /**
+   * When the application was last asked for directly and no refresh was under way: one that ends later began later. That a
+   * refresh was asked late proves less, because Argo CD answers it with the one that is running already.
+   */
+  readonly clearAtMs: number | undefined
+  /** The newest refresh that is known to have ended, after when its comparison began, and the version that it left behind. */
+  readonly answered: { readonly beganAfterMs: number | undefined; readonly version: number } | undefined
   readonly pending: PendingRefresh | undefined
 }
 
@@ -56,6 +62,7 @@ export type RolloutObservation = {
 
 export const nothingRefreshed: RefreshObservation = Object.freeze({
   lastAskedAtMs: undefined,
+  clearAtMs: undefined,
   answered: undefined,
   pending: undefined,
 })
@@ -81,6 +88,21 @@ export type WantedAction =
   | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
 
+export function askRefresh(refresh: RefreshObservation, askedAtMs: number): RefreshObservation {
+  const pending = { beganAfterMs: refresh.clearAtMs, isSeen: false, acceptedAtMs: undefined }
+  return { ...refresh, lastAskedAtMs: askedAtMs, pending }
+}
+
+/** The call itself came back with the application as the refresh left it; the stream may have shown that before. */
+export function answerRefresh(
+  refresh: RefreshObservation,
+  askedAtMs: number,
+  { version }: { readonly version: number },
+): RefreshObservation {
+  const answered = { beganAfterMs: (refresh.pending ?? refresh.answered)?.beganAfterMs, version }
+  return { ...refresh, answered, pending: undefined, clearAtMs: askedAtMs }
+}
+
 /** Follows the annotation of a refresh: seen and then gone means that the comparison it asked for is over. */
 export function observeRefresh(
   refresh: RefreshObservation,
@@ -90,7 +112,7 @@ export function observeRefresh(
   if (pending === undefined) return refresh
   if (isRefreshPending) return { ...refresh, pending: { ...pending, isSeen: true } }
   if (!pending.isSeen) return refresh
-  return { ...refresh, answered: { askedAtMs: pending.askedAtMs, version }, pending: undefined }
+  return { ...refresh, answered: { beganAfterMs: pending.beganAfterMs, version }, pending: undefined }
 }
 
 /** A direct read is never older than its question: asked after the annotation was set and without it, the refresh is over. */
@@ -101,5 +123,7 @@ export function observeRefreshDirectly(
 ): RefreshObservation {
   const { pending } = refresh
   const isSet = pending?.acceptedAtMs !== undefined && askedAtMs >= pending.acceptedAtMs
-  return observeRefresh(isSet ? { ...refresh, pending: { ...pending, isSeen: true } } : refresh, seen)
+  const clearAtMs = seen.isRefreshPending ? refresh.clearAtMs : askedAtMs
+  const known = { ...refresh, clearAtMs }
+  return observeRefresh(isSet ? { ...known, pending: { ...pending, isSeen: true } } : known, seen)
 }

@@ -9,6 +9,9 @@ import { settingsFor, startWorld, type World, withToken } from './support/world.
 const apps = Array.from({ length: 6 }, (_, index) => `app-${index}`)
 const committed = (world: World, id: string) => world.service.waitForTask(id, ({ commit }) => commit !== undefined)
 
+/** Seconds in which a task gets its commit also on a busy machine: nothing is begun in the last two of its time. */
+const timeForCommit = 10
+
 /** All are deployed, and all of it is true. */
 async function expectAllDeployed(world: World, ids: readonly string[]) {
   const ended = await Promise.all(ids.map((id) => world.service.waitForEnd(id, 40_000)))
@@ -33,14 +36,14 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     const { faults } = world.simulator.controller
     faults.hangRefresh.add('argocd/goes-on').add('argocd/too-short')
     const goesOn = await world.deploy('goes-on', 'v2')
-    const tooShort = await deployWithin(world, 'too-short', 5)
+    const tooShort = await deployWithin(world, 'too-short', timeForCommit)
     await committed(world, goesOn)
     await committed(world, tooShort)
     world.simulator.argo.stopListening()
     world.simulator.argo.endStreams('reset')
     const aborted = await world.service.waitForEnd(tooShort)
     expect(aborted).toMatchObject({ status: 'aborted', cause: 'controller_unreachable' })
-    expect(aborted.status_reason).toMatch(/Argo CD was unreachable since \d+ s before: .*ECONNREFUSED/)
+    expect(aborted.status_reason).toMatch(/Argo CD was unreachable since \d+ s before: (?:ECONNREFUSED|UND_ERR_SOCKET)/)
     expect((await world.service.getTask(goesOn)).status).toBe('in progress')
     await world.simulator.argo.listenAgain()
     faults.hangRefresh.clear()
@@ -178,18 +181,18 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
   }) => {
     await using world = await startWorld({ applications: ['shop', 'cart'] })
     world.simulator.controller.faults.hangRefresh.add('argocd/shop').add('argocd/cart')
-    const shop = await deployWithin(world, 'shop', 3)
-    const cart = await deployWithin(world, 'cart', 3)
+    const shop = await deployWithin(world, 'shop', timeForCommit)
+    const cart = await deployWithin(world, 'cart', timeForCommit)
     const { created } = await committed(world, cart)
     await committed(world, shop)
     await world.service.kill('SIGKILL')
     world.simulator.controller.faults.hangRefresh.delete('argocd/cart')
     await expect
       .poll(
-        async () => (await world.simulator.control.truth('cart'))?.isRolledOut && Date.now() / 1_000 > created + 4,
-        {
-          timeout: 20_000,
-        },
+        async () =>
+          (await world.simulator.control.truth('cart'))?.isRolledOut &&
+          Date.now() / 1_000 > created + timeForCommit + 1,
+        { timeout: 30_000 },
       )
       .toBe(true)
     await world.service.restart()

@@ -1,7 +1,6 @@
 import type { RawAnswer } from './raw-client.ts'
 import type { RequestCase } from './request-case.ts'
 
-const slowMs = 2_000
 const longestError = 300
 
 /** What no answer may hold: stack traces, places on the disk, words of SQL and of the libraries. */
@@ -20,12 +19,11 @@ const leaks = [
 
 /** Says what is wrong with an answer; nothing, where all is as it should be. */
 export function judgeAnswer({ operation, draft, statuses }: RequestCase, answer: RawAnswer): string[] {
-  const { status, headers, body, ms } = answer
+  const { status, headers, body } = answer
   const complaints: string[] = []
   if (status === 0) complaints.push('no answer')
   if (status >= 500) complaints.push(`status ${status}`)
   if (!statuses.has(status)) complaints.push(`status ${status}, not ${[...statuses].join(', ')}`)
-  if (ms > slowMs) complaints.push(`took ${Math.round(ms)} ms`)
   if (status === 405 && !headers.get('allow')) complaints.push('405 without Allow')
   for (const leak of leaks) if (status >= 400 && leak.test(body)) complaints.push(`leaks ${leak}`)
   if (headers.has('x-powered-by') || headers.has('server')) complaints.push('says what it is made of')

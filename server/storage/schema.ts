@@ -40,8 +40,18 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digest: Buffer | null
-    /** Made by the database from the others. */
+    /** The last three are made by the database from the others. */
+    group_id: GeneratedAlways<number>
     searched: GeneratedAlways<string>
+    ended: GeneratedAlways<Date | null>
+  }
+  task_groups: {
+    id: GeneratedAlways<number>
+    digest: Buffer
+    app: string
+    author: string
+    project: string
+    searched: string
   }
   task_pod_logs: {
     task_id: string

@@ -36,8 +36,6 @@ CREATE TABLE tasks (
   owner uuid,
   fence bigint NOT NULL DEFAULT 0
 );
-CREATE INDEX tasks_newest ON tasks (created DESC, id DESC);
-CREATE INDEX tasks_newest_of_app ON tasks (app, created DESC, id DESC);
 CREATE INDEX tasks_unfinished ON tasks (owner) WHERE status = 'in progress';
 CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE status = 'in progress';
 

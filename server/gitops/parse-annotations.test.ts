@@ -42,11 +42,14 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'parameter' } }])
   })
 
-  test.for(['True', '1', 'yes', 'TRUE', ' true'])('managed = %j does not count and is noted', (value) => {
-    const annotations = parse({ 'watcher/managed': value })
-    expect(annotations.managed).toBe(false)
-    expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
-  })
+  test.for(['True', '1', 'yes', 'TRUE', ' true'])(
+    'B60 only "true" counts: managed = %j is ignored with a task note',
+    (value) => {
+      const annotations = parse({ 'watcher/managed': value })
+      expect(annotations.managed).toBe(false)
+      expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
+    },
+  )
 
   test.for([
     { list: '', quotes: '""' },
@@ -63,11 +66,11 @@ describe('the annotations of an application (spec 2.6)', () => {
     { list: '__proto__=x', quotes: '"__proto__=x"' },
     { list: 'constructor=x', quotes: '"constructor=x"' },
     { list: 'a=x y', quotes: '"a=x y"' },
-  ])('managed-images $list is a fault that quotes the entry', ({ list, quotes }) => {
+  ])('B61, B62 managed-images $list is a fault that quotes the entry', ({ list, quotes }) => {
     expect(parse({ 'watcher/managed-images': list }).faults).toEqual([expect.stringContaining(quotes)])
   })
 
-  test('the first = splits, one image may have several aliases', () => {
+  test('B61 the first = splits for a=b=c, one image may have several aliases', () => {
     const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
     expect(faults).toEqual([])
     expect(managedImages.map(({ image }) => image)).toEqual(['b=c', 'b=c'])
@@ -78,7 +81,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(parse({ 'watcher/managed-images': list })).toMatchObject({ managedImages: [], faults: [/201/] })
   })
 
-  test('an alias without its Helm value path is a fault of that alias alone', () => {
+  test('B63 an alias without its Helm value path is a fault of that alias alone', () => {
     const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=x' })
     expect(faults).toEqual([])
     expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
@@ -98,9 +101,12 @@ describe('the annotations of an application (spec 2.6)', () => {
     '__proto__.tag',
     'a.{{b}}',
     'a,b',
-  ])('the Helm value path %j is a fault', (path) => {
+  ])('B64 the Helm value path %j is a fault that names the grammar', (path) => {
     const { managedImages } = parse({ 'watcher/managed-images': 'a=x', 'watcher/a.helm.image-tag': path })
-    expect(managedImages[0]?.tag).toMatchObject({ kind: 'fault' })
+    expect(managedImages[0]?.tag).toMatchObject({
+      kind: 'fault',
+      reason: expect.stringMatching(/a\.helm\.image-tag .*names joined by dots/),
+    })
   })
 
   test.for([
@@ -116,7 +122,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.notes).toHaveLength(ms === undefined ? 1 : 0)
   })
 
-  test('no map of annotations makes it throw', () => {
+  test('T20 no map of annotations makes it throw', { timeout: 60_000 }, () => {
     const names = fc.constantFrom(
       'managed',
       'managed-images',

@@ -71,7 +71,7 @@ const plan = (example: Example = {}, change: Partial<WriteBackSettings> = {}) =>
   planWriteBack(task, anApplication(example), { ...settings, ...change })
 
 describe('a single-source application (spec 2.6, rule 1)', () => {
-  test('is written to its own repository, branch and path; the three annotations do not count', () => {
+  test('B70 is written to its own repository, branch and path; the three annotations do not count', () => {
     const decision = plan({ annotations: { ...toRepository, 'watcher/write-back-path': '../elsewhere' } })
     expect(decision).toEqual({
       kind: 'write',
@@ -94,23 +94,27 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
     { targetRevision: 'HEAD', branch: 'HEAD' },
     { targetRevision: 'refs/heads/release/1', branch: 'release/1' },
     { targetRevision: 'v1.2', branch: 'v1.2' },
-  ])('targetRevision $targetRevision means the branch $branch', ({ targetRevision, branch }) => {
+  ])('B71 targetRevision $targetRevision means the branch $branch', ({ targetRevision, branch }) => {
     expect(plan({ sources: [aSource({ targetRevision })] })).toMatchObject({ kind: 'write', plan: { branch } })
   })
 
   test.for([
-    { source: { targetRevision: 'refs/tags/v1' } },
-    { source: { targetRevision: '0123456789abcdef0123456789abcdef01234567' } },
-    { source: { targetRevision: '>= 1.0 < 2' } },
-    { source: { targetRevision: '1.*' } },
-    { source: { targetRevision: '~1.2' } },
-    { source: { targetRevision: '--force' } },
-    { source: { targetRevision: '+main' } },
-    { source: { chart: 'shop' } },
-    { source: { repository: 'oci://registry.example/charts' } },
-    { source: { path: '../x' } },
-  ])('with $source it is refused as not followed', ({ source }) => {
-    expect(plan({ sources: [aSource(source)] })).toMatchObject({ kind: 'refused', cause: 'not_followed' })
+    { source: { targetRevision: 'refs/tags/v1' }, says: 'needs a branch' },
+    { source: { targetRevision: '0123456789abcdef0123456789abcdef01234567' }, says: 'needs a branch' },
+    { source: { targetRevision: '>= 1.0 < 2' }, says: 'needs a branch' },
+    { source: { targetRevision: '1.*' }, says: 'needs a branch' },
+    { source: { targetRevision: '~1.2' }, says: 'needs a branch' },
+    { source: { targetRevision: '--force' }, says: 'needs a branch' },
+    { source: { targetRevision: '+main' }, says: 'needs a branch' },
+    { source: { chart: 'shop' }, says: 'is not a git repository' },
+    { source: { repository: 'oci://registry.example/charts' }, says: 'is not a git repository' },
+    { source: { path: '../x' }, says: 'the path of the source' },
+  ])('B71 with $source it is refused as not followed: $says', ({ source, says }) => {
+    expect(plan({ sources: [aSource(source)] })).toMatchObject({
+      kind: 'refused',
+      cause: 'not_followed',
+      reason: expect.stringContaining(says),
+    })
   })
 
   test('the parameters of the source go along, as the list in the file replaces them', () => {
@@ -134,7 +138,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     })
   })
 
-  test('is refused with the list of the annotations it lacks', () => {
+  test('B70 is refused with the list of the annotations it lacks', () => {
     const decision = plan({ sources: several(), annotations: { 'watcher/write-back-branch': 'main' } })
     expect(decision).toMatchObject({
       kind: 'refused',
@@ -189,7 +193,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'ssh://git@git.example/x;id',
     'ssh://git@[::1]/x',
     'https://git.example/x?y=z',
-  ])('the address %j is refused before anything runs', (address) => {
+  ])('B66 write-back-repo %j is refused before anything runs: "repository address not allowed"', (address) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-repo': address } })
     expect(decision).toMatchObject({
       kind: 'refused',
@@ -228,7 +232,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'x'.repeat(256),
     'main\0',
     'a.',
-  ])('the branch %j is refused', (branch) => {
+  ])('B67 write-back-branch %j is refused, naming it', (branch) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-branch': branch } })
     expect(decision).toMatchObject({
       cause: 'annotation_invalid',
@@ -245,7 +249,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     { path: 'a//b', file: 'a/b/.watcher-source-shop.yaml' },
     { path: '/a', file: 'a/.watcher-source-shop.yaml' },
     { path: '.github/x', file: '.github/x/.watcher-source-shop.yaml' },
-  ])('the path $path is normalised', ({ path, file }) => {
+  ])('B68 write-back-path $path is normalised', ({ path, file }) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
     expect(decision).toMatchObject({ kind: 'write', plan: { file } })
   })
@@ -270,7 +274,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'x/'.repeat(70),
     'x'.repeat(4096),
     'u\u0308',
-  ])('the path %j is refused', (path) => {
+  ])('B68 write-back-path %j is refused, naming it', (path) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
     expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('write-back-path') })
   })
@@ -292,10 +296,13 @@ describe('the name of the override file', () => {
   })
 
   test.for(['../x', '.git/config', 'a/b', '', '.', '..', '.gitmodules', '.gitattributes', 'x\n', 'a\\b', '.git'])(
-    'write-back-filename %j is refused',
+    'B69 write-back-filename %j is refused, naming it',
     (name) => {
       const decision = plan({ annotations: { 'watcher/write-back-filename': name } })
-      expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('file') })
+      expect(decision).toMatchObject({
+        cause: 'annotation_invalid',
+        reason: expect.stringContaining('write-back-filename'),
+      })
     },
   )
 })
@@ -322,7 +329,16 @@ describe('who may write, and with what', () => {
     expect(decision).toMatchObject({ plan: { parameters: [{ name: 'image.tag' }, { name: 'job.tag', value: 'v2' }] } })
   })
 
-  test('an alias without its Helm value path is refused by name', () => {
+  test('B61 a list of images with a fault fails the task, quoting the entry', () => {
+    const annotations = { 'watcher/managed-images': 'app=registry.example/shop,a' }
+    expect(plan({ annotations })).toMatchObject({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason: expect.stringContaining('entry "a" '),
+    })
+  })
+
+  test('B63 an alias without its Helm value path is refused by name', () => {
     const annotations = { 'watcher/managed-images': 'web=registry.example/shop' }
     expect(plan({ annotations })).toMatchObject({
       kind: 'refused',

@@ -290,7 +290,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
-  test('an override file that is a list', async () => {
+  test('B72 an override file that is a list', async () => {
     const repository = await aRepository({ 'apps/.watcher-source-shop.yaml': '- x\n' })
     const service = await aService()
     expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
@@ -329,7 +329,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     expect(countPushes(repository)).toBe(0)
   })
 
-  test('no such branch', async () => {
+  test('B71 a targetRevision that turns out to be no branch: "needs a branch"', async () => {
     const repository = await aRepository()
     const service = await aService()
     expect(await service.outcome(await service.queue({ repository, branch: 'v1.2.3' }))).toMatchObject({

@@ -5,7 +5,8 @@ import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
 import { type ObservedApplication, parseApplication } from './observed-application.ts'
-import { createRolloutWatcher, type RolloutWatcherDeps } from './rollout-watcher.ts'
+import { createRolloutWatcher } from './rollout-watcher.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { WatchedTask } from './watched-task.ts'
 
 const settings = defaultRolloutSettings

@@ -1,0 +1,57 @@
+import type { Cause } from '../../contract/cause.ts'
+import type { Image, PodLog } from '../../contract/task.ts'
+import type { Claim, TaskEnd } from '../deployments/task.ts'
+import type { NewTaskEvent } from '../timeline/task-event.ts'
+import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import type { ObservedPod } from './resource-tree.ts'
+import type { Relation } from './rollout-observation.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
+import type { Baseline, RolloutAnnotations } from './watched-task.ts'
+
+/** What is to be committed for a task, decided from its application. */
+export type WriteBackDecision<Plan> =
+  | { readonly kind: 'write'; readonly plan: Plan; readonly warnings: readonly string[] }
+  | { readonly kind: 'monitor'; readonly why: 'not_managed' | 'no_credential' | 'no_alias'; readonly note: string }
+  | { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }
+
+type DecidedTask = {
+  readonly id: string
+  readonly app: string
+  readonly author: string
+  readonly project: string
+  readonly images: readonly Image[]
+  readonly mayWrite: boolean
+}
+
+/** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
+type TaskRecords = {
+  saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean>
+  saveProgress(
+    claim: Claim,
+    change: { readonly progress?: string; readonly appUrl?: string },
+    events: readonly NewTaskEvent[],
+  ): Promise<boolean>
+  /** Also where it says that the claim is gone, the task is over for this watcher. */
+  finish(claim: Claim, end: TaskEnd): Promise<unknown>
+}
+
+export type RolloutWatcherDeps<Plan> = {
+  readonly controller: DeliveryController
+  readonly records: TaskRecords
+  readonly clock: Clock
+  readonly settings: RolloutSettings
+  /** Base of the links to applications. */
+  readonly linkBase: string
+  annotations(application: ObservedApplication): RolloutAnnotations
+  decideWriteBack(task: DecidedTask, application: ObservedApplication): WriteBackDecision<Plan>
+  queueWriteBack(claim: Claim, plan: Plan): Promise<boolean>
+  relation(repository: string, commit: string, revision: string): Promise<Relation>
+  overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
+  /** What a Pod that does not start wrote last; absent: nobody wants to know. */
+  readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
+  /** Something failed that a person may want to know of; the task goes on. Never holds a secret. */
+  onTrouble(error: unknown, taskId: string | undefined): void
+  /** For metrics: how long a refresh took to be answered. */
+  onRefreshAnswered?(app: string, durationMs: number): void
+}

@@ -8,6 +8,7 @@ import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
+import type { Claim, NewTask, Task } from './deployments/task.ts'
 import { createTaskEndings } from './deployments/task-endings.ts'
 import { TaskNotFoundError } from './deployments/task-errors.ts'
 import { isTaskId } from './deployments/task-id.ts'
@@ -136,12 +137,11 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
         // A replica that is not registered writes nothing, even if nobody has taken its tasks yet.
         saveBaseline: (claim, baseline) =>
           background.use(async () => claim.owner === replica.id() && tasks.saveBaseline(claim, baseline)),
-        saveProgress: (claim, change, news) =>
-          background.use(async () => {
-            const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
-            if (isHeld) feed.written()
-            return isHeld
-          }),
+        saveProgress: async (claim, change, news) => {
+          const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
+          if (isHeld) feed.written()
+          return isHeld
+        },
         finish: async (claim, end) => {
           const ended = claim.owner === replica.id() ? await tasks.finish(claim, end) : undefined
           if (ended) tellEnds([ended])
@@ -193,6 +193,11 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     )
     watcher.watch(await Promise.all(known))
   }
+  const watchNew = (task: NewTask & { readonly created: Date }, claim: Claim) => {
+    const remainingMs = task.timeoutSeconds * 1000
+    const accepted = watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs())
+    watcher.watch([{ ...accepted, writeBackOutcome: undefined }])
+  }
   replica.start({
     onRegistered: async (id, former) => {
       if (former) await watch(await tasks.takeBack(former, id))
@@ -201,7 +206,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     onNotification: wakeUps.receive,
     onTrouble: (message, error) => log.warn({ err: error }, message),
   })
-  opened.use(
+  const owned = opened.use(
     ownTasks({
       replica,
       tasks,
@@ -247,11 +252,14 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const submitTask = createSubmitTask(
     {
       tasks,
-      announce: (accepted, superseded) => {
+      owner: replica.id,
+      announce: ({ task, created, claim }, superseded) => {
         metrics.taskAccepted()
         tellCancelled(superseded)
-        wakeUps.send('task', accepted)
+        if (claim) watchNew({ ...task, created }, claim)
+        else wakeUps.send('task', task.id)
       },
+      onUnanswered: owned.noteUnanswered,
       closedTimes: lock.closedTimes,
       now: () => new Date(),
     },
@@ -334,7 +342,9 @@ async function listenForMetrics(
   await server.listen({ host: settings.http.host, port })
 }
 
-const watchedTaskOf = ({ task, claim, remainingMs, baseline }: ClaimedTask, claimedAtMs: number) => ({
+type OwnTask = Omit<ClaimedTask, 'task'> & { readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'created'> }
+
+const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
   id: task.id,
   app: task.app,
   author: task.author,

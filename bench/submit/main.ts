@@ -84,7 +84,7 @@ async function describeRoundTrips(databaseUrl: string): Promise<string> {
       if (status !== 202) throw new Error(`not accepted: ${status}`)
     }
     const ofRequests = log.statements.filter((text) =>
-      /accept_task|from "watcher"\."(?:deploy_lock|idempotency_keys)"/.test(text),
+      /accept_tasks|from "watcher"\."(?:deploy_lock|idempotency_keys)"/.test(text),
     )
     return { ofRequests: ofRequests.length / headers.length, all: log.statements.length / headers.length }
   }

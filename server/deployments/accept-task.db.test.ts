@@ -47,14 +47,14 @@ const aTask = (change: Partial<NewTask> = {}): NewTask => ({
 const aUse = (key: string = crypto.randomUUID(), tag = 'v1') =>
   keyUseOf(key, { app: 'shop', author: 'ada', project: 'demo', images: [anImage(tag)] }, { kind: 'deploy_token' })
 const knownId = async (task: NewTask, use: ReturnType<typeof aUse>) => {
-  const acceptance = await tasks.insert(task, neverClosed, use)
+  const acceptance = await tasks.accept({ task, closed: neverClosed, use })
   return acceptance.kind === 'known' ? acceptance.known.taskId : task.id
 }
 
 describe('an accepted task', () => {
   test('costs one round trip, with a key and whatever it supersedes', async () => {
     const task = aTask()
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     const { port } = new URL(testDatabase.url)
     await using log = await startStatementLog({ port: Number(port) })
     const url = Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href
@@ -62,8 +62,8 @@ describe('an accepted task', () => {
       { ...testDatabase.settings, connection: { connectionString: url } },
       () => undefined,
     )
-    await createTaskStore(logged).insert(aTask({ app: task.app }), neverClosed, aUse())
-    expect(log.statements).toEqual([expect.stringContaining('accept_task')])
+    await createTaskStore(logged).accept({ task: aTask({ app: task.app }), closed: neverClosed, use: aUse() })
+    expect(log.statements).toEqual([expect.stringContaining('accept_tasks')])
     expect(await tasks.find(task.id)).toMatchObject({ status: 'cancelled' })
   })
 
@@ -72,7 +72,7 @@ describe('an accepted task', () => {
     const accepted: string[] = []
     for (let count = 0; count < 30; count += 1) {
       const task = aTask({ app, images: [anImage('v1', `registry.example/part-${count}`)] })
-      await tasks.insert(task, neverClosed)
+      await tasks.accept({ task, closed: neverClosed })
       accepted.unshift(task.id)
     }
     expect((await tasks.list({ app })).tasks.map(({ id }) => id)).toEqual(accepted)
@@ -85,7 +85,9 @@ describe('an accepted task', () => {
       EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database());
     END $$`.execute(strict.query)
     await using next = openDatabase(own.settings, () => undefined)
-    await expect(createTaskStore(next).insert(aTask(), neverClosed)).rejects.toThrow('default_transaction_isolation')
+    await expect(createTaskStore(next).accept({ task: aTask(), closed: neverClosed })).rejects.toThrow(
+      'default_transaction_isolation',
+    )
   })
 
   test.for(['40001', '40P01', '55P03'])('is tried again after the conflict %s', async (code) => {
@@ -97,12 +99,72 @@ describe('an accepted task', () => {
       sql`CREATE TRIGGER conflict BEFORE INSERT ON watcher.tasks FOR EACH ROW EXECUTE FUNCTION watcher.conflict()`,
     )
     try {
-      await tasks.insert(task, neverClosed)
+      await tasks.accept({ task, closed: neverClosed })
     } finally {
       await run(sql`DROP FUNCTION watcher.conflict CASCADE`)
       await run(sql`DROP SEQUENCE watcher.conflicts`)
     }
     expect(await tasks.find(task.id)).toMatchObject({ status: 'in progress' })
+  })
+})
+
+describe('tasks that come together', () => {
+  const acceptAll = (store: TaskStore, together: readonly NewTask[]) =>
+    Promise.all(together.map((task) => store.accept({ task, closed: neverClosed })))
+
+  test('share one round trip, and each supersedes what it would alone', async () => {
+    const earlier = Array.from({ length: 3 }, () => aTask())
+    await acceptAll(tasks, earlier)
+    const { port } = new URL(testDatabase.url)
+    await using log = await startStatementLog({ port: Number(port) })
+    const connection = { connectionString: Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href }
+    await using logged = openDatabase({ ...testDatabase.settings, connection }, () => undefined)
+    const later = [...earlier.map(({ app }) => aTask({ app })), aTask()]
+    const accepted = await acceptAll(createTaskStore(logged), later)
+    expect(log.statements).toEqual([expect.stringContaining('accept_tasks')])
+    expect(accepted).toMatchObject(
+      later.map((_, at) => ({ kind: 'accepted', superseded: at < 3 ? [{ id: earlier[at]?.id }] : [] })),
+    )
+    for (const [at, { id }] of earlier.entries())
+      expect(await tasks.find(id)).toMatchObject({
+        status: 'cancelled',
+        statusReason: `superseded by task ${later[at]?.id}`,
+      })
+    for (const { id, app } of later) expect(await tasks.find(id)).toMatchObject({ app, status: 'in progress' })
+  })
+
+  test('for one application are accepted one after another: one survives', async () => {
+    const { app } = aTask()
+    const together = Array.from({ length: 5 }, () => aTask({ app }))
+    await acceptAll(tasks, together)
+    const { tasks: listed } = await tasks.list({ app })
+    expect(listed.map(({ status }) => status)).toEqual(['in progress', ...together.slice(1).map(() => 'cancelled')])
+  })
+
+  test('do not wait for one of them that has to wait', async () => {
+    const waiting = aTask()
+    const others = Array.from({ length: 3 }, () => aTask())
+    const [late] = await database.query.transaction().execute(async (transaction) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${waiting.app}, 0))`.execute(transaction)
+      const all = [waiting, ...others].map((task) => tasks.accept({ task, closed: neverClosed }))
+      await Promise.all(all.slice(1))
+      expect(await tasks.find(waiting.id)).toBeUndefined()
+      return all.slice(0, 1).map((accepted) => ({ accepted }))
+    })
+    expect(await late?.accepted).toMatchObject({ kind: 'accepted' })
+  })
+
+  test('belong to the replica that accepts them from the beginning', async () => {
+    const task = aTask()
+    const owner = crypto.randomUUID()
+    const accepted = await tasks.accept({ task, closed: neverClosed, owner })
+    const stored = await database.query
+      .selectFrom('tasks')
+      .select(['created', 'owner', 'fence'])
+      .where('id', '=', task.id)
+      .executeTakeFirst()
+    expect(stored).toMatchObject({ owner, fence: '1' })
+    expect(accepted).toMatchObject({ created: stored?.created, claim: { taskId: task.id, owner, fence: '1' } })
   })
 })
 
@@ -138,7 +200,7 @@ describe('the lock, as the accepting function judges it', () => {
           override_until: overrideUntil === null ? null : inMinutes(overrideUntil),
         }
         await separate.query.updateTable('deploy_lock').set(row).execute()
-        const isAccepted = await store.insert(aTask(), closed).then(
+        const isAccepted = await store.accept({ task: aTask(), closed }).then(
           () => true,
           () => false,
         )
@@ -168,7 +230,7 @@ describe('an Idempotency-Key', () => {
     const ids = await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
         const task = aTask({ app })
-        const acceptance = await stores[at % 2]?.insert(task, neverClosed, use)
+        const acceptance = await stores[at % 2]?.accept({ task, closed: neverClosed, use })
         return acceptance?.kind === 'known' ? acceptance.known.taskId : task.id
       }),
     )
@@ -182,7 +244,7 @@ describe('an Idempotency-Key', () => {
     const day = 86_400_000
     const now = Date.now()
     const always = { from: new Date(now - day), to: new Date(now + day) }
-    await expect(tasks.insert(aTask(), { known: always, intervals: [always] }, use)).rejects.toThrow(
+    await expect(tasks.accept({ task: aTask(), closed: { known: always, intervals: [always] }, use })).rejects.toThrow(
       'lockdown is active',
     )
     expect(await tasks.findKey(use.key)).toBeUndefined()
@@ -193,8 +255,8 @@ describe('an Idempotency-Key', () => {
   test('is forgotten after a day, and then deleted in batches by one replica at a time', async () => {
     const [old, young] = [aUse(), aUse()]
     const first = aTask()
-    await tasks.insert(first, neverClosed, old)
-    await tasks.insert(aTask(), neverClosed, young)
+    await tasks.accept({ task: first, closed: neverClosed, use: old })
+    await tasks.accept({ task: aTask(), closed: neverClosed, use: young })
     const age = (key: string, hours: number) =>
       run(
         sql`UPDATE watcher.idempotency_keys SET created = now() - make_interval(hours => ${hours}) WHERE key = ${key}`,
@@ -235,7 +297,7 @@ describe('a rollback', () => {
       )
     }
     const task = aTask({ app, images: [anImage('x', 'registry.example/side'), anImage(tag)] })
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     expect(await tasks.find(task.id)).toMatchObject(
       target === undefined
         ? { isRollback: false, rollbackTargetId: undefined }
@@ -248,12 +310,12 @@ describe('a rollback', () => {
     await ended(aTask({ app }), 'deployed')
     await ended(aTask({ app, images: [anImage('v9', 'registry.example/other')] }), 'deployed')
     const task = aTask({ app })
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     expect(await tasks.find(task.id)).toMatchObject({ isRollback: false })
   })
 
   async function ended(task: NewTask, status: string): Promise<string> {
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     await run(sql`UPDATE watcher.tasks SET status = ${status} WHERE id = ${task.id}`)
     return task.id
   }

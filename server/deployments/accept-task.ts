@@ -3,52 +3,91 @@ import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts
 import type { Interval } from '../locks/lockdown-times.ts'
 import { storedLockOf } from '../locks/stored-lock.ts'
 import type { Database } from '../storage/database.ts'
+import { inBatches } from '../storage/in-batches.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
 import type { KeyUse, KnownKey } from './judge-known-key.ts'
-import type { NewTask } from './task.ts'
+import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
 import { type EndedTask, endedOf } from './task-row.ts'
 
-/** `known`: the key stands for a task already, and nothing was written. */
-export type Acceptance =
-  | { readonly kind: 'accepted'; readonly superseded: readonly EndedTask[] }
-  | { readonly kind: 'known'; readonly known: KnownKey }
-
-type Answer = {
-  readonly superseded?: readonly { id: string; app: string; created: string; updated: string; app_url: string | null }[]
-  readonly known?: { task_id: string; caller_kind: string; body_digest: string }
+export type Submission = {
+  readonly task: NewTask
+  readonly closed: ClosedTimes
+  /** The replica that is to watch the task from the beginning; undefined: whoever claims it. */
+  readonly owner?: string | undefined
+  readonly use?: KeyUse | undefined
 }
 
+/** `known`: the key stands for a task already, and nothing was written. */
+export type Acceptance =
+  | {
+      readonly kind: 'accepted'
+      readonly created: Date
+      readonly claim: Claim | undefined
+      readonly superseded: readonly EndedTask[]
+    }
+  | { readonly kind: 'known'; readonly known: KnownKey }
+
+type EndedJson = { id: string; app: string; created: string; updated: string; app_url: string | null }
+type Answer =
+  | { readonly created: string; readonly superseded: readonly EndedJson[] }
+  | { readonly known: { task_id: string; caller_kind: string; body_digest: string } }
+
+const acceptedTogether = 64
+const batchesAtOnce = 2
+
 /**
- * Stores a task with its events and its audit entry and cancels what it supersedes, in one round trip. The function
- * accept_task (storage/migrations) decides by the database's clock and lock; a refusal is explained here.
+ * Gives the function that stores a task with its events and its audit entry and cancels what it supersedes, in one round
+ * trip that it shares with others that come at the same time (decisions 0155 and 0185). The function accept_tasks
+ * (storage/migrations) decides by the database's clock and lock; a refusal is explained here.
  *
- * @throws {DeploymentsLockedError} if it would have been created in a closed time
- * @throws {DeployLockUnknownError} if it would have been created outside of the times that are known
+ * It rejects with a DeploymentsLockedError if the task would have been created in a closed time, and with a
+ * DeployLockUnknownError if outside of the times that are known.
  */
-export async function acceptTask(
+export function createAcceptTask(database: Database): (submission: Submission) => Promise<Acceptance> {
+  const accept = (submissions: readonly Submission[]) =>
+    // Of several each is tried again alone.
+    submissions.length > 1 ? acceptAll(database, submissions) : retryConflicts(() => acceptAll(database, submissions))
+  const acceptTogether = inBatches(accept, {
+    atMost: acceptedTogether,
+    atOnce: batchesAtOnce,
+    keyOf: ({ task }: Submission) => task.app,
+  })
+  return async (submission) => {
+    if (!submission.use) return acceptTogether(submission)
+    const [acceptance] = await accept([submission]) // waits for whoever uses the key
+    if (!acceptance) throw new Error('accept_tasks gave no answer')
+    return acceptance
+  }
+}
+
+async function acceptAll(
   { query, settings }: Database,
-  task: NewTask,
-  closed: ClosedTimes,
-  use: KeyUse | undefined,
-): Promise<Acceptance> {
-  const accept = sql<{ answer: Answer }>`SELECT ${sql.id(settings.schema, 'accept_task')}(
-    ${JSON.stringify(rowOf(task, use))}, ${rangeText(closed.known)}, ${`{${closed.intervals.map(rangeText).join()}}`}
-  ) AS answer`
+  submissions: readonly Submission[],
+): Promise<readonly Acceptance[]> {
+  const newest = submissions.at(-1)
+  if (!newest) return []
+  const { closed, owner } = newest // what it knows is true of all
+  const accept = sql<{ answers: Answer[] }>`SELECT ${sql.id(settings.schema, 'accept_tasks')}(
+    ${JSON.stringify(submissions.map(rowOf))}, ${owner ?? null}, ${rangeText(closed.known)},
+    ${`{${closed.intervals.map(rangeText).join()}}`}
+  ) AS answers`
   try {
-    const { rows } = await retryConflicts(() => accept.execute(query))
-    return acceptanceOf(rows[0]?.answer ?? {})
+    const { rows } = await accept.execute(query)
+    const answers = rows[0]?.answers ?? []
+    return submissions.flatMap((one, at) => (answers[at] ? [acceptanceOf(answers[at], one, owner)] : []))
   } catch (error) {
     throw refusalOf(error, closed)
   }
 }
 
-const rowOf = (task: NewTask, use: KeyUse | undefined) => ({
+const rowOf = ({ task, use }: Submission) => ({
   id: task.id,
   app: task.app,
   author: task.author,
   project: task.project,
   images: task.images,
+  image_names: task.images.map(({ image }) => image),
   source: task.source,
   timeout_seconds: task.timeoutSeconds,
   refresh: task.refresh,
@@ -70,15 +109,16 @@ const lastYearMs = Date.UTC(9999, 0)
 const boundText = (time: Date) => (Math.abs(time.getTime()) > lastYearMs ? '' : time.toISOString())
 const rangeText = ({ from, to }: Interval) => `[${boundText(from)},${boundText(to)})`
 
-function acceptanceOf({ known, superseded = [] }: Answer): Acceptance {
-  if (known) {
-    const { task_id: taskId, caller_kind: callerKind, body_digest: bodyDigest } = known
+function acceptanceOf(answer: Answer, { task }: Submission, owner: string | undefined): Acceptance {
+  if ('known' in answer) {
+    const { task_id: taskId, caller_kind: callerKind, body_digest: bodyDigest } = answer.known
     return { kind: 'known', known: { taskId, callerKind, bodyDigest } }
   }
-  const ended = superseded.map((row) =>
+  const superseded = answer.superseded.map((row) =>
     endedOf({ ...row, created: new Date(row.created), updated: new Date(row.updated) }, 'cancelled'),
   )
-  return { kind: 'accepted', superseded: ended }
+  const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: '1' }
+  return { kind: 'accepted', created: new Date(answer.created), claim, superseded }
 }
 
 /** A lock that refused says by what; anything else stays as it is. */

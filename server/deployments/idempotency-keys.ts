@@ -4,7 +4,7 @@ import type { KnownKey } from './judge-known-key.ts'
 
 const droppedAtOnce = 1_000
 
-/** accept_task (storage/migrations) goes by the same day. */
+/** accept_tasks (storage/migrations) goes by the same day. */
 const isExpired = sql<boolean>`created <= clock_timestamp() - interval '24 hours'`
 
 export async function findKey(query: Kysely<Schema>, key: string): Promise<KnownKey | undefined> {

@@ -35,7 +35,7 @@ type Dependencies = {
   readonly tasks: Pick<TaskStore, 'find' | 'list' | 'podLog'>
   readonly endings: Pick<TaskEndings, 'wait'>
   readonly summaries: (days: number) => Promise<AppSummaries>
-  /** The early look, before a credential is judged; the accepting transaction looks again. */
+  /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys `app`; throws when a credential was presented that is not good, or one is needed and none was. */
   readonly identifyCaller: (request: FastifyRequest, app: string, need?: 'credential') => Promise<Caller>
@@ -80,6 +80,11 @@ export const taskRoutes =
       return task
     }
 
+    const refuseIfLocked = async (): Promise<void> => {
+      const { active, retryAfterSeconds } = await lockStatus()
+      if (active) throw new DeploymentsLockedError(retryAfterSeconds)
+    }
+
     const recordFor = async (request: FastifyRequest, task: Task): Promise<TaskRecord> => {
       const log = task.status === 'failed' ? await tasks.podLog(task.id) : undefined
       const isShown = log !== undefined && (await mayReadPodLog(request, task))
@@ -114,13 +119,13 @@ export const taskRoutes =
         checkSubmission(request.body)
         const { body } = request
         const key = request.headers['idempotency-key']
-        // A caller who shows a key may learn of its task, locked or not, so it is judged first who he is.
-        const known = key === undefined ? undefined : await identifyCaller(request, body.app)
-        const earlier = known && key !== undefined ? await findSubmitted(body, known, key) : undefined
+        const caller = await identifyCaller(request, body.app).catch(async (refusal: unknown) => {
+          // A caller who shows a key may learn of its task, locked or not; others are told of the lock first.
+          if (key === undefined) await refuseIfLocked()
+          throw refusal
+        })
+        const earlier = key === undefined ? undefined : await findSubmitted(body, caller, key)
         if (earlier !== undefined) return reply.code(202).send({ id: earlier, status: 'accepted' })
-        const { active, retryAfterSeconds } = await lockStatus()
-        if (active) throw new DeploymentsLockedError(retryAfterSeconds)
-        const caller = known ?? (await identifyCaller(request, body.app))
         const { id } = await submitTask(body, caller, key, readerDigestOf(request))
         return reply.code(202).send({ id, status: 'accepted' })
       },

@@ -3,8 +3,8 @@ import { actorOf } from '../auth/actor-of.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import { keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
-import type { NewTask } from './task.ts'
-import { InvalidSubmissionError } from './task-errors.ts'
+import type { Claim, NewTask } from './task.ts'
+import { DeploymentsLockedError, InvalidSubmissionError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import type { EndedTask } from './task-row.ts'
 import type { TaskStore } from './task-store.ts'
@@ -18,12 +18,19 @@ export type SubmissionSettings = {
   readonly appsInAnyNamespace: boolean
 }
 
+/** `claim`: it is this replica's to watch; undefined: whoever claims it. */
+export type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly claim: Claim | undefined }
+
 const longestTimeoutSeconds = 24 * 60 * 60
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'insert'>
-  /** Tells the watchers, after the commit, which tasks are new and which are over. */
-  readonly announce: (accepted: string, superseded: readonly EndedTask[]) => void
+  readonly tasks: Pick<TaskStore, 'accept'>
+  /** The replica that watches what it accepts; undefined while it may own nothing. */
+  readonly owner: () => string | undefined
+  /** Tells the watchers, after the commit, which task is new and which are over. */
+  readonly announce: (accepted: AcceptedTask, superseded: readonly EndedTask[]) => void
+  /** A task may be stored although nothing says so. */
+  readonly onUnanswered: () => void
   /** The times around `now` in which no task is accepted. */
   readonly closedTimes: (around: Date) => ClosedTimes
   readonly now: () => Date
@@ -51,7 +58,7 @@ export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
-  ({ tasks, announce, closedTimes, now }: Dependencies, settings: SubmissionSettings) =>
+  ({ tasks, owner, announce, onUnanswered, closedTimes, now }: Dependencies, settings: SubmissionSettings) =>
   async (
     submission: TaskSubmission,
     caller: Caller,
@@ -74,9 +81,14 @@ export const createSubmitTask =
       readerDigest: readerDigestFor(id),
     }
     const use = key === undefined ? undefined : keyUseOf(key, submission, caller)
-    const acceptance = await tasks.insert(task, closedTimes(submitted), use)
+    const acceptance = await tasks
+      .accept({ task, closed: closedTimes(submitted), owner: owner(), use })
+      .catch((error: unknown) => {
+        if (!(error instanceof DeploymentsLockedError)) onUnanswered()
+        throw error
+      })
     if (acceptance.kind === 'known' && use) return { id: taskOfKnownKey(acceptance.known, use) }
-    if (acceptance.kind === 'accepted') announce(id, acceptance.superseded)
+    if (acceptance.kind === 'accepted') announce({ task, ...acceptance }, acceptance.superseded)
     return { id }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>

@@ -74,7 +74,7 @@ describe('submission', () => {
   test('a stored task reads back as it was given, in progress', async () => {
     const tasks = createTaskStore(database)
     const task = aTask({ source: { repository: 'https://git.example/shop', sha: 'abc' } })
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     const { id, app, images, source, timeoutSeconds } = task
     const stored = await tasks.find(id)
     expect(stored).toMatchObject({ id, app, images, source, timeoutSeconds, status: 'in progress' })
@@ -93,8 +93,8 @@ describe('submission', () => {
     const tasks = createTaskStore(database)
     const first = aTask({ mayWrite: row.earlier })
     const second = aTask({ app: first.app, mayWrite: row.later })
-    await tasks.insert(first, neverClosed)
-    await tasks.insert(second, neverClosed)
+    await tasks.accept({ task: first, closed: neverClosed })
+    await tasks.accept({ task: second, closed: neverClosed })
     expect((await tasks.find(first.id))?.status).toBe(row.survives ? 'in progress' : 'cancelled')
     if (row.survives) return
     expect(await tasks.find(first.id)).toMatchObject({ cause: 'superseded' })
@@ -105,8 +105,11 @@ describe('submission', () => {
   test('a task of another image leaves an unfinished one alone', async () => {
     const tasks = createTaskStore(database)
     const first = aTask()
-    await tasks.insert(first, neverClosed)
-    await tasks.insert(aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }), neverClosed)
+    await tasks.accept({ task: first, closed: neverClosed })
+    await tasks.accept({
+      task: aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }),
+      closed: neverClosed,
+    })
     expect((await tasks.find(first.id))?.status).toBe('in progress')
   })
 
@@ -114,7 +117,7 @@ describe('submission', () => {
     const tasks = createTaskStore(database)
     const { app } = aTask()
     const submitted = Array.from({ length: 20 }, () => aTask({ app }))
-    await Promise.all(submitted.map((task) => tasks.insert(task, neverClosed)))
+    await Promise.all(submitted.map((task) => tasks.accept({ task, closed: neverClosed })))
     const { tasks: alive } = await tasks.list({ app, status: 'in progress' })
     expect(alive).toHaveLength(1)
     const { tasks: all } = await tasks.list({ app })
@@ -135,9 +138,9 @@ describe("a lockdown, by the database's clock", () => {
     const tasks = createTaskStore(database)
     const earlier = aTask()
     const late = aTask({ app: earlier.app })
-    await tasks.insert(earlier, neverClosed)
+    await tasks.accept({ task: earlier, closed: neverClosed })
     const refusal = await tasks
-      .insert(late, closedFrom((await databaseTime()) - 1_000))
+      .accept({ task: late, closed: closedFrom((await databaseTime()) - 1_000) })
       .catch((error: unknown) => error)
     if (!(refusal instanceof DeploymentsLockedError)) throw refusal
     expect(refusal.retryAfterSeconds).toBeGreaterThan(3_500)
@@ -151,7 +154,7 @@ describe("a lockdown, by the database's clock", () => {
     const tasks = createTaskStore(database)
     for (const beginsInMs of [hourMs / 2, -2 * hourMs]) {
       const task = aTask()
-      await tasks.insert(task, closedFrom((await databaseTime()) + beginsInMs))
+      await tasks.accept({ task, closed: closedFrom((await databaseTime()) + beginsInMs) })
       expect(await tasks.find(task.id)).toMatchObject({ status: 'in progress' })
     }
   })
@@ -165,7 +168,7 @@ describe("a lockdown, by the database's clock", () => {
     })
     const task = aTask()
     const wrongTime = new Date((await databaseTime()) + days * 24 * hourMs)
-    await expect(tasks.insert(task, closedTimes(wrongTime))).rejects.toThrow(DeployLockUnknownError)
+    await expect(tasks.accept({ task, closed: closedTimes(wrongTime) })).rejects.toThrow(DeployLockUnknownError)
     expect(await tasks.find(task.id)).toBeUndefined()
   })
 
@@ -179,7 +182,7 @@ describe("a lockdown, by the database's clock", () => {
         // Half of them wait for one another at the lock of their application, over the beginning.
         const task = aTask(submitter % 2 === 0 ? { app } : { app: `${app}-${submitter}` })
         try {
-          await tasks.insert(task, closedFrom(beginsMs))
+          await tasks.accept({ task, closed: closedFrom(beginsMs) })
         } catch (error) {
           if (error instanceof DeploymentsLockedError) return accepted
           throw error
@@ -199,7 +202,7 @@ describe('claims', () => {
   test('of two replicas that claim at once each task has one owner', async () => {
     const tasks = createTaskStore(database)
     const mine = await Promise.all(
-      Array.from({ length: 40 }, () => aTask()).map((task) => tasks.insert(task, neverClosed)),
+      Array.from({ length: 40 }, () => aTask()).map((task) => tasks.accept({ task, closed: neverClosed })),
     )
     expect(mine).toHaveLength(40)
     const owners = [await aReplica(), await aReplica()]
@@ -213,7 +216,7 @@ describe('claims', () => {
     const tasks = createTaskStore(database)
     await tasks.claim(await aReplica(), 1000)
     const task = aTask({ timeoutSeconds: 60 })
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     const dead = await aReplica()
     const [before] = await tasks.claim(dead, 1000)
     await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
@@ -234,8 +237,8 @@ describe('claims', () => {
     const tasks = createTaskStore(database)
     const owner = await aReplica()
     const [kept, lost] = [aTask(), aTask()]
-    await tasks.insert(kept, neverClosed)
-    await tasks.insert(lost, neverClosed)
+    await tasks.accept({ task: kept, closed: neverClosed })
+    await tasks.accept({ task: lost, closed: neverClosed })
     await tasks.claim(owner, 1000)
     expect(await tasks.claim(owner, 1000)).toEqual([])
     const again = await tasks.claim(owner, 1000, [kept.id])
@@ -246,7 +249,7 @@ describe('claims', () => {
   test('an end is written once, with its event', async () => {
     const tasks = createTaskStore(database)
     const task = aTask()
-    await tasks.insert(task, neverClosed)
+    await tasks.accept({ task, closed: neverClosed })
     const claim = (await tasks.claim(await aReplica(), 1000)).find((one) => one.task.id === task.id)?.claim
     if (!claim) throw new Error('the task was not claimed')
     const { id } = task
@@ -273,7 +276,7 @@ describe('the list', () => {
     const submitted = ['a', 'b', 'c'].map((author) =>
       aTask({ app, project, author, images: [{ image: `registry.example/part-${author}`, tag: 'v1' }] }),
     )
-    for (const task of submitted) await tasks.insert(task, neverClosed)
+    for (const task of submitted) await tasks.accept({ task, closed: neverClosed })
     const ids = async (filter: Parameters<typeof tasks.list>[0]) =>
       (await tasks.list({ project, ...filter })).tasks.map(({ author }) => author).join('')
     expect(await ids({})).toBe('cba')

@@ -3,17 +3,16 @@ import type { AppSummaries } from '../../contract/app-summary.ts'
 import type { PodLog, TaskFilter } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
-import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
-import type { NewTaskEvent } from '../timeline/task-event.ts'
-import { type Acceptance, acceptTask } from './accept-task.ts'
+import { createAcceptTask } from './accept-task.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
-import type { KeyUse, KnownKey } from './judge-known-key.ts'
+import type { KnownKey } from './judge-known-key.ts'
 import { listTasks, type TaskPage } from './list-tasks.ts'
+import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
-import type { Claim, NewTask, Task, TaskEnd } from './task.ts'
+import type { Claim, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
@@ -22,13 +21,8 @@ export function createTaskStore(database: Database) {
   const { query } = database
 
   return {
-    /**
-     * Inserts the task, with what belongs to it, unless its Idempotency-Key stands for another one already.
-     * @throws {DeploymentsLockedError} if it would have been created in a closed time
-     * @throws {DeployLockUnknownError} if it would have been created outside of the times that are known
-     */
-    insert: (task: NewTask, closed: ClosedTimes, use?: KeyUse): Promise<Acceptance> =>
-      acceptTask(database, task, closed, use),
+    /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
+    accept: createAcceptTask(database),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
@@ -110,40 +104,8 @@ export function createTaskStore(database: Database) {
       return numUpdatedRows > 0n
     },
 
-    /** Stores what the task waits for and what was observed, in one statement. @returns whether the claim still holds */
-    async saveProgress(
-      claim: Claim,
-      change: { readonly progress?: string; readonly appUrl?: string },
-      events: readonly NewTaskEvent[],
-    ): Promise<boolean> {
-      const held = await query
-        .with('held', (with_) =>
-          with_
-            .updateTable('tasks')
-            .set({
-              updated: sql`clock_timestamp()`,
-              ...(change.progress === undefined ? {} : { progress: change.progress }),
-              ...(change.appUrl === undefined ? {} : { app_url: change.appUrl }),
-            })
-            .where(heldBy(claim))
-            .returning('id'),
-        )
-        .with('told', (with_) =>
-          with_
-            .insertInto('task_events')
-            .columns(['task_id', 'kind', 'detail'])
-            .expression((build) =>
-              build
-                .selectFrom(['held', inOrder(events)])
-                .select(['held.id', 'news.kind', 'news.detail'])
-                .orderBy('news.place'),
-            ),
-        )
-        .selectFrom('held')
-        .select('id')
-        .executeTakeFirst()
-      return held !== undefined
-    },
+    /** Stores what a task waits for and what was observed. @returns whether the claim still holds */
+    saveProgress: createSaveProgress(database),
 
     /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
     async finish(claim: Claim, end: TaskEnd): Promise<EndedTask | undefined> {
@@ -236,10 +198,5 @@ const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition):
     .execute()
   return rows.map((row) => endedOf(row, end.status))
 }
-
-const inOrder = (events: readonly NewTaskEvent[]) =>
-  sql<{ kind: TaskEventKind; detail: string; place: string }>`
-    unnest(${events.map(({ kind }) => kind)}::text[], ${events.map(({ detail }) => detail)}::text[])
-    WITH ORDINALITY`.as<'news'>(sql`news(kind, detail, place)`)
 
 const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)

@@ -1,14 +1,13 @@
 import { repeat } from './repeat.ts'
 import type { Replica } from './replica.ts'
-import type { WakeUps } from './wake-ups.ts'
+import type { WakeUpListener, WakeUps } from './wake-ups.ts'
 
 const claimedAtOnce = 200
 const sweepIntervalMs = 3_000
 const buryIntervalMs = 1_000
 const forgottenIntervalMs = 30_000
-/** Under load many new tasks are claimed by one statement, and many cancelled ones are looked up by one. */
+/** Under load many tasks are claimed by one statement. */
 const claimRestMs = 25
-const dropRestMs = 100
 
 type Dependencies<Claimed> = {
   readonly replica: Pick<Replica, 'id'>
@@ -59,10 +58,18 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
     const watched = watcher.watchedIds()
     if (watched.length > 0) watcher.drop(await tasks.ended(watched))
   }
-  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble, dropRestMs)
-  const unsubscribe = [wakeUps.on('task', () => claiming.nudge()), wakeUps.on('cancelled', () => dropping.nudge())]
+  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble)
+  const dropCancelled: WakeUpListener = (ids) => {
+    if (ids === 'all') dropping.nudge()
+    else watcher.drop(ids)
+  }
+  const unsubscribe = [wakeUps.on('task', () => claiming.nudge()), wakeUps.on('cancelled', dropCancelled)]
 
   return {
+    /** A task may be this replica's although no answer said so: the next sweep looks for it. */
+    noteUnanswered() {
+      recalledAtMs = Number.NEGATIVE_INFINITY
+    },
     async [Symbol.asyncDispose]() {
       for (const stop of unsubscribe) stop()
       await Promise.all([claiming, burying, dropping].map((one) => one[Symbol.asyncDispose]()))

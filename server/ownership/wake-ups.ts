@@ -47,11 +47,16 @@ export function createWakeUps(database: Database, onTrouble: (error: unknown) =>
     const batches = [...waiting]
     waiting.clear()
     const channel = wakeUpChannel(database.settings.schema)
-    for (const [topic, ids] of batches) {
+    const payloads = batches.map(([topic, ids]) => {
       const listed = `${origin} ${topic} ${[...ids].join(',')}`
-      const payload = listed.length <= maxPayloadBytes ? listed : `${origin} ${topic} *`
-      await sql`SELECT pg_notify(${channel}, ${payload})`.execute(database.query).catch(onTrouble)
-    }
+      return listed.length <= maxPayloadBytes ? listed : `${origin} ${topic} *`
+    })
+    if (payloads.length === 0) return
+    // A hint may be lost, so nobody waits for the disk; it sees this before the transaction ends.
+    await sql`SELECT set_config('synchronous_commit', 'off', true), pg_notify(${channel}, payload)
+      FROM unnest(${payloads}::text[]) AS payload`
+      .execute(database.query)
+      .catch(onTrouble)
   }
 
   return {

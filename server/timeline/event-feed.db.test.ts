@@ -170,23 +170,27 @@ test('a connection that breaks in the middle of a transaction fails that transac
   expect(await createEventStore(database).newest()).toBeGreaterThan(0)
 })
 
-test('a reader who comes before the feed has read anything misses nothing', async () => {
+test('a reader who comes while the feed takes its own first look misses nothing', async () => {
   await using stack = new AsyncDisposableStack()
   await using writer = await connect()
   const store = createEventStore(database)
   const start = await store.newest()
-  const firstLook = Promise.withResolvers<void>()
+  const [ofReader, ofFeed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let looks = 0
   const newest = async () => {
-    if (looks++ === 0) await firstLook.promise
+    await (looks++ === 0 ? ofReader : ofFeed).promise
     return store.newest()
   }
   const wakeUps = stack.use(createWakeUps(database, onTrouble))
   const feed = stack.use(createEventFeed({ events: { ...store, newest }, wakeUps, onTrouble }))
   const told: string[] = []
-  stack.defer(await feed.follow(start, taskId, ({ detail }) => told.push(detail)))
+  const following = feed.follow(start, taskId, ({ detail }) => told.push(detail))
+  wakeUps.send('event', taskId)
+  await expect.poll(() => looks, { timeout: 3_000 }).toBe(2)
+  ofReader.resolve()
+  stack.defer(await following)
   await insert(writer, 'after the reader had caught up, before the feed looked')
   await store.number()
-  firstLook.resolve()
+  ofFeed.resolve()
   await expect.poll(() => told, { timeout: 3_000 }).toHaveLength(1)
 })

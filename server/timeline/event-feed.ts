@@ -15,8 +15,8 @@ type Dependencies = {
 }
 
 /**
- * Follows the events of all tasks on one replica: numbers what was committed, reads each event once and hands it to every
- * listener, in the order of the ids.
+ * Follows the events of all tasks on one replica: numbers what was committed and, while somebody listens, reads each event
+ * once and hands it to every listener, in the order of the ids.
  */
 export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
   const listeners = new Set<(event: TaskEvent) => void>()
@@ -28,6 +28,10 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
   }
 
   const read = async () => {
+    if (listeners.size === 0) {
+      position = undefined // whoever comes next begins with what is newest then
+      return
+    }
     position = await start()
     for (;;) {
       const page = await events.after(position, pageSize)
@@ -41,8 +45,8 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
   const reading = repeat(read, lookIntervalMs, onTrouble, restMs)
 
   const number = async () => {
-    while (await events.hasUnnumbered()) {
-      for (const taskId of new Set(await events.number())) wakeUps.send('event', taskId)
+    for (let ids = await events.number(); ids.length > 0; ids = await events.number()) {
+      for (const id of ids) wakeUps.send('event', id)
     }
   }
   const numbering = repeat(number, lookIntervalMs, onTrouble, restMs)
@@ -64,11 +68,11 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
         listener(event)
       }
       // What is read for all from here on is kept; what came before is read below.
-      await start()
       const meanwhile: TaskEvent[] = []
       const keep = (event: TaskEvent) => void meanwhile.push(event)
       listeners.add(keep)
       try {
+        await start()
         for (
           let page = await events.after(sent, pageSize);
           page.length > 0;

@@ -3,58 +3,22 @@ import type { TaskEvent } from '../../contract/task-event.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 
-/** Rows that get their position in one transaction. */
+/** Rows that get their position in one statement. */
 const numberedAtOnce = 5_000
 
 /** All reading and numbering of events; they are written by whoever changes a task, in the same transaction. */
 export function createEventStore(database: Database) {
-  const { query } = database
+  const { query, settings } = database
 
   return {
     /**
-     * Gives committed events their position, in one short transaction at a time over all replicas (decision 0092).
-     * @returns the ids of the tasks whose events were numbered
+     * Gives committed events their position, by the function number_events of the schema (decision 0092).
+     * @returns the ids of the tasks whose events were numbered; none when no event was left without a position
      */
-    number: (): Promise<string[]> =>
-      query.transaction().execute(async (transaction) => {
-        await sql`SET LOCAL idle_in_transaction_session_timeout = '2s'`.execute(transaction)
-        const { last } = await transaction
-          .selectFrom('event_counter')
-          .select('last')
-          .forUpdate()
-          .executeTakeFirstOrThrow()
-        const numbered = await transaction
-          .with('waiting', (with_) =>
-            with_
-              .selectFrom('task_events')
-              .select(['row_id', sql<string>`${last}::bigint + row_number() OVER (ORDER BY row_id)`.as('place')])
-              .where('position', 'is', null)
-              .orderBy('row_id')
-              .limit(numberedAtOnce),
-          )
-          .updateTable('task_events')
-          .from('waiting')
-          .whereRef('task_events.row_id', '=', 'waiting.row_id')
-          .set((build) => ({ position: build.ref('waiting.place') }))
-          .returning('task_id')
-          .execute()
-        if (numbered.length > 0) {
-          await transaction
-            .updateTable('event_counter')
-            .set({ last: sql`last + ${numbered.length}` })
-            .execute()
-        }
-        return numbered.map(({ task_id }) => task_id)
-      }),
-
-    async hasUnnumbered(): Promise<boolean> {
-      const row = await query
-        .selectFrom('task_events')
-        .select('row_id')
-        .where('position', 'is', null)
-        .limit(1)
-        .executeTakeFirst()
-      return row !== undefined
+    async number(): Promise<readonly string[]> {
+      const { rows } = await sql<{ tasks: readonly string[] }>`
+        SELECT ${sql.id(settings.schema, 'number_events')}(${numberedAtOnce}) AS tasks`.execute(query)
+      return rows[0]?.tasks ?? []
     },
 
     async newest(): Promise<number> {

@@ -71,7 +71,7 @@ type Replica = ReturnType<typeof createTaskStore>
 async function submitSoon(replica: Replica | undefined, task: NewTask): Promise<string | undefined> {
   await delay(Math.random() * spreadMs)
   try {
-    await replica?.insert(task, neverClosed)
+    await replica?.accept({ task, closed: neverClosed })
     return task.id
   } catch (error) {
     if (error instanceof DeploymentsLockedError) return undefined

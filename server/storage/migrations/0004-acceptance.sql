@@ -10,106 +10,148 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created);
 
--- Accepts a task in one statement, which is one transaction and one round trip (decision 0155). `task` is a row of tasks
--- with what else is to be written: accepted_text, and for the audit actor_kind, actor, actor_name and audited_text; with
--- an Idempotency-Key also key and body_digest.
+-- What a caller submits, with what else is to be written: the texts of its event and of its audit entry, who submitted it,
+-- and its Idempotency-Key.
+CREATE TYPE submission AS (
+  id uuid, app text, author text, project text, images jsonb, image_names text[], source jsonb, timeout_seconds integer,
+  refresh boolean, may_write boolean, reader_digest text, accepted_text text, audited_text text, actor_kind text, actor text,
+  actor_name text, key text, body_digest text
+);
+
+-- Refuses with WL001, whose detail is the time and the lock, a moment at which no task may be created: it is not known
+-- whether it is closed, somebody has set the lock, or it lies in a lockdown window that nobody has opened.
+CREATE FUNCTION refuse_when_closed(moment timestamptz, lock deploy_lock, known_times tstzrange, closed_times tstzmultirange)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT moment <@ known_times
+    OR (lock.is_set AND (lock.until IS NULL OR moment < lock.until))
+    OR (moment <@ closed_times AND (lock.override_until IS NULL OR moment >= lock.override_until))
+  THEN
+    RAISE EXCEPTION USING ERRCODE = 'WL001', MESSAGE = 'deployments are locked',
+      DETAIL = jsonb_build_object('at', moment, 'lock', to_jsonb(lock));
+  END IF;
+END
+$$;
+
+-- Accepts tasks of different applications in one statement, which is one transaction and one round trip (decisions 0155
+-- and 0185); one with an Idempotency-Key comes alone. They belong to `new_owner` from the beginning, if there is one.
 --
 -- It relies on READ COMMITTED, where each statement of a function sees what was committed before it began: so whoever
--- waited sees what he waited for.
+-- waited sees what he waited for. Its plans are kept, also from when the tables were small, hence no scans of whole tables.
 --
--- Returns {"superseded": […]}, or {"known": …} for a key that was used within a day. Refuses a locked task with WL001,
--- whose detail is the time and the lock it was judged by.
-CREATE FUNCTION accept_task(task jsonb, known_times tstzrange, closed_times tstzmultirange) RETURNS jsonb
-LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- Returns for each task {"created": …, "superseded": […]}, or {"known": …} for a key that was used within a day. Where the
+-- lock refuses one it refuses all.
+CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
+RETURNS jsonb LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
-  new_id CONSTANT uuid := task->>'id';
-  new_app CONSTANT text := task->>'app';
-  new_images CONSTANT jsonb := task->'images';
-  new_names CONSTANT text[] := ARRAY(SELECT image->>'image' FROM jsonb_array_elements(new_images) AS image);
-  new_set CONSTANT uuid := image_set(new_images);
-  may_supersede CONSTANT boolean := task->>'may_write';
-  superseding CONSTANT text := 'superseded by task ' || new_id;
+  submissions CONSTANT submission[] :=
+    ARRAY(SELECT jsonb_populate_record(NULL::submission, one) FROM jsonb_array_elements(submitted) AS one);
+  use CONSTANT submission := submissions[1];
   known idempotency_keys;
-  target tasks;
-  is_current boolean;
   superseded jsonb;
   lock deploy_lock;
-  at timestamptz(3);
-  newest timestamptz;
+  now_at timestamptz(3);
+  times timestamptz(3)[];
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'tasks are accepted at isolation level read committed only: see default_transaction_isolation';
   END IF;
+  -- One that has to wait must not keep the others waiting: each is tried again alone.
+  IF cardinality(submissions) > 1 THEN
+    PERFORM set_config('lock_timeout', '500ms', true);
+  END IF;
 
   -- Waits for whoever is using the key. A use that was rolled back is none.
-  IF task->>'key' IS NOT NULL THEN
+  IF use.key IS NOT NULL THEN
     INSERT INTO idempotency_keys AS earlier (key, caller_kind, body_digest, task_id)
-    VALUES (task->>'key', task->>'actor_kind', decode(task->>'body_digest', 'hex'), new_id)
+    VALUES (use.key, use.actor_kind, decode(use.body_digest, 'hex'), use.id)
     ON CONFLICT (key) DO UPDATE SET caller_kind = excluded.caller_kind, body_digest = excluded.body_digest,
       task_id = excluded.task_id, created = excluded.created
     WHERE earlier.created <= clock_timestamp() - interval '24 hours';
     IF NOT FOUND THEN
-      SELECT * INTO known FROM idempotency_keys WHERE key = task->>'key';
+      SELECT * INTO known FROM idempotency_keys WHERE key = use.key;
       IF NOT FOUND THEN
         RAISE serialization_failure USING MESSAGE = 'the key expired at this moment';
       END IF;
-      RETURN jsonb_build_object('known', jsonb_build_object('task_id', known.task_id, 'caller_kind', known.caller_kind,
-        'body_digest', encode(known.body_digest, 'hex')));
+      RETURN jsonb_build_array(jsonb_build_object('known', jsonb_build_object('task_id', known.task_id,
+        'caller_kind', known.caller_kind, 'body_digest', encode(known.body_digest, 'hex'))));
     END IF;
   END IF;
 
-  -- Tasks of one application are accepted one after another, so that of two at once exactly one survives.
-  PERFORM pg_advisory_xact_lock(hashtextextended(new_app, 0));
+  -- What is refused anyway is refused before anything is written. The look that counts comes below.
+  SELECT * INTO STRICT lock FROM deploy_lock;
+  PERFORM refuse_when_closed(clock_timestamp(), lock, known_times, closed_times);
 
-  -- The last task that deployed these very images; what was deployed of the same images since then would be rolled back.
-  SELECT * INTO target FROM tasks
-  WHERE app = new_app AND status = 'deployed' AND image_set(images) = new_set
-  ORDER BY created DESC LIMIT 1;
-  is_current := NOT FOUND OR NOT EXISTS (
-    SELECT FROM tasks WHERE app = new_app AND status = 'deployed' AND created > target.created
-      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (new_names)));
+  -- Tasks of one application are accepted one after another, so that of two at once exactly one survives. Everybody takes
+  -- the locks in the same order.
+  PERFORM pg_advisory_xact_lock(lock_key)
+  FROM (SELECT hashtextextended(app, 0) AS lock_key FROM unnest(submissions) ORDER BY lock_key) AS lock_keys;
 
-  WITH ended AS (
-    UPDATE tasks
-    SET status = 'cancelled', cause = 'superseded', status_reason = superseding, progress = NULL, updated = clock_timestamp()
-    WHERE app = new_app AND status = 'in progress' AND (may_supersede OR NOT may_write)
-      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (new_names))
-    RETURNING id, app, created, updated, app_url
+  WITH outdated AS (
+    SELECT unfinished.id, task.id AS by
+    FROM (SELECT * FROM unnest(submissions) ORDER BY app) AS task CROSS JOIN LATERAL (
+      SELECT tasks.id FROM tasks
+      WHERE app = task.app AND status = 'in progress' AND (task.may_write OR NOT may_write)
+        AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names))
+      ORDER BY tasks.id FOR UPDATE) AS unfinished
+  ), ended AS (
+    UPDATE tasks SET status = 'cancelled', cause = 'superseded', status_reason = 'superseded by task ' || outdated.by,
+      progress = NULL, updated = clock_timestamp()
+    FROM outdated WHERE tasks.id = outdated.id
+    RETURNING tasks.id, app, created, updated, app_url, outdated.by
   ), told AS (
-    INSERT INTO task_events (task_id, kind, detail) SELECT id, 'verdict', 'cancelled: ' || superseding FROM ended
+    INSERT INTO task_events (task_id, kind, detail)
+    SELECT id, 'verdict', 'cancelled: superseded by task ' || ended.by FROM ended
+  ), of_each AS (
+    SELECT ended.by, jsonb_agg(to_jsonb(ended) - 'by') AS tasks FROM ended GROUP BY ended.by
   )
-  SELECT coalesce(jsonb_agg(to_jsonb(ended)), '[]') INTO superseded FROM ended;
+  SELECT coalesce(jsonb_object_agg(of_each.by, of_each.tasks), '{}') INTO superseded FROM of_each;
 
   -- As late as can be: whoever sets the lock waits for this transaction from here on (decision 0134).
   SELECT * INTO STRICT lock FROM deploy_lock FOR SHARE;
-  at := clock_timestamp();
+  now_at := clock_timestamp();
   -- Of one application no two have the same millisecond, so that its newest task is the one accepted last.
-  SELECT max(created) INTO newest FROM tasks WHERE app = new_app;
-  IF newest >= at AND newest < at + interval '1 second' THEN
-    at := newest + interval '1 millisecond';
-  END IF;
-  IF NOT at <@ known_times
-    OR (lock.is_set AND (lock.until IS NULL OR at < lock.until))
-    OR (at <@ closed_times AND (lock.override_until IS NULL OR at >= lock.override_until))
-  THEN
-    RAISE EXCEPTION USING ERRCODE = 'WL001', MESSAGE = 'deployments are locked',
-      DETAIL = jsonb_build_object('at', at, 'lock', to_jsonb(lock));
-  END IF;
+  SELECT array_agg(CASE WHEN newest >= now_at AND newest < now_at + interval '1 second'
+    THEN newest + interval '1 millisecond' ELSE now_at END ORDER BY task.ordinality)
+  INTO times
+  FROM unnest(submissions) WITH ORDINALITY AS task
+  CROSS JOIN LATERAL (SELECT max(created) AS newest FROM tasks WHERE app = task.app) AS newest_of_app;
 
+  PERFORM refuse_when_closed(moment, lock, known_times, closed_times) FROM unnest(times) AS moment;
+
+  -- A rollback's target is the last task that deployed these very images, if others of the same names were deployed since.
   INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, source,
-    may_write, is_rollback, rollback_target_id, reader_digest)
-  VALUES (new_id, at, at, at + make_interval(secs => (task->>'timeout_seconds')::integer), new_app, task->>'author',
-    task->>'project', new_images, (task->>'timeout_seconds')::integer, (task->>'refresh')::boolean,
-    nullif(task->'source', 'null'), may_supersede, NOT is_current, CASE WHEN NOT is_current THEN target.id END,
-    decode(task->>'reader_digest', 'hex'));
-  INSERT INTO task_events (task_id, kind, detail) VALUES (new_id, 'accepted', task->>'accepted_text');
-  IF superseded <> '[]' THEN
-    INSERT INTO task_events (task_id, kind, detail)
-    SELECT new_id, 'superseded_others', 'superseded ' || string_agg(one->>'id', ', ')
-    FROM jsonb_array_elements(superseded) AS one;
-  END IF;
+    may_write, is_rollback, rollback_target_id, reader_digest, owner, fence)
+  SELECT task.id, at, at, at + make_interval(secs => task.timeout_seconds), task.app, task.author, task.project,
+    task.images, task.timeout_seconds, task.refresh, task.source, task.may_write, target.id IS NOT NULL, target.id,
+    decode(task.reader_digest, 'hex'), new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
+  FROM unnest(submissions) WITH ORDINALITY AS task
+  CROSS JOIN LATERAL (SELECT times[task.ordinality] AS at) AS time
+  LEFT JOIN LATERAL (
+    SELECT last.id
+    FROM (SELECT id, created FROM tasks
+      WHERE app = task.app AND status = 'deployed' AND image_set(images) = image_set(task.images)
+      ORDER BY created DESC LIMIT 1) AS last
+    WHERE EXISTS (SELECT FROM tasks WHERE app = task.app AND status = 'deployed' AND created > last.created
+      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names)))
+  ) AS target ON true;
+
+  INSERT INTO task_events (task_id, kind, detail)
+  SELECT task.id, event.kind, event.detail
+  FROM unnest(submissions) AS task CROSS JOIN LATERAL (VALUES
+    (1, 'accepted', task.accepted_text),
+    (2, 'superseded_others', 'superseded ' ||
+      (SELECT string_agg(one->>'id', ', ') FROM jsonb_array_elements(superseded->task.id::text) AS one))
+  ) AS event (step, kind, detail)
+  WHERE event.detail IS NOT NULL
+  ORDER BY task.id, event.step;
+
   INSERT INTO audit (action, actor_kind, actor, actor_name, subject, detail)
-  VALUES ('task_submitted', task->>'actor_kind', task->>'actor', task->>'actor_name', new_id, task->>'audited_text');
-  RETURN jsonb_build_object('superseded', superseded);
+  SELECT 'task_submitted', actor_kind, actor, actor_name, id, audited_text FROM unnest(submissions);
+
+  RETURN (SELECT jsonb_agg(jsonb_build_object('created', times[task.ordinality],
+    'superseded', coalesce(superseded->task.id::text, '[]')) ORDER BY task.ordinality)
+    FROM unnest(submissions) WITH ORDINALITY AS task);
 END
 $$;

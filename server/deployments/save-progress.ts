@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import { inBatches } from '../storage/in-batches.ts'
+import type { NewTaskEvent } from '../timeline/task-event.ts'
+import type { Claim } from './task.ts'
+
+type ProgressChange = { readonly progress?: string; readonly appUrl?: string }
+type Progress = { readonly claim: Claim; readonly change: ProgressChange; readonly events: readonly NewTaskEvent[] }
+
+const savedTogether = 500
+/** Under load the progress of many tasks is one statement. */
+const restMs = 20
+
+/** Gives the function that stores what a task waits for and what was observed, and says whether the claim still holds. */
+export function createSaveProgress(database: Database) {
+  const save = inBatches((all: readonly Progress[]) => saveAll(database, all), {
+    atMost: savedTogether,
+    atOnce: 1,
+    keyOf: ({ claim }) => claim.taskId,
+    restMs,
+  })
+  return (claim: Claim, change: ProgressChange, events: readonly NewTaskEvent[]): Promise<boolean> =>
+    save({ claim, change, events })
+}
+
+/** Locks the tasks in the order in which accept_tasks does (storage/migrations). */
+async function saveAll({ query, settings }: Database, all: readonly Progress[]): Promise<boolean[]> {
+  const table = (name: 'tasks' | 'task_events') => sql.id(settings.schema, name)
+  const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
+  const { rows } = await sql<{ id: string }>`
+    WITH held AS (
+      SELECT tasks.id, news.progress, news.app_url
+      FROM unnest(${all.map(({ claim }) => claim.taskId)}::uuid[], ${all.map(({ claim }) => claim.owner)}::uuid[],
+        ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
+        ${all.map(({ change }) => change.appUrl ?? null)}::text[]) AS news (id, owner, fence, progress, app_url)
+      JOIN ${table('tasks')} AS tasks
+        ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND tasks.status = 'in progress'
+      ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
+    ), told AS (
+      INSERT INTO ${table('task_events')} (task_id, kind, detail)
+      SELECT held.id, event.kind, event.detail
+      FROM held JOIN unnest(${told.map(({ taskId }) => taskId)}::uuid[], ${told.map(({ kind }) => kind)}::text[],
+        ${told.map(({ detail }) => detail)}::text[]) WITH ORDINALITY AS event (task_id, kind, detail, place)
+        ON event.task_id = held.id
+      ORDER BY event.place
+    )
+    UPDATE ${table('tasks')} AS tasks SET updated = clock_timestamp(),
+      progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url)
+    FROM held WHERE tasks.id = held.id
+    RETURNING tasks.id`.execute(query)
+  const saved = new Set(rows.map(({ id }) => id))
+  return all.map(({ claim }) => saved.has(claim.taskId))
+}

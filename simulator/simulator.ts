@@ -33,7 +33,11 @@ export type Simulator = Awaited<ReturnType<typeof startSimulator>>
 export type ApplicationName = string | ApplicationKey
 
 export type NewSimulatedApplication = Omit<NewApplicationSpec, 'sources'> &
-  ({ source: SimulatedSource; sources?: undefined } | { sources: readonly SimulatedSource[]; source?: undefined })
+  (
+    | { source: SimulatedSource; sources?: undefined }
+    | { sources: readonly SimulatedSource[]; source?: undefined }
+    | { sourceHydrator: NonNullable<NewApplicationSpec['sourceHydrator']>; source?: undefined; sources?: undefined }
+  )
 
 /** A source whose repository is one of the simulator's, by name, or any address. */
 export type SimulatedSource = Omit<Source, 'repoURL'> & ({ repository: string } | { repoURL: string })
@@ -68,6 +72,8 @@ export async function startSimulator(options: SimulatorOptions) {
       clock: systemClock,
       random: seededRandom(options.seed ?? Date.now()),
       git,
+      commit: async (repoUrl, branch, files, message) =>
+        (await repositoryAt(repositoryName(repoUrl))).commit(files, { branch, message, author: 'Hydrator' }),
       times: options.times ?? demoTimes,
       ...(options.version ? { version: options.version } : {}),
       ...(options.replicas ? { replicas: options.replicas } : {}),
@@ -109,7 +115,10 @@ export async function startSimulator(options: SimulatorOptions) {
 
   async function createApplication(wanted: NewSimulatedApplication): Promise<Application> {
     const { source, sources, ...rest } = wanted
-    const application = await controller.createApplication({ ...rest, sources: (sources ?? [source]).map(toSource) })
+    const application = await controller.createApplication({
+      ...rest,
+      sources: sources?.map(toSource) ?? (source ? [toSource(source)] : []),
+    })
     await untilVisible(application)
     return application
   }

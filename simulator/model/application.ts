@@ -55,8 +55,31 @@ type SyncPolicy = {
 
 type Destination = { server?: string | undefined; namespace?: string | undefined }
 
+/** Where the hydrator reads and where it writes; what is synced is what it wrote. */
+type SourceHydrator = { drySource: Source; syncSource: { targetBranch: string; path: string } }
+
+/** What the hydrator has done. `drySHA` was rendered, `hydratedSHA` is the commit that holds the result. */
+export type Hydration = {
+  currentOperation?:
+    | {
+        sourceHydrator?: SourceHydrator | undefined
+        phase: 'Hydrating' | 'Hydrated' | 'Failed'
+        message?: string | undefined
+        drySHA?: string | undefined
+        hydratedSHA?: string | undefined
+        startedAt: string
+        finishedAt?: string | undefined
+      }
+    | undefined
+  lastSuccessfulOperation?:
+    | { drySHA: string; hydratedSHA: string; sourceHydrator?: SourceHydrator | undefined }
+    | undefined
+  lastComparedDryRevision?: string | undefined
+}
+
 export type ApplicationSpec = {
   source?: Source | undefined
+  sourceHydrator?: SourceHydrator | undefined
   destination: Destination
   project: string
   syncPolicy?: SyncPolicy | undefined
@@ -161,7 +184,7 @@ export type ApplicationStatus = {
   resourceHealthSource?: 'appTree' | undefined
   sourceTypes?: readonly string[] | undefined
   controllerNamespace?: string | undefined
-  sourceHydrator: Record<string, never>
+  sourceHydrator: Hydration
 }
 
 export const refreshAnnotation = 'argocd.argoproj.io/refresh'
@@ -176,10 +199,15 @@ export function keyOf({ namespace, name }: ApplicationKey): string {
 }
 
 export function isMultiSource(spec: ApplicationSpec): boolean {
-  return (spec.sources?.length ?? 0) > 0
+  return spec.sourceHydrator === undefined && (spec.sources?.length ?? 0) > 0
 }
 
+/** What is compared and synced: of a hydrated application what the hydrator wrote. */
 export function sourcesOf(spec: ApplicationSpec): readonly Source[] {
+  if (spec.sourceHydrator) {
+    const { drySource, syncSource } = spec.sourceHydrator
+    return [{ repoURL: drySource.repoURL, targetRevision: syncSource.targetBranch, path: syncSource.path }]
+  }
   if (spec.sources && spec.sources.length > 0) return spec.sources
   return spec.source ? [spec.source] : []
 }
@@ -214,6 +242,7 @@ export function inFieldOrder({ metadata, spec, status, operation }: Application)
       project: spec.project,
       syncPolicy: spec.syncPolicy,
       sources: spec.sources,
+      sourceHydrator: spec.sourceHydrator,
     },
     status: {
       resources: status.resources,

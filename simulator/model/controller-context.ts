@@ -1,6 +1,6 @@
 import type { Application, ApplicationKey } from './application.ts'
 import type { Clock } from './clock.ts'
-import type { GitView } from './git-view.ts'
+import type { CommitFiles, GitView } from './git-view.ts'
 import type { ManagedApplication, RefreshLevel } from './managed-application.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Random } from './random.ts'
@@ -19,8 +19,16 @@ export type ControllerFaults = {
   refreshDelayMs: Map<string, number>
   /** Operations fail with this message. */
   failSync: Map<string, string>
+  /** The next operation ends in phase Error with this message, and no result. */
+  endWithoutResult: Map<string, string>
+  /** What happens in the next comparison after the first source was looked up and before the others are. */
+  betweenLookUps: Map<string, () => Promise<unknown>>
   /** How many comparisons of an application still see the commit before: the Git host answered from a replica that lags. */
   olderRevision: Map<string, number>
+  /** Hydrations stay under way until this is cleared. */
+  hangHydration: Set<string>
+  /** Hydrations fail with this message. */
+  failHydration: Map<string, string>
   /** Answers of the Git host, by repository address. */
   repositoryErrors: Map<string, string>
 }
@@ -31,6 +39,8 @@ export type ControllerContext = {
   random: Random
   store: ObjectStore
   git: GitView
+  /** Commits as the hydrator does, where there is one. */
+  commit: CommitFiles | undefined
   lsRemote: LsRemote
   times: () => SimulatorTimes
   version: ControllerVersion
@@ -42,6 +52,7 @@ export type ControllerContext = {
   /** Difference between the controller's clock and everybody else's. */
   clockSkewMs: () => number
   requestRefresh: (managed: ManagedApplication, level: RefreshLevel) => void
+  requestHydration: (managed: ManagedApplication, level: RefreshLevel) => void
   renderingOf: (application: Application) => Rendering
   read: (key: ApplicationKey) => Application | undefined
 }

@@ -12,7 +12,8 @@ import { type Clock, kubernetesTime } from './clock.ts'
 import { createCluster } from './cluster.ts'
 import { compareState } from './compare-state.ts'
 import type { ControllerContext, ControllerFaults, ControllerVersion } from './controller-context.ts'
-import type { GitView } from './git-view.ts'
+import type { CommitFiles, GitView } from './git-view.ts'
+import { hydrate, settleHydration } from './hydrator.ts'
 import { type ManagedApplication, nextChange, type RefreshLevel, wakeWaiters } from './managed-application.ts'
 import { manifestKey } from './manifest.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
@@ -38,6 +39,8 @@ export type DeliveryControllerOptions = {
   clock: Clock
   random: Random
   git: GitView
+  /** For the hydrator; absent: there is none, and nothing is hydrated. */
+  commit?: CommitFiles
   times: SimulatorTimes
   version?: ControllerVersion
   namespace?: string
@@ -52,8 +55,9 @@ export type NewApplicationSpec = {
   project?: string
   labels?: Record<string, string>
   annotations?: Record<string, string>
-  /** One or several; several make a multi-source application. */
+  /** One or several; several make a multi-source application; none where `sourceHydrator` says what is synced. */
   sources: NonNullable<ApplicationSpec['sources']>
+  sourceHydrator?: ApplicationSpec['sourceHydrator']
   destinationNamespace?: string
   syncPolicy?: ApplicationSpec['syncPolicy']
   hasFinalizer?: boolean
@@ -88,6 +92,10 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     hangRefresh: new Set(),
     refreshDelayMs: new Map(),
     failSync: new Map(),
+    endWithoutResult: new Map(),
+    betweenLookUps: new Map(),
+    hangHydration: new Set(),
+    failHydration: new Map(),
     olderRevision: new Map(),
     repositoryErrors: new Map(),
   }
@@ -96,6 +104,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     random,
     store,
     git,
+    commit: options.commit,
     lsRemote: createLsRemote({ git, now: clock.now, timeToLive: () => times.lsRemoteCache }),
     times: () => times,
     version: options.version ?? '3.5',
@@ -105,6 +114,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     staleLiveCache: options.staleLiveCache ?? 0.3,
     clockSkewMs: () => clockSkewMs,
     requestRefresh,
+    requestHydration: (managed, level) => untilClosed(hydrate(context, managed, level)),
     renderingOf: (application) => ({
       spec: application.spec,
       instance: {
@@ -214,6 +224,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       rendered: new Map(),
       wantedLevel: undefined,
       isRefreshing: false,
+      isHydrating: false,
       isOperating: false,
       isTerminating: false,
       isGone: false,
@@ -283,6 +294,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       ...created,
       metadata: { ...created.metadata, uid: '', resourceVersion: '', generation: 1, creationTimestamp: '' },
     }
+    const sourceHydrator = await settleHydration(context, draft, kubernetesTime(clock.now() - 60_000))
     const resolved = await resolveRevisions(created.spec, context.lsRemote, 3)
     const revisions = resolved.kind === 'revisions' ? resolved.revisions : []
     const managed = manage(store.create(created))
@@ -295,6 +307,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     for (const { manifest } of managed.cluster.list()) managed.observed.set(manifestKey(manifest), manifest)
     managed.appliedRevisions = revisions
     store.update(managed.key, (current) => withSettledStatus(current, managed))
+    store.update(managed.key, (current) => ({ ...current, status: { ...current.status, sourceHydrator } }))
     recordTruth(managed)
     managed.lastSeen = JSON.stringify(
       managed.cluster
@@ -532,7 +545,8 @@ function newApplication(wanted: NewApplicationSpec, controlPlaneNamespace: strin
       destination: { server: 'https://kubernetes.default.svc', namespace: wanted.destinationNamespace ?? name },
       project: wanted.project ?? 'default',
       syncPolicy: wanted.syncPolicy ?? defaultSyncPolicy,
-      sources: isSingle ? undefined : sources,
+      sources: sources.length > 1 ? sources : undefined,
+      sourceHydrator: wanted.sourceHydrator,
     },
     status: emptyStatus,
   }

@@ -11,6 +11,14 @@ export type GitView = {
   filesAt(repoUrl: string, sha: string, path: string): Promise<SourceFiles | undefined>
 }
 
+/** Commits files on top of a branch, which is made where there is none, and gives the commit. */
+export type CommitFiles = (
+  repoUrl: string,
+  branch: string,
+  files: Readonly<Record<string, string>>,
+  message: string,
+) => Promise<string>
+
 export const commitPattern = /^[0-9a-f]{40}$/
 
 export function unresolved(targetRevision: string): ResolvedRevision {

@@ -34,6 +34,7 @@ export type ManagedApplication = {
   rendered: Map<string, Target>
   wantedLevel: RefreshLevel | undefined
   isRefreshing: boolean
+  isHydrating: boolean
   isOperating: boolean
   isTerminating: boolean
   isGone: boolean

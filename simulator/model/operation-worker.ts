@@ -1,4 +1,4 @@
-import type { Application, Operation, OperationState, ResourceResult } from './application.ts'
+import { type Application, keyOf, type Operation, type OperationState, type ResourceResult } from './application.ts'
 import { kubernetesTime, wait } from './clock.ts'
 import { type ControllerContext, controllerNow } from './controller-context.ts'
 import { type ManagedApplication, until, wakeWaiters } from './managed-application.ts'
@@ -18,6 +18,12 @@ export async function runOperation(context: ControllerContext, managed: ManagedA
   const startedAt = kubernetesTime(controllerNow(context))
   const run = createRun(context, managed, operation, startedAt)
   run.write({ phase: 'Running' })
+  const { endWithoutResult } = context.faults
+  const error = endWithoutResult.get(keyOf(managed.key))
+  if (error !== undefined) {
+    endWithoutResult.delete(keyOf(managed.key))
+    return run.finish('Error', error, 0)
+  }
   for (let retries = 0; ; retries++) {
     const attempt = await run.attempt()
     if (managed.isGone) return

@@ -29,6 +29,7 @@ export async function refresh(
   if (level === 0) return writeImages(context, managed)
   const startedAtMs = controllerNow(context)
   if (level >= 2) {
+    context.requestHydration(managed, level)
     const target = await freshTarget(context, managed, before, level, annotation === 'hard')
     if (managed.isGone) return
     if (!target) return
@@ -71,7 +72,7 @@ async function freshTarget(
   const resolved =
     lagging > 0 && managed.target
       ? ({ kind: 'revisions', revisions: managed.target.revisions } as const)
-      : await resolveRevisions(application.spec, context.lsRemote, level)
+      : await resolveRevisions(application.spec, context.lsRemote, level, takeBetween(context, key))
   const failure = repositoryError
     ? `Failed to load target state: rpc error: code = Unknown desc = ${repositoryError}`
     : resolved.kind === 'error' && resolved.message
@@ -82,6 +83,12 @@ async function freshTarget(
   if (failure) return unreadable(context, managed, failure, level, repositoryError !== undefined)
   managed.lastGoodComparisonMs = clock.now()
   return targetAt(context, managed, application, revisions, isHard)
+}
+
+function takeBetween({ faults }: ControllerContext, key: string): (() => Promise<unknown>) | undefined {
+  const between = faults.betweenLookUps.get(key)
+  faults.betweenLookUps.delete(key)
+  return between
 }
 
 function unreadable(
@@ -126,7 +133,9 @@ function autoSync(context: ControllerContext, managed: ManagedApplication, compa
   if (blocksAutomatedSync(context.windowsOf(application.spec.project))) return undefined
   const { revisions } = managed.target
   const last = application.status.operationState
-  if (!last || !sameRevisions(attemptedRevisions(last), revisions)) {
+  // From 3.2 on an operation that ended without a result counts as an attempt of every revision.
+  const isResultless = last !== undefined && last.syncResult === undefined && context.version !== '2.14'
+  if (!last || (!isResultless && !sameRevisions(attemptedRevisions(last), revisions))) {
     managed.selfHeal = { attempts: 0, lastAtMs: 0 }
     return request(context, managed, automatedOperation(application, revisions))
   }
@@ -233,7 +242,7 @@ function withComparison(
 /** Without a comparison the branch's name stands where the commit should be. */
 function comparedRevisions({ spec }: Application, target: Target | undefined) {
   if (isMultiSource(spec)) return { revisions: target?.failure ? [] : (target?.revisions ?? []) }
-  return { revision: target?.failure ? (spec.source?.targetRevision ?? '') : target?.revisions[0] }
+  return { revision: target?.failure ? (sourcesOf(spec)[0]?.targetRevision ?? '') : target?.revisions[0] }
 }
 
 function conditions(

@@ -25,14 +25,16 @@ export function createLsRemote(deps: { git: GitView; now: () => number; timeToLi
 
 export type Resolution = { kind: 'revisions'; revisions: readonly string[] } | { kind: 'error'; message: string }
 
-/** One commit for each source, in the order of the spec. */
+/** One commit for each source, in the order of the spec, each by a look of its own; `between` happens after the first. */
 export async function resolveRevisions(
   spec: ApplicationSpec,
   lsRemote: LsRemote,
   level: RefreshLevel,
+  between?: () => Promise<unknown>,
 ): Promise<Resolution> {
   const revisions: string[] = []
-  for (const source of sourcesOf(spec)) {
+  for (const [index, source] of sourcesOf(spec).entries()) {
+    if (index === 1) await between?.()
     const answer = await lsRemote.resolve(source.repoURL, source.targetRevision ?? '', level)
     if (answer.kind === 'error') {
       return {

@@ -32,6 +32,7 @@ export function createVirtualWorld({
   const controller = createDeliveryController({
     clock,
     git,
+    commit: async (repoUrl, branch, files, message) => git.push(repoUrl, files, { branch, message }),
     random: seededRandom(seed),
     times: { ...demoTimes, ...times },
     ...rest,

@@ -76,14 +76,19 @@ function gateHydrated(context: GateContext, commit: AwaitedCommit): Gate {
   const { hydration, revisions } = context.application
   const [revision = ''] = revisions
   if (hydration.failure !== undefined) return closed('R', `hydration, which failed: ${hydration.failure}`)
-  const isHydrated = isReached(context, commit, hydration.lastDryRevision)
-  if (isHydrated && isAtOrAfter(context, hydration.lastHydratedRevision, revision)) return open('R')
+  if (isHydratedFrom(context, commit, revision)) return open('R')
   const isCompared = isReached(context, commit, hydration.lastComparedDryRevision)
   if (isCompared && !hydration.isRunning) return open('R', 'the commit changed nothing for the hydrator')
   return closed(
     'R',
     `hydration of ${shortRevision(commit.commit)}, not ${shortRevision(hydration.lastDryRevision ?? '')}`,
   )
+}
+
+/** Whether a revision holds what the hydrator made of the commit or of a later one. */
+function isHydratedFrom(context: GateContext, commit: AwaitedCommit, revision: string): boolean {
+  const { lastDryRevision, lastHydratedRevision } = context.application.hydration
+  return isReached(context, commit, lastDryRevision) && isAtOrAfter(context, lastHydratedRevision, revision)
 }
 
 function isReached(context: GateContext, commit: AwaitedCommit, revision: string | undefined): boolean {
@@ -135,16 +140,23 @@ export function isOurFailure(context: GateContext): boolean {
   const { application, commit, baseline } = context
   if (!hasOperationFailed(application) || application.operation === undefined) return false
   if (commit === undefined) return application.operation.startedAtMs !== baseline?.operationStartedAtMs
-  return application.operation.revisions.some((revision) => standingOf(context, commit, revision) === 'reached')
+  return application.operation.revisions.some((revision) => hasCommit(context, commit, revision))
+}
+
+/** Whether what was synced holds our commit, or what was made of it. */
+function hasCommit(context: GateContext, commit: AwaitedCommit, revision: string): boolean {
+  if (context.application.isHydrated) return isHydratedFrom(context, commit, revision)
+  return standingOf(context, commit, revision) === 'reached'
 }
 
 /** Whether the last operation worked on something that is not known to hold our commit. */
 export function isOperationOlder(context: GateContext): boolean {
   const { commit, application } = context
-  if (commit === undefined || application.isHydrated || application.operation === undefined) return false
-  return followingSources(application.sources, commit).some((index) => {
+  if (commit === undefined || application.operation === undefined) return false
+  const synced = application.isHydrated ? [0] : followingSources(application.sources, commit)
+  return synced.some((index) => {
     const operated = application.operation?.revisions[index] ?? ''
-    return operated !== application.revisions[index] && standingOf(context, commit, operated) !== 'reached'
+    return operated !== application.revisions[index] && !hasCommit(context, commit, operated)
   })
 }
 

@@ -131,11 +131,15 @@ function judgeSuperseded({ context, observation }: FailureView): Ending | undefi
 /** Revisions after our commit that were reported for a source we pushed to. */
 function laterRevisions(context: GateContext): readonly string[] {
   const { commit, application } = context
-  if (commit === undefined || application.isHydrated) return []
-  return application.revisions.filter(
+  if (commit === undefined) return []
+  return commitsReported(application).filter(
     (revision) => revision !== commit.commit && standingOf(context, commit, revision) === 'reached',
   )
 }
+
+/** Of a hydrated application the revisions are the hydrator's; what people commit is what it made them of. */
+const commitsReported = ({ isHydrated, hydration, revisions }: ObservedApplication): readonly string[] =>
+  isHydrated ? [hydration.lastDryRevision ?? ''] : revisions
 
 /**
  * Other people's commits come all the time, so the override file of one is looked at only when something speaks against ours:

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { TaskEvent } from '../../contract/task-event.ts'
 import { overrideFile } from '../../simulator/model/example-repository.ts'
 import { checkHistory } from './check-history.ts'
 import type { Operation } from './client-history.ts'
@@ -65,7 +66,7 @@ const change = ({ id, created }: TaskRow, more: Partial<TaskChange> = {}): TaskC
   given: id,
   ...more,
 })
-const event = (id: number, task_id: string) => ({ id, task_id, at: 0, kind: 'verdict', detail: '' })
+const event = (id: number, task_id: string): TaskEvent => ({ id, task_id, at: 0, kind: 'verdict', detail: '' })
 const moment = { atMs: +at(2_000), untilMs: +at(9_000), isRolledOut: true } as const
 
 /** A history in which all is well: a task, and a newer one that cancels it and is deployed. */

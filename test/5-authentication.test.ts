@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { SessionState } from '../contract/auth.ts'
 import { createHttpBrowser, type HttpBrowser } from './support/http-browser.ts'
 import { clientId, reserveIdentityProvider, type TestIdentityProvider } from './support/identity-provider.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask, type Service, startService } from './support/service.ts'
 import { makeKey } from './support/signing-key.ts'
+import { badInputs, threats } from './threats/rows.ts'
 
 const jwtSecret = 'a secret of these tests, long enough to be good'
 let idp: TestIdentityProvider
@@ -143,7 +143,7 @@ describe('signing in with a browser', () => {
 
 const isCallback = ({ pathname }: URL) => pathname === '/auth/callback'
 
-describe('a session that is not one (401, never anonymous)', () => {
+describe(badInputs.B37, () => {
   const real = async () => (await signedIn('ada')).cookies(service.url).get('watcher-session') ?? ''
   test.for<[string, () => Promise<string> | string]>([
     ['invented', () => randomBytes(32).toString('base64url')],
@@ -218,7 +218,7 @@ describe('API callers with an access token', () => {
     ['without a signature', async () => unsigned(claimsOf('ada')), 'alg'],
     ['that brings its own key', async () => mintJwt(claimsOf('ada'), 'x', { alg: 'HS256', jwk: {} }), 'alg'],
     ['that the provider never gave', async () => 'opaque-and-invented', 'does not accept'],
-  ])('a token %s is refused', async ([, make, reason]) => {
+  ])(`${threats.T28.split(':')[0]}: a token %s is refused`, async ([, make, reason]) => {
     const answer = await lock(withAccessToken(await make()))
     expect(answer).toMatchObject({ status: 401, body: { error: expect.stringContaining(reason) } })
     expect(await isLocked()).toBe(false)
@@ -397,37 +397,4 @@ test('no log line holds a token, a cookie or the secret of the client', async ()
   expect(service.logs()).not.toContain(idp.settings.IDP_CLIENT_SECRET)
   expect(service.logs()).not.toMatch(/eyJ[\w-]{20,}/)
   expect(service.logs()).not.toMatch(/[?&]code=(?!<redacted>)/)
-})
-
-test('the API document says of each operation what it is for, what it needs and how it can fail', async () => {
-  const { body } = await service.request('/swagger/index.html/json')
-  const { paths, components } = ApiDocument.parse(body)
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
-  )
-  const own = ['post /api/v1/deploy-lock', 'delete /api/v1/deploy-lock', 'get /api/v1/audit', 'get /auth/login']
-  expect(operations.map(({ name }) => name)).toEqual(expect.arrayContaining(own))
-  for (const { name, summary, security = [], responses } of operations) {
-    expect(summary, name).toBeTruthy()
-    for (const scheme of security.flatMap(Object.keys))
-      expect(Object.keys(components.securitySchemes)).toContain(scheme)
-    const needsUser = security.length > 0 && !security.some((way) => Object.keys(way).length === 0)
-    if (needsUser && name.includes('/api/'))
-      expect(Object.keys(responses), name).toEqual(expect.arrayContaining(['401', '403']))
-  }
-})
-
-const ApiDocument = z.object({
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.object({
-        summary: z.string().optional(),
-        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
-        responses: z.record(z.string(), z.unknown()),
-      }),
-    ),
-  ),
-  components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttpBrowser, type HttpBrowser } from './support/http-browser.ts'
 import { reserveIdentityProvider, type TestIdentityProvider } from './support/identity-provider.ts'
 import { type Service, startService } from './support/service.ts'
+import { badInputs, threats } from './threats/rows.ts'
 
 let idp: TestIdentityProvider
 let service: Service
@@ -39,6 +40,8 @@ const changed = (url: URL, change: Record<string, string | undefined>) => {
   return copy
 }
 const sessions = async () => Number((await database.query('SELECT count(*) FROM watcher.sessions')).rows[0].count)
+
+const causes = { expired: /begun too long ago/, refused: /refused it/, provider: /does not answer/ }
 
 type Attack = (browser: HttpBrowser) => Promise<URL>
 const attacks: [string, 'expired' | 'refused' | 'provider', Attack][] = [
@@ -124,7 +127,7 @@ const attacks: [string, 'expired' | 'refused' | 'provider', Attack][] = [
   ],
 ]
 
-describe('attacks on signing in end at a page that names the cause, without a session', () => {
+describe(`${threats.T27} (${badInputs.B36})`, () => {
   test.for(attacks)('%s: %s', async ([, reason, attack]) => {
     const browser = createHttpBrowser()
     const callback = await attack(browser)
@@ -133,6 +136,16 @@ describe('attacks on signing in end at a page that names the cause, without a se
     expect(answer.headers.get('location')).toBe(`/sign-in-error?reason=${reason}&back=%2F`)
     expect(browser.cookies(service.url).size).toBe(0)
     expect(await sessions()).toBe(before)
+    const page = await browser.request(`${service.url}${answer.headers.get('location')}`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8'])
+    expect(await page.text()).toMatch(causes[reason])
+  })
+
+  test('the page repeats nothing of its address', async () => {
+    const query = new URLSearchParams({ reason: '<script>alert(1)</script>', back: '/\\evil.example"><script>' })
+    const text = String((await service.request(`/sign-in-error?${query}`)).body)
+    expect(text).toContain('The cause is not known')
+    expect(text).not.toMatch(/script|evil/)
   })
 
   test('a callback counts once, also with the cookie that it came with', async () => {
@@ -177,7 +190,7 @@ describe('attacks on signing in end at a page that names the cause, without a se
   })
 })
 
-describe('a change that a page of another site sends with the cookie of a signed-in user', () => {
+describe(threats.T26, () => {
   type Shape = { method: string; headers: Record<string, string>; body?: string; path?: string }
   const ours = { 'x-watcher-csrf': '1' }
   const shapes: [string, Shape][] = [
@@ -203,7 +216,7 @@ describe('a change that a page of another site sends with the cookie of a signed
     ['JSON that says it is text', { method: 'POST', headers: { ...ours, 'content-type': 'text/plain' }, body: '{}' }],
   ]
 
-  test('changes nothing, whatever its shape', async () => {
+  test('a change that a page of another site sends with the cookie of a signed-in user changes nothing', async () => {
     const browser = createHttpBrowser()
     await browser.signIn(service.url, 'victim')
     expect((await browser.change(service.url, '/api/v1/deploy-lock', 'POST', { reason: 'stays' })).status).toBe(200)
@@ -220,5 +233,27 @@ describe('a change that a page of another site sends with the cookie of a signed
     })
     expect((await service.request('/api/v1/tasks')).body).toMatchObject({ total: 0 })
     expect((await browser.change(service.url, '/api/v1/deploy-lock', 'DELETE')).status).toBe(200)
+  })
+})
+
+describe(badInputs.B34, () => {
+  const form = { 'content-type': 'text/plain' }
+  test.for<[string, string, Record<string, string>]>([
+    ['no header', 'POST', {}],
+    ['no header, to release', 'DELETE', {}],
+    ['text/plain', 'POST', form],
+    ['text/plain from our own page', 'POST', { ...form, origin: 'ours' }],
+    ['another method in a header', 'POST', { 'x-http-method-override': 'DELETE' }],
+    ['another method in a header, to release', 'DELETE', { 'x-http-method-override': 'POST' }],
+  ])('%s', async ([, method, headers]) => {
+    const browser = createHttpBrowser()
+    await browser.signIn(service.url, 'victim')
+    const before = (await service.request('/api/v1/deploy-lock/details')).body
+    const origin = headers.origin === undefined ? {} : { origin: service.url }
+    const body = 'content-type' in headers ? { body: '{}' } : {}
+    const init = { method, headers: { ...headers, ...origin }, ...body }
+    const answer = await browser.request(`${service.url}/api/v1/deploy-lock`, init)
+    expect([answer.status, await answer.json()]).toEqual([403, { error: expect.stringContaining('X-Watcher-Csrf: 1') }])
+    expect((await service.request('/api/v1/deploy-lock/details')).body).toEqual(before)
   })
 })

@@ -9,6 +9,7 @@ import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { SessionStore } from './session-store.ts'
 import type { SignIn } from './sign-in.ts'
+import { renderSignInErrorPage } from './sign-in-error-page.ts'
 
 type Dependencies = {
   readonly signIn: SignIn
@@ -78,6 +79,21 @@ export const signInRoutes =
         cookies.giveSession(request, reply, ended.sessionId)
         return reply.redirect(ended.returnPath)
       },
+    )
+
+    app.get(
+      '/sign-in-error',
+      {
+        schema: {
+          hide: true,
+          querystring: z.object({ reason: z.string().catch(''), back: z.string().optional().catch(undefined) }),
+        },
+      },
+      async ({ query: { reason, back } }, reply) =>
+        reply
+          .code(400)
+          .type('text/html; charset=utf-8')
+          .send(renderSignInErrorPage(reason, returnPathOf(back))),
     )
 
     app.post(

@@ -12,8 +12,9 @@ export function addRequestRules(app: FastifyInstance, publicUrl: string | undefi
   app.addHook('onRequest', async ({ raw, method, headers }) => {
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new RefusedRequestError(fault.status, fault.error)
-    if (!readMethods.includes(method) && isForeignOrigin(headers, publicUrl)) {
-      throw new RefusedRequestError(403, 'a page of another origin may not change anything here')
+    const isGuarded = !readMethods.includes(method) || headers.accept?.includes('text/event-stream')
+    if (isGuarded && isForeignOrigin(headers, publicUrl)) {
+      throw new RefusedRequestError(403, 'a page of another origin may not change anything here, nor follow events')
     }
   })
   app.addHook('preParsing', async ({ method, headers }) => {

@@ -4,6 +4,7 @@ import { DeployLockDetails } from '../contract/service.ts'
 import type { HttpBrowser } from './support/http-browser.ts'
 import { aTask, type Service } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
+import { badInputs, threats } from './threats/rows.ts'
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let ada: HttpBrowser
@@ -57,7 +58,7 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
     expect(await detailsOf(replica)).toMatchObject({ active: false, source: null, reason: null, set_by: null })
   })
 
-  test('setting it twice and releasing it twice is well, also by two at once, and the audit shows each', async () => {
+  test(badInputs.B35, async () => {
     const before = (await audit()).entries.length
     expect((await set(ada, { reason: 'first' })).status).toBe(200)
     const first = await detailsOf()
@@ -143,7 +144,7 @@ describe('inside of a lockdown window', () => {
 })
 
 describe('the audit', () => {
-  test('ten actions are ten entries, each with the right actor', async () => {
+  test(threats.T46, async () => {
     const [newest] = (await audit()).entries
     const from = newest?.id ?? 0
     const { service } = world

@@ -15,6 +15,7 @@ import { reserveIdentityProvider } from './support/identity-provider.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { type Answer, aTask, startService } from './support/service.ts'
 import { createManaged, settingsFor } from './support/world.ts'
+import { threats } from './threats/rows.ts'
 import { formsOf, writtenForms } from './threats/secret-forms.ts'
 import { watchArguments } from './threats/watch-arguments.ts'
 
@@ -49,7 +50,8 @@ async function encryptedKey(keyPath: string, folder: string): Promise<string> {
   return key
 }
 
-test('no secret leaves the service in a whole history with errors: logs, answers, metrics, commits, arguments', async () => {
+// In a whole history with errors nothing of them is in logs, answers, metrics, commits and arguments.
+test(`${threats.T39} (${threats.T6})`, async () => {
   await using started = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-canaries-'))
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))

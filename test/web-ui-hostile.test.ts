@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { launchBrowser, openPage } from './support/browser.ts'
 import { aTask, type Service, startService } from './support/service.ts'
+import { threats } from './threats/rows.ts'
 import { xssPayloads } from './threats/xss-payloads.ts'
 
 let browser: Browser
@@ -30,7 +31,7 @@ async function submit(payload: string, index: number): Promise<string> {
 const foreignLinks = `[...document.links].map((link) => link.href).filter((href) => !href.startsWith(location.origin + '/'))`
 const markup = '#root script, #root iframe, #root object, #root embed, #root img, #root [onload], #root [onerror]'
 
-test('T31 the list shows sixty hostile tasks as text: no dialog, no report of the policy, nothing from elsewhere', async () => {
+test(`${threats.T31} (the list)`, async () => {
   expect(new Set(ids).size).toBe(60)
   await using opened = await openPage(browser, service.url, '/tasks')
   const { page, complaints, outside } = opened
@@ -44,7 +45,7 @@ test('T31 the list shows sixty hostile tasks as text: no dialog, no report of th
   expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
 })
 
-test('T31 so does the page of each of them', async () => {
+test(`${threats.T31} (the page of each task)`, async () => {
   await using opened = await openPage(browser, service.url, '/tasks')
   const { page, complaints, outside } = opened
   for (const [index, id] of ids.entries()) {

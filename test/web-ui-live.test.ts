@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage } from './support/browser.ts'
 import { startWorld } from './support/world.ts'
+import { threats } from './threats/rows.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -23,7 +24,7 @@ test('a deployment is followed live, from the list to the verdict on its page (s
   expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
 })
 
-test('the API explorer shows the operations under the service’s own policy (spec 1.6)', async () => {
+test(`${threats.T32} (spec 1.6)`, async () => {
   await using world = await startWorld()
   await using opened = await openPage(browser, world.service.url, '/swagger/index.html')
   const { page, complaints, outside } = opened

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { clientId, reserveIdentityProvider, type TestIdentityProvider } from '../../test/support/identity-provider.ts'
+import { threats } from '../../test/threats/rows.ts'
 import { createIdentityProvider } from './identity-provider.ts'
 import { createUserJudges } from './judge-users.ts'
 import { createProviderKeys } from './provider-keys.ts'
@@ -41,7 +42,7 @@ const judge = async (token: string) => {
 }
 const calls = () => idp.calls.filter((call) => call === 'GET /me').length
 
-describe('an access token of a user whom the provider knows no more (spec 5.5)', () => {
+describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   test.for<[string, () => Promise<string>]>([
     ['a JWT', () => idp.issueJwt(claims())],
     ['a JWT whose scopes are a list', () => idp.issueJwt(claims({ scope: undefined, scp: ['profile', 'openid'] }))],

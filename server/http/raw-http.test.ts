@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskSubmission } from '../../contract/task.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import { badInputs } from '../../test/threats/rows.ts'
 import type { HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))
@@ -63,7 +64,7 @@ async function nextAnswer(): Promise<void> {
 const head = (line: string, ...headers: string[]) => `${[line, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`
 const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/api/v1/deploy-lock`)).status === 200
 
-describe('malformed HTTP is answered in JSON and ends the connection', () => {
+describe(`${badInputs.B39} (and other malformed HTTP)`, () => {
   const get = 'GET /api/v1/deploy-lock HTTP/1.1'
   const post = 'POST /api/v1/tasks HTTP/1.1'
   test.for<[string, string, number]>([
@@ -142,7 +143,7 @@ describe('bodies that are too large end the connection', () => {
   })
 })
 
-describe('paths that try to leave', () => {
+describe(`${badInputs.B40} (and other paths that try to leave)`, () => {
   test.for([
     '/swagger/../../secret',
     '/swagger/%2e%2e/secret',

@@ -3,11 +3,19 @@ import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { Client } from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import { aTask, startService } from './support/service.ts'
+import { startWorld } from './support/world.ts'
 
 const main = fileURLToPath(new URL('../server/main.ts', import.meta.url))
 const keygen = 'ssh-keygen'
+
+async function connect(connectionString: string) {
+  const client = new Client({ connectionString })
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
 
 test('a task outlives a restart, and a stop is clean', async () => {
   await using service = await startService()
@@ -17,6 +25,39 @@ test('a task outlives a restart, and a stop is clean', async () => {
   await service.restart()
   expect(await service.getTask(id)).toMatchObject({ id, app: 'outlives', status: 'in progress' })
   expect(await service.kill('SIGTERM')).toBe(0)
+})
+
+describe('SIGTERM', () => {
+  test('fails /readyz first while requests are still answered, answers what waits and gives everything back', async () => {
+    await using service = await startService({ settings: { DRAIN_DELAY: '2s' } })
+    const submit = async (app: string) =>
+      ((await service.submitTask(aTask({ app, timeout: 600 }))).body as { id: string }).id
+    const id = await submit('waits')
+    const waiting = service.request(`/api/v1/tasks/${id}?wait=60`)
+    const stopped = service.kill('SIGTERM')
+    await vi.waitFor(async () => expect((await service.request('/readyz')).status).toBe(503), { interval: 20 })
+    expect(await service.getTask(await submit('late'))).toMatchObject({ status: 'in progress' })
+    expect(await waiting).toMatchObject({ status: 200, body: { id, status: 'in progress' } })
+    expect(await stopped).toBe(0)
+    await using database = await connect(service.databaseUrl)
+    expect((await database.query('SELECT FROM watcher.replicas')).rows).toEqual([])
+    expect((await database.query('SELECT app, owner FROM watcher.tasks ORDER BY created')).rows).toEqual([
+      { app: 'waits', owner: null },
+      { app: 'late', owner: null },
+    ])
+  })
+
+  test('is not held up by a push that never ends: nothing of it is left, and the exit code says it was in time', {
+    timeout: 120_000,
+  }, async () => {
+    await using world = await startWorld()
+    world.simulator.git.host.setFault({ kind: 'hang' })
+    await world.deploy('shop', 'v2')
+    await vi.waitFor(() => expect(world.simulator.git.host.commands()).not.toEqual([]), 20_000)
+    expect(await world.service.kill('SIGTERM')).toBe(0)
+    const processes = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout.split('\n')
+    expect(processes.filter((line) => line.includes(`-p ${world.simulator.git.host.port} `))).toEqual([])
+  })
 })
 
 describe('wrong settings end the start with 78 and one report (spec 2.7)', () => {

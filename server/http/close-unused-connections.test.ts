@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 
 test('a connection on which no request has come does not keep the server from closing', async () => {
@@ -19,4 +19,23 @@ test('a connection on which no request has come does not keep the server from cl
   )
   await http.close()
   await Promise.all(ended)
+}, 5_000)
+
+test('a connection whose answer is under way is closed after it, also if its client would keep it', async () => {
+  const http = quietHttpServer()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  http.get('/slow', async () => {
+    ask()
+    await released
+    return 'done'
+  })
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const answer = fetch(`${url}/slow`)
+  await asked
+  const closed = http.close()
+  await vi.waitFor(() => expect(http.server.listening).toBe(false))
+  release()
+  expect(await (await answer).text()).toBe('done')
+  await closed
 }, 5_000)

@@ -86,13 +86,6 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
     return answer
   }
 
-  /** As where a running comparison takes a new request for its own: the annotation goes and nothing was looked at. */
-  const forgetRefresh = ({ metadata: { name, namespace } }: Application) =>
-    controller.editApplication({ name, namespace }, (current) => {
-      const { [refreshAnnotation]: _, ...annotations } = current.metadata.annotations ?? {}
-      return { ...current, metadata: { ...current.metadata, annotations } }
-    })
-
   const surface: ServerController = {
     readApplication: (address) =>
       call('get', () => ofApplication(address, (application) => parseApplication(served(controller, application)))),
@@ -100,9 +93,7 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
     async refreshApplication(address) {
       const began = await call('refresh', () => ofApplication(address, (application) => application))
       if (began.kind !== 'read') return began
-      const answering = refreshed(began.value, nextReplica())
-      if (faults.isOn('drop-refresh')) forgetRefresh(began.value)
-      const answer = await answering
+      const answer = await refreshed(began.value, nextReplica())
       const value = answer === undefined ? undefined : parseApplication(served(controller, answer))
       return value === undefined ? { kind: 'asked' } : { kind: 'read', value }
     },

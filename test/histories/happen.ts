@@ -1,4 +1,5 @@
 import type { DeliveryController } from '../../simulator/model/delivery-controller.ts'
+import { manifestKey } from '../../simulator/model/manifest.ts'
 import type { ExampleApplication } from './example-application.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { HistoryGit } from './history-git.ts'
@@ -43,6 +44,12 @@ export function happen(happening: Happening, { applications, controller, git, cl
     case 'abort':
       controller.managedAt(key)?.cluster.decideRollout(name, happening.kind === 'promote' ? 'promoted' : 'aborted')
       return
+    case 'edit-live':
+      editLive(controller, key, application, happening.tag)
+      return
+    case 'delete-live':
+      controller.managedAt(key)?.cluster.remove(`apps/Deployment/${name}/${name}`)
+      return
     case 'run-cron-job':
       controller.managedAt(key)?.cluster.runCronJob(`batch/CronJob/${name}/${name}`)
       return
@@ -73,6 +80,25 @@ export function happen(happening: Happening, { applications, controller, git, cl
       controller.setSyncWindows('default', [deny])
       after(happening.forMs, () => controller.setSyncWindows('default', []))
     }
+  }
+}
+
+/** As `kubectl set image` does, past Git. */
+function editLive(
+  controller: DeliveryController,
+  key: { namespace: string; name: string },
+  { images }: ExampleApplication,
+  tag: string,
+): void {
+  const managed = controller.managedAt(key)
+  for (const { manifest, isDeleting } of managed?.cluster.list() ?? []) {
+    if (isDeleting || manifest.hook !== undefined) continue
+    const containers = manifest.containers.map((container) =>
+      container.image.startsWith(`${images.main}:`) ? { ...container, image: `${images.main}:${tag}` } : container,
+    )
+    const edited = { ...manifest, containers }
+    managed?.observed.set(manifestKey(edited), edited)
+    managed?.cluster.apply(edited)
   }
 }
 

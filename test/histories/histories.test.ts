@@ -58,6 +58,7 @@ const occurringCauses = [
   'image_pull',
   'manual_sync_required',
   'no_credential',
+  'no_replica',
   'probe_failing',
   'superseded',
   'suspended',

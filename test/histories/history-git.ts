@@ -3,15 +3,19 @@ import { createMemoryGit } from '../../simulator/model/memory-git.ts'
 import { type ExampleApplication, firstTags, type Tags } from './example-application.ts'
 
 /** The repositories of a history, and which tags each commit sets. */
-export function createHistoryGit(applications: readonly ExampleApplication[], isSteppingBack: () => boolean) {
+export function createHistoryGit(
+  applications: readonly ExampleApplication[],
+  nowMs: () => number,
+  isSteppingBack: () => boolean,
+) {
   const git = createMemoryGit()
-  const tagsAt = new Map<string, ReadonlyMap<string, Tags | undefined>>()
+  const tagsAt = new Map<string, { readonly atMs: number; readonly tags: ReadonlyMap<string, Tags | undefined> }>()
   const newest = new Map<string, Tags | undefined>(applications.map(({ name }) => [name, firstTags]))
   const hasFile = new Set<string>()
   let changes = 0
 
   const remember = (commit: string) => {
-    tagsAt.set(commit, new Map(newest))
+    tagsAt.set(commit, { atMs: nowMs(), tags: new Map(newest) })
     return commit
   }
   git.push('values', { 'README.md': 'values' })
@@ -34,7 +38,7 @@ export function createHistoryGit(applications: readonly ExampleApplication[], is
     isAncestor: git.isAncestor,
     tagsOf: ({ name }: ExampleApplication) => newest.get(name) ?? firstTags,
     /** What a commit sets for an application; `undefined`: its file cannot be read. */
-    tagsAt: ({ name }: ExampleApplication, commit: string) => tagsAt.get(commit)?.get(name),
+    tagsAt: ({ name }: ExampleApplication, commit: string) => tagsAt.get(commit)?.tags.get(name),
     /** The file as the branch has it is just what would be written. */
     holds: ({ repository, name }: ExampleApplication, tags: Tags) =>
       hasFile.has(name) && git.head(repository) !== undefined && sameTags(newest.get(name), tags),
@@ -48,10 +52,10 @@ export function createHistoryGit(applications: readonly ExampleApplication[], is
       newest.set(name, undefined)
       return remember(git.push(repository, { [overrideFile]: 'helm: [' }))
     },
-    /** What the commits after this one set for an application. */
-    commitsAfter: ({ name }: ExampleApplication, commit: string) =>
-      [...tagsAt].flatMap(([later, tags]) =>
-        later !== commit && git.isAncestor(commit, later) ? [tags.get(name)] : [],
+    /** What the commits after this one, made by `byMs`, set for an application. */
+    commitsAfter: ({ name }: ExampleApplication, commit: string, byMs: number) =>
+      [...tagsAt].flatMap(([later, { atMs, tags }]) =>
+        later !== commit && atMs <= byMs && git.isAncestor(commit, later) ? [tags.get(name)] : [],
       ),
     changeSomething(repository: string): string {
       changes += 1

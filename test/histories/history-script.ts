@@ -62,8 +62,9 @@ export type TaskScript = {
 
 /** What people and clusters do meanwhile. */
 export type Happening = { readonly app: number; readonly atMs: number } & (
-  | { readonly kind: 'rival-tag' | 'rival-worker-tag'; readonly tag: string }
+  | { readonly kind: 'rival-tag' | 'rival-worker-tag' | 'edit-live'; readonly tag: string }
   | { readonly kind: 'rival-change' | 'sync-by-hand' | 'webhook' | 'terminate' | 'promote' | 'abort' | 'run-cron-job' }
+  | { readonly kind: 'delete-live' }
   | { readonly kind: 'delete'; readonly backAfterMs: number | undefined }
   | { readonly kind: 'pods-behave'; readonly behaviour: PodBehaviour; readonly forMs: number }
   | { readonly kind: 'sync-fails' | 'repository-error' | 'broken-override' | 'window-closed'; readonly forMs: number }
@@ -93,12 +94,18 @@ export type Fault = { readonly fromMs: number; readonly forMs: number } & (
   | { readonly kind: 'records-down' }
   | { readonly kind: 'skew-clock'; readonly byMs: number }
   | { readonly kind: 'take-over' }
+  /** No replica of the service is there meanwhile. */
+  | { readonly kind: 'restart' }
 )
+
+/** How the service is set. */
+type WatcherScript = { readonly isStrict: boolean }
 
 /** One history, all of it: run twice, it comes out the same. Times count from its start. */
 export type HistoryScript = {
   readonly seed: number
   readonly controller: ControllerScript
+  readonly watcher: WatcherScript
   readonly applications: readonly ApplicationScript[]
   readonly tasks: readonly TaskScript[]
   readonly happenings: readonly Happening[]

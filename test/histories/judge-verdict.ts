@@ -1,39 +1,46 @@
 import type { TaskEnd } from '../../server/deployments/task.ts'
 import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
 import type { Fault } from './history-script.ts'
-import { troublesCalls } from './surface-faults.ts'
-import { lastLookMs, type TaskWitness } from './task-witness.ts'
+import { isOnBetween, troublesCalls, troublesStream } from './surface-faults.ts'
+import { type Ailment, lastLookMs, type TaskWitness } from './task-witness.ts'
 
 /**
  * How a verdict compares with the truth.
  * `recovered`: right when it was given, because a documented grace had run out; the rollout got well afterwards.
+ * `excused: …`: wrong for who knows everything, but the service could not know better; counted apart by the reason.
  */
-export type Finding = 'right' | 'recovered' | 'false deployed' | 'false failed' | 'hasty' | 'missed' | 'late'
+export type Finding =
+  | 'right'
+  | 'recovered'
+  | 'false deployed'
+  | 'false failed'
+  | 'hasty'
+  | 'missed'
+  | `excused: ${'older state' | 'unseen'}: ${string}`
 
 /** A complete state that lasts this long can be seen, settled and confirmed. */
 const visibleMs = 10_000
 /** An event that was dropped is made up for within this time, its settling included. */
 const resyncedMs = 80_000
+/** What was gone at its decision may have come back since a replica of the controller last knew. */
+const laggingMs = 10_000
 
 export type VerdictView = {
   readonly witness: TaskWitness
   readonly settings: RolloutSettings
   /** With the times of the server's clock. */
   readonly faults: readonly Fault[]
-  /** Whether somebody committed another tag after the task's own commit. */
+  /** Whether somebody had committed another tag on top of the task's own commit by then. */
   readonly isOvertaken: boolean
+  readonly isForeignImage: boolean
 }
 
 export function judgeVerdict(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding {
   switch (end.status) {
-    case 'deployed': {
-      const completeAtMs = view.witness.completeAtMs()
-      return completeAtMs !== undefined && completeAtMs <= endedAtMs ? 'right' : 'false deployed'
-    }
+    case 'deployed':
+      return judgeDeployed(view, endedAtMs)
     case 'cancelled':
-      return view.isOvertaken || end.reason?.includes('newer task') || end.reason?.includes('before its commit')
-        ? 'right'
-        : 'hasty'
+      return view.isOvertaken || end.reason?.includes('newer task') ? 'right' : 'hasty'
     default:
       return endedAtMs < view.witness.row.task.deadlineMs
         ? judgeEarly(view, end, endedAtMs)
@@ -41,19 +48,31 @@ export function judgeVerdict(view: VerdictView, end: TaskEnd, endedAtMs: number)
   }
 }
 
+function judgeDeployed({ witness, faults }: VerdictView, endedAtMs: number): Finding {
+  const isBy = (atMs: number | undefined) => atMs !== undefined && atMs <= endedAtMs
+  if (isBy(witness.completeAtMs())) return 'right'
+  if (!isBy(witness.olderCompleteAtMs())) return 'false deployed'
+  const { task, acceptedAtMs, writeBackOutcome } = witness.row
+  const isOn = (kind: Fault['kind']) =>
+    faults.some((fault) => fault.kind === kind && isOnBetween(fault, acceptedAtMs, endedAtMs))
+  const isCommitUnknown = writeBackOutcome === undefined || isOn('history-unknown')
+  if (isCommitUnknown && isOn('git-steps-back')) return 'excused: older state: the Git host answered from the past'
+  if (isCommitUnknown && !task.refresh) return 'excused: older state: no refresh may be asked'
+  return 'false deployed'
+}
+
 function judgeEarly(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding {
   const { deadlineMs } = view.witness.row.task
   const getsWell = view.witness.shown.some(
     ({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - Math.max(fromMs, endedAtMs) >= visibleMs,
   )
-  if (isDocumented(view, end)) return getsWell ? 'recovered' : 'right'
+  if (isDocumented(view, end, endedAtMs)) return getsWell ? 'recovered' : 'right'
   return getsWell ? 'false failed' : 'hasty'
 }
 
-/** Whether what the verdict says truly was so for as long as it must be. */
-function isDocumented({ witness, settings }: VerdictView, { cause }: TaskEnd): boolean {
-  const lasted = (ailment: Parameters<TaskWitness['longestMs']>[0], graceMs: number) =>
-    (witness.longestMs(ailment) ?? -1) >= graceMs
+/** Whether what the verdict says truly was so, when it was given, for as long as it must be. */
+function isDocumented({ witness, settings, isForeignImage }: VerdictView, { cause }: TaskEnd, endedAtMs: number) {
+  const lasted = (ailment: Ailment, graceMs: number) => (witness.longestMs(ailment, endedAtMs) ?? -1) >= graceMs
   const isDegraded = lasted('degraded', settings.degradedGraceMs)
   switch (cause) {
     case 'git_refused':
@@ -78,27 +97,38 @@ function isDocumented({ witness, settings }: VerdictView, { cause }: TaskEnd): b
     case 'app_gone':
       return lasted('gone', settings.appGoneGraceMs)
     case 'app_not_found':
-      return lasted('gone', 0)
+      return witness.wasGoneSince(endedAtMs - laggingMs)
     case 'image_not_in_application':
-      return witness.row.script.wants === 'both'
+      return isForeignImage
     default:
       return false
   }
 }
 
 /** At the deadline one direct read is enough to see what the controller shows. */
-function judgeAtDeadline({ witness, faults }: VerdictView, end: TaskEnd): Finding {
+function judgeAtDeadline(view: VerdictView, end: TaskEnd): Finding {
+  const { witness, faults } = view
   const { deadlineMs } = witness.row.task
+  if ((witness.completeAtMs() ?? Number.POSITIVE_INFINITY) > deadlineMs) return 'right'
   const isTroubled = (fromMs: number, untilMs: number) =>
-    faults.some((fault) => troublesCalls(fault) && fault.fromMs <= untilMs && fault.fromMs + fault.forMs >= fromMs)
+    faults.some((fault) => troublesCalls(fault) && isOnBetween(fault, fromMs, untilMs))
   const isShown = witness.shown.some(
     ({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs + lastLookMs,
   )
-  // What direct reads do not tell at the deadline cannot be confirmed.
-  if (isShown && end.cause !== 'git_refused' && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs))
-    return 'false failed'
-  const wasShown = witness.shown.find(({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - fromMs >= resyncedMs)
-  // A replica that stands still for longer than that shows nothing in Lists either.
-  const isHeld = faults.some(({ kind }) => kind === 'hold-replica')
-  return wasShown !== undefined && !isHeld && !isTroubled(wasShown.fromMs, wasShown.untilMs) ? 'missed' : 'right'
+  if (isShown && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs)) return 'false failed'
+  const lasting = witness.shown.filter(({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - fromMs >= visibleMs)
+  if (lasting.length === 0) return 'excused: unseen: the controller did not show it for ten seconds'
+  if (lasting.some((stretch) => mustBeSeen(view, stretch))) return 'missed'
+  const isThroughout = lasting.every(({ fromMs, untilMs }) => isTroubled(fromMs, Math.min(untilMs, deadlineMs)))
+  if (end.cause === 'git_refused') return 'right'
+  return isThroughout ? 'excused: unseen: calls failed' : 'excused: unseen: the stream and Lists lagged'
+}
+
+/** Whether calls worked while it was shown, and it was shown for long enough even if the stream did not. */
+function mustBeSeen({ witness, faults }: VerdictView, { fromMs, untilMs }: TaskWitness['shown'][number]): boolean {
+  const endMs = Math.min(untilMs, witness.row.task.deadlineMs)
+  const during = (is: (fault: Fault) => boolean, lastingMs: number) =>
+    faults.some((fault) => is(fault) && isOnBetween(fault, fromMs - lastingMs, endMs))
+  if (during(troublesCalls, 0) || during(({ kind }) => kind === 'hold-replica', 0)) return false
+  return endMs - fromMs >= (during(troublesStream, resyncedMs) ? resyncedMs : 2 * visibleMs)
 }

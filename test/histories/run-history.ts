@@ -1,6 +1,7 @@
 import type { TaskEnd } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
 import { createApplicationStream } from '../../server/rollout/application-stream.ts'
+import { rolloutTimes } from '../../server/rollout/rollout-settings.ts'
 import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
 import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { seededRandom } from '../../simulator/model/random.ts'
@@ -16,7 +17,7 @@ import { type Finding, judgeVerdict } from './judge-verdict.ts'
 import { createMemoryWriteBack, type TagPlan } from './memory-write-back.ts'
 import { createSurfaceFaults } from './surface-faults.ts'
 import { claimed, createTaskRecords, RecordsDownError, type TaskRow } from './task-records.ts'
-import { createTaskWitness, type TaskWitness } from './task-witness.ts'
+import { createTaskWitness, failureOf, type TaskWitness } from './task-witness.ts'
 
 type HistoryVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isApart: boolean }
 
@@ -31,6 +32,7 @@ export type HistoryResult = {
 const startMs = Date.UTC(2026, 0, 5, 8)
 /** After its deadline, and after the records can be written again. */
 const endBoundMs = 10_000
+const busyRefreshMs = 4_000
 /** Settling does not cover custom resources that look well for longer than this after a change. */
 const coveredLagMs = 5_000
 
@@ -64,7 +66,7 @@ function createHistory(script: HistoryScript) {
   const elapsedMs = () => clock.nowMs() - startMs
   const faults = createSurfaceFaults(script.faults, elapsedMs, random)
   const applications = script.applications.map((one, index) => exampleApplication(`app-${index}`, one))
-  const git = createHistoryGit(applications, () => faults.isOn('git-steps-back'))
+  const git = createHistoryGit(applications, clock.nowMs, () => faults.isOn('git-steps-back'))
   const controller = createDeliveryController({
     clock: modelClock,
     git: git.view,
@@ -86,8 +88,11 @@ function createHistory(script: HistoryScript) {
     isDown: () => faults.isOn('records-down'),
     onViolation: (text) => violations.push(text),
   })
+  const settings = { ...defaultRolloutSettings, isStrict: script.watcher.isStrict }
   const witnesses: TaskWitness[] = []
   const owners: ReturnType<typeof createOwner>[] = []
+  /** `undefined`: no replica is there. */
+  let owner: ReturnType<typeof createOwner> | undefined
   const applicationOf = (name: string) => {
     const application = applications.find((one) => one.name === name)
     if (application === undefined) throw new Error(`no application ${name}`)
@@ -115,7 +120,7 @@ function createHistory(script: HistoryScript) {
       controller: surface,
       records,
       clock: serverClock,
-      settings: defaultRolloutSettings,
+      settings,
       linkBase: 'https://argocd.example',
       annotations: () => ({
         fireAndForget: false,
@@ -185,8 +190,14 @@ function createHistory(script: HistoryScript) {
     }
     const row = newRow(id, task, application)
     records.rows.set(id, row)
-    witnesses.push(createTaskWitness(row, commitRules(row, application)))
-    modelClock.setTimer(30, () => owners.at(-1)?.watcher.watch([claimed(row)]))
+    witnesses.push(
+      createTaskWitness(row, {
+        ...commitRules(row, application),
+        isStrict: settings.isStrict,
+        failureBefore: failureOf(controller.store.get({ namespace: controller.namespace, name: application.name })),
+      }),
+    )
+    modelClock.setTimer(30, () => owner?.watcher.watch([claimed(row, clock.nowMs())]))
   }
 
   const dropEverywhere = (taskId: string) => {
@@ -212,6 +223,7 @@ function createHistory(script: HistoryScript) {
       id,
       script: task,
       acceptedAtMs: clock.nowMs(),
+      writes: application.script.isManaged && task.hasCredential,
       task: watched,
       fence: 1,
       baseline: undefined,
@@ -224,43 +236,49 @@ function createHistory(script: HistoryScript) {
   }
 
   /**
-   * Which commits count for a task: its own and later ones. Where it has none, those from acceptance on, unless nobody may make
-   * the controller look or its Git host answers from the past: then what the controller knows is what is true.
+   * Which commits count for a task: its own and later ones; where it has none, those from acceptance on. Where no commit of its
+   * own is known and nobody may make the controller look, the service can tell by any.
    */
-  function commitRules(row: TaskRow, { repository, script: { isMultiSource, isManaged } }: ExampleApplication) {
+  function commitRules(row: TaskRow, { repository, script: { isMultiSource } }: ExampleApplication) {
     const headAtAcceptance = git.head(repository)
-    const isLenient =
-      !row.script.mayRefresh ||
-      script.faults.some(({ kind }) => ['git-steps-back', 'drop-refresh', 'hang-refresh'].includes(kind))
-    const isAncestryUnknown = script.faults.some(({ kind }) => kind === 'history-unknown')
-    const writes = isManaged && row.script.hasCredential
     const known = new Map<string, boolean>()
-    const isSure = (revisions: readonly string[]): boolean => {
+    const isWanted = (revisions: readonly string[]): boolean => {
       const revision = revisions[isMultiSource ? 1 : 0] ?? ''
       const outcome = row.writeBackOutcome
       const commit =
-        outcome !== undefined && 'commit' in outcome ? outcome.commit : writes ? undefined : headAtAcceptance
+        outcome !== undefined && 'commit' in outcome ? outcome.commit : row.writes ? undefined : headAtAcceptance
       if (commit === undefined) return false
       const key = `${commit} ${revision}`
       const isThere = known.get(key) ?? git.isAncestor(commit, revision)
       known.set(key, isThere)
       return isThere
     }
-    const mayCount = isLenient && (!writes || isAncestryUnknown) ? () => true : isSure
-    return { mayCount, isSure: writes ? isSure : mayCount }
+    return {
+      isWanted,
+      canTell: (revisions: readonly string[]) => (!row.writes && !row.script.mayRefresh) || isWanted(revisions),
+    }
   }
 
   function takeOver(): void {
-    const owner = createOwner()
-    const former = owners.at(-1)
+    const former = owner
+    startOwner()
+    modelClock.setTimer(3_000, () => void former?.close())
+  }
+
+  function startOwner(): void {
+    owner = createOwner()
     owners.push(owner)
     const unfinished = records.unfinished()
     for (const row of unfinished) {
       row.fence += 1
       row.decidedAtMs = undefined
     }
-    owner.watcher.watch(unfinished.map(claimed))
-    modelClock.setTimer(3_000, () => void former?.close())
+    owner.watcher.watch(unfinished.map((row) => claimed(row, clock.nowMs())))
+  }
+
+  function stopOwner(): void {
+    void owner?.close()
+    owner = undefined
   }
 
   function startFault(fault: Fault): void {
@@ -280,6 +298,9 @@ function createHistory(script: HistoryScript) {
       case 'hold-replica':
         controller.replicas[fault.replica]?.hold()
         return
+      case 'drop-refresh':
+        refreshBusily(fault)
+        return
       case 'hang-refresh':
         controller.faults.hangRefresh.add(`${controller.namespace}/app-${fault.app}`)
         return
@@ -289,7 +310,25 @@ function createHistory(script: HistoryScript) {
       case 'take-over':
         takeOver()
         return
+      case 'restart':
+        stopOwner()
+        return
       default:
+    }
+  }
+
+  /** Somebody else asks for slow refreshes all the time; before 3.6 one that is asked meanwhile is answered with theirs. */
+  function refreshBusily({ forMs }: Fault): void {
+    const untilMs = clock.nowMs() + forMs
+    for (const { name } of applications) {
+      const text = `${controller.namespace}/${name}`
+      const again = () => {
+        if (clock.nowMs() >= untilMs) return void controller.faults.refreshDelayMs.delete(text)
+        controller.faults.refreshDelayMs.set(text, busyRefreshMs / 2)
+        controller.annotateRefresh({ namespace: controller.namespace, name }, 'normal')
+        modelClock.setTimer(busyRefreshMs, again)
+      }
+      again()
     }
   }
 
@@ -297,6 +336,7 @@ function createHistory(script: HistoryScript) {
     if (fault.kind === 'hold-replica') controller.replicas[fault.replica]?.release(fault.release)
     if (fault.kind === 'hang-refresh') controller.faults.hangRefresh.delete(`${controller.namespace}/app-${fault.app}`)
     if (fault.kind === 'skew-clock') controller.setClockSkew(0)
+    if (fault.kind === 'restart') takeOver()
   }
 
   const look = () => {
@@ -321,7 +361,7 @@ function createHistory(script: HistoryScript) {
     async play(): Promise<void> {
       for (const { spec, script: one } of applications)
         if (one.start !== 'missing') await controller.createApplication(spec)
-      owners.push(createOwner())
+      startOwner()
       for (const [index, task] of script.tasks.entries()) {
         const { app, atMs, rivalAfterMs, tag } = task
         modelClock.setTimer(atMs, () => accept(task, index))
@@ -338,8 +378,8 @@ function createHistory(script: HistoryScript) {
         modelClock.setTimer(fault.fromMs + fault.forMs, () => endFault(fault))
       }
       const lastMs = Math.max(...script.tasks.map(({ atMs, windowMs }) => atMs + windowMs)) + 90_000
-      const recordsBack = Math.max(0, ...recordsBackMs(script.faults)) + 30_000
-      await clock.run(startMs + Math.max(lastMs, recordsBack), isOver, look)
+      const back = Math.max(0, ...backMs(script.faults)) + 30_000
+      await clock.run(startMs + Math.max(lastMs, back), isOver, look)
       for (const { close } of owners) await close()
       await clock.run(clock.nowMs(), () => false, look)
       controller.close()
@@ -351,20 +391,19 @@ function createHistory(script: HistoryScript) {
       const faultsOnClock = script.faults.map((fault) => ({ ...fault, fromMs: startMs + fault.fromMs }))
       const verdicts = witnesses.flatMap((witness): readonly HistoryVerdict[] => {
         const { row } = witness
-        const boundMs = Math.max(row.task.deadlineMs, ...recordsBackMs(faultsOnClock)) + endBoundMs
+        const boundMs = Math.max(row.task.deadlineMs, ...backMs(faultsOnClock)) + endBoundMs
         if (row.end === undefined || row.endedAtMs === undefined || row.endedAtMs > boundMs)
           violations.push(`task ${row.id} had not ended ten seconds after its deadline`)
         if (row.end === undefined || row.endedAtMs === undefined) return []
         const application = applicationOf(row.task.app)
         const { shape, hasNarrowPaths } = application.script
-        const isOvertaken = isOvertakenBy(row, application)
-        const finding = judge(
-          { witness, settings: defaultRolloutSettings, faults: faultsOnClock, isOvertaken },
-          row.end,
-          row.decidedAtMs ?? row.endedAtMs,
-        )
+        const atMs = row.decidedAtMs ?? row.endedAtMs
+        const isOvertaken = isOvertakenBy(row, application, atMs)
+        const isForeignImage = wantsWorker(row.script, application) && !application.hasWorker
+        const view = { witness, settings, faults: faultsOnClock, isOvertaken, isForeignImage }
+        const finding = judge(view, row.end, atMs)
         const isApart = shape === 'custom-resource' && script.controller.customResourceLagMs > coveredLagMs
-        if (!isApart && finding !== 'right' && finding !== 'recovered')
+        if (!isApart && isWrong(finding))
           violations.push(
             `task ${row.id}: ${finding}: ${row.end.status} ${row.end.cause ?? ''} after ${row.endedAtMs - row.acceptedAtMs} ms: ${row.end.reason ?? ''}${hasNarrowPaths ? ' (narrow paths)' : ''}`,
           )
@@ -376,11 +415,11 @@ function createHistory(script: HistoryScript) {
     },
   }
 
-  function isOvertakenBy(row: TaskRow, application: ExampleApplication): boolean {
+  function isOvertakenBy(row: TaskRow, application: ExampleApplication, byMs: number): boolean {
     const outcome = row.writeBackOutcome
     if (outcome === undefined || !('commit' in outcome)) return false
     return git
-      .commitsAfter(application, outcome.commit)
+      .commitsAfter(application, outcome.commit, byMs)
       .some(
         (tags) =>
           tags !== undefined &&
@@ -389,8 +428,14 @@ function createHistory(script: HistoryScript) {
   }
 }
 
-const recordsBackMs = (faults: readonly Fault[]) =>
-  faults.flatMap(({ kind, fromMs, forMs }) => (kind === 'records-down' ? [fromMs + forMs] : []))
+/** When tasks can end again that could not: their records were down, or no replica was there. */
+const backMs = (faults: readonly Fault[]) =>
+  faults.flatMap(({ kind, fromMs, forMs }) => {
+    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueLookMs + rolloutTimes.lastLookMs]
+    return kind === 'records-down' ? [fromMs + forMs] : []
+  })
+
+const isWrong = (finding: Finding) => finding !== 'right' && finding !== 'recovered' && !finding.startsWith('excused: ')
 
 const wantsWorker = ({ wants }: TaskScript, { hasWorker }: ExampleApplication) =>
   wants === 'both' || (wants === 'what there is' && hasWorker)

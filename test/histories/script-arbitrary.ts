@@ -73,7 +73,10 @@ const aHappening: fc.Arbitrary<Happening> = fc
     anApp,
     aMoment,
     fc.oneof(
-      fc.record({ kind: fc.constantFrom('rival-tag' as const, 'rival-worker-tag' as const), tag: aTag }),
+      fc.record({
+        kind: fc.constantFrom('rival-tag' as const, 'rival-worker-tag' as const, 'edit-live' as const),
+        tag: aTag,
+      }),
       fc.record({
         kind: fc.constantFrom(
           'rival-change' as const,
@@ -84,6 +87,7 @@ const aHappening: fc.Arbitrary<Happening> = fc
           'promote' as const,
           'abort' as const,
           'run-cron-job' as const,
+          'delete-live' as const,
         ),
       }),
       fc.record({
@@ -146,7 +150,7 @@ const aFault: fc.Arbitrary<Fault> = fc
       fc.record({ kind: fc.constantFrom('git-steps-back' as const, 'history-unknown' as const) }),
       fc.record({ kind: fc.constant('records-down' as const) }),
       fc.record({ kind: fc.constant('skew-clock' as const), byMs: fc.constantFrom(-90_000, 90_000, 3_600_000) }),
-      fc.record({ kind: fc.constant('take-over' as const) }),
+      fc.record({ kind: fc.constantFrom('take-over' as const, 'restart' as const) }),
     ),
   )
   .map(([fromMs, forMs, what]) => ({ fromMs, forMs, ...what }))
@@ -188,6 +192,7 @@ const aTrouble: fc.Arbitrary<number | undefined> = fc.oneof(
 const aPlainScript: fc.Arbitrary<HistoryScript> = fc.record({
   seed: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
   controller: aController,
+  watcher: fc.record({ isStrict: mostly(false, true) }),
   applications: fc.array(anApplication, { minLength: 1, maxLength: 2 }),
   tasks: fc.array(aTask, { minLength: 1, maxLength: 3 }),
   happenings: fc.array(aHappening, { maxLength: 3 }),

@@ -26,7 +26,14 @@ export type SurfaceFaults = ReturnType<typeof createSurfaceFaults>
 
 const isOn = ({ fromMs, forMs }: Fault, atMs: number) => atMs >= fromMs && atMs < fromMs + forMs
 
-/** The times at which a call may have failed, be slow, or have been answered from the past. */
-export function troublesCalls(fault: Fault): boolean {
-  return ['refuse-calls', 'slow-calls', 'records-down', 'drop-refresh', 'hang-refresh'].includes(fault.kind)
-}
+/** Times like the fault's own. */
+export const isOnBetween = (fault: Fault, fromMs: number, untilMs: number): boolean =>
+  fault.fromMs <= untilMs && fault.fromMs + fault.forMs >= fromMs
+
+/** Whether a call may have failed, been slow or not been made meanwhile. */
+export const troublesCalls = ({ kind }: Fault): boolean =>
+  ['refuse-calls', 'slow-calls', 'records-down', 'hang-refresh', 'restart'].includes(kind)
+
+/** Whether events may have been lost or late. */
+export const troublesStream = ({ kind }: Fault): boolean =>
+  ['cut-stream', 'stall-stream', 'hold-replica', 'lose-events', 'take-over', 'refuse-calls'].includes(kind)

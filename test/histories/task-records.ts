@@ -1,5 +1,6 @@
 import type { Claim, TaskEnd } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
+import { rolloutTimes } from '../../server/rollout/rollout-settings.ts'
 import type { Baseline, WatchedTask } from '../../server/rollout/watched-task.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { TaskScript } from './history-script.ts'
@@ -9,6 +10,8 @@ export type TaskRow = {
   readonly id: string
   readonly script: TaskScript
   readonly acceptedAtMs: number
+  /** Whether it may commit, its application is one to commit for, and there is time left for it. */
+  writes: boolean
   readonly task: Omit<WatchedTask, 'claim' | 'baseline' | 'writeBackOutcome'>
   fence: number
   baseline: Baseline | undefined
@@ -82,8 +85,11 @@ export function createTaskRecords({ clock, random, isDown, onViolation }: Record
 
 export type TaskRecords = ReturnType<typeof createTaskRecords>
 
-/** The task as an owner gets it. */
-export function claimed(row: TaskRow): WatchedTask {
+/** The task as an owner gets it that claims it then. */
+export function claimed(row: TaskRow, nowMs: number): WatchedTask {
   const claim = { taskId: row.id, owner: 'replica', fence: String(row.fence) }
-  return { ...row.task, claim, baseline: row.baseline, writeBackOutcome: row.writeBackOutcome }
+  const isOverdue = row.task.deadlineMs <= nowMs
+  if (isOverdue && row.writeBackOutcome === undefined) row.writes = false
+  const deadlineMs = isOverdue ? nowMs + rolloutTimes.overdueLookMs : row.task.deadlineMs
+  return { ...row.task, deadlineMs, isOverdue, claim, baseline: row.baseline, writeBackOutcome: row.writeBackOutcome }
 }

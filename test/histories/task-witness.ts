@@ -1,49 +1,74 @@
+import { rolloutTimes } from '../../server/rollout/rollout-settings.ts'
 import type { Application } from '../../simulator/model/application.ts'
 import type { ManagedApplication } from '../../simulator/model/managed-application.ts'
 import { imagesOf } from '../../simulator/model/manifest.ts'
 import { attemptedRevisions } from '../../simulator/model/sync-operation.ts'
 import { looksGreen } from './first-green.ts'
 import type { TaskRow } from './task-records.ts'
-import { isTrulyComplete } from './true-completion.ts'
+import { hasOldPods, isTrulyComplete } from './true-completion.ts'
 
 /** Bad states whose duration decides whether a failure was told too early. */
-type Ailment = 'gone' | 'sync_failed' | 'sync_given_up' | 'comparison_error' | 'degraded' | 'bad_pod' | 'invalid_image'
+export type Ailment =
+  | 'gone'
+  | 'sync_failed'
+  | 'sync_given_up'
+  | 'comparison_error'
+  | 'degraded'
+  | 'bad_pod'
+  | 'invalid_image'
 
 type Stretch = { readonly fromMs: number; untilMs: number }
 
 /** What an omniscient observer notes about one task. */
 export type TaskWitness = ReturnType<typeof createTaskWitness>
 
-/** A Pod that gets ready for less than this may be found bad in every look at it, which is what the grace speaks of. */
-const betweenTreesMs = 15_000
+/** What gets well in between for less than this may be found bad in every look at it, which is what these graces speak of. */
+const mendedMs: Partial<Record<Ailment, number>> = {
+  bad_pod: rolloutTimes.treeEveryMs,
+  gone: rolloutTimes.goneReadEveryMs,
+}
 
 /** The last direct read may see what comes after the deadline. */
-export const lastLookMs = 6_000
+export const lastLookMs = rolloutTimes.lastLookMs
 
 const badPhases: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff', 'CrashLoopBackOff'])
 
 type CommitRule = (revisions: readonly string[]) => boolean
 
-/** `mayCount`: commits whose rollout makes `deployed` true. `isSure`: those by which the service can tell it. */
-export function createTaskWitness(row: TaskRow, { mayCount, isSure }: { mayCount: CommitRule; isSure: CommitRule }) {
-  const since = new Map<string, { readonly fromMs: number; lastMs: number; ailment: Ailment }>()
-  const longest = new Map<Ailment, number>()
+type TaskTruth = {
+  /** The commits whose rollout makes `deployed` true. */
+  readonly isWanted: CommitRule
+  /** Those by which the service can tell it. */
+  readonly canTell: CommitRule
+  /** Whether old Pods must be gone too (gate V). */
+  readonly isStrict: boolean
+  /** The failed operation that was there at its acceptance. */
+  readonly failureBefore: string | undefined
+}
+
+export function createTaskWitness(row: TaskRow, { isWanted, canTell, isStrict, failureBefore }: TaskTruth) {
+  const ailing = new Map<string, Stretch & { readonly ailment: Ailment }>()
+  const ailed: (Stretch & { readonly ailment: Ailment })[] = []
   const shown: Stretch[] = []
   const comparisons = new Set<string>()
   let uid: string | undefined
   const { images } = row.task
   let completeAtMs: number | undefined
+  let olderCompleteAtMs: number | undefined
   let greenAtMs: number | undefined
   let wasGreenTrue = false
 
-  const note = (nowMs: number, current: ReadonlyMap<string, Ailment>, managed: ManagedApplication | undefined) => {
-    for (const [key, { lastMs, ailment }] of since)
-      if (!current.has(key) && (ailment !== 'bad_pod' || nowMs - lastMs > betweenTreesMs)) since.delete(key)
+  const note = (nowMs: number, current: ReadonlyMap<string, Ailment>) => {
+    for (const [key, stretch] of ailing) if (!current.has(key)) stretch.untilMs = Math.min(stretch.untilMs, nowMs)
     for (const [key, ailment] of current) {
-      const lasting = since.get(key) ?? { fromMs: badSinceMs(key, managed) ?? nowMs, lastMs: nowMs, ailment }
-      lasting.lastMs = nowMs
-      since.set(key, lasting)
-      longest.set(ailment, Math.max(longest.get(ailment) ?? 0, nowMs - lasting.fromMs))
+      const known = ailing.get(key)
+      if (known !== undefined && nowMs - known.untilMs <= (mendedMs[ailment] ?? 0)) {
+        known.untilMs = Number.POSITIVE_INFINITY
+        continue
+      }
+      const stretch = { fromMs: nowMs, untilMs: Number.POSITIVE_INFINITY, ailment }
+      ailing.set(key, stretch)
+      ailed.push(stretch)
     }
   }
 
@@ -51,19 +76,29 @@ export function createTaskWitness(row: TaskRow, { mayCount, isSure }: { mayCount
     row,
     shown,
     completeAtMs: () => completeAtMs,
-    /** How long an ailment has lasted at the longest; `undefined`: it never was there. */
-    longestMs: (ailment: Ailment): number | undefined => longest.get(ailment),
+    /** The same, whatever commit the controller compares with. */
+    olderCompleteAtMs: () => olderCompleteAtMs,
+    /** How long an ailment had lasted at the longest by then; `undefined`: it never was there. */
+    longestMs: (ailment: Ailment, byMs: number): number | undefined => {
+      const lasted = ailed.flatMap((one) =>
+        one.ailment === ailment && one.fromMs <= byMs ? [Math.min(one.untilMs, byMs) - one.fromMs] : [],
+      )
+      return lasted.length === 0 ? undefined : Math.max(...lasted)
+    },
+    wasGoneSince: (sinceMs: number) => ailed.some(({ ailment, untilMs }) => ailment === 'gone' && untilMs >= sinceMs),
     firstGreen: () => ({ wasSeen: greenAtMs !== undefined, wasTrue: wasGreenTrue }),
     /** Looks at everything, after each step of the model. */
     look(nowMs: number, application: Application | undefined, managed: ManagedApplication | undefined) {
-      if (nowMs > row.task.deadlineMs + lastLookMs) return
-      note(nowMs, ailmentsOf(row, application, managed), managed)
-      const isComplete =
+      if (nowMs > row.task.deadlineMs + lastLookMs && row.end !== undefined) return
+      note(nowMs, ailmentsOf(row, application, managed, { isWanted, failureBefore }))
+      const isComplete = (counts: CommitRule) =>
         application !== undefined &&
         managed !== undefined &&
-        isOperationOver(application, row, mayCount) &&
-        isTrulyComplete(managed, images, mayCount)
-      if (isComplete) completeAtMs ??= nowMs
+        isOperationOver(application, row, counts) &&
+        isTrulyComplete(managed, images, counts) &&
+        !(isStrict && hasOldPods(managed, images))
+      if (isComplete(isWanted)) completeAtMs ??= nowMs
+      if (isComplete(() => true)) olderCompleteAtMs ??= nowMs
       if (greenAtMs === undefined && looksGreen(application, images) && isCommitThere(row)) {
         greenAtMs = nowMs
         wasGreenTrue = completeAtMs !== undefined
@@ -74,7 +109,11 @@ export function createTaskWitness(row: TaskRow, { mayCount, isSure }: { mayCount
       const comparedAt = application?.status.reconciledAt
       if (comparedAt !== undefined && baseline !== undefined && Date.parse(comparedAt) > (baseline.reconciledAtMs ?? 0))
         comparisons.add(comparedAt)
-      const isShown = isComplete && shows(application, row, isSure) && isProven(application, row, comparisons.size)
+      const isShown =
+        application !== undefined &&
+        isComplete(canTell) &&
+        shows(application, row, canTell) &&
+        isProven(application, row, comparisons.size)
       noteShown(shown, nowMs, isShown)
     },
     /** The last states last until then. */
@@ -92,7 +131,7 @@ function noteShown(shown: Stretch[], nowMs: number, isShown: boolean): void {
   if (!isShown && isOpen) last.untilMs = nowMs
 }
 
-const isCommitThere = ({ writeBackOutcome, script }: TaskRow) => writeBackOutcome !== undefined || !script.hasCredential
+const isCommitThere = ({ writeBackOutcome, writes }: TaskRow) => writeBackOutcome !== undefined || !writes
 
 /** Of a task without a commit only what began after its acceptance can fail. */
 function isOperationOver(
@@ -108,9 +147,8 @@ function isOperationOver(
 }
 
 /** Whether the controller itself, as stored, says what is true: from then on a direct read can see it. */
-function shows({ status }: Application, { task }: TaskRow, isWantedCommit: CommitRule): boolean {
-  const { sync, health, operationState, reconciledAt, conditions, summary } = status
-  const revisions = sync.revisions ?? (sync.revision === undefined ? [] : [sync.revision])
+function shows(application: Application, { task }: TaskRow, isWantedCommit: CommitRule): boolean {
+  const { sync, health, operationState, reconciledAt, conditions, summary } = application.status
   const isOlder = operationState !== undefined && !isWantedCommit(attemptedRevisions(operationState))
   const finishedAt = operationState?.finishedAt ?? ''
   const isCompared = isOlder ? (reconciledAt ?? '') > finishedAt : (reconciledAt ?? '') >= finishedAt
@@ -121,7 +159,7 @@ function shows({ status }: Application, { task }: TaskRow, isWantedCommit: Commi
     health.status === 'Healthy' &&
     isCompared &&
     (conditions ?? []).length === 0 &&
-    isWantedCommit(revisions) &&
+    isWantedCommit(revisionsOf(application)) &&
     names.every(({ image, tag }) => images.includes(`${image}:${tag}`))
   )
 }
@@ -145,29 +183,30 @@ function isProven(
   )
 }
 
-/** A Pod may have been bad since before the task was accepted; that counts. */
-function badSinceMs(key: string, managed: ManagedApplication | undefined): number | undefined {
-  const pods = managed?.cluster.list().flatMap((workload) => workload.pods) ?? []
-  return pods.find(({ uid }) => key.startsWith(`${uid} `))?.createdAt
-}
-
+/** What counts against a task, by what identifies it: failures on its commits, and trouble with its images. */
 function ailmentsOf(
-  { task }: TaskRow,
+  row: TaskRow,
   application: Application | undefined,
   managed: ManagedApplication | undefined,
+  { isWanted, failureBefore }: Pick<TaskTruth, 'isWanted' | 'failureBefore'>,
 ): ReadonlyMap<string, Ailment> {
   if (application === undefined || application.metadata.deletionTimestamp !== undefined)
     return new Map([['gone', 'gone']])
   const { status } = application
   const found: [string, Ailment][] = []
-  const { operationState: state } = status
-  if (state?.phase === 'Failed' || state?.phase === 'Error') found.push([`sync ${state.startedAt}`, 'sync_failed'])
-  for (const { type } of status.conditions ?? []) {
+  const failure = failureOf(application)
+  const isOurs =
+    row.writeBackOutcome === undefined
+      ? failure !== failureBefore
+      : status.operationState !== undefined && isWanted(attemptedRevisions(status.operationState))
+  if (failure !== undefined && isOurs) found.push([`sync ${failure}`, 'sync_failed'])
+  for (const { type } of isCommitThere(row) ? (status.conditions ?? []) : []) {
     if (type === 'SyncError') found.push(['given up', 'sync_given_up'])
     else found.push(['comparison', 'comparison_error'])
   }
-  if (status.health.status === 'Degraded') found.push(['degraded', 'degraded'])
-  const wanted = new Set(task.images.map(({ image, tag }) => `${image}:${tag}`))
+  if (status.health.status === 'Degraded' && isCommitThere(row) && isWanted(revisionsOf(application)))
+    found.push(['degraded', 'degraded'])
+  const wanted = new Set(row.task.images.map(({ image, tag }) => `${image}:${tag}`))
   for (const pod of managed?.cluster.list().flatMap(({ pods }) => pods) ?? []) {
     if (pod.isTerminating || !imagesOf(pod).some((image) => wanted.has(image))) continue
     if (badPhases.has(pod.phase)) found.push([`${pod.uid} ${pod.phase === 'CrashLoopBackOff'}`, 'bad_pod'])
@@ -175,3 +214,13 @@ function ailmentsOf(
   }
   return new Map(found)
 }
+
+/** When an operation began that failed and is over. */
+export function failureOf(application: Application | undefined): string | undefined {
+  const state = application?.status.operationState
+  const isOver = application?.operation === undefined && (state?.phase === 'Failed' || state?.phase === 'Error')
+  return isOver ? state.startedAt : undefined
+}
+
+const revisionsOf = ({ status: { sync } }: Application) =>
+  sync.revisions ?? (sync.revision === undefined ? [] : [sync.revision])

@@ -54,3 +54,15 @@ function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {
     return isPodless && imagesOf(manifest).includes(reference)
   })
 }
+
+/** Whether a Pod of a wanted image goes on with another tag. */
+export function hasOldPods({ cluster }: Pick<ManagedApplication, 'cluster'>, wanted: readonly Image[]): boolean {
+  const live = cluster
+    .list()
+    .flatMap(({ pods }) => pods.filter((pod) => !pod.isTerminating && pod.phase !== 'Completed'))
+  return live.some((pod) =>
+    imagesOf(pod).some((running) =>
+      wanted.some(({ image, tag }) => running.startsWith(`${image}:`) && running !== `${image}:${tag}`),
+    ),
+  )
+}

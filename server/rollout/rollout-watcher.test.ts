@@ -210,7 +210,7 @@ test('a refused read of an application that Lists show ends nothing', async () =
   world.application = undefined
   watcher.watch([aTask('1')])
   world.application = application
-  await clock.advanceTo(3_000)
+  await clock.advanceTo(10_000)
   expect(ends.get('1')?.end.status).toBe('deployed')
 })
 

@@ -9,6 +9,7 @@ import { type AnswerKind, type AnswerValues, parseAnswer } from './parse-answer.
 import { parsePodLog } from './parse-pod-log.ts'
 import type { WantedLog } from './read-pod-log.ts'
 import { readChunksWithin, readWithin } from './read-within.ts'
+import { isWorthRetrying, parseRetryAfter, retryDelayMs } from './retry-delay.ts'
 import type { StreamFrame } from './stream-frames.ts'
 import { numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
@@ -17,8 +18,6 @@ const maxBytes = 16 * 1024 * 1024
 const maxLogBytes = 1024 * 1024
 const maxListBytes = 512 * 1024 * 1024
 const refreshDeadlineSeconds = 2
-const firstRetryMs = 250
-const longestRetryAfterMs = 10_000
 
 export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
@@ -107,8 +106,9 @@ export function createArgoCdClient(
     const giveUpAt = performance.now() + settings.apiTimeoutMs / 2
     for (let attempt = 0; ; attempt += 1) {
       const answer = await callOnce(wanted)
-      if (attempt >= retries || !isWorthRetrying(answer) || performance.now() > giveUpAt) return answer
-      await pause(retryDelayMs(answer, attempt, random()))
+      const tried = 'kind' in answer ? {} : answer
+      if (attempt >= retries || !isWorthRetrying(tried) || performance.now() > giveUpAt) return answer
+      await pause(retryDelayMs(tried, attempt, random()))
     }
   }
 
@@ -222,7 +222,7 @@ export function createArgoCdClient(
   }
 }
 
-type Unreachable = { readonly kind: 'unreachable'; readonly why: string }
+type Unreachable = Extract<ReadOutcome<never>, { kind: 'unreachable' }>
 
 /** `error` must be among them, or a failure arrives as an empty object. */
 const streamFields = [
@@ -261,26 +261,12 @@ async function readAnswer(response: Response, limit: number): Promise<Answer | U
   }
   const bytes = response.body === null ? [] : await readChunksWithin(response.body, limit)
   if (bytes === undefined) return { kind: 'unreachable', why: `the answer is larger than ${limit} bytes` }
-  return { status, bytes, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) }
+  return { status, bytes, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
 }
 
 const isLarge = ({ bytes }: Answer) => bytes.reduce((total, { byteLength }) => total + byteLength, 0) > largeJsonBytes
 
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(Buffer.concat(bytes))
-
-function retryAfterMs(header: string | null): number | undefined {
-  const seconds = header === null ? Number.NaN : Number(header)
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1_000, longestRetryAfterMs) : undefined
-}
-
-function isWorthRetrying(answer: Answer | Unreachable): boolean {
-  return 'kind' in answer || answer.status >= 500 || answer.status === 429 || answer.status === 408
-}
-
-function retryDelayMs(answer: Answer | Unreachable, attempt: number, random: number): number {
-  const backoff = firstRetryMs * 2 ** attempt * (0.5 + random)
-  return 'kind' in answer ? backoff : Math.max(backoff, answer.retryAfterMs ?? 0)
-}
 
 const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs).unref())
 

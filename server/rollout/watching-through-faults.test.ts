@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../simulator/model/random.ts'
 import { anApplication, aRawApplication } from '../../test/support/application-builder.ts'
 import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
@@ -11,15 +12,17 @@ import { createRolloutWatcher } from './rollout-watcher.ts'
 const settings = defaultRolloutSettings
 
 const old = { images: ['registry.example/shop:v1'], version: 1 }
+const slowAnswerMs = 30_000
 const down = { kind: 'unreachable', why: 'connection refused' } as const
 
 type Body = { readonly chunks: Uint8Array[]; wake(): void }
 
 /** Stream and watcher together, on a delivery controller whose one application and whose line the test governs. */
-function aWorld() {
+function aWorld(seed = 1) {
+  const random = seededRandom(seed)
   const clock = createVirtualClock()
   const calls: { kind: string; atMs: number }[] = []
-  const line = { isDown: false, isSilent: false, loses: false }
+  const line = { isDown: false, isSilent: false, loses: false, isBad: false }
   const ends = new Map<string, { end: TaskEnd; atMs: number }>()
   const progress: string[] = []
   let shown = old
@@ -27,7 +30,11 @@ function aWorld() {
 
   const answer = <Value>(kind: string, value: () => Value): Promise<ReadOutcome<Value>> => {
     calls.push({ kind, atMs: clock.nowMs() })
-    return Promise.resolve(line.isDown ? down : { kind: 'read', value: value() })
+    const mood = line.isBad ? random() : 1
+    if (line.isDown || mood < 0.5) return Promise.resolve(down)
+    const read = (): ReadOutcome<Value> => ({ kind: 'read', value: value() })
+    if (mood >= 0.75) return Promise.resolve(read())
+    return new Promise((resolve) => clock.setTimer(slowAnswerMs, () => resolve(read())))
   }
   const send = (text: string) => {
     if (line.isDown || line.isSilent) return
@@ -245,3 +252,31 @@ test.for([5, 30, 61, 69])(
     expect(kinds.filter((kind) => kind === 'list')).toHaveLength(1)
   },
 )
+
+describe('half of the calls fail, and half of the others take 30 s', () => {
+  const mostIn10s = (calls: readonly { readonly atMs: number }[]) =>
+    Math.max(...calls.map((call) => calls.filter(({ atMs }) => atMs >= call.atMs && atMs < call.atMs + 10_000).length))
+
+  /** Five tasks of one application; the end of one comes after two minutes, the rollout after five. */
+  async function watchFor10Minutes(isBad: boolean, seed?: number) {
+    const world = aWorld(seed)
+    await using _ = world
+    world.line.isBad = isBad
+    for (const id of ['1', '2', '3', '4']) world.watch(id)
+    world.watch('too short', 120_000)
+    await world.clock.advanceTo(300_000)
+    world.change(rolledOut)
+    await world.clock.advanceTo(600_000)
+    return world
+  }
+
+  const seeds = Array.from({ length: 20 }, (_, index) => index + 1)
+  test.for(seeds)('at most twice the calls of a good day, no deadline overrun by 10 s, seed %d', async (seed) => {
+    const good = await watchFor10Minutes(false)
+    const bad = await watchFor10Minutes(true, seed)
+    expect(mostIn10s(bad.calls)).toBeLessThanOrEqual(2 * mostIn10s(good.calls))
+    expect(bad.ends.get('too short')?.atMs).toBeLessThanOrEqual(130_000)
+    expect(good.ends.get('4')?.end.status).toBe('deployed')
+    expect(bad.ends.get('4')?.end.status).toBe('deployed')
+  })
+})

@@ -28,7 +28,25 @@ export const AppSummaries = z
     days: z.number(),
     apps: z.array(AppSummary).describe('Applications with a task in the window, by name'),
   })
-  .meta({ id: 'AppSummaries' })
+  .meta({
+    id: 'AppSummaries',
+    examples: [
+      {
+        as_of: 1_795_420_860,
+        days: 30,
+        apps: [
+          {
+            app: 'shop',
+            counts: { deployed: 41, failed: 2 },
+            last_deployment: { id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', created: 1_795_420_800.25 },
+            median_seconds: 31.2,
+            p95_seconds: 58,
+            recent: ['deployed', 'deployed', 'failed'],
+          },
+        ],
+      },
+    ],
+  })
 export type AppSummaries = z.infer<typeof AppSummaries>
 
 export const SummaryWindow = z.object({

@@ -33,7 +33,26 @@ export const AuditPage = z
     entries: z.array(AuditEntry),
     next: z.number().nullable().describe('`before` of the next page; null on the last one'),
   })
-  .meta({ id: 'AuditPage' })
+  .meta({
+    id: 'AuditPage',
+    examples: [
+      {
+        entries: [
+          {
+            id: 7,
+            at: 1_795_420_800.25,
+            action: 'lock_set',
+            actor_kind: 'session',
+            actor: 'f4c1',
+            actor_name: 'ada',
+            subject: null,
+            detail: 'OPS-2214 (until released)',
+          },
+        ],
+        next: null,
+      },
+    ],
+  })
 export type AuditPage = z.infer<typeof AuditPage>
 
 export const AuditFilter = z.object({

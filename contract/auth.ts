@@ -30,12 +30,23 @@ export const SessionState = z
     privileged_groups: z.array(z.string()).describe('Whose members may; empty: every user'),
     read_auth: z.boolean().describe('Whether reading needs a credential too'),
   })
-  .meta({ id: 'SessionState' })
+  .meta({
+    id: 'SessionState',
+    examples: [
+      {
+        enabled: true,
+        user: { subject: 'f4c1', name: 'ada', groups: ['platform'], expires: 1_795_449_600 },
+        privileged: true,
+        privileged_groups: ['platform'],
+        read_auth: false,
+      },
+    ],
+  })
 export type SessionState = z.infer<typeof SessionState>
 
 export const SignedOut = z
   .object({ location: z.string().describe('Where the browser signs out at the identity provider, or the first page') })
-  .meta({ id: 'SignedOut' })
+  .meta({ id: 'SignedOut', examples: [{ location: 'https://id.example/session/end?id_token_hint=…' }] })
 
 export const LockRequest = z
   .object({
@@ -62,6 +73,17 @@ export const DeployTokenRequest = z
   })
 export type DeployTokenRequest = z.infer<typeof DeployTokenRequest>
 
+const issuedToken = {
+  id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a12',
+  apps: ['shop', 'shop-*'],
+  description: 'pipeline of team shop',
+  created: 1_795_420_800.25,
+  created_by: 'ada',
+  expires: 1_830_000_000,
+  last_used: null,
+  revoked: null,
+}
+
 export const DeployToken = z
   .object({
     id: z.string(),
@@ -73,12 +95,17 @@ export const DeployToken = z
     last_used: epochSeconds.nullable().describe('To the minute'),
     revoked: epochSeconds.nullable(),
   })
-  .meta({ id: 'DeployToken' })
+  .meta({ id: 'DeployToken', examples: [issuedToken] })
 export type DeployToken = z.infer<typeof DeployToken>
 
 export const IssuedDeployToken = DeployToken.extend({
   token: z.string().describe('Shown now and never again; send it in Authorization'),
-}).meta({ id: 'IssuedDeployToken' })
+}).meta({
+  id: 'IssuedDeployToken',
+  examples: [{ ...issuedToken, token: 'dwt_…' }],
+})
 export type IssuedDeployToken = z.infer<typeof IssuedDeployToken>
 
-export const DeployTokens = z.object({ tokens: z.array(DeployToken) }).meta({ id: 'DeployTokens' })
+export const DeployTokens = z
+  .object({ tokens: z.array(DeployToken) })
+  .meta({ id: 'DeployTokens', examples: [{ tokens: [issuedToken] }] })

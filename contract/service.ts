@@ -5,9 +5,15 @@ export const ErrorReply = z
   .meta({ id: 'Error', examples: [{ error: 'app: must not be empty' }] })
 export type ErrorReply = z.infer<typeof ErrorReply>
 
+/** Why a submission or a cancellation was refused. */
+export const Refusal = ErrorReply.extend({ status: z.string() }).meta({
+  id: 'Refusal',
+  examples: [{ status: 'invalid payload', error: 'app: must not be empty' }],
+})
+
 export const DeployLockState = z
   .boolean()
-  .meta({ id: 'DeployLockState', description: 'true while new tasks are refused' })
+  .meta({ id: 'DeployLockState', description: 'true while new tasks are refused', examples: [false] })
 
 const epochSeconds = z.number().describe('Epoch seconds')
 
@@ -24,7 +30,20 @@ export const DeployLockDetails = z
       .nullable()
       .describe('The next lockdown window that has not begun'),
   })
-  .meta({ id: 'DeployLockDetails' })
+  .meta({
+    id: 'DeployLockDetails',
+    examples: [
+      {
+        active: true,
+        source: 'manual',
+        since: 1_795_420_800.25,
+        until: null,
+        reason: 'database failover, OPS-2214',
+        set_by: 'ada',
+        next_window: { from: 1_795_798_800, to: 1_796_025_600 },
+      },
+    ],
+  })
 export type DeployLockDetails = z.infer<typeof DeployLockDetails>
 
 const Part = z.object({ status: z.enum(['ok', 'degraded', 'down']), detail: z.string().optional() })
@@ -35,7 +54,10 @@ export const Health = z
     database: Part,
     delivery_controller: Part.extend({ stream: z.string().optional() }),
   })
-  .meta({ id: 'Health' })
+  .meta({
+    id: 'Health',
+    examples: [{ status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'live' } }],
+  })
 export type Health = z.infer<typeof Health>
 
 /** What a client may know of the settings. Never a secret. Names as argo-watcher's clients read them. */
@@ -62,9 +84,27 @@ export const ServiceConfig = z
     webhook: z.object({ enabled: z.boolean() }),
     mattermost: z.object({ enabled: z.boolean() }),
   })
-  .meta({ id: 'ServiceConfig' })
+  .meta({
+    id: 'ServiceConfig',
+    examples: [
+      {
+        argo_cd_url: 'https://argocd.example',
+        argo_api_timeout: 60,
+        argo_api_retries: 3,
+        deployment_timeout: 900,
+        accept_suspended_app: false,
+        argo_refresh_app: true,
+        state_type: 'postgres',
+        skip_tls_verify: false,
+        log_level: 'info',
+        oidc: { enabled: false },
+        webhook: { enabled: false },
+        mattermost: { enabled: false },
+      },
+    ],
+  })
 export type ServiceConfig = z.infer<typeof ServiceConfig>
 
 export const Reachability = z
   .object({ available: z.boolean(), reason: z.enum(['argocd', 'database', 'both']).optional() })
-  .meta({ id: 'Reachability' })
+  .meta({ id: 'Reachability', examples: [{ available: false, reason: 'argocd' }] })

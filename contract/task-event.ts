@@ -33,7 +33,22 @@ export const TaskEvent = z
   .meta({ id: 'TaskEvent' })
 export type TaskEvent = z.infer<typeof TaskEvent>
 
-export const TaskEvents = z.object({ events: z.array(TaskEvent) }).meta({ id: 'TaskEvents' })
+export const TaskEvents = z.object({ events: z.array(TaskEvent) }).meta({
+  id: 'TaskEvents',
+  examples: [
+    {
+      events: [
+        {
+          id: 1042,
+          task_id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+          at: 1_795_420_801.5,
+          kind: 'commit_pushed',
+          detail: '4f3c1d2 on main',
+        },
+      ],
+    },
+  ],
+})
 export type TaskEvents = z.infer<typeof TaskEvents>
 
 export const EventsAfter = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
+import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 
@@ -114,8 +115,33 @@ export const TaskRecord = z
       'What the Pod to blame wrote last, with POD_LOG_LINES; shown in the answer about one task, to callers with a credential',
     ),
   })
-  .meta({ id: 'Task' })
+  .meta({
+    id: 'Task',
+    examples: [
+      {
+        id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+        created: 1_795_420_800.25,
+        updated: 1_795_420_831.5,
+        app: 'shop',
+        author: 'ada',
+        project: 'shop',
+        images: [{ image: 'registry.example/shop', tag: 'v1.2.3' }],
+        status: 'deployed',
+        timeout: 900,
+        refresh: true,
+        commit: '4f3c1d2e5b6a79880011223344556677aabbccdd',
+        repository: 'ssh://git@git.example/gitops.git',
+        branch: 'main',
+        app_url: 'https://argocd.example/applications/argocd/shop',
+      },
+    ],
+  })
 export type TaskRecord = z.infer<typeof TaskRecord>
+
+export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({
+  id: 'TaskMissing',
+  examples: [{ id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', error: 'task not found' }],
+})
 
 export const TaskList = z
   .object({
@@ -124,7 +150,7 @@ export const TaskList = z
     total_capped: z.boolean().optional(),
     next_cursor: z.string().optional().describe('`cursor` of the next page; absent from the last one'),
   })
-  .meta({ id: 'TaskList' })
+  .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
 
 const textFilter = z
@@ -150,7 +176,10 @@ export const TaskFilter = z
     app: textFilter,
     project: textFilter,
     author: textFilter,
-    status: z.enum(taskStatuses, { error: 'unsupported status filter' }).optional(),
+    status: z
+      .string()
+      .meta({ enum: [...taskStatuses] })
+      .optional(),
     search: textFilter.describe('Part of an application, author, project, image, id or commit'),
     from_timestamp: timestampFilter.describe('Created after this moment'),
     to_timestamp: timestampFilter.describe('Created at this moment or before'),
@@ -176,6 +205,12 @@ export const TaskFilter = z
   .refine(({ from_timestamp: from, to_timestamp: to }) => from === undefined || to === undefined || from <= to, {
     path: ['from_timestamp'],
     error: 'must not be later than to_timestamp',
+  })
+  // Not a fault of the field, which would stand before it: argo-watcher's words are exactly these.
+  .transform(({ status: wanted, ...filter }, context) => {
+    const status = taskStatuses.find((one) => one === wanted)
+    if (wanted !== undefined && status === undefined) context.addIssue('unsupported status filter')
+    return { ...filter, ...(status === undefined ? {} : { status }) }
   })
 export type TaskFilter = z.infer<typeof TaskFilter>
 

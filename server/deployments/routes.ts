@@ -2,12 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
-import { ErrorReply } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/service.ts'
 import {
   SubmissionHeaders,
   TaskAcceptance,
   TaskFilter,
   TaskList,
+  TaskMissing,
   TaskRecord,
   TaskSubmission,
   TaskWait,
@@ -49,8 +50,6 @@ type Dependencies = {
 
 const tags = ['tasks']
 const TaskParameters = z.object({ id: z.string() })
-const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({ id: 'TaskMissing' })
-const Refused = ErrorReply.extend({ status: z.string() }).meta({ id: 'Refused' })
 
 export const taskRoutes =
   ({
@@ -104,9 +103,9 @@ export const taskRoutes =
           body: TaskSubmission,
           response: {
             202: TaskAcceptance,
-            401: Refused,
+            401: Refusal,
             403: ErrorReply,
-            406: Refused,
+            406: Refusal,
             409: ErrorReply,
             413: ErrorReply,
             415: ErrorReply,
@@ -208,7 +207,7 @@ export const taskRoutes =
           description: 'A commit that was pushed already stays.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
           params: TaskParameters,
-          response: { 200: TaskRecord, 401: Refused, 403: ErrorReply, 404: TaskMissing, 409: Refused, 503: ErrorReply },
+          response: { 200: TaskRecord, 401: Refusal, 403: ErrorReply, 404: TaskMissing, 409: Refusal, 503: ErrorReply },
         },
       },
       async (request) => {

@@ -36,7 +36,7 @@ describe('the API document', () => {
     expect(info).toMatchObject({ title: 'Deployment Watcher', version: '1.2.3' })
     expect(Object.keys(paths)).toEqual(['/api/v1/tasks', '/api/v1/tasks/{id}'])
     expect(Object.keys(components.schemas).sort()).toEqual(
-      ['Error', 'Image', 'Source', 'Task', 'TaskAcceptance', 'TaskSubmission'].sort(),
+      ['Error', 'Image', 'PodLog', 'Source', 'Task', 'TaskAcceptance', 'TaskSubmission'].sort(),
     )
   })
 

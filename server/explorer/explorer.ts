@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { completeOperations } from './complete-operations.ts'
 import { dropInputTwins } from './drop-input-twins.ts'
 
 /** The page's own address is the prefix: its scripts and the document lie below it. */
@@ -24,7 +25,7 @@ export async function addExplorer(app: FastifyInstance, version: string): Promis
       components: { securitySchemes },
     },
     transform: jsonSchemaTransform,
-    transformObject: (input) => dropInputTwins(jsonSchemaTransformObject(input)),
+    transformObject: (input) => completeOperations(dropInputTwins(jsonSchemaTransformObject(input))),
   })
   await app.register(swaggerUi, {
     routePrefix: page,

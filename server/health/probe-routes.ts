@@ -10,7 +10,7 @@ type Dependencies = {
 }
 
 const tags = ['service']
-const Probe = z.object({ status: z.string() })
+const Probe = z.object({ status: z.string() }).meta({ id: 'Probe', examples: [{ status: 'ok' }] })
 
 /** /healthz, /livez and /readyz; registered without a prefix. */
 export const probeRoutes =

@@ -8,6 +8,7 @@ import { version } from './version.ts'
 type Dependencies = { readonly checkParts: CheckParts; readonly config: ServiceConfig }
 
 const tags = ['service']
+const Version = z.string().meta({ id: 'Version', examples: ['1.4.0'] })
 
 /** /version, /config and /reachability; registered below /api/v1. */
 export const serviceRoutes =
@@ -17,7 +18,7 @@ export const serviceRoutes =
       '/version',
       {
         config: { isReadableInScope: true },
-        schema: { tags, summary: 'Version of this service', response: { 200: z.string(), 401: ErrorReply } },
+        schema: { tags, summary: 'Version of this service', response: { 200: Version, 401: ErrorReply } },
       },
       // A string would be sent as text, unless it is JSON already.
       async (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(version)),

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply } from '../../contract/service.ts'
+import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
@@ -22,6 +23,7 @@ type Dependencies = {
 
 const tags = ['events']
 const pageSize = 1_000
+const refusals = { 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
   'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
 
@@ -65,7 +67,7 @@ export const timelineRoutes =
           summary: 'Events of all tasks, in the order of their ids',
           description: stream,
           querystring: EventsAfter,
-          response: { 200: TaskEvents, 400: ErrorReply, 401: ErrorReply, 429: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskEvents, ...refusals },
         },
       },
       (request, reply) => answer(request, reply, request.query.after),
@@ -83,10 +85,9 @@ export const timelineRoutes =
           querystring: EventsAfter,
           response: {
             200: TaskEvents,
-            400: ErrorReply,
-            404: ErrorReply.extend({ id: z.string() }),
-            429: ErrorReply,
-            503: ErrorReply,
+            204: z.null().describe('The task is over, and so is its stream'),
+            404: TaskMissing,
+            ...refusals,
           },
         },
       },

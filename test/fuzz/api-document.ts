@@ -88,7 +88,8 @@ const checkerOf = (schema: Schema | undefined): z.ZodType | undefined =>
   // The document is JSON that was parsed as a schema above; the library's own type of it is narrower.
   schema && z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
 
-function inlined(value: unknown, document: unknown): unknown {
+/** Puts in place of every reference what it refers to. */
+export function inlined(value: unknown, document: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => inlined(item, document))
   if ('$ref' in value && typeof value.$ref === 'string') return inlined(targetOf(value.$ref, document), document)

@@ -137,8 +137,9 @@ const sessionAlone = ({ path }: Operation, cookie: string): Fault =>
     withHeader(withoutHeader(withoutHeader(draft, 'cookie'), 'x-watcher-csrf'), 'Cookie', cookie),
   )
 
-/** Who only shows a session is not refused for what else comes along. */
-const isJudged = ({ security = [] }: Operation) =>
+/** Reading that is open takes a credential and does not look at it, nor is one that only takes sessions refused for others. */
+const isJudged = ({ method, needsCredential, security = [] }: Operation) =>
+  (needsCredential || !readMethods.includes(method)) &&
   ['jwt', 'deployToken', 'oidc'].some((name) => security.includes(name))
 
 function credentialFaults({ path }: Operation, badCredentials: BadCredentials): Fault[] {

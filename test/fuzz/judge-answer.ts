@@ -30,6 +30,7 @@ export function judgeAnswer({ operation, draft, statuses }: RequestCase, answer:
   if (draft.method === 'HEAD' || status === 204) return complaints
   if (status >= 400) complaints.push(...errorFaults(headers, body))
   const isHere = draft.method === operation.method && isAt(operation.path.split('/'), draft.path.split('/'))
+  if (isHere && !operation.answers.has(status)) complaints.push(`status ${status} is not described`)
   const checker = isHere ? operation.answers.get(status) : undefined
   const isJson = headers.get('content-type')?.includes('json') ?? false
   if (checker && isJson && !checker.safeParse(parsed(body)).success) complaints.push('does not conform to its schema')

@@ -250,27 +250,23 @@ describe('tags are written as they were given', () => {
   test.for([
     [badInputs.B14, ['{{.App}}', '$(id)', '`id`', 'a b', 'a: b # c', '"', "it's", '%s']],
     [badInputs.B15, ['yes', '0123', '1e3', '1_000', '0x1F', 'null', '~', '2024-01-01']],
-  ] as const)(
-    '%s',
-    async ([, tags]) => {
-      for (const tag of tags) {
-        const id = idOf(
-          await world.service.submitTask(
-            aTask({ images: [{ image: 'registry.example/shop', tag }], timeout: 60 }),
-            withToken,
-          ),
-        )
-        await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
-        const file = await world.simulator.git.readFile('gitops', 'apps/shop/.argocd-source-shop.yaml')
-        for (const version of ['1.1', '1.2'] as const)
-          expect(parse(String(file), { version })).toEqual({
-            helm: { parameters: [{ name: 'image.tag', value: tag, forceString: true }] },
-          })
-        expect(String(file)).toMatch(/value: "/)
-      }
-    },
-    120_000,
-  )
+  ] as const)('%s', { timeout: 120_000 }, async ([, tags]) => {
+    for (const tag of tags) {
+      const id = idOf(
+        await world.service.submitTask(
+          aTask({ images: [{ image: 'registry.example/shop', tag }], timeout: 60 }),
+          withToken,
+        ),
+      )
+      await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
+      const file = await world.simulator.git.readFile('gitops', 'apps/shop/.argocd-source-shop.yaml')
+      for (const version of ['1.1', '1.2'] as const)
+        expect(parse(String(file), { version })).toEqual({
+          helm: { parameters: [{ name: 'image.tag', value: tag, forceString: true }] },
+        })
+      expect(String(file)).toMatch(/value: "/)
+    }
+  })
 })
 
 test(badInputs.B16, async () => {

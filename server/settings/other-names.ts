@@ -20,8 +20,6 @@ const refusedSettings: Readonly<Record<string, { when: (value: string) => boolea
 /** Settings that change nothing here, with what a person should know. */
 const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => boolean; note: string }>> = {
   COMMIT_MESSAGE_FORMAT: { when: isGiven, note: 'not available in this version: the default message is used' },
-  WEBHOOK_ENABLED: { when: isOn, note: 'not available in this version: no webhook is called' },
-  MATTERMOST_ENABLED: { when: isOn, note: 'not available in this version: nothing is posted' },
   TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
   OIDC_TOKEN_VALIDATION_INTERVAL: {
     when: isGiven,
@@ -34,8 +32,15 @@ const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => 
   DEV_ENVIRONMENT: { when: isGiven, note: 'without effect' },
 }
 
+/** Each switches on a way of telling others that a task changed. */
+const notificationSwitches = ['WEBHOOK_ENABLED', 'MATTERMOST_ENABLED']
+
 /** Names that are recognised and have no value here. */
-export const otherNames: readonly string[] = [...Object.keys(refusedSettings), ...Object.keys(settingsWithoutEffect)]
+export const otherNames: readonly string[] = [
+  ...Object.keys(refusedSettings),
+  ...Object.keys(settingsWithoutEffect),
+  ...notificationSwitches,
+]
 
 export function refusalsOf(environment: Environment): string[] {
   return Object.entries(refusedSettings)
@@ -44,7 +49,9 @@ export function refusalsOf(environment: Environment): string[] {
 }
 
 export function notesOf(environment: Environment): string[] {
-  return Object.entries(settingsWithoutEffect)
+  const notes = Object.entries(settingsWithoutEffect)
     .filter(([name, { when }]) => when(environment[name] ?? ''))
     .map(([name, { note }]) => `${name} is ${note}`)
+  const switchedOn = notificationSwitches.filter((name) => isOn(environment[name] ?? ''))
+  return switchedOn.length === 0 ? notes : [...notes, `${switchedOn.join(', ')}: notifications are not built yet`]
 }

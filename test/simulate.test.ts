@@ -18,17 +18,17 @@ const histories = [
   { seed: 3, mode: 'safety' },
 ] as const
 
-test('nobody outside is asked while a transaction is open (invariant I15)', async () => {
+test('nobody outside is asked while a transaction is open (invariant I15)', { timeout: 90_000 }, async () => {
   await using database = await createTestDatabase()
   await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
   const [replica] = replicas.running
   if (!replica) throw new Error('no replica')
-  // A call takes long enough to be told from a busy machine.
-  replica.lines.controller.mood = { delayMs: 300 }
+  // A call takes long enough to be told from a busy machine; who waits for the task keeps the process talking meanwhile.
+  replica.lines.controller.mood = { delayMs: 1_000 }
   replicas.gitLine.mood = { delayMs: 50 }
   const images = [{ image: 'registry.example/shop', tag: 'v1' }]
   const { body } = await replica.submitTask(aTask({ images }), withToken)
-  expect(await replica.waitForEnd((body as { id: string }).id)).toMatchObject({ status: 'deployed' })
+  expect(await replica.waitForEnd((body as { id: string }).id, 60_000)).toMatchObject({ status: 'deployed' })
   expect(replica.traffic.callsInTransactions(replicas.gitCalls)).toEqual([])
 })
 

@@ -39,7 +39,11 @@ let broken = 0
 try {
   const waiting = [...plans]
   const work = async () => {
-    for (let plan = waiting.shift(); plan !== undefined; plan = waiting.shift()) if (!(await isGood(plan))) broken += 1
+    for (let plan = waiting.shift(); plan !== undefined; plan = waiting.shift()) {
+      const name = plan.seed
+      const isWell = await isGood(plan).catch((error: unknown) => console.log(`seed ${name} could not be run:`, error))
+      if (!isWell) broken += 1
+    }
   }
   await Promise.all(Array.from({ length: historiesAtOnce }, work))
 } finally {

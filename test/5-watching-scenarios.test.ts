@@ -300,6 +300,15 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'manual_sync_required' })
     })
 
+    test('a sync window that is closed: says so, then fails at the deadline', async ({ expect }) => {
+      const window = { kind: 'deny', schedule: '* * * * *', duration: '1h', manualSync: false, isActive: true } as const
+      world.simulator.controller.setSyncWindows('closed', [window])
+      await anApplication('shut', { more: { project: 'closed' } })
+      const id = await deploy('shut', 'v2', { timeout: 28 })
+      await waitingFor(id, 'sync window')
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'sync_window' })
+    })
+
     test('a Rollout that pauses: says so, then fails at the deadline', async ({ expect }) => {
       await anApplication('paused', {
         workloads: [{ kind: 'Rollout', image: templated('paused'), replicas: 2, pause: true }],

@@ -44,7 +44,7 @@ export function judgeVerdict(view: VerdictView, end: TaskEnd, endedAtMs: number)
     default:
       return endedAtMs < view.witness.row.task.deadlineMs
         ? judgeEarly(view, end, endedAtMs)
-        : judgeAtDeadline(view, end)
+        : judgeAtDeadline(view)
   }
 }
 
@@ -106,7 +106,7 @@ function isDocumented({ witness, settings, isForeignImage }: VerdictView, { caus
 }
 
 /** At the deadline one direct read is enough to see what the controller shows. */
-function judgeAtDeadline(view: VerdictView, end: TaskEnd): Finding {
+function judgeAtDeadline(view: VerdictView): Finding {
   const { witness, faults } = view
   const { deadlineMs } = witness.row.task
   if ((witness.completeAtMs() ?? Number.POSITIVE_INFINITY) > deadlineMs) return 'right'
@@ -120,7 +120,6 @@ function judgeAtDeadline(view: VerdictView, end: TaskEnd): Finding {
   if (lasting.length === 0) return 'excused: unseen: the controller did not show it for ten seconds'
   if (lasting.some((stretch) => mustBeSeen(view, stretch))) return 'missed'
   const isThroughout = lasting.every(({ fromMs, untilMs }) => isTroubled(fromMs, Math.min(untilMs, deadlineMs)))
-  if (end.cause === 'git_refused') return 'right'
   return isThroughout ? 'excused: unseen: calls failed' : 'excused: unseen: the stream and Lists lagged'
 }
 

@@ -176,10 +176,12 @@ describe('searching', () => {
 
   test('among more than 10,000 tasks gives the newest, a capped total and the next page', async () => {
     const project = newProject()
-    await sql`INSERT INTO watcher.tasks
-      (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
-      SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project}, '[]', n, true, true, 'deployed'
-      FROM generate_series(1, 10001) AS n`.execute(database.query)
+    for (let from = 1; from <= 10_001; from += 1_000) {
+      await sql`INSERT INTO watcher.tasks
+        (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+        SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project}, '[]', n, true, true, 'deployed'
+        FROM generate_series(${from}::integer, least(10001, ${from}::integer + 999)) AS n`.execute(database.query)
+    }
     const { list } = createTaskStore(database)
     const first = await list({ project, search: 'MANY', limit: 1 })
     expect(first).toMatchObject({ tasks: [{ timeoutSeconds: 10_001 }], total: { count: 10_000, isCapped: true } })

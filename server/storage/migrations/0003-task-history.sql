@@ -90,8 +90,9 @@ BEGIN
   FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'pg_trgm';
   EXECUTE format('CREATE INDEX IF NOT EXISTS task_groups_searched ON task_groups USING gin (searched %I.gin_trgm_ops)',
     extension_schema);
-  EXECUTE format('CREATE INDEX IF NOT EXISTS tasks_searched ON tasks USING gin (split_part(searched, E''\x02'', 2) %I.gin_trgm_ops)',
-    extension_schema);
+  -- Every search reads what waits to be sorted in, which is 4 MiB by default.
+  EXECUTE format('CREATE INDEX IF NOT EXISTS tasks_searched ON tasks USING gin (split_part(searched, E''\x02'', 2) %I.gin_trgm_ops)
+    WITH (gin_pending_list_limit = 512)', extension_schema);
   RETURN true;
 EXCEPTION
   WHEN insufficient_privilege OR undefined_file OR undefined_object OR feature_not_supported THEN

@@ -1,3 +1,5 @@
+import { quote } from './quote.ts'
+
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
 type ManagedImage = {
   readonly alias: string
@@ -149,9 +151,4 @@ function isParameterPath(path: string): boolean {
     segments.length <= 20 &&
     segments.every((segment) => parameterSegment.test(segment) && !reservedNames.has(segment.replace(/\[.*$/, '')))
   )
-}
-
-/** At most 64 characters of a text from outside, in quotes and on one line. */
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 63)}…` : text)
 }

@@ -3,7 +3,9 @@ import type { Claim } from '../deployments/task.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
+import type { Finding } from './finding.ts'
 import type { WriteBackPlan } from './plan-write-back.ts'
+import { recordFindings } from './record-findings.ts'
 import type { WriteBackOutcome } from './write-back-outcome.ts'
 
 /** A replica's hold on one branch of a repository. */
@@ -27,14 +29,7 @@ export type OpenWrite = {
 /** A write of a cancelled task whose push was begun and never answered: its commit may still arrive. */
 export type LateWrite = { readonly taskId: string; readonly plan: WriteBackPlan; readonly base: string }
 
-/** What the drainer learned of a task's write. */
-export type Finding = {
-  readonly taskId: string
-  readonly outcome: WriteBackOutcome
-  readonly events: readonly NewTaskEvent[]
-}
-
-/** All SQL of `pending_writes` and `repositories`. */
+/** The SQL of `pending_writes` and `repositories`; how findings are recorded stands in record-findings.ts. */
 export function createPendingWriteStore(database: Database) {
   const { query } = database
   const table = (name: keyof Schema) => sql.id(database.settings.schema, name)
@@ -164,9 +159,7 @@ export function createPendingWriteStore(database: Database) {
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        await recordOutcomes(transaction, findings)
-        await recordCommits(transaction, branch, findings)
-        await appendAllEvents(transaction, findings)
+        await recordFindings(transaction, branch, findings)
         return true
       }),
 
@@ -304,79 +297,6 @@ function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
     .where('repositories.fence', '=', claim.fence)
     .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
 }
-
-/** One statement for all findings of a push: there may be hundreds, and their tasks are locked meanwhile. */
-async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
-  const rows = findings.map(({ taskId, outcome }) => ({
-    id: taskId,
-    state: outcome.kind,
-    commit: commitOf(outcome),
-    cause: outcome.kind === 'refused' ? outcome.cause : null,
-    reason: outcome.kind === 'refused' ? outcome.reason : null,
-  }))
-  await transaction
-    .updateTable('pending_writes')
-    .from(foundRows(rows))
-    .whereRef('pending_writes.task_id', '=', 'found.id')
-    .set((build) => ({
-      state: build.ref('found.state'),
-      commit: build.ref('found.commit'),
-      cause: build.ref('found.cause'),
-      reason: build.ref('found.reason'),
-      updated: sql`now()`,
-    }))
-    .execute()
-}
-
-async function recordCommits(
-  transaction: Transaction<Schema>,
-  branch: string,
-  findings: readonly Finding[],
-): Promise<void> {
-  const rows = findings.flatMap(({ taskId, outcome }) => {
-    const commit = commitOf(outcome)
-    return commit === null
-      ? []
-      : [{ id: taskId, commit, repository: 'repository' in outcome ? outcome.repository : '' }]
-  })
-  if (rows.length === 0) return
-  await transaction
-    .updateTable('tasks')
-    .from(foundRows(rows))
-    .whereRef('tasks.id', '=', 'found.id')
-    .set((build) => ({
-      commit: build.ref('found.commit'),
-      repository: build.ref('found.repository'),
-      branch,
-      // now() is when the transaction began, and it may have waited since.
-      updated: sql`clock_timestamp()`,
-    }))
-    .execute()
-}
-
-async function appendAllEvents(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
-  const rows = findings.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
-  if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
-}
-
-type FoundRow = {
-  readonly id: string
-  readonly state: FindingState
-  readonly commit: string | null
-  readonly cause: Schema['pending_writes']['cause']
-  readonly reason: string | null
-  readonly repository: string
-}
-type FindingState = WriteBackOutcome['kind']
-
-/** Rows of our own making as a table; what a row leaves out is null. */
-const foundRows = (rows: readonly Partial<FoundRow>[]) =>
-  sql<FoundRow>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'found'>(
-    sql`found(id uuid, state text, commit text, cause text, reason text, repository text)`,
-  )
-
-const commitOf = (outcome: WriteBackOutcome): string | null =>
-  outcome.kind === 'landed' || outcome.kind === 'unchanged' ? outcome.commit : null
 
 async function appendEvents(
   transaction: Transaction<Schema>,

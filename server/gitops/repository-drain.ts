@@ -1,9 +1,9 @@
-import type { Cause } from '../../contract/cause.ts'
 import type { CommitHistory } from './commit-history.ts'
 import { taskTrailer } from './commit-message.ts'
+import { droppedFinding, type Finding, overdueFinding, refusedFinding, writtenFinding } from './finding.ts'
 import { GitError } from './git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from './git-repository.ts'
-import type { Finding, OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
+import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
 
 export type DrainDeps = {
@@ -100,7 +100,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
       tip = await repository.readTip('fresh')
       plan = await planAt(tip, batch)
     }
-    if (!(await record([...unchangedFindings(plan, tip), ...refusedFindings(plan)], tip.branch))) return stop
+    if (!(await record(findingsOf(plan, tip), tip.branch))) return stop
     if (plan.commits.length === 0) return again
     const taskIds = plan.commits.map(({ taskId }) => taskId)
     const outcome = await repository.push(
@@ -118,26 +118,13 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     return false
   }
 
-  function unchangedFindings(plan: FlushPlan, tip: Tip): readonly Finding[] {
-    return plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, tip.branch))
-  }
+  const placeOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
 
-  function writtenFinding(
-    taskId: string,
-    kind: 'landed' | 'unchanged',
-    commit: string,
-    branch: string,
-    note = '',
-  ): Finding {
-    const detail =
-      kind === 'landed'
-        ? `commit ${commit} pushed to ${branch}${note}`
-        : `${branch} has the tags already, at commit ${commit}${note}`
-    return {
-      taskId,
-      outcome: { kind, commit, repository: claim.repository, branch },
-      events: [{ kind: kind === 'landed' ? 'commit_pushed' : 'commit_unchanged', detail }],
-    }
+  function findingsOf(plan: FlushPlan, tip: Tip): readonly Finding[] {
+    return [
+      ...plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, placeOf(tip))),
+      ...plan.refused.map(({ taskId, reason }) => refusedFinding(taskId, 'override_file_invalid', reason)),
+    ]
   }
 
   async function afterPush(
@@ -175,7 +162,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     const tries = losses === 0 ? '' : `, at try ${losses + 1}`
     const rewound = wasRewound ? '; somebody had set the branch back to an older commit' : ''
     const findings = taskIds.map((taskId, at) =>
-      writtenFinding(taskId, 'landed', commits[at] ?? '', tip.branch, tries + rewound),
+      writtenFinding(taskId, 'landed', commits[at] ?? '', placeOf(tip), tries + rewound),
     )
     losses = 0
     failures = 0
@@ -244,13 +231,8 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   }
 
   function landedFinding(write: OpenWrite, commit: string, tip: Tip): Finding {
-    return writtenFinding(
-      write.taskId,
-      'landed',
-      commit,
-      tip.branch,
-      ', found on the branch after its push had no answer',
-    )
+    const note = ', found on the branch after its push had no answer'
+    return writtenFinding(write.taskId, 'landed', commit, placeOf(tip), note)
   }
 
   /** The trailers since a push was begun; the writes of one push share their base. */
@@ -269,7 +251,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     const plan = await planAt(tip, [write])
     if (plan.unchanged.length === 0 || (await store.hasNewerTask(write.taskId))) return 'push again'
     const commit = (await history.lastChange(claim.repository, tip.commit, write.plan.file)) ?? tip.commit
-    return writtenFinding(write.taskId, 'unchanged', commit, tip.branch)
+    return writtenFinding(write.taskId, 'unchanged', commit, placeOf(tip))
   }
 
   /** Looks for commits of cancelled tasks that arrived late, after their push had been given up. */
@@ -290,7 +272,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
       const landed = (await trailers(write.base)).get(write.taskId)
       if (landed === undefined || !(await repair(write, landed, tip))) continue
       await record(
-        [writtenFinding(write.taskId, 'landed', landed, tip.branch, ' after the task had been cancelled')],
+        [writtenFinding(write.taskId, 'landed', landed, placeOf(tip), ' after the task had been cancelled')],
         tip.branch,
       )
     }
@@ -315,7 +297,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     if (outcome.kind !== 'pushed') return false
     history.recordPush(claim.repository, tip.commit, outcome.commits)
     const note = ` again, on top of commit ${commit} of a cancelled task`
-    await record([writtenFinding(newest.taskId, 'landed', outcome.commits[0] ?? '', tip.branch, note)], tip.branch)
+    await record([writtenFinding(newest.taskId, 'landed', outcome.commits[0] ?? '', placeOf(tip), note)], tip.branch)
     return true
   }
 
@@ -328,27 +310,4 @@ function sharesParameter(one: PlannedWrite['plan'], other: PlannedWrite['plan'])
   return (
     one.file === other.file && one.parameters.some(({ name }) => other.parameters.some((entry) => entry.name === name))
   )
-}
-
-function droppedFinding({ taskId }: { taskId: string }): Finding {
-  const detail = 'nothing was committed: the task was cancelled before its push'
-  return { taskId, outcome: { kind: 'dropped' }, events: [{ kind: 'write_back_skipped', detail }] }
-}
-
-function refusedFinding(taskId: string, cause: Cause, reason: string): Finding {
-  return {
-    taskId,
-    outcome: { kind: 'refused', cause, reason },
-    events: [{ kind: 'write_back_skipped', detail: reason }],
-  }
-}
-
-function refusedFindings({ refused }: FlushPlan): readonly Finding[] {
-  return refused.map(({ taskId, reason }) => refusedFinding(taskId, 'override_file_invalid', reason))
-}
-
-function overdueFinding(write: OpenWrite, lastReason: string): Finding {
-  const why = lastReason === '' ? 'its turn did not come' : lastReason
-  const what = write.state === 'pushing' ? 'whether the commit arrived is not known' : 'nothing was committed'
-  return refusedFinding(write.taskId, 'git_unreachable', `${what} before the time of the task was over: ${why}`)
 }

@@ -1,0 +1,106 @@
+import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
+import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
+import type { ApplicationAnnotations } from './parse-annotations.ts'
+import { quote } from './quote.ts'
+import { type Refusal, refused } from './refusal.ts'
+import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
+import { checkDirectory } from './repository-path.ts'
+
+type Place = {
+  kind: 'place'
+  repository: string
+  branch: string
+  directory: string
+  /** The source that reads override files in this directory, if any. */
+  reader: ApplicationSource | undefined
+}
+
+/** Where the only source of an application reads its override file (spec 2.6, rule 1). */
+export function placeBySource(source: ApplicationSource | undefined): Place | Refusal {
+  if (source === undefined) return refused('not_followed', 'the application has no source to write to')
+  if (source.chart !== undefined || /^oci:/i.test(source.repository)) {
+    return refused('not_followed', 'the source of the application is not a git repository')
+  }
+  const followed = followedBranch(source.targetRevision)
+  if (followed.kind === 'none') return notFollowed(source, followed.why)
+  const directory = checkDirectory(source.path)
+  if (directory.kind === 'fault') return refused('not_followed', `the path of the source ${directory.reason}`)
+  const { branch } = followed
+  return { kind: 'place', repository: source.repository, branch, directory: directory.path, reader: source }
+}
+
+function notFollowed(source: ApplicationSource, why: string): Refusal {
+  const revision = quote(source.targetRevision)
+  return refused('not_followed', `a write-back needs a branch: the targetRevision ${revision} ${why}`)
+}
+
+/** Where the annotations of an application with several sources say (spec 2.6, rule 2). */
+export function placeByAnnotations(
+  application: WriteBackApplication,
+  annotations: ApplicationAnnotations,
+): Place | Refusal {
+  const { writeBackRepository: repository, writeBackBranch: branch, writeBackPath: path } = annotations
+  if (repository === undefined || branch === undefined || path === undefined) {
+    return refused('annotation_invalid', `an application with several sources needs ${missing(annotations)}`)
+  }
+  if (parseBranchName(branch) === undefined) {
+    return refused('annotation_invalid', `write-back-branch ${quote(branch)} is not the name of a branch`)
+  }
+  const directory = checkDirectory(path)
+  if (directory.kind === 'fault') {
+    return refused('annotation_invalid', `write-back-path ${quote(path)} ${directory.reason}`)
+  }
+  if (parseRepositoryAddress(repository) === undefined) return addressNotAllowed(repository, true)
+  const followers = followersOf(application.sources, repository, branch)
+  if (followers.kind === 'refused') return followers
+  const reader = followers.sources.find((source) => isInDirectory(source, directory.path))
+  return { kind: 'place', repository, branch, directory: directory.path, reader }
+}
+
+function missing(annotations: ApplicationAnnotations): string {
+  return [
+    annotations.writeBackRepository === undefined ? 'write-back-repo' : '',
+    annotations.writeBackBranch === undefined ? 'write-back-branch' : '',
+    annotations.writeBackPath === undefined ? 'write-back-path' : '',
+  ]
+    .filter((name) => name !== '')
+    .join(', ')
+}
+
+/** The sources that will see a commit on the branch. A source that follows HEAD may: which branch that is, only git knows. */
+function followersOf(
+  sources: readonly ApplicationSource[],
+  repository: string,
+  branch: string,
+): { kind: 'followers'; sources: readonly ApplicationSource[] } | Refusal {
+  const ofRepository = sources.filter(
+    (source) => source.chart === undefined && isSameRepository(source.repository, repository),
+  )
+  if (ofRepository.length === 0) {
+    return refused('not_followed', 'no source of the application has the repository of write-back-repo')
+  }
+  const following = ofRepository.filter(({ targetRevision }) => {
+    const followed = followedBranch(targetRevision)
+    return followed.kind === 'branch' && (followed.branch === branch || followed.branch === defaultBranch)
+  })
+  return following.length > 0
+    ? { kind: 'followers', sources: following }
+    : refused('not_followed', `no source of the application follows the branch ${quote(branch)}`)
+}
+
+/** A source that is only referred to renders nothing, so it reads no override file. */
+function isInDirectory(source: ApplicationSource, directory: string): boolean {
+  if (source.ref !== undefined && source.path === '') return false
+  const path = checkDirectory(source.path)
+  return path.kind === 'path' && path.path === directory
+}
+
+/** The address itself is not shown: it may hold a password. */
+export function addressNotAllowed(repository: string, isMultiSource: boolean): Refusal {
+  const [, protocol] = /^([a-z+-]{1,16}):/i.exec(repository.trim()) ?? []
+  const found = protocol === undefined ? 'this is none of them' : `not ${protocol}`
+  return refused(
+    isMultiSource ? 'annotation_invalid' : 'git_refused',
+    `repository address not allowed: use ssh://user@host/path, user@host:path or https://host/path, ${found}`,
+  )
+}

@@ -139,7 +139,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
           background.use(async () => claim.owner === replica.id() && tasks.saveBaseline(claim, baseline)),
         saveProgress: async (claim, change, news) => {
           const isHeld = claim.owner === replica.id() && (await tasks.saveProgress(claim, change, news))
-          if (isHeld) feed.written()
+          if (isHeld && news.length > 0) feed.written()
           return isHeld
         },
         finish: async (claim, end) => {

@@ -44,8 +44,12 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
         onTrouble: (error) => troubles.push(error),
       }),
     )
-  const insert = (id: string) => database.query.insertInto('tasks').values(aTask(id)).execute()
-  return { watched, troubles, claim, start, insert }
+  const insert = (id: string, change: { owner?: string } = {}) =>
+    database.query
+      .insertInto('tasks')
+      .values({ ...aTask(id), ...change })
+      .execute()
+  return { owner, watched, troubles, claim, start, insert }
 }
 
 /** What is there at the start is claimed at once. */
@@ -79,5 +83,16 @@ test('a task whose claim was made but never answered is claimed again by the nex
   const id = makeTaskId(new Date())
   await insert(id)
   await expect.poll(() => isLost, { timeout: 5_000 }).toBe(false)
+  await expect.poll(() => watched, { timeout: 5_000 }).toEqual([id])
+})
+
+test('a task that was accepted without an answer is claimed by the next sweep', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { owner, watched, claim, start, insert } = await anOwner(stack, (given) => given)
+  const owned = start()
+  await untilStartIsOver(claim)
+  const id = makeTaskId(new Date())
+  await insert(id, { owner })
+  owned.noteUnanswered()
   await expect.poll(() => watched, { timeout: 5_000 }).toEqual([id])
 })

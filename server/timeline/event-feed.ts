@@ -45,8 +45,10 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
   const reading = repeat(read, lookIntervalMs, onTrouble, restMs)
 
   const number = async () => {
-    for (let ids = await events.number(); ids.length > 0; ids = await events.number()) {
-      for (const id of ids) wakeUps.send('event', id)
+    for (let isAll = false; !isAll; ) {
+      const numbered = await events.number()
+      for (const id of numbered.taskIds) wakeUps.send('event', id)
+      isAll = numbered.isAll
     }
   }
   const numbering = repeat(number, lookIntervalMs, onTrouble, restMs)

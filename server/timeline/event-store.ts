@@ -13,12 +13,13 @@ export function createEventStore(database: Database) {
   return {
     /**
      * Gives committed events their position, by the function number_events of the schema (decision 0092).
-     * @returns the ids of the tasks whose events were numbered; none when no event was left without a position
+     * @returns the tasks whose events were numbered, and whether none may be left without a position
      */
-    async number(): Promise<readonly string[]> {
+    async number(): Promise<{ taskIds: ReadonlySet<string>; isAll: boolean }> {
       const { rows } = await sql<{ tasks: readonly string[] }>`
         SELECT ${sql.id(settings.schema, 'number_events')}(${numberedAtOnce}) AS tasks`.execute(query)
-      return rows[0]?.tasks ?? []
+      const tasks = rows[0]?.tasks ?? []
+      return { taskIds: new Set(tasks), isAll: tasks.length < numberedAtOnce }
     },
 
     async newest(): Promise<number> {

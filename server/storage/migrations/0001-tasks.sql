@@ -58,10 +58,9 @@ CREATE TABLE event_counter (last bigint NOT NULL);
 INSERT INTO event_counter VALUES (0);
 
 -- Gives committed events their position, in one short transaction at a time over all replicas (decision 0092). Relies on
--- READ COMMITTED: what is numbered is looked for after the wait for the counter. Returns the tasks of these events.
+-- READ COMMITTED: what is numbered is looked for after the wait for the counter. Returns the task of each of these events.
 CREATE FUNCTION number_events(at_most integer) RETURNS uuid[] LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
-  given bigint;
   tasks uuid[];
 BEGIN
   IF NOT EXISTS (SELECT FROM task_events WHERE position IS NULL) THEN
@@ -76,8 +75,8 @@ BEGIN
     FROM waiting, event_counter WHERE task_events.row_id = waiting.row_id
     RETURNING task_id
   )
-  SELECT count(*), coalesce(array_agg(DISTINCT task_id), '{}') INTO given, tasks FROM numbered;
-  UPDATE event_counter SET last = last + given;
+  SELECT coalesce(array_agg(task_id), '{}') INTO tasks FROM numbered;
+  UPDATE event_counter SET last = last + cardinality(tasks);
   RETURN tasks;
 END
 $$;

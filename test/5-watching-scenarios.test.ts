@@ -305,7 +305,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       world.simulator.controller.setSyncWindows('closed', [window])
       await anApplication('shut', { more: { project: 'closed' } })
       const id = await deploy('shut', 'v2', { timeout: 28 })
-      await waitingFor(id, 'sync window')
+      await waitingFor(id, 'an active deny window')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'sync_window' })
     })
 

@@ -219,7 +219,7 @@ describe('a kept SSH connection on which nothing comes back any more', () => {
   }
 
   test('is given up before the limit of a command, which goes on over a fresh one', async () => {
-    const { proxy, repository, tip } = await openThroughProxy(12_000)
+    const { proxy, repository, tip } = await openThroughProxy(14_000)
     proxy.strand()
     expect(await repository.readTip('fresh')).toEqual(tip)
   })
@@ -228,7 +228,7 @@ describe('a kept SSH connection on which nothing comes back any more', () => {
     { what: 'a fetch', use: (repository: GitRepository) => repository.readTip('fresh') },
     { what: 'reading a large file', use: (repository: GitRepository, tip: Tip) => repository.readFiles(tip, [file]) },
   ])('is not met again after $what that took too long', async ({ use }) => {
-    const { proxy, repository, tip } = await openThroughProxy(4_000)
+    const { proxy, repository, tip } = await openThroughProxy(6_000)
     proxy.strand()
     await expect(use(repository, tip)).rejects.toMatchObject({ code: 'timed_out' })
     expect((await repository.readFiles(await repository.readTip('fresh'), [file])).get(file)).toMatchObject({

@@ -266,6 +266,8 @@ describe('answers', () => {
   )
 })
 
+// Not measured yet: gitops_lock_wait_duration_seconds, gitops_batch_size, gitops_writeback_skipped_unvalidated and
+// unauthenticated_reads.
 describe('metrics of the same meaning keep their names', () => {
   test.for([
     'failed_deployment',

@@ -233,6 +233,26 @@ describe('claims', () => {
     expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })
   })
 
+  test('progress of many tasks is saved together, each with its events and by its claim', async () => {
+    const tasks = createTaskStore(database)
+    const owner = await aReplica()
+    const mine = Array.from({ length: 3 }, () => aTask())
+    for (const task of mine) await tasks.accept({ task, closed: neverClosed, owner })
+    const claims = mine.map(({ id }, at) => ({ taskId: id, owner, fence: at === 1 ? '7' : '1' }))
+    const saved = claims.map((claim, at) =>
+      tasks.saveProgress(claim, { progress: `step ${at}` }, [
+        { kind: 'note', detail: `first of ${at}` },
+        { kind: 'note', detail: `second of ${at}, cut inside of \ud83d` },
+      ]),
+    )
+    expect(await Promise.all(saved)).toEqual([true, false, true])
+    for (const [at, { id }] of mine.entries()) {
+      expect((await tasks.find(id))?.progress).toBe(at === 1 ? undefined : `step ${at}`)
+      const notes = (await eventsOf(id)).filter(({ kind }) => kind === 'note').map(({ detail }) => detail)
+      expect(notes).toEqual(at === 1 ? [] : [`first of ${at}`, `second of ${at}, cut inside of \ufffd`])
+    }
+  })
+
   test('a task that its owner has lost from memory is claimed by it again', async () => {
     const tasks = createTaskStore(database)
     const owner = await aReplica()

@@ -383,6 +383,12 @@ test('nothing of our own environment reaches git', async () => {
   expect(local).not.toHaveProperty('GIT_SSH_COMMAND')
 })
 
+test('a cache folder that somebody deleted does not keep the process from ending', async () => {
+  const { access, settings } = await openAccess()
+  await rm(settings.repoCachePath, { recursive: true })
+  await access[Symbol.asyncDispose]()
+})
+
 describe('a damaged cache', () => {
   async function cacheOf(access: { folder: string }) {
     const names = await readdir(access.folder)

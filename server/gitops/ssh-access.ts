@@ -51,7 +51,7 @@ export async function openSshAccess(
     },
     checkKey: () => checkSshKey(settings, secrets, base),
     async close() {
-      const entries = await readdir(secrets, { withFileTypes: true })
+      const entries = await readdir(secrets, { withFileTypes: true }).catch(() => []) // somebody may have deleted it
       const sockets = entries.filter((entry) => entry.isSocket()).map(({ name }) => path.join(secrets, name))
       await Promise.all(sockets.map((socket) => endConnection(socket, base)))
     },

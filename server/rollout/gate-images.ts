@@ -138,12 +138,18 @@ function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence):
   return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'declared' } : notThere
 }
 
+/** Whether the look at the Pods that strict mode asks for is still to come. */
+export function isVerificationUnread({ application, observation: { tree }, settings }: GateContext): boolean {
+  return settings.isStrict && (tree?.value === undefined || tree.version !== application.version)
+}
+
 /** Strict mode: every Pod of a wanted repository that is neither ending nor completed runs the wanted tag. */
-export function gateVerified({ application, observation, settings, wanted }: GateContext): Gate {
+export function gateVerified(context: GateContext): Gate {
+  const { observation, settings, wanted } = context
   if (!settings.isStrict) return open('V')
-  const { tree } = observation
-  if (tree?.value === undefined || tree.version !== application.version) return closed('V', 'a look at the Pods')
-  const live = tree.value.pods.filter(({ reason }) => !['Terminating', 'Completed', 'Succeeded'].includes(reason ?? ''))
+  if (isVerificationUnread(context)) return closed('V', 'a look at the Pods')
+  const pods = observation.tree?.value?.pods ?? []
+  const live = pods.filter(({ reason }) => !['Terminating', 'Completed', 'Succeeded'].includes(reason ?? ''))
   const old = live.find(({ images }) =>
     wanted.some((image) =>
       imagesOf(image, images, settings).some((running) => !isImageRunning(image, [running], settings)),

@@ -832,6 +832,11 @@ describe('at the deadline', () => {
     expect(late.end).toMatchObject({ status: 'failed', cause: 'timeout' })
   })
 
+  test('in strict mode the look at the Pods is waited for', () => {
+    const waiting = judge([beforeCommit, lastLook], { settings: { isStrict: true } })
+    expect(waiting).toMatchObject({ end: undefined, wanted: [{ kind: 'tree' }] })
+  })
+
   test('an ancestry that is still being looked up is waited for', () => {
     const ofOthers = { ...lastLook, revision: aSha('d') }
     const waiting = judge([beforeCommit, ofOthers])

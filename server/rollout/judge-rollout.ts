@@ -1,7 +1,7 @@
 import type { TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import { confirmEnding } from './confirm-ending.ts'
-import { isImageUnproven } from './gate-images.ts'
+import { isImageUnproven, isVerificationUnread } from './gate-images.ts'
 import { wantedRelations } from './gate-revision.ts'
 import type { AwaitedCommit, GateContext } from './gates.ts'
 import { judgeDeadline } from './judge-deadline.ts'
@@ -121,7 +121,7 @@ function nextEnding(look: Look, standstill: Standstill | undefined): Ending | un
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */
 function isAboutToKnow({ context, gates }: Look): boolean {
-  if (gates.othersAreOpen) return isImageUnproven(context)
+  if (gates.othersAreOpen) return isImageUnproven(context) || (gates.isOpen('I') && isVerificationUnread(context))
   return gates.closed.every(({ name }) => name === 'R' || name === 'I') && wantedRelations(context).length > 0
 }
 

@@ -26,19 +26,18 @@ await using postgres = await startBenchPostgres()
 console.log(describeMachine())
 console.log(await describeRoundTrips(postgres.url))
 const bare = await startBareRoute(postgres.url)
-const rows: string[][] = []
-await measureTable('empty')
+const heading = ['table, connections', 'bare/s', 'p99 ms', 'service/s', 'p99 ms', 'ratio', `>= ${bar}`]
+console.log(renderTable(heading, await measureTable('empty')))
 if (!process.argv.includes('--empty-only')) {
   const began = performance.now()
   await loadHistory(postgres.url, historyTasks)
   console.log(`loaded ${historyTasks} tasks in ${((performance.now() - began) / 1000).toFixed(0)} s`)
-  await measureTable('1,000,000 tasks')
+  console.log(renderTable(heading, await measureTable('1,000,000 tasks')))
 }
 bare.stop()
-const heading = ['table, connections', 'bare/s', 'p99 ms', 'service/s', 'p99 ms', 'ratio', `>= ${bar}`]
-console.log(renderTable(heading, rows))
 
-async function measureTable(table: string): Promise<void> {
+async function measureTable(table: string): Promise<string[][]> {
+  const rows: string[][] = []
   await using service = await startService({ databaseUrl: postgres.url, settings })
   for (const url of [bare.url, service.url]) await submitFor(url, 16, warmUpMs)
   for (const connections of [1, 64]) {
@@ -49,6 +48,7 @@ async function measureTable(table: string): Promise<void> {
     }
     rows.push(rowOf(`${table}, ${connections}`, loads))
   }
+  return rows
 }
 
 function rowOf(name: string, loads: readonly { bare: Load; service: Load }[]): string[] {

@@ -46,6 +46,7 @@ export function inBatches<Item, Result>(
   const settle = async (batch: readonly Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await work(batch.map(({ item }) => item))
+      if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`)
       for (const [at, result] of results.entries()) batch[at]?.resolve(result)
     } catch (error) {
       if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((one) => settle([one])))

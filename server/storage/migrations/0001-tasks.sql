@@ -59,7 +59,9 @@ INSERT INTO event_counter VALUES (0);
 
 -- Gives committed events their position, in one short transaction at a time over all replicas (decision 0092). Relies on
 -- READ COMMITTED: what is numbered is looked for after the wait for the counter. Returns the task of each of these events.
-CREATE FUNCTION number_events(at_most integer) RETURNS uuid[] LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- Its plans are kept, also from when the tables were small, hence no scans of whole tables.
+CREATE FUNCTION number_events(at_most integer) RETURNS uuid[] LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   tasks uuid[];
 BEGIN

@@ -37,7 +37,7 @@ $$;
 -- and 0185); one with an Idempotency-Key comes alone. They belong to `new_owner` from the beginning, if there is one.
 --
 -- It relies on READ COMMITTED, where each statement of a function sees what was committed before it began: so whoever
--- waited sees what he waited for. Its plans are kept, also from when the tables were small, hence no scans of whole tables.
+-- waited sees what he waited for. Its plans are kept, as those of number_events.
 --
 -- Returns for each task {"created": …, "superseded": […]}, or {"known": …} for a key that was used within a day. Where the
 -- lock refuses one it refuses all.

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { createTemplate } from '../support/template-database.ts'
 import { checkHistory } from './check-history.ts'
 import type { Evidence } from './evidence.ts'
 import { type HistoryPlan, planHistory } from './plan-history.ts'
@@ -35,6 +36,7 @@ console.log(`${plans.length} histories at commit ${commit}; repeat one with: npm
 
 const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-simulate-'))
 const postgres = await startEmbeddedPostgres({ directory: folder, durable: false })
+await createTemplate(postgres.url)
 let broken = 0
 try {
   const waiting = [...plans]
@@ -66,7 +68,7 @@ async function isGood(plan: HistoryPlan): Promise<boolean> {
   const name = `history_${plan.seed}_${plan.mode}`
   const admin = new Client({ connectionString: postgres.url })
   await admin.connect()
-  await admin.query(`CREATE DATABASE ${name}`).finally(() => admin.end())
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE watcher_template`).finally(() => admin.end())
   const databaseUrl = Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
   const evidence = await runHistory(plan, databaseUrl)
   const violations = checkHistory(evidence)

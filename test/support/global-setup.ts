@@ -1,12 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { buildUi } from '../../launcher/build-ui.mjs'
-import { openDatabase } from '../../server/storage/database.ts'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
-import { migrate } from '../../server/storage/migrate.ts'
+import { createTemplate } from './template-database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -33,21 +31,4 @@ export default async function prepareServices(project: TestProject): Promise<() 
     await postgres.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function createTemplate(adminUrl: string): Promise<void> {
-  const admin = new Client({ connectionString: adminUrl })
-  await admin.connect()
-  await admin.query('CREATE DATABASE watcher_template')
-  await migrateDatabase(Object.assign(new URL(adminUrl), { pathname: '/watcher_template' }).href)
-  await admin.query('ALTER DATABASE watcher_template WITH ALLOW_CONNECTIONS false IS_TEMPLATE true')
-  await admin.end()
-}
-
-async function migrateDatabase(connectionString: string): Promise<void> {
-  const settings = { connection: { connectionString }, schema: 'watcher', maxConnections: 2, connectTimeoutMs: 10_000 }
-  await using database = openDatabase(settings, (error) => {
-    throw error
-  })
-  await migrate(database)
 }

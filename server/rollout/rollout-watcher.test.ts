@@ -153,6 +153,20 @@ describe('commits of one application that land one after another', () => {
     expect(world.reads.refresh).toBe(1)
   })
 
+  test('share the read before them for ten seconds, as long as one is on its way', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    for (let at = 0; at < 20; at += 1) {
+      watcher.watch([anotherTask(String(at))])
+      await clock.advanceTo((at + 1) * 450)
+    }
+    expect(world.reads.get).toBe(1)
+    for (let at = 0; at < 20; at += 1) watcher.outcome(String(at), landed('1'))
+    watcher.watch([anotherTask('20')])
+    await clock.advanceTo(9_001)
+    expect(world.reads.get).toBe(2)
+  })
+
   test('are refreshed at once when the last of them ends without a commit', async () => {
     const { watcher, clock, world } = aWatcher({ decideWriteBack })
     await using _ = watcher

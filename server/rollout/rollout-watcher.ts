@@ -20,6 +20,7 @@ import { createWriteBackDecisions, initialWriteBack } from './write-back-decisio
 /** Tasks are looked at again after this long at the latest, should a wake-up have been lost. */
 const lookAgainMs = 15_000
 const sharedReadMs = 1_000
+const sharedInBurstMs = 10_000
 
 /**
  * Watches applications until the verdict on each task is confirmed: whatever is seen or found out wakes the tasks of its
@@ -88,8 +89,17 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     appOfTask.set(task.id, application)
     const state = stateOf(task)
     application.tasks.set(task.id, state)
-    if (!wasReadLately(application, clock.nowMs())) perform(application, state, { kind: 'read' })
+    if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
+  }
+
+  /** Tasks for one application often come together; what one of them has just read serves them all. */
+  const isReadFor = ({ known: { newest }, directRead, tasks }: WatchedApplication<Plan>, task: WatchedTask) => {
+    if (newest === undefined || directRead?.result !== 'read') return false
+    const agoMs = clock.nowMs() - directRead.askedAtMs
+    // The verdict on a commit hardly depends on the baseline, and nothing of theirs is rolled out before it is pushed.
+    const isBurst = hasCommitsOnTheirWay({ tasks }) && deps.decideWriteBack(task, newest).kind === 'write'
+    return agoMs < (isBurst ? sharedInBurstMs : sharedReadMs)
   }
 
   const stateOf = (task: WatchedTask): TaskState<Plan> => ({
@@ -184,7 +194,3 @@ function* watchedAs<Plan>(
   const candidates = [applications.get(name), applications.get(`${namespace}/${name}`)]
   for (const application of candidates) if (application !== undefined) yield application
 }
-
-/** Tasks for one application often come together; what one of them has just read serves them all. */
-const wasReadLately = ({ known, directRead }: WatchedApplication<unknown>, nowMs: number) =>
-  known.newest !== undefined && directRead?.result === 'read' && nowMs - directRead.askedAtMs < sharedReadMs

@@ -147,9 +147,12 @@ describe('tasks that come together', () => {
     const [late] = await database.query.transaction().execute(async (transaction) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${waiting.app}, 0))`.execute(transaction)
       const all = [waiting, ...others].map((task) => tasks.accept({ task, closed: neverClosed }))
-      await Promise.all(all.slice(1))
+      // As many as there may be statements at once, each with nothing but one that has to wait.
+      for (const _ of others) all.push(tasks.accept({ task: aTask({ app: waiting.app }), closed: neverClosed }))
+      await Promise.all(all.slice(1, 1 + others.length))
+      await tasks.accept({ task: aTask(), closed: neverClosed })
       expect(await tasks.find(waiting.id)).toBeUndefined()
-      return all.slice(0, 1).map((accepted) => ({ accepted }))
+      return all.map((accepted) => ({ accepted }))
     })
     expect(await late?.accepted).toMatchObject({ kind: 'accepted' })
   })

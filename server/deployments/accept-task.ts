@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Interval } from '../locks/lockdown-times.ts'
 import { storedLockOf } from '../locks/stored-lock.ts'
@@ -35,6 +35,9 @@ type Answer =
 
 const acceptedTogether = 64
 const batchesAtOnce = 2
+/** How long a batch waits for a lock: who has to wait longer must not keep the others waiting. */
+const patienceOfBatch = sql`set_config('lock_timeout', '500ms', true)`
+const anyPatience = sql`NULL`
 
 /**
  * Gives the function that stores a task with its events and its audit entry and cancels what it supersedes, in one round
@@ -45,30 +48,30 @@ const batchesAtOnce = 2
  * DeployLockUnknownError if outside of the times that are known.
  */
 export function createAcceptTask(database: Database): (submission: Submission) => Promise<Acceptance> {
-  const accept = (submissions: readonly Submission[]) =>
-    // Of several each is tried again alone.
-    submissions.length > 1 ? acceptAll(database, submissions) : retryConflicts(() => acceptAll(database, submissions))
-  const acceptTogether = inBatches(accept, {
-    atMost: acceptedTogether,
-    atOnce: batchesAtOnce,
-    keyOf: ({ task }: Submission) => task.app,
-  })
-  return async (submission) => {
-    if (!submission.use) return acceptTogether(submission)
-    const [acceptance] = await accept([submission]) // waits for whoever uses the key
+  const acceptAlone = async (submission: Submission): Promise<Acceptance> => {
+    const [acceptance] = await retryConflicts(() => acceptAll(database, [submission]))
     if (!acceptance) throw new Error('accept_tasks gave no answer')
     return acceptance
   }
+  const acceptTogether = inBatches((batch: readonly Submission[]) => acceptAll(database, batch, patienceOfBatch), {
+    alone: acceptAlone,
+    atMost: acceptedTogether,
+    atOnce: batchesAtOnce,
+    keyOf: ({ task }) => task.app,
+  })
+  // One with a key waits for whoever uses the key.
+  return (submission) => (submission.use ? acceptAlone(submission) : acceptTogether(submission))
 }
 
 async function acceptAll(
   { query, settings }: Database,
   submissions: readonly Submission[],
+  patience: RawBuilder<unknown> = anyPatience,
 ): Promise<readonly Acceptance[]> {
   const newest = submissions.at(-1)
   if (!newest) return []
   const { closed, owner } = newest // what it knows is true of all
-  const accept = sql<{ answers: Answer[] }>`SELECT ${sql.id(settings.schema, 'accept_tasks')}(
+  const accept = sql<{ answers: Answer[] }>`SELECT ${patience}, ${sql.id(settings.schema, 'accept_tasks')}(
     ${JSON.stringify(submissions.map(rowOf))}, ${owner ?? null}, ${rangeText(closed.known)},
     ${`{${closed.intervals.map(rangeText).join()}}`}
   ) AS answers`

@@ -14,6 +14,7 @@ const restMs = 20
 /** Gives the function that stores what a task waits for and what was observed, and says whether the claim still holds. */
 export function createSaveProgress(database: Database) {
   const save = inBatches((all: readonly Progress[]) => saveAll(database, all), {
+    alone: async (one) => (await saveAll(database, [one])).includes(true),
     atMost: savedTogether,
     atOnce: 1,
     keyOf: ({ claim }) => claim.taskId,

@@ -13,7 +13,12 @@ function someWork(refuse: (item: string) => boolean = () => false, code = '22P02
   }
   return { batches, work }
 }
-const anyKey = { atMost: 10, atOnce: 1, keyOf: (item: string) => item }
+const anyKey = {
+  atMost: 10,
+  atOnce: 1,
+  keyOf: (item: string) => item,
+  alone: async (item: string) => `${item} alone`,
+}
 
 test('what comes while a batch runs is the next one, and everybody gets his own result', async () => {
   const { batches, work } = someWork()
@@ -37,10 +42,14 @@ test.for<[string, { atMost?: number; atOnce?: number }, string[], string[][]]>([
 
 test('an item that the database refuses harms no other one', async () => {
   const { batches, work } = someWork((item) => item === 'bad')
-  const run = inBatches(work, anyKey)
-  const results = await Promise.allSettled(['a', 'bad', 'c'].map(run))
-  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-  expect(batches).toEqual([['a', 'bad', 'c'], ['a'], ['bad'], ['c']])
+  const bad = Promise.withResolvers<string>()
+  const run = inBatches(work, { ...anyKey, alone: (item) => (item === 'bad' ? bad.promise : anyKey.alone(item)) })
+  const isBad = run('bad')
+  expect(await Promise.all(['a', 'b'].map(run))).toEqual(['a alone', 'b alone'])
+  expect(await run('c')).toBe('C') // while the bad one still waits
+  bad.reject(new Error('it is bad'))
+  await expect(isBad).rejects.toThrow('it is bad')
+  expect(batches).toEqual([['bad', 'a', 'b'], ['c']])
 })
 
 test.for(['08006', '57P01'])('after %s nobody knows what was done, so nothing is done again', async (code) => {

@@ -1,6 +1,8 @@
 import { DatabaseError } from 'pg'
 
-type Batching<Item> = {
+type Batching<Item, Result> = {
+  /** What becomes of an item whose batch the database has refused; no other item waits for it. */
+  readonly alone: (item: Item) => Promise<Result>
   /** Items of one batch. */
   readonly atMost: number
   /** Batches under way at once. */
@@ -19,13 +21,13 @@ type Waiting<Item, Result> = {
 
 /**
  * Lets callers share statements: what comes while `work` runs waits and is done together, in the order it came. Alone it
- * is done at once. A batch that the database has refused is tried item by item, so that a bad one harms nobody else.
+ * is done at once. The items of a batch that the database has refused are tried alone, so that a bad one harms nobody else.
  *
  * @param work gives a result for each item, in their order
  */
 export function inBatches<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { atMost, atOnce, keyOf, restMs = 0 }: Batching<Item>,
+  { alone, atMost, atOnce, keyOf, restMs = 0 }: Batching<Item, Result>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
@@ -49,8 +51,10 @@ export function inBatches<Item, Result>(
       if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`)
       for (const [at, result] of results.entries()) batch[at]?.resolve(result)
     } catch (error) {
-      if (batch.length > 1 && isUndone(error)) await Promise.all(batch.map((one) => settle([one])))
-      else for (const { reject } of batch) reject(error)
+      for (const { item, resolve, reject } of batch) {
+        if (isUndone(error)) alone(item).then(resolve, reject)
+        else reject(error)
+      }
     }
   }
 

@@ -57,10 +57,6 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'tasks are accepted at isolation level read committed only: see default_transaction_isolation';
   END IF;
-  -- One that has to wait must not keep the others waiting: each is tried again alone.
-  IF cardinality(submissions) > 1 THEN
-    PERFORM set_config('lock_timeout', '500ms', true);
-  END IF;
 
   -- Waits for whoever is using the key. A use that was rolled back is none.
   IF use.key IS NOT NULL THEN

@@ -115,6 +115,8 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {
       if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
       http.register(cookie)
+      // A change with a cookie and without its header is refused for that, before its body is looked at.
+      http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
       if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
       http.register(signInRoutes({ ...users, publicUrl }))
       const sessionOf = async (request: FastifyRequest) => {

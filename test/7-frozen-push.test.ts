@@ -78,22 +78,22 @@ type Case = {
 }
 
 const cases: readonly Case[] = [
-  { what: 'and the newer task commits meanwhile', newer: 'v3', ends: 'v3', written: ['v1', 'v3'] },
+  { what: 'the newer one commits meanwhile', newer: 'v3', ends: 'v3', written: ['v1', 'v3'] },
   {
-    what: 'and the newer task commits on top of somebody else',
+    what: 'the newer one commits on top of a rival',
     newer: 'v3',
     rival: 'meanwhile',
     ends: 'v3',
     written: ['v1', 'v3'],
   },
   {
-    what: 'and the newer task finds its tag on the branch: the late commit is covered by that tag again',
+    what: 'the newer one finds its tag there',
     newer: 'v1',
     ends: 'v1',
     written: ['v1', 'v2', 'v1'],
   },
   {
-    what: 'and somebody else commits on top of the late commit: nothing of theirs is undone',
+    what: 'a rival commits on top of the late one',
     newer: 'v1',
     rival: 'on top',
     ends: 'v9',

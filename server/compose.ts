@@ -79,8 +79,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const keyMistake = await access.checkSshKey()
   if (keyMistake !== undefined) throw new SettingsError([keyMistake])
 
+  await migrate(settings.database)
   const database = opened.use(openDatabase(settings.database, onTrouble))
-  await migrate(database)
   const wakeUps = opened.use(createWakeUps(database, onTrouble))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openDatabase } from '../../server/storage/database.ts'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
 import { migrate } from '../../server/storage/migrate.ts'
 import { raceLock } from '../../test/support/race-lock.ts'
@@ -12,8 +11,7 @@ const postgres = await startEmbeddedPostgres({ directory: folder, durable: true 
 try {
   const connection = { connectionString: postgres.url }
   const settings = { connection, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 10_000 }
-  await using database = openDatabase(settings, console.error)
-  await migrate(database)
+  await migrate(settings)
   const result = await raceLock({ settings, url: postgres.url, rounds: 300, limitMs: 10 * 60_000 })
   const { submissions, rounds, accepted, slipped, slowestSetMs } = result
   console.log(

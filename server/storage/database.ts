@@ -18,13 +18,20 @@ export type Database = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. */
-export function openDatabase(settings: DatabaseSettings, onIdleError: (error: Error) => void): Database {
+/**
+ * Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. A query
+ * without an answer after `queryTimeoutMs` is given up.
+ */
+export function openDatabase(
+  settings: DatabaseSettings,
+  onIdleError: (error: Error) => void,
+  queryTimeoutMs = 5_000,
+): Database {
   const pool = new Pool({
     ...settings.connection,
     max: settings.maxConnections,
     connectionTimeoutMillis: settings.connectTimeoutMs,
-    query_timeout: 5_000,
+    query_timeout: queryTimeoutMs,
     application_name: 'deployment-watcher',
   })
   let isClosing = false

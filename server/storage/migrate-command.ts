@@ -1,12 +1,10 @@
 import { readSettings, SettingsError } from '../settings.ts'
-import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
 
 /** `npm run migrate`: the migrations alone, with the service's own settings. */
 async function migrateAlone(): Promise<void> {
   const { settings } = readSettings(process.env)
-  await using database = openDatabase(settings.database, (error) => console.error(`database: ${error.message}`))
-  await migrate(database)
+  await migrate(settings.database)
   console.log(`the schema ${settings.database.schema} is up to date`)
 }
 

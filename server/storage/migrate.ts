@@ -1,8 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
-import type { Database } from './database.ts'
+import { type DatabaseSettings, openDatabase } from './database.ts'
 
+/** For one statement of a migration, and for the migrations of a replica that came first. */
+const statementTimeoutMs = 600_000
 const folder = new URL('./migrations/', import.meta.url)
 
 const numberedSqlFiles = (schema: string): MigrationProvider => ({
@@ -21,8 +23,10 @@ const numberedSqlFiles = (schema: string): MigrationProvider => ({
 })
 
 /** Brings the schema up to this version's migrations. Replicas that start together wait for each other's lock. */
-export async function migrate(database: Database): Promise<void> {
-  const { schema } = database.settings
+export async function migrate(settings: DatabaseSettings): Promise<void> {
+  const { schema } = settings
+  // A connection that breaks while nobody uses it is made anew.
+  await using database = openDatabase({ ...settings, maxConnections: 2 }, () => undefined, statementTimeoutMs)
   const migrator = new Migrator({
     db: database.query,
     provider: numberedSqlFiles(schema),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
-import { openDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
 
 test('the tables are made by an account that may create no extension, without the index for searching', async () => {
@@ -24,14 +23,11 @@ test('the tables are made by an account that may create no extension, without th
       connectTimeoutMs: 10_000,
     }
     const index = async () => (await owner.query(`SELECT to_regclass('watcher.tasks_searched') AS index`)).rows[0].index
-    {
-      await using database = openDatabase(settings, () => undefined)
-      await migrate(database)
-      expect(await index()).toBeNull()
-      await owner.query('CREATE EXTENSION pg_trgm SCHEMA public')
-      await owner.query('SELECT watcher.add_search_index()')
-      expect(await index()).not.toBeNull()
-    }
+    await migrate(settings)
+    expect(await index()).toBeNull()
+    await owner.query('CREATE EXTENSION pg_trgm SCHEMA public')
+    await owner.query('SELECT watcher.add_search_index()')
+    expect(await index()).not.toBeNull()
     await owner.end()
   } finally {
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)

@@ -58,16 +58,19 @@ function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
 
 const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
 
-/** A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. */
+/**
+ * A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. What an answer shows may
+ * be as young as the answer, `answeredAtMs`.
+ */
 export function rememberBadPods(
   known: ReadonlyMap<string, BadPodMemory>,
   bad: readonly BadPod[],
-  readAtMs: number,
+  answeredAtMs: number,
 ): ReadonlyMap<string, BadPodMemory> {
   return new Map(
     bad.map((pod) => {
       const earlier = known.get(badPodKey(pod))
-      return [badPodKey(pod), { sinceMs: earlier?.sinceMs ?? readAtMs, reads: (earlier?.reads ?? 0) + 1 }]
+      return [badPodKey(pod), { sinceMs: earlier?.sinceMs ?? answeredAtMs, reads: (earlier?.reads ?? 0) + 1 }]
     }),
   )
 }

@@ -512,6 +512,13 @@ describe('Pods of a wanted image that cannot start', () => {
     })
   })
 
+  test('a read that was answered late does not shorten the grace: what it shows may be as young as the answer', () => {
+    const slow = { ...progressing, atMs: 13_000, seen: { tree: tree([pod('CrashLoopBackOff')], 10_000) } }
+    const at = (atMs: number) => looksWith([pod('CrashLoopBackOff')], [atMs]).slice(1)
+    expect(judge([beforeCommit, slow, ...at(131_000)]).end).toBeUndefined()
+    expect(judge([beforeCommit, slow, ...at(133_000)]).end).toMatchObject({ cause: 'crash_loop' })
+  })
+
   test('an image name that is none ends it at once', () => {
     expect(judge(looksWith([pod('InvalidImageName')], [10_000])).end).toMatchObject({ cause: 'image_name' })
   })

@@ -80,7 +80,7 @@ export function remember(
     failedOperation,
     since: continueSince(since, holdingConditions(context, gates, observation), nowMs),
     judgedTreeAtMs: tree?.askedAtMs,
-    badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, tree.askedAtMs) : memory.badPods,
+    badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, nowMs) : memory.badPods,
   }
 }
 

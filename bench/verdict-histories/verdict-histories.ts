@@ -41,7 +41,9 @@ function work(first: number, end: number, step: number, tally: Tally): Promise<v
   const worker = fork(new URL('play-range.ts', import.meta.url), [first, end, step].map(String))
   worker.on('message', (message) => {
     // Sent by our own worker, which sends nothing else.
-    mergeTally(tally, message as Tally)
+    const share = message as Tally
+    mergeTally(tally, share)
+    for (const { seed } of share.failures) console.error(`seed ${seed} shows what none may show`)
     if (process.stderr.isTTY) process.stderr.write(`\r${tally.histories}`)
   })
   return new Promise((resolve, reject) => {

@@ -42,9 +42,7 @@ export function judgeVerdict(view: VerdictView, end: TaskEnd, endedAtMs: number)
     case 'cancelled':
       return view.isOvertaken || end.reason?.includes('newer task') ? 'right' : 'hasty'
     default:
-      return endedAtMs < view.witness.row.task.deadlineMs
-        ? judgeEarly(view, end, endedAtMs)
-        : judgeAtDeadline(view)
+      return endedAtMs < view.witness.row.task.deadlineMs ? judgeEarly(view, end, endedAtMs) : judgeAtDeadline(view)
   }
 }
 

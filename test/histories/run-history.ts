@@ -33,6 +33,8 @@ const startMs = Date.UTC(2026, 0, 5, 8)
 /** After its deadline, and after the records can be written again. */
 const endBoundMs = 10_000
 const busyRefreshMs = 4_000
+/** What could not be written is tried again after this time, and there may be more than one write. */
+const writeRetryMs = 2_000
 /** Settling does not cover custom resources that look well for longer than this after a change. */
 const coveredLagMs = 5_000
 
@@ -397,11 +399,15 @@ function createHistory(script: HistoryScript) {
         if (row.end === undefined || row.endedAtMs === undefined) return []
         const application = applicationOf(row.task.app)
         const { shape, hasNarrowPaths } = application.script
-        const atMs = row.decidedAtMs ?? row.endedAtMs
-        const isOvertaken = isOvertakenBy(row, application, atMs)
+        const { end } = row
         const isForeignImage = wantsWorker(row.script, application) && !application.hasWorker
-        const view = { witness, settings, faults: faultsOnClock, isOvertaken, isForeignImage }
-        const finding = judge(view, row.end, atMs)
+        const findingAt = (atMs: number) => {
+          const isOvertaken = isOvertakenBy(row, application, atMs)
+          return judge({ witness, settings, faults: faultsOnClock, isOvertaken, isForeignImage }, end, atMs)
+        }
+        const writtenAtMs = row.decidedAtMs ?? row.endedAtMs
+        const decided = momentsOfDecision(faultsOnClock, row.acceptedAtMs, writtenAtMs).map(findingAt)
+        const finding = decided.find((one) => !isWrong(one)) ?? findingAt(writtenAtMs)
         const isApart = shape === 'custom-resource' && script.controller.customResourceLagMs > coveredLagMs
         if (!isApart && isWrong(finding))
           violations.push(
@@ -434,6 +440,17 @@ const backMs = (faults: readonly Fault[]) =>
     if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueLookMs + rolloutTimes.lastLookMs]
     return kind === 'records-down' ? [fromMs + forMs] : []
   })
+
+/** A decision waits behind what else was to be written while the records were down: it may be from any moment of that time. */
+function momentsOfDecision(faults: readonly Fault[], acceptedAtMs: number, writtenAtMs: number): readonly number[] {
+  const outages = faults.filter(
+    ({ kind, fromMs, forMs }) =>
+      kind === 'records-down' && fromMs < writtenAtMs && fromMs + forMs + writeRetryMs > writtenAtMs,
+  )
+  const downMs = Math.max(acceptedAtMs, Math.min(writtenAtMs, ...outages.map(({ fromMs }) => fromMs)))
+  const seconds = Math.floor((writtenAtMs - downMs) / 1_000)
+  return [writtenAtMs, ...Array.from({ length: seconds }, (_, second) => downMs + second * 1_000)]
+}
 
 const isWrong = (finding: Finding) => finding !== 'right' && finding !== 'recovered' && !finding.startsWith('excused: ')
 

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { describe, expect, test, vi } from 'vitest'
+import { runningCommands } from './support/running-commands.ts'
 import { aTask, startService } from './support/service.ts'
 import { startWorld } from './support/world.ts'
 
@@ -55,8 +56,8 @@ describe('SIGTERM', () => {
     await world.deploy('shop', 'v2')
     await vi.waitFor(() => expect(world.simulator.git.host.commands()).not.toEqual([]), 20_000)
     expect(await world.service.kill('SIGTERM')).toBe(0)
-    const processes = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout.split('\n')
-    expect(processes.filter((line) => line.includes(`-p ${world.simulator.git.host.port} `))).toEqual([])
+    const commands = await runningCommands()
+    expect(commands.filter((line) => line.includes(`-p ${world.simulator.git.host.port} `))).toEqual([])
   })
 })
 

@@ -116,7 +116,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
       if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
       http.register(cookie)
       // A change with a cookie and without its header is refused for that, before its body is looked at.
-      http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
+      void http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
       if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
       http.register(signInRoutes({ ...users, publicUrl }))
       const sessionOf = async (request: FastifyRequest) => {

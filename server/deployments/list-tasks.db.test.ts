@@ -89,7 +89,7 @@ describe('searching', () => {
     const project = newProject()
     const [shop, bank, both] = ['Shop-API', 'bank', 'shop-and-bank'] as const
     beforeAll(async () => {
-      if (!isIndexed) await sql`DROP INDEX watcher.tasks_searched, watcher.task_groups_searched`.execute(database.query)
+      if (!isIndexed) await sql`DROP INDEX watcher.task_searches_own, watcher.task_groups_searched`.execute(database.query)
       await stored([
         {
           project,
@@ -191,12 +191,12 @@ describe('searching', () => {
 
   test('has its index made later by one call', async () => {
     const indexed = async () => {
-      const index = sql<{ index: string | null }>`SELECT to_regclass('watcher.tasks_searched')::text AS index`
+      const index = sql<{ index: string | null }>`SELECT to_regclass('watcher.task_searches_own')::text AS index`
       return (await index.execute(database.query)).rows[0]?.index
     }
-    await sql`DROP INDEX IF EXISTS watcher.tasks_searched`.execute(database.query)
+    await sql`DROP INDEX IF EXISTS watcher.task_searches_own`.execute(database.query)
     await sql`SELECT watcher.add_search_index()`.execute(database.query)
-    expect(await indexed()).toBe('watcher.tasks_searched')
+    expect(await indexed()).toBe('watcher.task_searches_own')
   })
 })
 

@@ -19,7 +19,7 @@ export type SubmissionSettings = {
 }
 
 /** `claim`: it is this replica's to watch; undefined: whoever claims it. */
-export type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly claim: Claim | undefined }
+type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly claim: Claim | undefined }
 
 const longestTimeoutSeconds = 24 * 60 * 60
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
+import { runningCommands } from '../../test/support/running-commands.ts'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
 import { openGitAccess } from './git-access.ts'
@@ -190,8 +191,7 @@ describe('a push that does not land', () => {
     const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
     await vi.waitFor(async () => {
-      const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,ppid,pgid,stat,args'])
-      const left = stdout.split('\n').filter((line) => line.includes(' ssh ') && line.includes(access.folder))
+      const left = (await runningCommands()).filter((line) => /\bssh /.test(line) && line.includes(access.folder))
       expect(left).toEqual([])
     }, 3_000)
     await host.stopListening()

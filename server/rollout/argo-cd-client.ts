@@ -3,7 +3,7 @@ import { Agent, fetch, type Response } from 'undici'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
-import { createLargeJsonReader, largeJsonBytes } from './large-json-reader.ts'
+import { createLargeJsonReader } from './large-json-reader.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { type AnswerKind, type AnswerValues, parseAnswer } from './parse-answer.ts'
 import { parsePodLog } from './parse-pod-log.ts'
@@ -11,7 +11,7 @@ import type { WantedLog } from './read-pod-log.ts'
 import { readChunksWithin, readWithin } from './read-within.ts'
 import { isWorthRetrying, parseRetryAfter, retryDelayMs } from './retry-delay.ts'
 import type { StreamFrame } from './stream-frames.ts'
-import { numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
+import { largeJsonBytes, numberAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** Largest answer about one application. A List is as large as the installation. */
 const maxBytes = 16 * 1024 * 1024

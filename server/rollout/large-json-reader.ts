@@ -3,9 +3,6 @@ import type { ApplicationList } from './delivery-controller.ts'
 import type { AnswerKind, AnswerValues } from './parse-answer.ts'
 import type { StreamFrame } from './stream-frames.ts'
 
-/** Above this, JSON is parsed in a thread of its own. */
-export const largeJsonBytes = 1024 * 1024
-
 /** What the thread is asked: to read these bytes as this kind of answer, or as one line of the stream. */
 export type LargeJson = { readonly kind: AnswerKind | 'frame'; readonly bytes: readonly Uint8Array[] }
 export type LargeJsonPart = { readonly isEnd: true } | { readonly isEnd: false; readonly value: unknown }

@@ -1,6 +1,5 @@
-import { largeJsonBytes } from './large-json-reader.ts'
 import { type ObservedApplication, parseApplication } from './observed-application.ts'
-import { hasObject, objectAt, parseJson, textAt } from './untrusted-json.ts'
+import { hasObject, largeJsonBytes, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** What one line of the application stream says. */
 export type StreamFrame =

@@ -3,6 +3,9 @@
  * Texts are cleaned of what PostgreSQL refuses to store: NUL, and halves of surrogate pairs.
  */
 
+/** Above this, JSON is parsed in a thread of its own. */
+export const largeJsonBytes = 1024 * 1024
+
 type JsonObject = Readonly<Record<string, unknown>>
 
 const nothing: JsonObject = Object.freeze({})

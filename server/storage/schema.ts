@@ -40,10 +40,16 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digest: Buffer | null
-    /** The last three are made by the database from the others. */
+    /** The last two are made by the database from the others. */
     group_id: GeneratedAlways<number>
-    searched: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
+  }
+  /** Made by the database too. */
+  task_searches: {
+    created: Date
+    id: string
+    group_id: number
+    searched: string
   }
   task_groups: {
     id: GeneratedAlways<number>

@@ -40,7 +40,7 @@ CREATE INDEX tasks_unfinished ON tasks (owner) WHERE status = 'in progress';
 CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE status = 'in progress';
 
 CREATE TABLE task_events (
-  row_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  row_id bigint GENERATED ALWAYS AS IDENTITY,
   -- no foreign key: events are written by the statement that writes their task, which needs no second look at it
   task_id uuid NOT NULL,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -49,9 +49,10 @@ CREATE TABLE task_events (
   -- the order readers see; given after commit, null until then
   position bigint
 );
+-- An event is written twice, so that each time it enters only the indexes that it is looked for in.
 CREATE UNIQUE INDEX task_events_numbered ON task_events (position) WHERE position IS NOT NULL;
 CREATE INDEX task_events_unnumbered ON task_events (row_id) WHERE position IS NULL;
-CREATE INDEX task_events_of_task ON task_events (task_id, position);
+CREATE INDEX task_events_of_task ON task_events (task_id, position) WHERE position IS NOT NULL;
 
 -- the highest position given so far; its row lock lets one replica at a time give positions
 CREATE TABLE event_counter (last bigint NOT NULL);
@@ -74,7 +75,7 @@ BEGIN
     FROM task_events WHERE position IS NULL ORDER BY row_id LIMIT at_most
   ), numbered AS (
     UPDATE task_events SET position = last + place
-    FROM waiting, event_counter WHERE task_events.row_id = waiting.row_id
+    FROM waiting, event_counter WHERE task_events.row_id = waiting.row_id AND position IS NULL
     RETURNING task_id
   )
   SELECT coalesce(array_agg(task_id), '{}') INTO tasks FROM numbered;

@@ -37,14 +37,40 @@ CREATE TRIGGER tasks_are_grouped BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUN
 
 -- What `search` looks through, a line each, in small letters and compared byte by byte, since ILIKE costs ten times as
 -- much; the images as name:tag. Behind the byte 2 stands once more what is the task's own, for its index.
-CREATE FUNCTION searched_text(app text, author text, project text, images jsonb, id uuid, commit text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT lower(concat_ws(E'\n', app, author, project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'))
-    || E'\x02' || concat_ws(E'\n', string_agg(image->>'tag', E'\n'), id::text, commit))
-  FROM jsonb_array_elements(images) AS image
+CREATE FUNCTION searched_text(task tasks) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT lower(concat_ws(E'\n', task.app, task.author, task.project, string_agg(image->>'image' || ':' || (image->>'tag'), E'\n'))
+    || E'\x02' || concat_ws(E'\n', string_agg(image->>'tag', E'\n'), task.id::text, task.commit))
+  FROM jsonb_array_elements(task.images) AS image
 $$;
-ALTER TABLE tasks ADD COLUMN searched text COLLATE "C" NOT NULL
-  GENERATED ALWAYS AS (searched_text(app, author, project, images, id, commit)) STORED;
+-- Apart from the tasks, of which each progress and each end would change its entry in the index for searching.
+CREATE TABLE task_searches (
+  created timestamptz(3) NOT NULL,
+  id uuid NOT NULL,
+  group_id integer NOT NULL,
+  searched text COLLATE "C" NOT NULL,
+  -- no foreign key, as for events; in the order of the list
+  PRIMARY KEY (created, id)
+);
+
+CREATE FUNCTION add_task_searches() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO task_searches (created, id, group_id, searched)
+  SELECT created, id, group_id, searched_text(added) FROM added;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER tasks_are_searched AFTER INSERT ON tasks REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION add_task_searches();
+
+CREATE FUNCTION change_task_search() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  UPDATE task_searches SET created = NEW.created, searched = searched_text(NEW)
+  WHERE created = OLD.created AND id = OLD.id;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER tasks_are_searched_by_commit AFTER UPDATE OF commit, created ON tasks
+  FOR EACH ROW EXECUTE FUNCTION change_task_search();
 
 -- In an index, where `updated` would make every progress of a task change all indexes.
 ALTER TABLE tasks ADD COLUMN ended timestamptz(3) GENERATED ALWAYS AS (CASE WHEN status <> 'in progress' THEN updated END) STORED;
@@ -91,7 +117,7 @@ BEGIN
   EXECUTE format('CREATE INDEX IF NOT EXISTS task_groups_searched ON task_groups USING gin (searched %I.gin_trgm_ops)',
     extension_schema);
   -- Every search reads what waits to be sorted in, which is 4 MiB by default.
-  EXECUTE format('CREATE INDEX IF NOT EXISTS tasks_searched ON tasks USING gin (split_part(searched, E''\x02'', 2) %I.gin_trgm_ops)
+  EXECUTE format('CREATE INDEX IF NOT EXISTS task_searches_own ON task_searches USING gin (split_part(searched, E''\x02'', 2) %I.gin_trgm_ops)
     WITH (gin_pending_list_limit = 512)', extension_schema);
   RETURN true;
 EXCEPTION

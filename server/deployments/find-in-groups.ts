@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { Schema } from '../storage/schema.ts'
+import { newestHolds, newestTasks } from './newest-tasks.ts'
 import {
   all,
   type FilterCondition,
@@ -8,68 +9,89 @@ import {
   literal,
   nameConditions,
   ownConditions,
+  timeConditions,
 } from './task-filter-conditions.ts'
 
 export type Found = {
-  /** How many match; one more than was to be counted says that there are more. */
   readonly count: number
-  /** One page of them, newest first; says nothing where there are more than were to be counted. */
+  /** Not all tasks were compared, so there may be more. */
+  readonly isCut: boolean
+  /** One page of those found, newest first. Says nothing where `count` is above what was to be read. */
   readonly ids: readonly string[]
 }
 
-type Page = { readonly counted: number; readonly offset: number; readonly limit: number }
+/** `read`: about so many tasks are read at most; undefined: all. */
+type Page = { readonly read?: number; readonly offset: number; readonly limit: number }
+
+/** What is a task's own is compared for fewer characters than trigrams have, but only of so many tasks, the newest. */
+const trigramLength = 3
+const comparedTasks = 10_000
 
 /**
- * Finds tasks by the groups that have their names (decision 0191). Reads at most `counted` tasks for each way to match, so
+ * Finds tasks by the groups that have their names (decision 0191). Reads at most `read` tasks for each way to match, so
  * that it does not grow with the history, and of most only the index.
  */
 export async function findInGroups(
   query: Kysely<Schema>,
   filter: TaskFilter,
   globs: readonly string[] | undefined,
-  { counted, offset, limit }: Page,
+  { read, offset, limit }: Page,
 ): Promise<Found> {
-  const ways = waysToMatch(query, filter, globs).map(
-    (way) =>
-      sql`(${query
-        .selectFrom('tasks')
-        .select(['id', 'created'])
-        .where(way)
-        .limit(counted + 1)})`,
-  )
-  const { rows } = await sql<{ count: string; ids: string[] }>`
-    WITH found AS (${sql.join(ways, sql` UNION `)})
-    SELECT (SELECT count(*) FROM found) AS count,
+  const part = filter.search ?? ''
+  const isShort = part !== '' && [...part].length < trigramLength
+  const newest = newestTasks(query, filter, globs, isShort ? comparedTasks + 1 : 0)
+  const ways = [
+    inGroups(query, filter, globs),
+    ...(isShort ? [sql`SELECT id, created FROM newest WHERE ${newestHolds(query, part)}`] : []),
+    ...(part !== '' && !isShort ? inOwnTexts(query, filter, part, globs) : []),
+  ]
+  const limited = ways.map((way) => (read === undefined ? sql`(${way})` : sql`(${way} LIMIT ${read + 1})`))
+  const { rows } = await sql<{ count: string; compared: string; ids: string[] }>`
+    WITH newest AS MATERIALIZED (${newest}), found AS (${sql.join(limited, sql` UNION `)})
+    SELECT (SELECT count(*) FROM found) AS count, (SELECT count(*) FROM newest) AS compared,
       ARRAY(SELECT id FROM found ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}) AS ids`.execute(query)
   const [row] = rows
   if (!row) throw new Error('looking for tasks in groups gave no row')
-  return { count: Number(row.count), ids: row.ids }
+  return { count: Number(row.count), isCut: Number(row.compared) > comparedTasks, ids: row.ids }
 }
 
-/** Together they find all tasks that match, some of them twice. */
-function waysToMatch(
-  query: Kysely<Schema>,
-  filter: TaskFilter,
-  globs: readonly string[] | undefined,
-): FilterCondition[] {
-  const { search } = filter
-  const [names, own] = [nameConditions(filter, globs), ownConditions(filter)]
-  const inGroups = (...ofGroup: FilterCondition[]) => {
-    const groups = query
-      .selectFrom('task_groups')
-      .select('id')
-      .where(all([...names, ...ofGroup]))
-    return all([sql<SqlBool>`group_id = ANY(ARRAY(${groups}))`, ...own])
-  }
-  if (!search) return [inGroups()]
-  return [
-    inGroups(isLike('searched', search)),
-    all([isLike(ownText, enoughOf(search)), holdsPart(search), ...names, ...own]),
-    // the end of an image's name and the beginning of its tag
-    ...partsAround(search).map(([name, tag]) =>
-      all([inGroups(isLike('searched', `${name}\n`)), isLike(ownText, tag), holdsPart(search)]),
-    ),
+/** By the names that the tasks of a group share. */
+function inGroups(query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined) {
+  const matching = filter.search ? [isLike('searched', filter.search)] : []
+  const isOne = isOfGroups(query, [...nameConditions(filter, globs), ...matching])
+  return query
+    .selectFrom('tasks')
+    .select(['id', 'created'])
+    .where(all([isOne, ...ownConditions(filter)]))
+}
+
+/** By what is a task's own, also over the end of an image's name and the beginning of its tag. */
+function inOwnTexts(query: Kysely<Schema>, filter: TaskFilter, part: string, globs: readonly string[] | undefined) {
+  const names = nameConditions(filter, globs)
+  const ways = [
+    [isLike(ownText, enoughOf(part)), ...(names.length > 0 ? [isOfGroups(query, names)] : [])],
+    ...partsAround(part).map(([name, tag]) => [
+      isLike(ownText, tag),
+      isOfGroups(query, [...names, isLike('searched', `${name}\n`)]),
+    ]),
   ]
+  return ways.map((way) =>
+    query
+      .selectFrom('task_searches')
+      .select(['id', 'created'])
+      .where(all([...way, holdsPart(part), ...timeConditions(filter), ...statusConditions(query, filter)])),
+  )
+}
+
+function isOfGroups(query: Kysely<Schema>, names: readonly FilterCondition[]) {
+  const groups = query.selectFrom('task_groups').select('id').where(all(names))
+  return sql<SqlBool>`group_id = ANY(ARRAY(${groups}))`
+}
+
+/** Looked up for the few that hold the part. */
+function statusConditions(query: Kysely<Schema>, { status }: TaskFilter): FilterCondition[] {
+  const found = query.selectFrom('tasks').select('status').where(sql<SqlBool>`tasks.id = task_searches.id`)
+  return status === undefined ? [] : [sql<SqlBool>`(${found}) = ${status}`]
 }
 
 /** What of `searched` is the task's own; the trigram index is on this expression. */

@@ -89,7 +89,8 @@ describe('searching', () => {
     const project = newProject()
     const [shop, bank, both] = ['Shop-API', 'bank', 'shop-and-bank'] as const
     beforeAll(async () => {
-      if (!isIndexed) await sql`DROP INDEX watcher.task_searches_own, watcher.task_groups_searched`.execute(database.query)
+      if (!isIndexed)
+        await sql`DROP INDEX watcher.task_searches_own, watcher.task_groups_searched`.execute(database.query)
       await stored([
         {
           project,
@@ -146,6 +147,13 @@ describe('searching', () => {
         expect((await list({ project, search })).tasks.map((task) => task.id)).toEqual([id])
       }
     })
+  })
+
+  test('finds a commit that became known after the task was accepted', async () => {
+    const project = newProject()
+    await stored([{ project }])
+    await sql`UPDATE watcher.tasks SET commit = 'FEDCBA98' WHERE project = ${project}`.execute(database.query)
+    expect(await createTaskStore(database).list({ project, search: 'edcba9' })).toMatchObject({ total: { count: 1 } })
   })
 
   test('goes together with other filters, offset and cursor', async () => {

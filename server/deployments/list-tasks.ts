@@ -3,12 +3,15 @@ import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import { findInGroups } from './find-in-groups.ts'
+import { newestHolds, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
-import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
+import { all, nameConditions, ownConditions } from './task-filter-conditions.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
 const countedTotal = 10_000
+/** So many of those that match are read to find the newest of them, and so many of the newest to find some that match. */
+const readTasks = 20_000
 const largestPage = 1_000
 
 export type TaskPage = {
@@ -26,22 +29,23 @@ export async function listTasks(
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { rows, count } = await (isFoundInGroups(filter, globs) ? throughGroups : directly)(
-    query,
-    filter,
-    globs,
-    limit + 1,
-  )
+  const {
+    rows,
+    count,
+    isCut = false,
+  } = await (isFoundInGroups(filter, globs) ? throughGroups : directly)(query, filter, globs, limit + 1)
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
   return {
     tasks,
     next: last && { createdMs: last.created.getTime(), id: last.id },
-    total: filter.cursor ? undefined : { count: Math.min(count, countedTotal), isCapped: count > countedTotal },
+    total: filter.cursor
+      ? undefined
+      : { count: Math.min(count, countedTotal), isCapped: isCut || count > countedTotal },
   }
 }
 
-type Rows = { readonly rows: readonly Selectable<Schema['tasks']>[]; readonly count: number }
+type Rows = { readonly rows: readonly Selectable<Schema['tasks']>[]; readonly count: number; readonly isCut?: boolean }
 
 /** One name alone has an index of its own that is in the order of the list. */
 const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>
@@ -60,34 +64,33 @@ async function directly(
   return { rows, count }
 }
 
-/** Where more match than are counted, they lie so close that going through all tasks from the newest finds a page soon. */
+/** Where many match, most often some of the newest do; where these do not, all that match are read. */
 async function throughGroups(
   query: Kysely<Schema>,
   filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
 ): Promise<Rows> {
-  const { ids, count } = await findInGroups(query, filter, globs, {
-    counted: countedTotal,
-    offset: filter.offset ?? 0,
-    limit,
-  })
-  const rows = await (count > countedTotal
-    ? newestOf(query, filter, globs, limit)
-    : withIds(query, sql`${ids}::uuid[]`))
-  return { rows, count }
+  const page = { offset: filter.offset ?? 0, limit }
+  const { ids, count, isCut } = await findInGroups(query, filter, globs, { ...page, read: readTasks })
+  if (count <= readTasks) return { rows: await withIds(query, sql`${ids}::uuid[]`), count, isCut }
+  const rows = await newestOf(query, filter, globs, limit)
+  if (rows.length === limit) return { rows, count, isCut }
+  const whole = await findInGroups(query, filter, globs, page)
+  return { rows: await withIds(query, sql`${whole.ids}::uuid[]`), count, isCut }
 }
 
-/** What an offset skips is skipped in an index. */
+/** What an offset skips is skipped in an index. Of a search only among the newest `readTasks`. */
 const newestOf = (query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined, limit: number) => {
+  const { search, offset = 0 } = filter
   const ids = query
-    .selectFrom('tasks')
+    .selectFrom(newestTasks(query, filter, globs, search ? readTasks : offset + limit).as('newest'))
     .select('id')
-    .where(matches(filter, globs))
+    .$if(Boolean(search), (newest) => newest.where(newestHolds(query, search ?? '')))
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
-    .offset(filter.offset ?? 0)
+    .offset(offset)
   return withIds(query, sql`ARRAY(${ids})`)
 }
 
@@ -108,7 +111,7 @@ async function countOf(
   const counted = query
     .selectFrom('tasks')
     .select('id')
-    .where(matches(filter, globs))
+    .where(all([...nameConditions(filter, globs), ...ownConditions(filter)]))
     .limit(countedTotal + 1)
   const { total } = await query
     .selectFrom(counted.as('counted'))
@@ -116,10 +119,3 @@ async function countOf(
     .executeTakeFirstOrThrow()
   return Number(total)
 }
-
-const matches = (filter: TaskFilter, globs: readonly string[] | undefined) =>
-  all([
-    ...nameConditions(filter, globs),
-    ...ownConditions(filter),
-    ...(filter.search ? [holdsPart(filter.search)] : []),
-  ])

@@ -17,9 +17,14 @@ export const nameConditions = (
   ...(globs === undefined ? [] : [sql<SqlBool>`app LIKE ANY(${globs.map(patternOf)}::text[])`]),
 ]
 
-/** On what each task has for itself. Whatever comes behind a cursor is older. */
-export const ownConditions = ({ status, from_timestamp, to_timestamp, cursor }: TaskFilter): FilterCondition[] => [
-  ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+/** On what each task has for itself. */
+export const ownConditions = (filter: TaskFilter): FilterCondition[] => [
+  ...(filter.status === undefined ? [] : [sql<SqlBool>`status = ${filter.status}`]),
+  ...timeConditions(filter),
+]
+
+/** Whatever comes behind a cursor is older. */
+export const timeConditions = ({ from_timestamp, to_timestamp, cursor }: TaskFilter): FilterCondition[] => [
   ...(from_timestamp === undefined ? [] : [sql<SqlBool>`created > ${timestamp(from_timestamp)}`]),
   ...(to_timestamp === undefined ? [] : [sql<SqlBool>`created <= ${timestamp(to_timestamp)}`]),
   ...(cursor === undefined
@@ -27,7 +32,7 @@ export const ownConditions = ({ status, from_timestamp, to_timestamp, cursor }: 
     : [sql<SqlBool>`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`]),
 ]
 
-/** The part of a task that is searched for, wherever it stands. Unlike LIKE it is never taken for a reason to use an index. */
+/** The part that is searched for, wherever in a task it stands. Unlike LIKE it is never taken for a reason to use an index. */
 export const holdsPart = (part: string): FilterCondition => sql<SqlBool>`strpos(searched, lower(${part})) > 0`
 
 /** For LIKE: the text itself, with nothing in it that has a meaning there. */

@@ -37,13 +37,15 @@ $$;
 -- and 0185); one with an Idempotency-Key comes alone. They belong to `new_owner` from the beginning, if there is one.
 --
 -- It relies on READ COMMITTED, where each statement of a function sees what was committed before it began: so whoever
--- waited sees what he waited for. Its plans are kept, as those of number_events.
+-- waited sees what he waited for. Its plans are kept, as those of number_events, and told to be: PostgreSQL would plan each
+-- time anew for so many submissions as there are, which takes longer than the statement.
 --
 -- Returns for each task {"created": …, "superseded": […]}, or {"known": …} for a key that was used within a day. Where the
 -- lock refuses one it refuses all.
 CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
 RETURNS jsonb LANGUAGE plpgsql
-SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   submissions CONSTANT submission[] :=
     ARRAY(SELECT jsonb_populate_record(NULL::submission, one) FROM jsonb_array_elements(submitted) AS one);

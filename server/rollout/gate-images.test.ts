@@ -16,6 +16,7 @@ function aContext({ tag, managed, ...fields }: Seen): GateContext {
   }
   return {
     application,
+    steadyFromVersion: application.version,
     wanted: [{ image: 'registry.example/shop', tag }],
     commit: undefined,
     baseline: undefined,
@@ -79,5 +80,31 @@ describe('several tags of the wanted image, after an operation that mended only 
 
   test('the one that was applied counts', () => {
     expect(gateImages(aContext({ ...mended, tag: 'v2' }), true).isOpen).toBe(true)
+  })
+})
+
+describe('of several running tags', () => {
+  const applied = {
+    revision: 'a'.repeat(40),
+    images: ['registry.example/shop:v1', 'registry.example/shop:v2'],
+    operationState: {
+      phase: 'Succeeded',
+      syncResult: {
+        revision: 'a'.repeat(40),
+        resources: [{ kind: 'Deployment', name: 'shop', images: ['registry.example/shop:v1'] }],
+      },
+    },
+  }
+
+  test('one that the last operation did not apply is a remnant', () => {
+    expect(gateImages(aContext({ ...applied, tag: 'v2' }), true).isOpen).toBe(false)
+    expect(wantedImageReads(aContext({ ...applied, tag: 'v2' }))).toEqual([])
+  })
+
+  test('unless a later comparison had nothing to apply: then the manifests decide', () => {
+    const later = { ...applied, revision: 'b'.repeat(40), tag: 'v2' }
+    expect(wantedImageReads(aContext(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v2') }), true).isOpen).toBe(true)
+    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v1') }), true).isOpen).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 import type { Image } from '../../contract/task.ts'
-import { closed, type Gate, type GateContext, open } from './gates.ts'
+import { closed, type Gate, type GateContext, isCurrent, open } from './gates.ts'
 import { isSameRepository, isWantedImage } from './image-reference.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { WantedAction } from './rollout-observation.ts'
@@ -103,10 +103,11 @@ function judgeRunning(
   if (new Set(running).size < 2 || applied.length === 0 || isImageRunning(wanted, applied, settings))
     return { kind: 'running' }
   const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
-  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application)) return leftOver
+  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application) && isOfComparison(application))
+    return leftOver
   if (!othersAreOpen) return { kind: 'running' }
   const { managed } = observation
-  if (managed?.value === undefined || managed.version !== application.version)
+  if (managed?.value === undefined || !isCurrent(managed, context))
     return unproven(wanted, running, 'managed_resources')
   return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'running' } : leftOver
 }
@@ -118,29 +119,32 @@ function isWhole({ operation, resources }: ObservedApplication): boolean {
   return operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
 }
 
+/** Whether the last operation applied what the application was compared with; a later comparison may have had nothing to do. */
+const isOfComparison = ({ operation, revisions }: ObservedApplication) =>
+  operation?.revisions.join() === revisions.join()
+
 /** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
-function areAllCompleted({ application, observation, settings }: GateContext, wanted: Image): boolean | undefined {
-  const { tree } = observation
-  if (tree?.value === undefined || tree.version !== application.version) return undefined
-  const pods = tree.value.pods.filter(({ images }) => imagesOf(wanted, images, settings).length > 0)
+function areAllCompleted(context: GateContext, wanted: Image): boolean | undefined {
+  const { tree } = context.observation
+  if (tree?.value === undefined || !isCurrent(tree, context)) return undefined
+  const pods = tree.value.pods.filter(({ images }) => imagesOf(wanted, images, context.settings).length > 0)
   return pods.length > 0 && pods.every(({ reason }) => reason === 'Completed' || reason === 'Succeeded')
 }
 
 /** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
 function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence): Evidence {
   const { application, observation, settings } = context
-  const isCurrent = application.operation?.revisions.join() === application.revisions.join()
-  const applied = isCurrent ? imagesOf(wanted, appliedImages(application), settings) : []
+  const applied = isOfComparison(application) ? imagesOf(wanted, appliedImages(application), settings) : []
   if (applied.length > 0) return isImageRunning(wanted, applied, settings) ? { kind: 'declared' } : notThere
   const { managed } = observation
-  if (managed?.value === undefined || managed.version !== application.version)
-    return unproven(wanted, [], 'managed_resources')
+  if (managed?.value === undefined || !isCurrent(managed, context)) return unproven(wanted, [], 'managed_resources')
   return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'declared' } : notThere
 }
 
 /** Whether the look at the Pods that strict mode asks for is still to come. */
-export function isVerificationUnread({ application, observation: { tree }, settings }: GateContext): boolean {
-  return settings.isStrict && (tree?.value === undefined || tree.version !== application.version)
+export function isVerificationUnread(context: GateContext): boolean {
+  const { tree } = context.observation
+  return context.settings.isStrict && (tree?.value === undefined || !isCurrent(tree, context))
 }
 
 /** Strict mode: every Pod of a wanted repository that is neither ending nor completed runs the wanted tag. */

@@ -32,6 +32,7 @@ function aContext({ revision, hydrator, failedAt }: Seen): GateContext {
   const descendant = { relation: 'descendant', atMs: 0 } as const
   return {
     application,
+    steadyFromVersion: application.version,
     wanted: [{ image: 'registry.example/shop', tag: 'v2' }],
     commit: { commit: dry, repository, branch: 'main', isNew: true },
     baseline: undefined,

@@ -102,6 +102,15 @@ function isAtOrAfter({ observation }: GateContext, hydrated: string | undefined,
   return observation.relations.get(relationKey(hydrated, revision))?.relation === 'descendant'
 }
 
+/** Whether a comparison after acceptance decides: no commit of ours is known, or the history that holds it cannot be read. */
+export function restsOnComparison(context: GateContext): boolean {
+  const { commit, application } = context
+  if (commit === undefined) return true
+  return followingSources(application.sources, commit).some(
+    (index) => standingOf(context, commit, application.revisions[index] ?? '') === 'unknown',
+  )
+}
+
 function gateLaterComparison(context: GateContext, why = 'no commit of ours'): Gate {
   return context.mayRefresh ? gateAnsweredRefresh(context, why) : gateOwnComparison(context, why)
 }

@@ -25,6 +25,8 @@ export type AwaitedCommit = {
 /** What the gates look at: one snapshot, and what is known around it. */
 export type GateContext = {
   readonly application: ObservedApplication
+  /** The first version that differs from this one in nothing that counts. */
+  readonly steadyFromVersion: number
   readonly wanted: readonly Image[]
   readonly commit: AwaitedCommit | undefined
   readonly baseline: Baseline | undefined
@@ -38,6 +40,11 @@ export type GateContext = {
   readonly observation: Pick<RolloutObservation, 'relations' | 'tree' | 'managed'>
   readonly acceptSuspended: boolean
   readonly settings: Pick<RolloutSettings, 'registryProxy' | 'isStrict'>
+}
+
+/** Whether what was read while `version` was the newest speaks of this snapshot. */
+export function isCurrent({ version }: { readonly version: number }, context: GateContext): boolean {
+  return version >= context.steadyFromVersion && version <= context.application.version
 }
 
 export const open = (name: GateName, note?: string): Gate =>

@@ -314,6 +314,13 @@ describe('a task without a commit of ours', () => {
     },
   )
 
+  test('is what a task with a commit becomes while the history of the repository cannot be read', () => {
+    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown' as const, atMs: 0 }]])
+    const unread = { revision: aSha('d'), seen: { relations, directRead: read(0) } }
+    const looks = [beforeCommit, { ...unread, atMs: 6_000 }]
+    expect(judge(looks).wanted).toContainEqual({ kind: 'read' })
+  })
+
   test('is deployed after an answered refresh and two seconds, and says what decided', () => {
     const seen = { refresh: answered(1, 7) }
     const looks: readonly Look[] = [start, { atMs: 1_000, version: 7, seen }, { atMs: 3_000, version: 7, seen }]
@@ -649,6 +656,13 @@ describe('standing still', () => {
 })
 
 describe('the deadline', () => {
+  test('waits for the look at the Pods that strict mode needs after an ancestry that is looked up', () => {
+    const last = { atMs: 900_000, version: 11, revision: aSha('d') }
+    const strict = { settings: { isStrict: true } }
+    expect(judge([beforeCommit, last], strict).end).toBeUndefined()
+    expect(judge([beforeCommit, { ...last, health: 'Progressing' }], strict).end?.status).toBe('failed')
+  })
+
   test('names the gates that are closed and their values', () => {
     const end = judge([beforeCommit, { atMs: 900_000, health: 'Progressing' }]).end
     expect(end).toMatchObject({ status: 'failed', cause: 'timeout' })

@@ -3,7 +3,7 @@ import type { NewTaskEvent } from '../timeline/task-event.ts'
 import { confirmEnding } from './confirm-ending.ts'
 import { isImageUnproven, isVerificationUnread } from './gate-images.ts'
 import { wantedRelations } from './gate-revision.ts'
-import type { AwaitedCommit, GateContext } from './gates.ts'
+import type { AwaitedCommit, GateContext, GateName } from './gates.ts'
 import { judgeDeadline } from './judge-deadline.ts'
 import { checkForeignImage, type Ending, judgeFailure } from './judge-failure.ts'
 import { judgeGates } from './judge-gates.ts'
@@ -84,6 +84,7 @@ function gateContext(
 ): GateContext {
   return {
     application,
+    steadyFromVersion: observation.known.steadyFromVersion ?? application.version,
     wanted: task.images,
     commit: awaitedCommit(observation),
     baseline: memory.baseline,
@@ -121,8 +122,12 @@ function nextEnding(look: Look, standstill: Standstill | undefined): Ending | un
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */
 function isAboutToKnow({ context, gates }: Look): boolean {
-  if (gates.othersAreOpen) return isImageUnproven(context) || (gates.isOpen('I') && isVerificationUnread(context))
-  return gates.closed.every(({ name }) => name === 'R' || name === 'I') && wantedRelations(context).length > 0
+  const isComing: Partial<Record<GateName, () => boolean>> = {
+    R: () => wantedRelations(context).length > 0,
+    I: () => isImageUnproven(context),
+    V: () => isVerificationUnread(context),
+  }
+  return gates.closed.length > 0 && gates.closed.every(({ name }) => isComing[name]?.())
 }
 
 function judgeLookForFailure(look: Look): Ending | undefined {

@@ -97,3 +97,19 @@ describe('the newest state of an application', () => {
     )
   })
 })
+
+describe('what was read about an application holds while its state stays the same', () => {
+  const first = { version: 5, health: 'Healthy' } as const
+  test.for([
+    { name: 'another comparison of the same', next: { version: 6, reconciledAt: '2026-11-21T16:00:00Z' }, from: 5 },
+    { name: 'another health', next: { version: 6, health: 'Progressing' }, from: 6 },
+    { name: 'another revision', next: { version: 6, revision: 'e'.repeat(40) }, from: 6 },
+    { name: 'other images', next: { version: 6, images: ['registry.example/shop:v9'] }, from: 6 },
+    { name: 'an operation', next: { version: 6, operationState: { phase: 'Running' } }, from: 6 },
+    { name: 'a re-creation', next: { version: 6, uid: 'two' }, from: 6 },
+  ])('after $name it holds from version $from on', ({ next, from }) => {
+    const looks = [first, next].map((fields) => anApplication({ uid: 'one', ...fields }))
+    const sightings = looks.map((application) => ({ kind: 'seen', application, isComplete: true }) as const)
+    expect(merge(...sightings).steadyFromVersion).toBe(from)
+  })
+})

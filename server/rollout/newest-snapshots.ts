@@ -12,6 +12,8 @@ export type Sighting =
 /** What is known of one application: the newest state and whether it is still there. */
 export type KnownApplication = {
   readonly newest: ObservedApplication | undefined
+  /** Since this version nothing changed that a verdict rests on: what was read about it meanwhile still holds. */
+  readonly steadyFromVersion: number | undefined
   /** Deleted, or no longer shown to us. */
   readonly isGone: boolean
   /** The delivery controller reported the deletion of `newest`: that uid never comes back. */
@@ -25,6 +27,7 @@ export type KnownApplication = {
 
 export const nothingKnown: KnownApplication = Object.freeze({
   newest: undefined,
+  steadyFromVersion: undefined,
   isGone: false,
   isDeleted: false,
   absences: 0,
@@ -62,8 +65,21 @@ function mergeSeen(
 ): KnownApplication {
   if (known.newest !== undefined && isHistory(known, known.newest, seen)) return known
   const newest = known.newest !== undefined && !replaces(known.newest, seen, isComplete) ? known.newest : seen
-  return { newest, isGone: false, isDeleted: false, absences: 0, absentAskedAtMs: undefined, seenAtMs: nowMs }
+  const steadyFromVersion = isSteady(known.newest, newest) ? known.steadyFromVersion : newest.version
+  return { ...nothingKnown, newest, steadyFromVersion, seenAtMs: nowMs }
 }
+
+/** A refresh alone makes several versions that differ in nothing but its annotation and the time of the comparison. */
+function isSteady(before: ObservedApplication | undefined, after: ObservedApplication): boolean {
+  return before !== undefined && (before === after || stateOf(before) === stateOf(after))
+}
+
+const stateOf = ({ uid, isDeleting, isOperationRequested, ...status }: ObservedApplication): string =>
+  JSON.stringify([
+    [uid, isDeleting, isOperationRequested, status.syncStatus, status.healthStatus, status.revisions, status.images],
+    [status.operation?.phase, status.operation?.startedAtMs, status.operation?.finishedAtMs],
+    status.conditions,
+  ])
 
 /** A deleted incarnation, or one from before the newest. */
 function isHistory(known: KnownApplication, newest: ObservedApplication, seen: ObservedApplication): boolean {

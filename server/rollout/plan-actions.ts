@@ -1,5 +1,6 @@
 import { wantedImageReads } from './gate-images.ts'
-import { wantedRelations } from './gate-revision.ts'
+import { restsOnComparison, wantedRelations } from './gate-revision.ts'
+import { isCurrent } from './gates.ts'
 import { checkForeignImage, wantedOverrides } from './judge-failure.ts'
 import { findBadPods, nextTreeAtMs } from './judge-pods.ts'
 import { nextWindowsAtMs } from './judge-waiting.ts'
@@ -76,7 +77,7 @@ const refreshReason = ({ gates, memory }: Look) =>
  */
 function refreshReads({ task, context, gates, observation, memory }: Look): readonly Due[] {
   const { pending, clearAtMs } = observation.refresh
-  if (gates.isOpen('R') || context.commit !== undefined || !task.refresh) return []
+  if (gates.isOpen('R') || !restsOnComparison(context) || !task.refresh) return []
   const earlierMs = observation.directRead?.askedAtMs ?? -Infinity
   const runningSinceMs = pending?.acceptedAtMs ?? memory.since.refresh_pending
   if (runningSinceMs !== undefined)
@@ -103,7 +104,7 @@ function imageReads({ context, gates, observation, nowMs, memory }: Look): reado
     if (action.kind !== 'tree' && action.kind !== 'managed_resources') return []
     const earlier = readings[action.kind]
     // What was read at an earlier snapshot says nothing of this one.
-    const isOutdated = earlier !== undefined && earlier.version !== context.application.version
+    const isOutdated = earlier !== undefined && !isCurrent(earlier, context)
     const everyMs = isOutdated ? rolloutTimes.retryMs : rolloutTimes.imagesEveryMs
     const atMs = earlier === undefined ? nowMs : earlier.askedAtMs + everyMs
     return [{ atMs: Math.max(atMs, memory.startedAtMs), action }]

@@ -65,7 +65,16 @@ function judgeEarly(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding
     ({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - Math.max(fromMs, endedAtMs) >= visibleMs,
   )
   if (isDocumented(view, end, endedAtMs)) return getsWell ? 'recovered' : 'right'
-  return getsWell ? 'false failed' : 'hasty'
+  if (getsWell) return 'false failed'
+  return isOldFailure(view, end) ? 'excused: older state: a replica of the controller lagged at acceptance' : 'hasty'
+}
+
+/** A failed sync from before acceptance that a lagging replica showed only afterwards looks like a new one. */
+function isOldFailure({ witness, faults }: VerdictView, { cause }: TaskEnd): boolean {
+  const { acceptedAtMs, writeBackOutcome } = witness.row
+  const isSync = cause === 'sync_error' || cause === 'hook_failed' || cause === 'terminated'
+  const lagged = faults.some((fault) => fault.kind === 'hold-replica' && isOnBetween(fault, acceptedAtMs, acceptedAtMs))
+  return isSync && lagged && writeBackOutcome === undefined
 }
 
 /** Whether what the verdict says truly was so, when it was given, for as long as it must be. */

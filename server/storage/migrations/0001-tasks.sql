@@ -36,8 +36,6 @@ CREATE TABLE tasks (
   owner uuid,
   fence bigint NOT NULL DEFAULT 0
 );
-CREATE INDEX tasks_unfinished ON tasks (owner) WHERE status = 'in progress';
-CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE status = 'in progress';
 
 CREATE TABLE task_events (
   row_id bigint GENERATED ALWAYS AS IDENTITY,

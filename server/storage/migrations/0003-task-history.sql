@@ -109,8 +109,10 @@ CREATE INDEX tasks_newest_bad_of_author ON tasks (author, status, created DESC, 
   WHERE status <> 'deployed' AND status <> 'in progress';
 
 -- Without `owner` in an index, a claim changes the row alone (HOT), for which pages keep some room.
-DROP INDEX tasks_unfinished;
 CREATE INDEX tasks_unfinished ON tasks (created DESC, id DESC) WHERE status = 'in progress';
+-- Its condition is not that of tasks_unfinished, so that while PostgreSQL knows nothing of the table it does not go through all that
+-- are unfinished, which costs the same in its eyes.
+CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE ended IS NULL;
 -- Only of vacuumed pages an index is read alone, and by default a fifth of the table is not.
 ALTER TABLE tasks SET (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02);
 

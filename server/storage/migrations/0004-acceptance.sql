@@ -90,7 +90,7 @@ BEGIN
     SELECT unfinished.id, task.id AS by
     FROM (SELECT * FROM unnest(submissions) ORDER BY app) AS task CROSS JOIN LATERAL (
       SELECT tasks.id FROM tasks
-      WHERE app = task.app AND status = 'in progress' AND (task.may_write OR NOT may_write)
+      WHERE app = task.app AND ended IS NULL AND (task.may_write OR NOT may_write)
         AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names))
       ORDER BY tasks.id FOR UPDATE) AS unfinished
   ), ended AS (

@@ -1,0 +1,162 @@
+import type { FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { createAuditStore } from './audit/audit-store.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { openAuth } from './auth/open-auth.ts'
+import type { Foundation } from './compose.ts'
+import type { Watching } from './compose-watching.ts'
+import { createAppSummaries } from './deployments/app-summaries.ts'
+import { createCancelTask } from './deployments/cancel-task.ts'
+import { taskRoutes } from './deployments/routes.ts'
+import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
+import { TaskNotFoundError } from './deployments/task-errors.ts'
+import { isTaskId } from './deployments/task-id.ts'
+import type { EndedTask } from './deployments/task-row.ts'
+import { addExplorer } from './explorer/explorer.ts'
+import { createCheckParts } from './health/check-parts.ts'
+import { probeRoutes } from './health/probe-routes.ts'
+import { renderServiceConfig } from './health/render-service-config.ts'
+import { serviceRoutes } from './health/service-routes.ts'
+import { version } from './health/version.ts'
+import { clientAddress } from './http/client-address.ts'
+import type { HttpServer } from './http/http-server.ts'
+import { addRequestLimits } from './http/request-limit.ts'
+import { createDeployLock } from './locks/deploy-lock.ts'
+import { createDeployLockStore } from './locks/deploy-lock-store.ts'
+import { lockRoutes } from './locks/routes.ts'
+import { systemClock } from './rollout/system-clock.ts'
+import type { Settings } from './settings.ts'
+import { shareReads } from './storage/share-reads.ts'
+import { timelineRoutes } from './timeline/routes.ts'
+import { createStreamPlaces } from './timeline/stream-places.ts'
+
+const api = { prefix: '/api/v1' }
+const weakSecretBytes = 32
+
+/** Puts together what callers ask for, and adds its routes. `stopping`: the service takes its leave. */
+export async function composeApi(
+  foundation: Foundation,
+  watching: Watching,
+  http: HttpServer,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { settings, database, tasks, endings, events, feed, log, onTrouble } = foundation
+  const checkParts = createCheckParts({
+    checkDatabase: async () => {
+      await sql`SELECT 1`.execute(database.query)
+      return settings.database.isEmbedded ? 'embedded database: for trials only' : undefined
+    },
+    controllerState: watching.controllerState,
+  })
+  measure(foundation, watching, checkParts)
+  const auth = openAuth({
+    settings: settings.auth,
+    idp: settings.identityProvider,
+    publicUrl: settings.http.publicUrl,
+    database,
+    nowMs: Date.now,
+    onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
+  })
+  const { requireUser } = auth
+  const lockStore = createDeployLockStore(database)
+  const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
+
+  await addExplorer(http, version)
+  addRequestLimits(http)
+  auth.addRoutes(http, api)
+  http.register(
+    taskRoutes({
+      ...taskActions(foundation, watching, lock.closedTimes),
+      submissionsPerMinute: settings.http.submissionsPerMinute,
+      checkSubmission: createCheckSubmission(settings.submission),
+      findSubmitted: createFindSubmitted(tasks),
+      tasks,
+      endings,
+      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onTrouble }),
+      lockStatus: shareReads(lock.status),
+      identifyCaller: auth.identifyDeployer,
+      readerDigestOf: auth.readerDigestOf,
+      mayRead: auth.mayRead,
+      mayReadPodLog: auth.mayReadPodLog,
+    }),
+    api,
+  )
+  const requireTask = async (request: FastifyRequest, id: string) => {
+    const task = isTaskId(id) ? await tasks.find(id) : undefined
+    if (!task || !auth.mayRead(request, task)) throw new TaskNotFoundError(id)
+  }
+  http.register(
+    timelineRoutes({
+      events,
+      feed,
+      requireTask,
+      places: createStreamPlaces(settings.http.streamsPerClient),
+      clientOf: (request) => clientAddress(request, settings.http.trustedProxies.length > 0),
+      stopping,
+    }),
+    api,
+  )
+  http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
+  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(database), requireUser }), api)
+  http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
+  http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
+}
+
+/** Submitting and cancelling, and who is told of it. */
+function taskActions(
+  { settings, tasks, wakeUps, metrics, tellEnds }: Foundation,
+  { replicaId, watchNew, noteUnanswered }: Watching,
+  closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
+) {
+  const tellCancelled = (ended: readonly EndedTask[]) => {
+    tellEnds(ended)
+    for (const { id } of ended) wakeUps.send('cancelled', id)
+  }
+  const submitTask = createSubmitTask(
+    {
+      tasks,
+      owner: replicaId,
+      announce: ({ task, created, claim }, superseded) => {
+        metrics.taskAccepted()
+        tellCancelled(superseded)
+        if (claim) watchNew({ ...task, created }, claim)
+        else wakeUps.send('task', task.id)
+      },
+      onUnanswered: noteUnanswered,
+      closedTimes,
+      now: () => new Date(),
+    },
+    settings.submission,
+  )
+  return { submitTask, cancelTask: createCancelTask({ tasks, announce: (cancelled) => tellCancelled([cancelled]) }) }
+}
+
+function measure(
+  { settings, metrics }: Foundation,
+  { watchedCount, streamState, controllerState }: Watching,
+  checkParts: ReturnType<typeof createCheckParts>,
+): void {
+  metrics.readFrom({
+    inProgressTasks: watchedCount,
+    isControllerUnavailable: () => controllerState().status === 'down',
+    isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
+    streamState: () => streamState().state,
+    isJwtSecretWeak: () =>
+      Buffer.byteLength(settings.auth.jwtSecret?.() ?? 'x'.repeat(weakSecretBytes)) < weakSecretBytes,
+  })
+}
+
+const shownSettings = ({ deliveryController, submission, rollout, log, lock, identityProvider }: Settings) => ({
+  argoUrl: deliveryController.url,
+  argoUrlAlias: deliveryController.urlAlias,
+  argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
+  argoApiRetries: deliveryController.apiRetries,
+  deploymentTimeoutSeconds: submission.defaultTimeoutSeconds,
+  acceptSuspended: rollout.acceptSuspended,
+  refreshByDefault: submission.refreshByDefault,
+  registryProxy: rollout.registryProxy,
+  skipTlsVerify: deliveryController.skipTlsVerify,
+  logLevel: log.level,
+  lockdownSchedule: lock.text,
+  identityProvider,
+})

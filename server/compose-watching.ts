@@ -1,0 +1,191 @@
+import type { Foundation } from './compose.ts'
+import type { Claim, NewTask, Task } from './deployments/task.ts'
+import type { ClaimedTask } from './deployments/task-row.ts'
+import { createCommitHistory } from './gitops/commit-history.ts'
+import type { openGitAccess } from './gitops/git-access.ts'
+import { parseAnnotations } from './gitops/parse-annotations.ts'
+import { planWriteBack } from './gitops/plan-write-back.ts'
+import { createSlots } from './gitops/slots.ts'
+import { createWriteBack } from './gitops/write-back.ts'
+import { judgeController } from './health/judge-controller.ts'
+import { createRedactor } from './http/redactor.ts'
+import { buryDeadReplicas } from './ownership/bury-dead-replicas.ts'
+import { ownTasks } from './ownership/own-tasks.ts'
+import { createReplica } from './ownership/replica.ts'
+import { wakeUpChannel } from './ownership/wake-ups.ts'
+import { createApplicationStream } from './rollout/application-stream.ts'
+import { type ArgoCdClient, createArgoCdClient } from './rollout/argo-cd-client.ts'
+import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
+import { createReadPodLog } from './rollout/read-pod-log.ts'
+import { rolloutTimes } from './rollout/rollout-settings.ts'
+import { createRolloutWatcher } from './rollout/rollout-watcher.ts'
+import type { RolloutWatcherDeps } from './rollout/rollout-watcher-deps.ts'
+import { systemClock } from './rollout/system-clock.ts'
+import type { WatchedTask } from './rollout/watched-task.ts'
+import type { Settings } from './settings.ts'
+
+type Background = ReturnType<typeof createSlots>
+type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
+export type Watching = ReturnType<typeof composeWatching>
+
+const { nowMs } = systemClock
+
+/** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
+export function composeWatching(foundation: Foundation, access: GitAccess) {
+  const { settings, opened, database, tasks, wakeUps, metrics, log, onTrouble } = foundation
+  const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
+  const controller = opened.use(createArgoCdClient(settings.deliveryController))
+  const history = createCommitHistory({ access, nowMs })
+  const writeBack = opened.use(
+    createWriteBack({
+      database,
+      settings: settings.writeBack,
+      access,
+      history,
+      replicaId: replica.id,
+      wakeUps: numberingEvents(foundation),
+      log,
+      nowMs,
+      random: Math.random,
+    }),
+  )
+
+  const release = async () => {
+    const owner = replica.id()
+    if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
+  }
+  // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
+  opened.defer(() => release().catch(onTrouble))
+  // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
+  const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
+  const watcher = opened.use(
+    createRolloutWatcher({
+      controller,
+      records: recordsOf(foundation, replica.id, background),
+      clock: systemClock,
+      settings: settings.rollout,
+      linkBase: linkBaseOf(settings.deliveryController),
+      annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
+      decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
+      queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
+      relation: history.relation,
+      overrideAt: history.overrideAt,
+      readPodLog: podLogReader(settings, controller),
+      onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
+      onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
+    }),
+  )
+  opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
+  const stream = opened.use(
+    createApplicationStream({
+      clock: systemClock,
+      random: Math.random,
+      openStream: controller.openStream,
+      listApplications: () => controller.listApplications(),
+      readLargeFrame: controller.readLargeFrame,
+      watchedApps: watcher.watchedApps,
+      readDirectly: watcher.readDirectly,
+      isUnreachable: () => watcher.unreachable() !== undefined,
+      suspect: watcher.suspect,
+      onSighted: watcher.sighted,
+      onListed: watcher.listed,
+      onTrouble,
+      log: (message) => log.info(message),
+    }),
+  )
+
+  const watch = async (claimed: readonly ClaimedTask[]) => {
+    const claimedAtMs = nowMs()
+    const known = claimed.map(
+      async (one): Promise<WatchedTask> => ({
+        ...watchedTaskOf(one, claimedAtMs),
+        // Only an earlier owner can have left an outcome.
+        writeBackOutcome:
+          one.claim.fence === '1' ? undefined : await background.use(() => writeBack.outcomeOf(one.task.id)),
+      }),
+    )
+    watcher.watch(await Promise.all(known))
+  }
+  replica.start({
+    onRegistered: async (id, former) => {
+      if (former) await watch(await tasks.takeBack(former, id))
+    },
+    onLost: () => watcher.drop(watcher.watchedIds()),
+    onNotification: wakeUps.receive,
+    onTrouble: (message, error) => log.warn({ err: error }, message),
+  })
+  const owned = opened.use(
+    ownTasks({
+      replica,
+      tasks,
+      watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
+      buryDead: () => buryDeadReplicas(database, replica),
+      wakeUps,
+      onTrouble,
+    }),
+  )
+
+  return {
+    replicaId: replica.id,
+    /** Watches a task that this replica has just accepted for itself. */
+    watchNew(task: NewTask & { readonly created: Date }, claim: Claim) {
+      const remainingMs = task.timeoutSeconds * 1000
+      const accepted = watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs())
+      watcher.watch([{ ...accepted, writeBackOutcome: undefined }])
+    },
+    noteUnanswered: owned.noteUnanswered,
+    watchedCount: watcher.watchedCount,
+    streamState: stream.streamState,
+    controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
+  }
+}
+
+/** Events that a write-back wrote still need their place in the order. */
+const numberingEvents = ({ wakeUps, feed }: Foundation): Foundation['wakeUps'] => ({
+  ...wakeUps,
+  send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)),
+})
+
+/** A replica that is not registered writes nothing, even if nobody has taken its tasks yet. */
+function recordsOf(
+  { tasks, feed, tellEnds }: Foundation,
+  replicaId: () => string | undefined,
+  background: Background,
+): RolloutWatcherDeps<unknown>['records'] {
+  return {
+    saveBaseline: (claim, baseline) =>
+      background.use(async () => claim.owner === replicaId() && tasks.saveBaseline(claim, baseline)),
+    async saveProgress(claim, change, news) {
+      const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))
+      if (isHeld && news.length > 0) feed.written()
+      return isHeld
+    },
+    async finish(claim, end) {
+      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end) : undefined
+      if (ended) tellEnds([ended])
+      return ended !== undefined
+    },
+  }
+}
+
+function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCdClient) {
+  if (podLogLines === 0) return undefined
+  return createReadPodLog({ readLog: readPodLog, lines: podLogLines, redact: createRedactor(secrets) })
+}
+
+type OwnTask = Omit<ClaimedTask, 'task'> & { readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'created'> }
+
+const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
+  id: task.id,
+  app: task.app,
+  author: task.author,
+  project: task.project,
+  images: task.images,
+  mayWrite: task.mayWrite,
+  refresh: task.refresh,
+  claim,
+  deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueLookMs),
+  isOverdue: remainingMs <= 0,
+  baseline,
+  createdSeconds: task.created.getTime() / 1000,
+})

@@ -147,7 +147,7 @@ export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
     total: z.number().optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
-    total_capped: z.boolean().optional(),
+    total_capped: z.boolean().optional().describe('There are more than `total`, or there may be'),
     next_cursor: z.string().optional().describe('`cursor` of the next page; absent from the last one'),
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
@@ -180,7 +180,10 @@ export const TaskFilter = z
       .string()
       .meta({ enum: [...taskStatuses] })
       .optional(),
-    search: textFilter.describe('Part of an application, author, project, image, id or commit'),
+    search: textFilter.describe(
+      'Part of an application, author, project, image, id or commit. One or two characters are looked for in names ' +
+        'everywhere, in tags, ids and commits among the newest 10,000 tasks that match otherwise',
+    ),
     from_timestamp: timestampFilter.describe('Created after this moment'),
     to_timestamp: timestampFilter.describe('Created at this moment or before'),
     limit: z

@@ -14,12 +14,12 @@ export async function loadHistory(url: string, count: number): Promise<void> {
     await client.query("SET search_path TO watcher; SET maintenance_work_mem = '256MB'; SET synchronous_commit = off")
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = 'watcher' AND tablename = 'tasks' AND indexname <> 'tasks_pkey'`,
+       WHERE schemaname = 'watcher' AND tablename IN ('tasks', 'task_searches') AND indexname NOT LIKE '%_pkey'`,
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
     await client.query(insertTasks, [count, days, applications])
     for (const { definition } of indexes) await client.query(definition)
-    await client.query('VACUUM ANALYZE tasks')
+    await client.query('VACUUM ANALYZE tasks, task_searches, task_groups')
     await client.query('CHECKPOINT')
   } finally {
     await client.end()

@@ -182,19 +182,49 @@ describe('searching', () => {
     })
   })
 
-  test('among more than 10,000 tasks gives the newest, a capped total and the next page', async () => {
+  describe('among more tasks than are counted', () => {
     const project = newProject()
-    for (let from = 1; from <= 10_001; from += 1_000) {
-      await sql`INSERT INTO watcher.tasks
-        (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
-        SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project}, '[]', n, true, true, 'deployed'
-        FROM generate_series(${from}::integer, least(10001, ${from}::integer + 999)) AS n`.execute(database.query)
-    }
-    const { list } = createTaskStore(database)
-    const first = await list({ project, search: 'MANY', limit: 1 })
-    expect(first).toMatchObject({ tasks: [{ timeoutSeconds: 10_001 }], total: { count: 10_000, isCapped: true } })
-    const second = await list({ project, search: 'MANY', limit: 1, cursor: first.next })
-    expect(second).toMatchObject({ tasks: [{ timeoutSeconds: 10_000 }], total: undefined })
+    const list = (filter: TaskFilter) => createTaskStore(database).list({ project, ...filter })
+    const capped = { count: 10_000, isCapped: true }
+    beforeAll(async () => {
+      for (let from = 1; from <= 20_001; from += 1_000) {
+        await sql`INSERT INTO watcher.tasks
+          (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+          SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project},
+            jsonb_build_array(jsonb_build_object('image', 'shop', 'tag', CASE WHEN n IN (1, 20000) THEN 'q9' ELSE 'v1' END)),
+            n, true, true, 'deployed'
+          FROM generate_series(${from}::integer, least(20001, ${from}::integer + 999)) AS n`.execute(database.query)
+      }
+    }, 60_000)
+
+    test.for<{ name: string; filter: TaskFilter; found: number[] }>([
+      { name: 'the newest', filter: {}, found: [20_001] },
+      { name: 'the last of very many', filter: { offset: 20_000 }, found: [1] },
+      { name: 'the newest of not so many', filter: { to_timestamp: 1e9 + 15_000 }, found: [15_000] },
+    ])('gives $name and a capped total', async ({ filter, found }) => {
+      const { tasks, total } = await list({ search: 'MANY', limit: 1, ...filter })
+      expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual(found)
+      expect(total).toEqual(capped)
+    })
+
+    test('goes on by cursor', async () => {
+      const first = await list({ search: 'MANY', limit: 1 })
+      const second = await list({ search: 'MANY', limit: 1, cursor: first.next })
+      expect(second).toMatchObject({ tasks: [{ timeoutSeconds: 20_000 }], total: undefined })
+    })
+
+    test('looks for two characters in names everywhere, in tags among the newest 10,000, and says that there may be more', async () => {
+      expect(await list({ search: 'ny', limit: 1 })).toMatchObject({
+        tasks: [{ timeoutSeconds: 20_001 }],
+        total: capped,
+      })
+      const { tasks, total } = await list({ search: 'q9' })
+      expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual([20_000])
+      expect(total).toEqual({ count: 1, isCapped: true })
+      const older = await list({ search: 'q9', to_timestamp: 1e9 + 9_000 })
+      expect(older.tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual([1])
+      expect(older.total).toEqual({ count: 1, isCapped: false })
+    })
   })
 
   test('has its index made later by one call', async () => {

@@ -24,7 +24,10 @@ export function createSaveProgress(database: Database) {
     save({ claim, change, events })
 }
 
-/** Locks the tasks in the order in which accept_tasks does (storage/migrations). */
+/**
+ * Locks the tasks in the order in which accept_tasks does (storage/migrations). It does not wait for the disk: what a crash
+ * of PostgreSQL loses is seen again by the next look, and an event has no reader before its number is on the disk.
+ */
 async function saveAll({ query, settings }: Database, all: readonly Progress[]): Promise<boolean[]> {
   const table = (name: 'tasks' | 'task_events') => sql.id(settings.schema, name)
   const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
@@ -48,7 +51,7 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
     UPDATE ${table('tasks')} AS tasks SET updated = clock_timestamp(),
       progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url)
     FROM held WHERE tasks.id = held.id
-    RETURNING tasks.id`.execute(query)
+    RETURNING tasks.id, set_config('synchronous_commit', 'off', true)`.execute(query)
   const saved = new Set(rows.map(({ id }) => id))
   return all.map(({ claim }) => saved.has(claim.taskId))
 }

@@ -58,9 +58,9 @@ export function wantedImageReads(context: GateContext): readonly WantedAction[] 
   return unproven.length === 0 && mayStillComplete(context) ? [{ kind: 'tree' }] : unproven
 }
 
-/** Whether a read that is still to come decides about a wanted image. */
-export function isImageUnproven(context: GateContext): boolean {
-  return context.wanted.some((image) => judgeImage(context, image, true).kind === 'unproven')
+/** Whether the images are there, or a read that is still to come may show it, once every other gate is open. */
+export function mayImagesBeThere(context: GateContext): boolean {
+  return context.wanted.every((image) => judgeImage(context, image, true).kind !== 'not_there')
 }
 
 /** Pods of a job end without a word in the application. */

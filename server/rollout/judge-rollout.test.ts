@@ -656,13 +656,6 @@ describe('standing still', () => {
 })
 
 describe('the deadline', () => {
-  test('waits for the look at the Pods that strict mode needs after an ancestry that is looked up', () => {
-    const last = { atMs: 900_000, version: 11, revision: aSha('d') }
-    const strict = { settings: { isStrict: true } }
-    expect(judge([beforeCommit, last], strict).end).toBeUndefined()
-    expect(judge([beforeCommit, { ...last, health: 'Progressing' }], strict).end?.status).toBe('failed')
-  })
-
   test('names the gates that are closed and their values', () => {
     const end = judge([beforeCommit, { atMs: 900_000, health: 'Progressing' }]).end
     expect(end).toMatchObject({ status: 'failed', cause: 'timeout' })
@@ -866,6 +859,21 @@ describe('at the deadline', () => {
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant', atMs: 900_000 } as const]])
     const seen = { ...ofOthers, atMs: 900_100, seen: { relations } }
     expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')
+  })
+
+  const resources = [{ kind: 'CronJob', name: 'report', status: 'Synced', images: ['registry.example/shop:v2'] }]
+  test.for([
+    { what: 'the look at the Pods of strict mode', fields: {}, strict: true },
+    {
+      what: 'what has no Pods',
+      fields: { images: [], operationState: { ...succeeded, syncResult: { revision: aSha('d'), resources } } },
+      strict: false,
+    },
+  ])('$what comes after it, and a gate that needs more than looks ends the waiting', ({ fields, strict: isStrict }) => {
+    const ofOthers = { ...lastLook, ...fields, revision: aSha('d') }
+    expect(judge([beforeCommit, ofOthers], { settings: { isStrict } }).end).toBeUndefined()
+    const unwell = { ...ofOthers, health: 'Progressing' }
+    expect(judge([beforeCommit, unwell], { settings: { isStrict } }).end?.status).toBe('failed')
   })
 })
 

@@ -1,7 +1,7 @@
 import type { TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import { confirmEnding } from './confirm-ending.ts'
-import { isImageUnproven, isVerificationUnread } from './gate-images.ts'
+import { isVerificationUnread, mayImagesBeThere } from './gate-images.ts'
 import { wantedRelations } from './gate-revision.ts'
 import type { AwaitedCommit, GateContext, GateName } from './gates.ts'
 import { judgeDeadline } from './judge-deadline.ts'
@@ -124,7 +124,7 @@ function nextEnding(look: Look, standstill: Standstill | undefined): Ending | un
 function isAboutToKnow({ context, gates }: Look): boolean {
   const isComing: Partial<Record<GateName, () => boolean>> = {
     R: () => wantedRelations(context).length > 0,
-    I: () => isImageUnproven(context),
+    I: () => mayImagesBeThere(context),
     V: () => isVerificationUnread(context),
   }
   return gates.closed.length > 0 && gates.closed.every(({ name }) => isComing[name]?.())

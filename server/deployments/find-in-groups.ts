@@ -43,7 +43,9 @@ export async function findInGroups(
   const ways = [
     inGroups(query, filter, globs),
     ...(isShort ? [sql`SELECT id, created FROM newest WHERE ${newestHolds(query, part)}`] : []),
-    ...(part !== '' && !isShort ? inOwnTexts(query, filter, part, globs) : []),
+    ...(part !== '' && !isShort
+      ? [inOwnTexts(query, filter, part, globs), ...overColons(query, filter, part, globs)]
+      : []),
   ]
   const limited = ways.map((way) => (read === undefined ? sql`(${way})` : sql`(${way} LIMIT ${read + 1})`))
   const { rows } = await sql<{ count: string; compared: string; ids: string[] }>`
@@ -65,22 +67,30 @@ function inGroups(query: Kysely<Schema>, filter: TaskFilter, globs: readonly str
     .where(all([isOne, ...ownConditions(filter)]))
 }
 
-/** By what is a task's own, also over the end of an image's name and the beginning of its tag. */
+/** By what is a task's own. */
 function inOwnTexts(query: Kysely<Schema>, filter: TaskFilter, part: string, globs: readonly string[] | undefined) {
   const names = nameConditions(filter, globs)
-  const ways = [
-    [isLike(ownText, enoughOf(part)), ...(names.length > 0 ? [isOfGroups(query, names)] : [])],
-    ...partsAround(part).map(([name, tag]) => [
-      isLike(ownText, tag),
-      isOfGroups(query, [...names, isLike('searched', `${name}\n`)]),
-    ]),
-  ]
-  return ways.map((way) =>
-    query
+  const isOne = [isLike(ownText, enoughOf(part)), ...(names.length > 0 ? [isOfGroups(query, names)] : [])]
+  return query
+    .selectFrom('task_searches')
+    .select(['id', 'created'])
+    .where(all([...isOne, holdsPart(part), ...timeConditions(filter), ...statusConditions(query, filter)]))
+}
+
+/** Over the end of an image's name and the beginning of its tag. */
+function overColons(query: Kysely<Schema>, filter: TaskFilter, part: string, globs: readonly string[] | undefined) {
+  return partsAround(part).map(([name, tag]) => {
+    const isOne = isOfGroups(query, [...nameConditions(filter, globs), isLike('searched', `${name}\n`)])
+    if (tag.length < trigramLength) {
+      const isHeld = all([isOne, newestHolds(query, part), ...ownConditions(filter)])
+      return query.selectFrom('tasks as newest').select(['id', 'created']).where(isHeld)
+    }
+    const isHeld = [isOne, isLike(ownText, tag), holdsPart(part)]
+    return query
       .selectFrom('task_searches')
       .select(['id', 'created'])
-      .where(all([...way, holdsPart(part), ...timeConditions(filter), ...statusConditions(query, filter)])),
-  )
+      .where(all([...isHeld, ...timeConditions(filter), ...statusConditions(query, filter)]))
+  })
 }
 
 function isOfGroups(query: Kysely<Schema>, names: readonly FilterCondition[]) {

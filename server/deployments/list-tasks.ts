@@ -11,7 +11,7 @@ import { taskOf } from './task-row.ts'
 /** Totals above this are not counted out. */
 const countedTotal = 10_000
 /** So many of those that match are read to find the newest of them, and so many of the newest to find some that match. */
-const readTasks = 20_000
+const readTasks = 12_000
 const largestPage = 1_000
 
 export type TaskPage = {

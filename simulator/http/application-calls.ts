@@ -135,38 +135,6 @@ export function getManagedResources(call: Call, context: CallContext): unknown {
   }
 }
 
-export function getEvents(call: Call, context: CallContext): unknown {
-  const { metadata, spec } = readPermitted(call, context)
-  const events = context.controller.managedAt(metadata)?.events ?? []
-  const items = events.map(({ atMs, reason, message }, index) => ({
-    metadata: {
-      name: `${metadata.name}.${(atMs * 1_000 + index).toString(16)}`,
-      namespace: metadata.namespace,
-      creationTimestamp: kubernetesTime(atMs),
-      annotations: { 'dest-namespace': spec.destination.namespace, 'dest-server': spec.destination.server },
-    },
-    involvedObject: {
-      kind: 'Application',
-      namespace: metadata.namespace,
-      name: metadata.name,
-      uid: metadata.uid,
-      apiVersion: 'argoproj.io/v1alpha1',
-    },
-    reason,
-    message,
-    source: { component: 'argocd-application-controller' },
-    firstTimestamp: kubernetesTime(atMs),
-    lastTimestamp: kubernetesTime(atMs),
-    count: 1,
-    type: message.includes('failed') ? 'Warning' : 'Normal',
-    eventTime: null,
-  }))
-  return {
-    metadata: { resourceVersion: context.controller.store.resourceVersion() },
-    items: items.length > 0 ? items : null,
-  }
-}
-
 export function getSyncWindows(call: Call, context: CallContext): unknown {
   const { spec } = readPermitted(call, context)
   const windows = context.controller.windowsOf(spec.project)

@@ -9,7 +9,6 @@ import { ApiError, codeForStatus, deadlineExceeded, unaryErrorBody } from './api
 import {
   type CallContext,
   getApplication,
-  getEvents,
   getManagedResources,
   getResourceTree,
   getSyncWindows,
@@ -26,6 +25,7 @@ import { type EventStream, openEventStream, type StreamEnding } from './event-st
 import { goJson } from './go-json.ts'
 import { grpcTimeoutMs } from './grpc-timeout.ts'
 import { createHttpFaults, type HttpFaultAction } from './http-faults.ts'
+import { readEvents } from './read-events.ts'
 import { readLogs } from './read-logs.ts'
 import { receiveWebhook } from './receive-webhook.ts'
 import { routeCall } from './route-call.ts'
@@ -218,7 +218,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
       case 'managed-resources':
         return getManagedResources(call, at)
       case 'events':
-        return getEvents(call, at)
+        return readEvents(call, at)
       case 'syncwindows':
         return getSyncWindows(call, at)
       case 'sync':

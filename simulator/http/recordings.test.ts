@@ -225,7 +225,7 @@ describe('the recorded framing of streams', () => {
       ['stream-sse', 'stream-ndjson'].map((name) => capture(recordedFraming(name).request, 300)),
     )
     controller.setTimes({ keepalive })
-    expect(chunksOf(events ?? Buffer.alloc(0)).filter((chunk) => chunk === ':\n').length).toBeGreaterThanOrEqual(2)
+    expect(chunksOf(events ?? Buffer.alloc(0))).toContain(':\n')
     expect(chunksOf(lines ?? Buffer.alloc(0))).not.toContain(':\n')
   })
 })

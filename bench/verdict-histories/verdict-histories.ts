@@ -1,7 +1,7 @@
-import { fork } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { playMany } from '../../test/histories/play-many.ts'
 import { playSeed, scriptOf, shrinkSeed } from '../../test/histories/play-seed.ts'
-import { emptyTally, mergeTally, renderTally, type Tally } from '../../test/histories/tally-histories.ts'
+import { renderTally } from '../../test/histories/tally-histories.ts'
 
 /**
  * Random histories of the rollout engine against the controller model, and how many verdicts were wrong.
@@ -20,36 +20,21 @@ const { values } = parseArgs({
   },
 })
 
-process.exitCode = values.replay === undefined ? await playMany() : await replay(Number(values.replay))
+process.exitCode = values.replay === undefined ? await playAll() : await replay(Number(values.replay))
 
-async function playMany(): Promise<number> {
-  const first = Number(values.seed)
-  const end = first + Number(values.count)
-  const workers = Math.max(1, Math.min(Number(values.workers), Number(values.count)))
+async function playAll(): Promise<number> {
+  const range = { first: Number(values.seed), count: Number(values.count), workers: Number(values.workers) }
   const beganMs = performance.now()
-  const tally = emptyTally()
-  await Promise.all(Array.from({ length: workers }, (_, index) => work(first + index, end, workers, tally)))
+  const tally = await playMany(range, (share, sum) => {
+    for (const { seed } of share.failures) console.error(`seed ${seed} shows what none may show`)
+    if (process.stderr.isTTY) process.stderr.write(`\r${sum.histories}`)
+  })
   const seconds = (performance.now() - beganMs) / 1_000
   console.log(renderTally(tally).join('\n'))
   console.log(
-    `${seconds.toFixed(0)} s with ${workers} processes, ${((seconds * 1_000 * workers) / tally.histories).toFixed(1)} ms a history`,
+    `${seconds.toFixed(0)} s with ${range.workers} processes, ${((seconds * 1_000 * range.workers) / tally.histories).toFixed(1)} ms a history`,
   )
   return tally.failures.length === 0 ? 0 : 1
-}
-
-function work(first: number, end: number, step: number, tally: Tally): Promise<void> {
-  const worker = fork(new URL('play-range.ts', import.meta.url), [first, end, step].map(String))
-  worker.on('message', (message) => {
-    // Sent by our own worker, which sends nothing else.
-    const share = message as Tally
-    mergeTally(tally, share)
-    for (const { seed } of share.failures) console.error(`seed ${seed} shows what none may show`)
-    if (process.stderr.isTTY) process.stderr.write(`\r${tally.histories}`)
-  })
-  return new Promise((resolve, reject) => {
-    worker.on('error', reject)
-    worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))))
-  })
 }
 
 async function replay(seed: number): Promise<number> {

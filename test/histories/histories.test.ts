@@ -1,19 +1,20 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { playMany } from './play-many.ts'
 import { playSeed, scriptOf, shrinkSeed } from './play-seed.ts'
 import { runHistory } from './run-history.ts'
-import { addHistory, countOf, emptyTally, renderTally } from './tally-histories.ts'
+import { countOf, emptyTally, renderTally } from './tally-histories.ts'
 
 const firstSeed = 1
 const historyCount = 2_000
 const shrinkMs = 20_000
 
 describe('2,000 histories of the rollout engine against the controller model', () => {
-  const tally = emptyTally()
+  let tally = emptyTally()
 
   beforeAll(async () => {
-    for (let seed = firstSeed; seed < firstSeed + historyCount; seed += 1) addHistory(tally, seed, await playSeed(seed))
+    tally = await playMany({ first: firstSeed, count: historyCount, workers: 2 }, () => {})
     console.log(renderTally(tally).join('\n'))
-  }, 120_000)
+  }, 240_000)
 
   test('show no wrong verdict, no second end, no task that outlives its window and no timer that is left', async () => {
     const [failure] = tally.failures

@@ -1,5 +1,5 @@
-import { playSeed } from '../../test/histories/play-seed.ts'
-import { addHistory, emptyTally } from '../../test/histories/tally-histories.ts'
+import { playSeed } from './play-seed.ts'
+import { addHistory, emptyTally } from './tally-histories.ts'
 
 /** A worker: plays the histories of every second seed, or whatever its share is, and sends the figures. */
 const [first = 0, end = 0, step = 1] = process.argv.slice(2).map(Number)

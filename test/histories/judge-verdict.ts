@@ -18,6 +18,8 @@ export type Finding =
   | 'missed'
   | `excused: ${'older state' | 'unseen'}: ${string}`
 
+const answeredFromPast: Finding = 'excused: older state: the Git host answered from the past'
+
 /** A complete state that lasts this long can be seen, settled and confirmed. */
 const visibleMs = 10_000
 /** An event that was dropped is made up for within this time, its settling included. */
@@ -54,7 +56,7 @@ function judgeDeployed({ witness, faults }: VerdictView, endedAtMs: number): Fin
   const isOn = (kind: Fault['kind']) =>
     faults.some((fault) => fault.kind === kind && isOnBetween(fault, acceptedAtMs, endedAtMs))
   const isCommitUnknown = writeBackOutcome === undefined || isOn('history-unknown')
-  if (isCommitUnknown && isOn('git-steps-back')) return 'excused: older state: the Git host answered from the past'
+  if (isCommitUnknown && isOn('git-steps-back')) return answeredFromPast
   if (isCommitUnknown && !task.refresh) return 'excused: older state: no refresh may be asked'
   return 'false deployed'
 }
@@ -66,15 +68,24 @@ function judgeEarly(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding
   )
   if (isDocumented(view, end, endedAtMs)) return getsWell ? 'recovered' : 'right'
   if (getsWell) return 'false failed'
-  return isOldFailure(view, end) ? 'excused: older state: a replica of the controller lagged at acceptance' : 'hasty'
+  return excuseOfOldFailure(view, end, endedAtMs) ?? 'hasty'
 }
 
-/** A failed sync from before acceptance that a lagging replica showed only afterwards looks like a new one. */
-function isOldFailure({ witness, faults }: VerdictView, { cause }: TaskEnd): boolean {
+/** A failure of an older commit or from before acceptance looks like one of the task that knows no commit of its own. */
+function excuseOfOldFailure(
+  { witness, faults }: VerdictView,
+  { cause }: TaskEnd,
+  endedAtMs: number,
+): Finding | undefined {
   const { acceptedAtMs, writeBackOutcome } = witness.row
+  if (writeBackOutcome !== undefined) return undefined
+  const isOn = (kind: Fault['kind'], untilMs: number) =>
+    faults.some((fault) => fault.kind === kind && isOnBetween(fault, acceptedAtMs, untilMs))
+  if (isOn('git-steps-back', endedAtMs)) return answeredFromPast
   const isSync = cause === 'sync_error' || cause === 'hook_failed' || cause === 'terminated'
-  const lagged = faults.some((fault) => fault.kind === 'hold-replica' && isOnBetween(fault, acceptedAtMs, acceptedAtMs))
-  return isSync && lagged && writeBackOutcome === undefined
+  if (isSync && isOn('hold-replica', acceptedAtMs))
+    return 'excused: older state: a replica of the controller lagged at acceptance'
+  return undefined
 }
 
 /** Whether what the verdict says truly was so, when it was given, for as long as it must be. */

@@ -38,7 +38,10 @@ function isWell(workload: Workload): boolean {
   if (workload.observedGeneration < workload.generation && hasRollingPods(workload.manifest.kind)) return false
   // Pods that only their deletion replaces are as wanted whatever runs in them; which images those are is asked apart.
   const isAsWanted = workload.manifest.updateStrategy === 'OnDelete' || isRolledOut(workload)
-  return isAsWanted && (workloadHealth(workload)?.status ?? 'Healthy') === 'Healthy'
+  const health = workloadHealth(workload)?.status ?? 'Healthy'
+  // Its runs come and go whatever is rolled out; only one that failed says that something is wrong.
+  if (workload.manifest.kind === 'CronJob') return health !== 'Degraded'
+  return isAsWanted && health === 'Healthy'
 }
 
 function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {

@@ -69,11 +69,13 @@ BEGIN
   END IF;
   PERFORM last FROM event_counter FOR UPDATE;
   WITH waiting AS (
-    SELECT row_id, row_number() OVER (ORDER BY row_id) AS place
+    SELECT ctid AS place_of_row, row_number() OVER (ORDER BY row_id) AS place
     FROM task_events WHERE position IS NULL ORDER BY row_id LIMIT at_most
   ), numbered AS (
+    -- By its place, which nobody else changes meanwhile: looked up by row_id, a plan from when there were few rows goes
+    -- through all that wait, and all that have waited since the last vacuum, for each of them.
     UPDATE task_events SET position = last + place
-    FROM waiting, event_counter WHERE task_events.row_id = waiting.row_id AND position IS NULL
+    FROM waiting, event_counter WHERE task_events.ctid = waiting.place_of_row
     RETURNING task_id
   )
   SELECT coalesce(array_agg(task_id), '{}') INTO tasks FROM numbered;

@@ -1,6 +1,6 @@
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, onTestFinished, test, vi } from 'vitest'
+import { describe, type TestContext, test, vi } from 'vitest'
 import { overrideFile } from '../simulator/model/example-repository.ts'
 import { createTestDatabase } from './support/database.ts'
 import { type Replicas, type RunningReplica, startReplicas } from './support/replicas.ts'
@@ -55,7 +55,7 @@ async function pusherOf({ running }: Replicas) {
 }
 
 /** Stops a replica with the push it has under way. */
-async function freeze(replica: RunningReplica, pids: readonly number[]) {
+async function freeze(replica: RunningReplica, pids: readonly number[], { onTestFinished }: TestContext) {
   await replica.kill('SIGSTOP')
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   const thaw = async () => {
@@ -103,7 +103,8 @@ const cases: readonly Case[] = [
 
 // They mostly wait for the frozen owner to be given up.
 describe.concurrent('the owner of a repository freezes inside of its push, and its task is superseded (product: tasks)', () => {
-  test.for(cases)('$what', { timeout: 180_000 }, async ({ newer, rival, ends, written }, { expect }) => {
+  test.for(cases)('$what', { timeout: 180_000 }, async ({ newer, rival, ends, written }, context) => {
+    const { expect } = context
     await using database = await createTestDatabase()
     await using replicas = await startReplicas({ databaseUrl: database.url })
     const { git } = replicas.simulator
@@ -116,7 +117,7 @@ describe.concurrent('the owner of a repository freezes inside of its push, and i
     const late = await submit(first, 'v2')
     await gate.untilHeld()
     const { replica, other, pids } = await pusherOf(replicas)
-    const thaw = await freeze(replica, pids)
+    const thaw = await freeze(replica, pids, context)
     const foreign = { 'notes.md': 'by somebody else' }
     if (rival === 'meanwhile') await git.commit('gitops', foreign, { message: 'rival' })
     const id = await submit(other, newer)
@@ -135,6 +136,7 @@ describe.concurrent('the owner of a repository freezes inside of its push, and i
         await replicas.rows("SELECT state FROM watcher.pending_writes WHERE state IN ('queued', 'pushing')"),
       ).toEqual([])
     await vi.waitFor(async () => {
+      expect(await tagsIn(replicas)).toEqual(written) // what it ends at may be there before the late push is
       expect(await git.readFile('gitops', file)).toBe(overrideFile(ends))
       await isSettled()
     }, patient)

@@ -36,6 +36,7 @@ function aBody(signal: AbortSignal) {
 function aStream(
   openings: readonly ('open' | 'unauthorized' | 'unreachable')[] = [],
   watched: readonly string[] = ['shop'],
+  readTakesMs = 1,
 ) {
   const clock = createVirtualClock()
   const bodies: ReturnType<typeof aBody>[] = []
@@ -69,7 +70,7 @@ function aStream(
     async readDirectly(app) {
       told.atOnce += 1
       told.most = Math.max(told.most, told.atOnce)
-      await Promise.resolve()
+      await new Promise<void>((resolve) => clock.setTimer(readTakesMs, resolve))
       told.atOnce -= 1
       told.read.push(app)
     },
@@ -111,7 +112,7 @@ test('a List follows a connect once the burst has been quiet for 500 ms, then on
 
 test('a stream without a byte for 20 s is not proven: applications are read directly every 15 s, at most four at a time', async () => {
   const apps = Array.from({ length: 10 }, (_, index) => `app-${index}`)
-  const { clock, stream, told, body } = aStream([], apps)
+  const { clock, stream, told, body } = aStream([], apps, 200)
   await using _ = stream
   await clock.advanceTo(10)
   body()?.send(frame('shop'))
@@ -120,6 +121,21 @@ test('a stream without a byte for 20 s is not proven: applications are read dire
   await clock.advanceTo(31_000)
   expect(told.read.toSorted()).toEqual(apps)
   expect(told.most).toBe(4)
+})
+
+test('direct reads are spread, 50 a second, and each round reads every application however long the last one takes', async () => {
+  const apps = Array.from({ length: 1_000 }, (_, index) => `app-${index}`)
+  const { clock, stream, told, body } = aStream([], apps)
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(31_000)
+  expect(told.read).toHaveLength(50)
+  await clock.advanceTo(50_050)
+  expect(told.read.slice(0, 1_000)).toEqual(apps)
+  await clock.advanceTo(65_050)
+  const sinceTheRoundOf45s = told.read.slice(750, 1_750)
+  expect(new Set(sinceTheRoundOf45s)).toEqual(new Set(apps))
 })
 
 test('a stream without a byte for 45 s is opened anew', async () => {

@@ -1,6 +1,7 @@
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
+import { createPace } from './pace.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
 const streamTimes = {
@@ -23,6 +24,8 @@ const streamTimes = {
 } as const
 
 const directReadsAtOnce = 4
+/** So many that neither the delivery controller nor a verdict on another application suffers. */
+const directReadsASecond = 50
 /** Above this a List costs more than reading the applications that matter. */
 const manyApplications = 500
 
@@ -73,6 +76,9 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let isClosed = false
   let abort = new AbortController()
   const timers = new Map<string, () => void>()
+  const unread = new Set<string>()
+  const pace = createPace(directReadsASecond)
+  let readers = 0
 
   const areMany = () => seenUids.size > manyApplications
   const isProven = () =>
@@ -201,18 +207,33 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     deps.onListed(outcome.value, askedAtMs)
   }
 
-  const watchOver = async () => {
+  const watchOver = () => {
     later('direct', streamTimes.directReadEveryMs, watchOver)
-    if (!isProven()) await readWatched()
+    if (!isProven()) readWatched()
   }
 
-  const readWatched = async () => {
-    const waiting = [...deps.watchedApps()]
-    const reader = async () => {
-      for (let app = waiting.shift(); app !== undefined && !isClosed; app = waiting.shift())
+  /** Who still waits from an earlier time keeps its place: it will be read after now as well. */
+  const readWatched = () => {
+    for (const app of deps.watchedApps()) unread.add(app)
+    while (readers < Math.min(directReadsAtOnce, unread.size)) void attempt(readUnread)
+  }
+
+  const readUnread = async () => {
+    readers += 1
+    try {
+      for (const app of unread) {
+        unread.delete(app)
+        await turnOf(app)
         await deps.readDirectly(app)
+      }
+    } finally {
+      readers -= 1
     }
-    await Promise.all(Array.from({ length: directReadsAtOnce }, reader))
+  }
+
+  const turnOf = (app: string) => {
+    const waitMs = pace.turnAtMs(clock.nowMs()) - clock.nowMs()
+    return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn of ${app}`, waitMs, resolve))
   }
 
   later('connect', 0, connect)

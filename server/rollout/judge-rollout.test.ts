@@ -563,7 +563,10 @@ describe('Pods of a wanted image that cannot start', () => {
   test('the Pods are looked at once a rollout takes 15 s', () => {
     const looks = [beforeCommit, { ...progressing, atMs: 1_000 }]
     expect(judge(looks)).toMatchObject({ againAtMs: 16_000 })
-    expect(judge([...looks, { ...progressing, atMs: 16_000 }]).wanted).toContainEqual({ kind: 'tree' })
+    expect(judge([...looks, { ...progressing, atMs: 16_000 }]).wanted).toContainEqual({
+      kind: 'tree',
+      diagnosis: 'slow',
+    })
   })
 })
 

@@ -1,4 +1,5 @@
 import type { ControllerCalls } from './controller-calls.ts'
+import { createDiagnosisTurns } from './diagnosis-turns.ts'
 import { relationKey, type WantedAction } from './rollout-observation.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { sharingWaitMs } from './sharing-wait.ts'
@@ -19,6 +20,7 @@ type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'clock' | 'relation' | 
 /** Does what a judgement wants, unless just that is under way. What it finds wakes all tasks of the application. */
 export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   const { clock, calls } = deps
+  const turns = createDiagnosisTurns()
 
   const act = async (
     application: WatchedApplication<Plan>,
@@ -66,9 +68,14 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   return (application: WatchedApplication<Plan>, state: TaskState<Plan>, action: WantedAction): void => {
     const key = keyOf(state, action)
     if (application.inFlight.has(key) || (needsController(action) && deps.isUnreachable())) return
-    const waitMs = Math.max(application.throttle.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
+    const nowMs = clock.nowMs()
+    const waitMs = Math.max(
+      application.throttle.waitMs(key),
+      sharingWaitMs(application, action, nowMs),
+      turns.waitMs(application, action, nowMs),
+    )
     if (waitMs > 0) {
-      if (action.kind === 'refresh') application.refreshHeldSinceMs ??= clock.nowMs()
+      if (action.kind === 'refresh') application.refreshHeldSinceMs ??= nowMs
       deps.lookAgain(application, state, waitMs)
       return
     }
@@ -89,7 +96,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
 function keyOf({ task }: TaskState<unknown>, action: WantedAction): string {
   const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
-  return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined })
+  return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, diagnosis: undefined })
 }
 
 const needsController = ({ kind }: WantedAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)

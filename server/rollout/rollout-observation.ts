@@ -1,3 +1,4 @@
+import type { Diagnosis } from './diagnosis-turns.ts'
 import type { ManagedResources } from './managed-resources.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
 import type { ResourceTree } from './resource-tree.ts'
@@ -80,7 +81,8 @@ export type WantedAction =
   | { readonly kind: 'read' }
   | { readonly kind: 'refresh'; readonly why: string }
   | { readonly kind: 'list' }
-  | { readonly kind: 'tree' }
+  /** With a diagnosis it only explains, and may wait its turn. */
+  | { readonly kind: 'tree'; readonly diagnosis?: Diagnosis }
   | { readonly kind: 'managed_resources' }
   | { readonly kind: 'sync_windows' }
   | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }

@@ -5,6 +5,8 @@ import type { BenchWorld } from '../support/start-bench-world.ts'
 import { waitForEnd, waitingAgent } from '../support/wait-for-end.ts'
 
 const pollIntervalMs = 15_000
+/** Setting up thousands of rollouts at once keeps both cores busy for a while after the last of them waits. */
+const settlesMs = 15_000
 const imageOf = (app: string, tag: string) => `registry.example/${app}:${tag}`
 
 /** Milliseconds from the write that made each application complete to whoever heard of it. */
@@ -18,8 +20,6 @@ export type Stage = {
   readonly measured: number
   readonly apartMs: number
   readonly isCommitted: boolean
-  /** Called when everything waits, before the first ends. */
-  onWaiting?(): Promise<void>
   /** Called with the place of each that is released. */
   onRelease?(at: number): Promise<unknown>
 }
@@ -33,7 +33,7 @@ export async function measureStage(stage: Stage): Promise<Latencies> {
   if (!stage.isCommitted) await installation.commitTags(apps, 'plain-0', tag)
   const ids = stage.isCommitted ? await world.deploy(apps, tag) : await world.announce(apps, tag)
   await installation.untilWaiting(apps)
-  await stage.onWaiting?.()
+  await delay(settlesMs)
   const ending = apps.slice(0, stage.measured)
   const agent = waitingAgent()
   const knownAtMs = Promise.all(ending.map((_, at) => waitForEnd(service.url, ids[at] ?? '', agent)))

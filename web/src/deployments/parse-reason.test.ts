@@ -26,6 +26,26 @@ describe('a status reason', () => {
     })
   })
 
+  test('shows the last event of each Pod beside it', () => {
+    const text = [
+      'the rollout cannot succeed [image_pull]',
+      'Waited for (gate H): health status Healthy, not Progressing',
+      'Pod payments-64fc7b8c5-x2x9q (payments:v2): ImagePullBackOff: Back-off pulling image "payments:v2"',
+      'Event of payments-64fc7b8c5-x2x9q: Scheduled: Successfully assigned default/payments-64fc7b8c5-x2x9q to node-1',
+      'Event of payments-64fc7b8c5-x2x9q: Failed: Error: ErrImagePull',
+      'Pod payments-64fc7b8c5-9w2xk (payments:v2): ErrImagePull: not found',
+    ].join('\n')
+    expect(parseReason(text, 'image_pull').evidence).toEqual([
+      {
+        name: 'Pod',
+        value: 'payments-64fc7b8c5-x2x9q (payments:v2): ImagePullBackOff: Back-off pulling image "payments:v2"',
+      },
+      { name: 'Last event', value: 'Failed: Error: ErrImagePull' },
+      { name: 'Pod', value: 'payments-64fc7b8c5-9w2xk (payments:v2): ErrImagePull: not found' },
+      { name: 'Waited for', value: 'health status Healthy, not Progressing' },
+    ])
+  })
+
   test('is kept word for word where a line has no name', () => {
     expect(parseReason('It broke\n\n  http://odd: really\nlower: case', undefined)).toEqual({
       first: 'It broke',

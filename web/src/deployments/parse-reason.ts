@@ -20,7 +20,7 @@ export function parseReason(text: string | undefined, cause: Cause | undefined):
     .map((line) => withoutCause(line, cause).trim())
     .filter((line) => line !== '')
   const [first, ...rest] = lines
-  const seen = rest.map(readEvidence)
+  const seen = rest.filter(isTelling).map(readEvidence)
   return {
     first,
     evidence: seen.filter(({ name }) => name !== todoName).toSorted((a, b) => rank(a) - rank(b)),
@@ -34,11 +34,21 @@ const todoName = 'What to do'
 /** Names whose lines point at who broke it. */
 const culpritNames = /^(Unhealthy|Not synced|Operation|Container|Message|[A-Za-z]+ hook failed|[A-Za-z]+Error)$/
 
-const rank = ({ name }: Evidence) => (name === 'Pod' ? 0 : culpritNames.test(name) ? 1 : 2)
+const eventLine = /^Event of (\S+): +(\S.*)$/
+
+/** The events of a Pod stand one after another, and the last of them tells where it stands. */
+function isTelling(line: string, at: number, lines: readonly string[]): boolean {
+  const pod = eventLine.exec(line)?.[1]
+  return pod === undefined || eventLine.exec(lines[at + 1] ?? '')?.[1] !== pod
+}
+
+const rank = ({ name }: Evidence) => (name === 'Pod' || name === 'Last event' ? 0 : culpritNames.test(name) ? 1 : 2)
 
 function readEvidence(line: string): Evidence {
   const pod = /^Pod (\S.*)$/.exec(line)?.[1]
   if (pod !== undefined) return { name: 'Pod', value: pod }
+  const event = eventLine.exec(line)?.[2]
+  if (event !== undefined) return { name: 'Last event', value: event }
   const [, name, value] = /^([A-Z][\w -]{0,28})(?: \(gate [A-Z]\))?: +(\S.*)$/.exec(line) ?? []
   return name === undefined || value === undefined ? { name: 'Seen', value: line } : { name, value }
 }

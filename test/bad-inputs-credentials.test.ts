@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CredentialWorld, startCredentialWorld } from './support/credential-world.ts'
 import { mintJwt } from './support/mint-jwt.ts'
-import { deployToken, startWorld, type World, withToken } from './support/world.ts'
-import { errorOf, type Present, presentTo, textOf } from './threats/answers.ts'
+import { deployToken, withToken } from './support/world.ts'
+import { errorOf, textOf } from './threats/answers.ts'
 import { badInputs } from './threats/rows.ts'
 
 /** Base64 of 32 bytes, as the documentation makes one: its text is the key, not what it stands for. */
@@ -13,11 +14,9 @@ const good = mintJwt(claims, jwtSecret)
 const [header = '', payload = '', signature = ''] = good.split('.')
 const jwt = (change: object, ...header: [object?]) => mintJwt({ ...claims, ...change }, jwtSecret, ...header)
 
-let world: World
-let present: Present
+let world: CredentialWorld
 beforeAll(async () => {
-  world = await startWorld({ settings: { JWT_SECRET: jwtSecret } })
-  present = await presentTo(world.service)
+  world = await startCredentialWorld(jwtSecret)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
@@ -109,7 +108,7 @@ const rows: readonly (readonly [string, readonly Refused[]])[] = [
 
 describe.for(rows)('%s', ([, inputs]) => {
   test.for(inputs)('%s', async ([, headers, error, status = 401]) => {
-    const answer = await present([...headers])
+    const answer = await world.present(headers)
     expect([answer.status, errorOf(answer)]).toEqual([
       status,
       typeof error === 'string' ? expect.stringContaining(error) : expect.stringMatching(error),
@@ -125,26 +124,26 @@ test(badInputs.B30, async () => {
     [['Authorization', good], token('wrong')],
   ]
   for (const headers of mixed) {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => present([...headers])))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.present(headers)))
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1)
     expect(answers[0]?.status).toBe(401)
   }
-  expect((await present([token(deployToken), ['Authorization', good]])).status).toBe(409)
+  expect((await world.present([token(deployToken), ['Authorization', good]])).status).toBe(409)
 })
 
 test(`${badInputs.B31} (in the query, where blanks count)`, async () => {
   for (const value of [`${deployToken}\n`, `${deployToken} `, ` ${deployToken}`]) {
-    const answer = await present([], `?deploy_token=${encodeURIComponent(value)}`)
+    const answer = await world.present([], `?deploy_token=${encodeURIComponent(value)}`)
     expect([answer.status, errorOf(answer)]).toEqual([401, expect.stringContaining('does not match')])
   }
 })
 
 test(badInputs.B32, async () => {
   const query = (value: string) => `?deploy_token=${encodeURIComponent(value)}`
-  expect((await present([token(deployToken)], query('wrong'))).status).toBe(401)
-  expect((await present([token('wrong')], query(deployToken))).status).toBe(401)
-  expect((await present([], `${query(deployToken)}&deploy_token=wrong`)).status).toBe(401)
-  expect((await present(Object.entries(withToken), query(deployToken))).status).toBe(409)
+  expect((await world.present([token(deployToken)], query('wrong'))).status).toBe(401)
+  expect((await world.present([token('wrong')], query(deployToken))).status).toBe(401)
+  expect((await world.present([], `${query(deployToken)}&deploy_token=wrong`)).status).toBe(401)
+  expect((await world.present(Object.entries(withToken), query(deployToken))).status).toBe(409)
 })
 
 function jwtOfBytes(hex: string): string {

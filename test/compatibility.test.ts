@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ServiceConfig } from '../contract/service.ts'
 import { readSettings, type Settings, SettingsError } from '../server/settings.ts'
+import { type CredentialWorld, startCredentialWorld } from './support/credential-world.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask, startService } from './support/service.ts'
-import { createManaged, deployToken, startWorld, type World, withToken } from './support/world.ts'
-import { idOf, type Present, presentTo, textOf } from './threats/answers.ts'
+import { createManaged, deployToken, withToken } from './support/world.ts'
+import { idOf, textOf } from './threats/answers.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
 
@@ -19,11 +20,9 @@ writeFileSync(knownHosts, 'git.example ssh-ed25519 AAAA\n')
 writeFileSync(key, '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n')
 
 const jwtSecret = 'a secret of these tests, longer than 32 bytes'
-let world: World
-let present: Present
+let world: CredentialWorld
 beforeAll(async () => {
-  world = await startWorld({ settings: { JWT_SECRET: jwtSecret } })
-  present = await presentTo(world.service)
+  world = await startCredentialWorld(jwtSecret)
 })
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
@@ -194,11 +193,11 @@ describe('credentials', () => {
   const names = ['Argo_watcher_deploy_token', 'ARGO_WATCHER_DEPLOY_TOKEN', 'argo-watcher-deploy-token']
   test.for([...names, 'WATCHER_DEPLOY_TOKEN', 'watcher_deploy_token', 'Watcher-Deploy-Token'])(
     'the header %s',
-    async (name) => expect((await present([[name, deployToken]])).status).toBe(409),
+    async (name) => expect((await world.present([[name, deployToken]])).status).toBe(409),
   )
   test.for(['', 'Bearer ', 'bearer '])('a JWT in Authorization after "%s"', async (scheme) => {
     const jwt = mintJwt({ exp: 4_000_000_000 }, jwtSecret)
-    expect((await present([['Authorization', scheme + jwt]])).status).toBe(409)
+    expect((await world.present([['Authorization', scheme + jwt]])).status).toBe(409)
   })
 })
 
@@ -301,7 +300,7 @@ describe('different on purpose', () => {
     expect((await service.submitTask()).status).toBe(202)
   })
   test('exp: 0 is expired', async () =>
-    expect(await present([['Authorization', mintJwt({ exp: 0 }, jwtSecret)]])).toMatchObject({
+    expect(await world.present([['Authorization', mintJwt({ exp: 0 }, jwtSecret)]])).toMatchObject({
       status: 401,
       body: { error: expect.stringContaining('exp lies in the past') },
     }))

@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSettings, SettingsError } from '../server/settings.ts'
+import { type CredentialWorld, startCredentialWorld } from './support/credential-world.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask, startService } from './support/service.ts'
-import { startWorld, type World, withToken } from './support/world.ts'
-import { errorOf, idOf, type Present, presentTo, textOf } from './threats/answers.ts'
+import { withToken } from './support/world.ts'
+import { errorOf, idOf, textOf } from './threats/answers.ts'
 import { forgedJwts } from './threats/forged-jwts.ts'
 import { threats } from './threats/rows.ts'
 
@@ -13,15 +14,13 @@ const jwtSecret = 'a secret of these tests, longer than 32 bytes'
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 const goodClaims = () => ({ sub: 'ci', exp: nowSeconds() + 600 })
 
-let world: World
-let present: Present
+let world: CredentialWorld
 beforeAll(async () => {
-  world = await startWorld({ settings: { JWT_SECRET: jwtSecret } })
-  present = await presentTo(world.service)
+  world = await startCredentialWorld(jwtSecret)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const withJwt = (token: string) => present([['Authorization', `Bearer ${token}`]])
+const withJwt = (token: string) => world.present([['Authorization', `Bearer ${token}`]])
 
 test(threats.T1, async () => {
   const tokens = forgedJwts(jwtSecret)
@@ -134,12 +133,12 @@ test(threats.T5, async () => {
     if (header) headers.push(['Watcher-Deploy-Token', header])
     const isBad = jwt?.endsWith('x') || header === 'wrong' || query.endsWith('wrong')
     const isNone = headers.length === 0 && query === ''
-    const answers = await Promise.all(Array.from({ length: 50 }, () => present(headers, query)))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => world.present(headers, query)))
     expect(new Set(answers.map(textOf)).size).toBe(1)
     expect(answers[0]?.status).toBe(isBad || isNone ? 401 : 409)
   }
   expect(combinations.length).toBeGreaterThanOrEqual(24)
-  const twice = await present([
+  const twice = await world.present([
     ['Authorization', jwt],
     ['Authorization', jwt],
   ])

@@ -74,11 +74,21 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
     expect(calls()).toBe(before + 1)
   })
 
-  test('a JWT that is not for userinfo, such as a service account may have, counts until it expires', async () => {
+  test.for<[string, () => Promise<string>, string]>([
+    ['a JWT', () => idp.mintJwt(claims({ scope: 'profile deploy' })), 'lacks the scope openid'],
+    ['a JWT without scopes', () => idp.mintJwt(claims()), 'lacks the scope openid'],
+    ['an opaque one', () => idp.issueOpaqueToken('ada', 'profile'), 'does not accept the access token'],
+  ])('%s without the scope openid changes nothing, since the provider does not say whose it is', async (row) => {
+    const [, issue, reason] = row
+    const token = await issue()
+    expect(await judges.accessToken(token)).toEqual({ kind: 'refused', reason: expect.stringContaining(reason) })
+  })
+
+  test('a JWT without the scope openid reads until it expires, as a session does', async () => {
     const token = await idp.mintJwt(claims({ scope: 'deploy' }))
     idp.users.delete('ada')
-    expect(await judge(token)).toEqual(['platform'])
+    expect((await judges.reading.accessToken(token)).kind).toBe('caller')
     passedMs = 601_000 + 5_000
-    expect(await judge(token)).toBe('refused')
+    expect((await judges.reading.accessToken(token)).kind).toBe('refused')
   })
 })

@@ -54,12 +54,12 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
     if (token.length > longestToken) return rejected('the access token is too long')
     if (!isJwt(token)) return askAbout(token)
-    const { issuer, userinfo_endpoint: userInfo } = await provider.metadata()
+    const { issuer } = await provider.metadata()
     const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: nowMs() / 1000 }
     const judgement = await judgeAccessToken(token, rules)
     if (judgement.kind === 'refused') return rejected(judgement.reason)
-    const mayAsk = how === 'ask' && judgement.isForUserInfo && userInfo !== undefined
-    return mayAsk ? askAbout(token, judgement.user) : caller('oidc', judgement.user)
+    if (how === 'judge here') return caller('oidc', judgement.user)
+    return judgement.isForUserInfo ? askAbout(token, judgement.user) : rejected(notForUserInfo)
   }
 
   async function askAbout(token: string, claimed?: User): Promise<CredentialJudgement> {
@@ -80,6 +80,10 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     remembered.set(key, { user, untilMs: now + rememberedMs })
   }
 }
+
+/** Whether its user was removed since could not be found out before it expires (decision 0212). */
+const notForUserInfo =
+  'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
 
 const expired = rejected('the session has expired: sign in again')
 

@@ -139,14 +139,13 @@ export async function reserveIdentityProvider() {
       .sign(key.privateKey)
   }
 
-  async function issueToken(accountId: string): Promise<string> {
+  async function issueToken(accountId: string, scope = 'openid profile email'): Promise<string> {
     if (!running) throw new Error('the provider does not run')
     const { provider } = running
     const grant = new provider.Grant({ accountId, clientId })
-    grant.addOIDCScope('openid profile email')
+    grant.addOIDCScope(scope)
     const grantId = await grant.save()
     const client = await provider.Client.find(clientId)
-    const scope = 'openid profile email'
     return new provider.AccessToken({ accountId, client, grantId, scope, gty: 'authorization_code' }).save()
   }
 }

@@ -31,12 +31,13 @@ export function confirmEnding(
   const isAnswered = isHopeless || answers(observation, sinceMs, ending)
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.lastLookMs)
     return { ending, memory: counted, wanted: [], againAtMs: never }
-  const dueMs = nextReadAtMs(counted, observation.directRead, sinceMs)
+  const { directRead } = observation
+  const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), lastLookAtMs(directRead, deadlineMs))
   const isDue = dueMs <= nowMs
   return {
     ending: undefined,
     memory: counted,
-    wanted: isDue ? wantedReads(observation.directRead, ending) : [],
+    wanted: isDue ? wantedReads(directRead, ending) : [],
     againAtMs: isDue ? never : dueMs,
   }
 }
@@ -63,6 +64,10 @@ function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: num
   if (answers(observed, sinceMs, ending)) return memory
   return { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: read.askedAtMs }
 }
+
+/** At the deadline there is no time left for the pauses between reads that failed. */
+const lastLookAtMs = (read: DirectRead | undefined, deadlineMs: number) =>
+  Math.max(deadlineMs, (read?.askedAtMs ?? -Infinity) + rolloutTimes.retryMs)
 
 /** A read that failed is tried again later and later. */
 export function nextReadAtMs(memory: RolloutMemory, read: DirectRead | undefined, sinceMs: number): number {

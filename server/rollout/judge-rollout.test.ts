@@ -219,6 +219,18 @@ describe('a task with a commit of ours is deployed', () => {
     expect(judgement).toMatchObject({ end: undefined, wanted: [], againAtMs: 3_000 })
   })
 
+  test('the pauses between refused reads end at the deadline, which is followed by a read every two seconds', () => {
+    const refused = (atMs: number) => ({ atMs, seen: { directRead: { askedAtMs: atMs, result: 'missing' as const } } })
+    const judgeBy60s = (looks: readonly Look[]) => judge(looks, { task: { deadlineMs: 60_000 } })
+    const tried = [1_000, 3_000, 7_000, 15_000, 31_000, 58_000].map(refused)
+    const looks = [beforeCommit, ...tried]
+    expect(judgeBy60s(looks)).toMatchObject({ wanted: [], againAtMs: 60_000 })
+    const last = { ...refused(58_000), atMs: 60_000 }
+    expect(judgeBy60s([...looks, last])).toMatchObject({ end: undefined, wanted: [{ kind: 'read' }] })
+    expect(judgeBy60s([...looks, refused(60_000)])).toMatchObject({ end: undefined, wanted: [], againAtMs: 62_000 })
+    expect(judgeBy60s([...looks, { atMs: 62_000, seen: { directRead: read(62_000) } }]).end?.status).toBe('deployed')
+  })
+
   test('a paused application counts where the setting or the annotation says so', () => {
     expect(
       judge([beforeCommit, { atMs: 1_000, health: 'Suspended' }], { settings: { acceptSuspended: true } }).end?.status,

@@ -54,4 +54,6 @@ export type RolloutWatcherDeps<Plan> = {
   onTrouble(error: unknown, taskId: string | undefined): void
   /** For metrics: how long a refresh took to be answered. */
   onRefreshAnswered?(app: string, durationMs: number): void
+  /** For metrics: nothing is committed for a task of a managed application, because it came without a valid credential. */
+  onUnvalidated?(app: string): void
 }

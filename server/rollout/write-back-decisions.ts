@@ -4,7 +4,10 @@ import type { TaskReports } from './task-reports.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 import type { WatchedTask, WriteBackState } from './watched-task.ts'
 
-type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'clock' | 'decideWriteBack' | 'queueWriteBack'> & {
+type Dependencies<Plan> = Pick<
+  RolloutWatcherDeps<Plan>,
+  'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
+> & {
   readonly reports: Pick<TaskReports<Plan>, 'tell'>
 }
 
@@ -15,6 +18,7 @@ export function createWriteBackDecisions<Plan>({
   clock,
   decideWriteBack,
   queueWriteBack,
+  onUnvalidated,
   reports,
 }: Dependencies<Plan>) {
   return {
@@ -23,6 +27,7 @@ export function createWriteBackDecisions<Plan>({
       const decision = decideWriteBack(state.task, newest)
       state.writeBack = stateOf(decision, clock.nowMs())
       reports.tell(state, eventsOf(decision))
+      if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
       if (decision.kind !== 'write') return
       state.plan = decision.plan
       state.writes.add(() => queueWriteBack(state.task.claim, decision.plan))

@@ -73,7 +73,7 @@ function createHistory(script: HistoryScript) {
     clock: modelClock,
     git: git.view,
     random: seededRandom(script.seed),
-    times: timesOf(script.controller),
+    times: { ...timesOf(script.controller), informerLag: [0, 0] },
     version: script.controller.version,
     replicas: script.controller.replicas,
     staleLiveCache: script.controller.staleLiveCache,
@@ -363,6 +363,9 @@ function createHistory(script: HistoryScript) {
     async play(): Promise<void> {
       for (const { spec, script: one } of applications)
         if (one.start !== 'missing') await controller.createApplication(spec)
+      // What was there before the history is in the caches already.
+      await clock.run(startMs, () => false, look)
+      controller.setTimes(timesOf(script.controller))
       startOwner()
       for (const [index, task] of script.tasks.entries()) {
         const { app, atMs, rivalAfterMs, tag } = task

@@ -9,6 +9,7 @@ import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
+import type { Task } from './deployments/task.ts'
 import { TaskNotFoundError } from './deployments/task-errors.ts'
 import { isTaskId } from './deployments/task-id.ts'
 import type { EndedTask } from './deployments/task-row.ts'
@@ -40,7 +41,7 @@ export async function composeApi(
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, tasks, endings, events, feed, log, onTrouble } = foundation
+  const { settings, database, tasks, endings, events, feed, metrics, log, onTrouble } = foundation
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -58,6 +59,12 @@ export async function composeApi(
     onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
   })
   const { requireUser } = auth
+  const mayRead = (request: FastifyRequest, task: Task) => {
+    const isShown = auth.mayRead(request, task)
+    const { url = '' } = request.routeOptions
+    if (isShown && auth.isUnauthenticatedRead(request)) metrics.unauthenticatedRead(url, confirmedAppOf(task))
+    return isShown
+  }
   const lockStore = createDeployLockStore(database)
   const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
 
@@ -76,14 +83,14 @@ export async function composeApi(
       lockStatus: shareReads(lock.status),
       identifyCaller: auth.identifyDeployer,
       readerDigestOf: auth.readerDigestOf,
-      mayRead: auth.mayRead,
+      mayRead,
       mayReadPodLog: auth.mayReadPodLog,
     }),
     api,
   )
   const requireTask = async (request: FastifyRequest, id: string) => {
     const task = isTaskId(id) ? await tasks.find(id) : undefined
-    if (!task || !auth.mayRead(request, task)) throw new TaskNotFoundError(id)
+    if (!task || !mayRead(request, task)) throw new TaskNotFoundError(id)
   }
   http.register(
     timelineRoutes({
@@ -101,6 +108,9 @@ export async function composeApi(
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
 }
+
+/** Names are free text until the delivery controller has shown the application, and with it the link to it. */
+const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefined : app)
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(

@@ -45,6 +45,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       replicaId: replica.id,
       wakeUps: numberingEvents(foundation),
       log,
+      measures: metrics,
       nowMs,
       random: Math.random,
     }),
@@ -73,6 +74,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       readPodLog: podLogReader(settings, controller),
       onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
       onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
+      onUnvalidated: metrics.writeBackSkipped,
     }),
   )
   opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))

@@ -85,6 +85,13 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       reader === undefined || mayRead(reader, task, nowMs()),
 
+    /** Whether a request that reads shows no credential, good or bad, though there is an identity provider. */
+    isUnauthenticatedRead: (request: FastifyRequest) =>
+      users !== undefined &&
+      request.reader === undefined &&
+      sessionIdOf(request) === undefined &&
+      credentialsOf(request).length === 0,
+
     /** Whether a request shows a good credential that may read this task, also where none is needed to read. */
     async mayReadPodLog(request: FastifyRequest, task: Parameters<typeof mayRead>[1]): Promise<boolean> {
       const reader = request.reader ?? (await readerOf(request, guard).catch(() => undefined))

@@ -24,6 +24,8 @@ export type OpenWrite = {
   readonly base: string | undefined
   readonly isWanted: boolean
   readonly secondsLeft: number
+  /** Since it was queued. */
+  readonly waitedSeconds: number
 }
 
 /** A write of a cancelled task whose push was begun and never answered: its commit may still arrive. */
@@ -106,6 +108,9 @@ export function createPendingWriteStore(database: Database) {
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
         .select(['task_id', 'plan', 'state', 'base', 'status'])
         .select(sql<number>`extract(epoch FROM deadline - now())::float8`.as('seconds_left'))
+        .select(
+          sql<number>`greatest(0, extract(epoch FROM now() - pending_writes.created))::float8`.as('waited_seconds'),
+        )
         .where('pending_writes.repository', '=', repository)
         .where('pending_writes.branch', '=', branch)
         .where('state', 'in', ['queued', 'pushing'])
@@ -120,6 +125,7 @@ export function createPendingWriteStore(database: Database) {
         base: row.base ?? undefined,
         isWanted: row.status === 'in progress',
         secondsLeft: row.seconds_left,
+        waitedSeconds: row.waited_seconds,
       }))
     },
 

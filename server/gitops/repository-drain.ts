@@ -5,6 +5,7 @@ import { GitError } from './git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from './git-repository.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
+import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
 
 export type DrainDeps = {
   readonly store: PendingWriteStore
@@ -15,6 +16,8 @@ export type DrainDeps = {
   readonly inSlot: (work: () => Promise<Turn>) => Promise<Turn>
   readonly onRecorded: (findings: readonly Finding[]) => void
   readonly onEvents: (taskIds: readonly string[]) => void
+  readonly measures: WriteBackMeasures
+  readonly nowMs: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
 }
@@ -32,7 +35,8 @@ const stop: Turn = { kind: 'stop' }
 
 /** Writes back to one branch of one repository, one push at a time, for as long as this replica owns it. */
 export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRepository, deps: DrainDeps) {
-  const { store, history } = deps
+  const { store, history, measures } = deps
+  const times = createWriteBackTimes(measures, deps.nowMs)
   let batchLimit = maxBatch
   let losses = 0
   let failures = 0
@@ -84,8 +88,10 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   async function record(findings: readonly Finding[], branch = claim.branch): Promise<boolean> {
     if (findings.length === 0) return true
     const isRecorded = await store.record(claim, branch, findings)
-    if (isRecorded) deps.onRecorded(findings)
-    return isRecorded
+    if (!isRecorded) return false
+    times.ended(findings)
+    deps.onRecorded(findings)
+    return true
   }
 
   async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<FlushPlan> {
@@ -93,6 +99,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   }
 
   async function flush(batch: readonly OpenWrite[]): Promise<Turn> {
+    times.began(batch)
     let tip = await repository.readTip('known')
     let plan = await planAt(tip, batch)
     // a remembered tip is good enough to push onto, the push itself checks it; it is not to conclude anything from
@@ -159,6 +166,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     taskIds: readonly string[],
   ): Promise<Turn> {
     history.recordPush(claim.repository, tip.commit, commits)
+    measures.pushed(commits.length)
     const tries = losses === 0 ? '' : `, at try ${losses + 1}`
     const rewound = wasRewound ? '; somebody had set the branch back to an older commit' : ''
     const findings = taskIds.map((taskId, at) =>

@@ -104,6 +104,7 @@ async function aWriteBack(database: Database, replica: string, change: Partial<W
   const settings = writeBackSettings(host, change)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
   const history = createCommitHistory({ access, nowMs: Date.now })
+  const measured: (readonly [string, ...unknown[]])[] = []
   const writeBack = createWriteBack({
     database,
     settings,
@@ -112,6 +113,11 @@ async function aWriteBack(database: Database, replica: string, change: Partial<W
     replicaId: () => replica,
     wakeUps: { send: () => {}, on: () => () => {} },
     log: { warn: () => {}, error: (details) => console.error(details) },
+    measures: {
+      writeBackBegan: (app, waitedSeconds) => void measured.push(['began', app, waitedSeconds]),
+      writeBackEnded: (app, seconds) => void measured.push(['ended', app, seconds]),
+      pushed: (commits) => void measured.push(['pushed', commits]),
+    },
     nowMs: Date.now,
     random: Math.random,
   })
@@ -121,13 +127,13 @@ async function aWriteBack(database: Database, replica: string, change: Partial<W
     await rm(settings.repoCachePath, { recursive: true, force: true })
   }
   onTestFinished(close)
-  return { writeBack, history, close }
+  return { writeBack, history, measured, close }
 }
 
 async function aService(change: Partial<WriteBackSettings> = {}) {
   const database = await aDatabase()
   const replica = await aReplica(database)
-  const { writeBack, history, close } = await aWriteBack(database, replica, change)
+  const { writeBack, history, measured, close } = await aWriteBack(database, replica, change)
   const task = (example: TaskExample) => aTask(database, replica, example)
   const queue = async (example: TaskExample) => {
     const { id, plan, claim } = await task(example)
@@ -149,7 +155,7 @@ async function aService(change: Partial<WriteBackSettings> = {}) {
         .orderBy('row_id')
         .execute()
     ).map(({ kind }) => kind)
-  return { database, replica, writeBack, history, close, task, queue, outcome, events }
+  return { database, replica, writeBack, history, measured, close, task, queue, outcome, events }
 }
 
 const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
@@ -253,6 +259,36 @@ describe('a write-back (spec 2.6)', () => {
     expect(await readFile(path.join(host.directory(repository), 'rivals'), 'utf8')).toBe('\n'.repeat(rivals))
     expect(rivals).toBeGreaterThan(5)
     expect(subjects).toHaveLength(1 + 12 + rivals)
+    const apps = Array.from({ length: 12 }, (_, at) => `app-${at}`).sort()
+    const timed = (what: string) => service.measured.filter(([kind]) => kind === what)
+    for (const what of ['began', 'ended'])
+      expect(
+        timed(what)
+          .map(([, app]) => app)
+          .sort(),
+        what,
+      ).toEqual(apps)
+    expect(timed('pushed').reduce((sum, [, commits]) => sum + Number(commits), 0)).toBe(12)
+  })
+
+  test('waits for its turn on the repository, and then takes its time', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'sleep 1')
+    const service = await aService()
+    const first = await service.queue({ repository, app: 'first' })
+    await vi.waitFor(() => expect(service.measured).toContainEqual(['began', 'first', expect.any(Number)]))
+    const second = await service.queue({ repository, app: 'second' })
+    for (const id of [first, second]) expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    const seconds = (kind: string, app: string) =>
+      Number(service.measured.find(([what, name]) => what === kind && name === app)?.[2])
+    await vi.waitFor(() => expect(seconds('ended', 'second')).toBeGreaterThan(1))
+    expect(seconds('ended', 'first')).toBeGreaterThan(1)
+    expect(seconds('began', 'second')).toBeGreaterThan(0.3)
+    expect(seconds('began', 'second')).toBeGreaterThan(seconds('began', 'first'))
+    expect(service.measured.filter(([kind]) => kind === 'pushed')).toEqual([
+      ['pushed', 1],
+      ['pushed', 1],
+    ])
   })
 
   test('what looks like a command is only a name', async () => {

@@ -11,6 +11,7 @@ import { createRepositoryDrain, type RepositoryDrain } from './repository-drain.
 import { createSlots, type Slots } from './slots.ts'
 import type { WriteBackOutcome } from './write-back-outcome.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
+import type { WriteBackMeasures } from './write-back-times.ts'
 
 /** Hints between replicas; nothing depends on their arrival. */
 type WakeUps = {
@@ -32,6 +33,7 @@ export type WriteBackDeps = {
   readonly replicaId: () => string | undefined
   readonly wakeUps: WakeUps
   readonly log: Log
+  readonly measures: WriteBackMeasures
   readonly nowMs: () => number
   readonly random: () => number
 }
@@ -89,6 +91,8 @@ export function createWriteBack(deps: WriteBackDeps) {
       inSlot: (work) => slotsOf(claim.repository).use(work),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
+      measures: deps.measures,
+      nowMs: deps.nowMs,
       pause: (ms) => pause(ms, closing.signal),
       random: deps.random,
     })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import { createAppLabels } from './app-labels.ts'
@@ -45,6 +46,14 @@ describe('the end of a task', () => {
   })
 })
 
+test('reads without a credential are counted by route, and by application once it is confirmed', async () => {
+  const metrics = createMetrics()
+  metrics.unauthenticatedRead('/api/v1/tasks/:id', 'shop')
+  metrics.unauthenticatedRead('/api/v1/tasks/:id', undefined)
+  expect(await figureOf(metrics, 'unauthenticated_reads{path="/api/v1/tasks/:id",app="shop"}')).toBe(1)
+  expect(await figureOf(metrics, 'unauthenticated_reads{path="/api/v1/tasks/:id",app="unknown"}')).toBe(1)
+})
+
 test('labels stop at the cap, then all else is other', () => {
   const labelOf = createAppLabels(2)
   expect(['a', 'b', 'c', 'a', 'd'].map(labelOf)).toEqual(['a', 'b', 'other', 'a', 'other'])
@@ -52,21 +61,27 @@ test('labels stop at the cap, then all else is other', () => {
 
 test('write-backs and refreshes are timed', async () => {
   const metrics = createMetrics()
+  metrics.writeBackBegan('shop', 0.5)
   metrics.writeBackEnded('shop', 1.5)
+  metrics.writeBackSkipped('shop')
+  metrics.pushed(3)
   metrics.refreshEnded('shop', 0.2)
+  expect(await figureOf(metrics, 'gitops_lock_wait_duration_seconds_sum{app="shop"}')).toBe(0.5)
   expect(await figureOf(metrics, 'gitops_writeback_duration_seconds_sum{app="shop"}')).toBe(1.5)
+  expect(await figureOf(metrics, 'gitops_writeback_skipped_unvalidated{app="shop"}')).toBe(1)
+  expect(await figureOf(metrics, 'gitops_batch_size_sum')).toBe(3)
   expect(await figureOf(metrics, 'argocd_refresh_duration_seconds_count{app="shop"}')).toBe(1)
 })
 
-describe('what is read at each scrape', () => {
-  const sources: MetricSources = {
-    inProgressTasks: () => 7,
-    isControllerUnavailable: () => false,
-    isDatabaseUnavailable: async () => true,
-    streamState: () => 'live',
-    isJwtSecretWeak: () => false,
-  }
+const sources: MetricSources = {
+  inProgressTasks: () => 7,
+  isControllerUnavailable: () => false,
+  isDatabaseUnavailable: async () => true,
+  streamState: () => 'live',
+  isJwtSecretWeak: () => false,
+}
 
+describe('what is read at each scrape', () => {
   test('gauges follow their sources', async () => {
     const metrics = createMetrics()
     let state = 'connecting'
@@ -89,6 +104,17 @@ describe('what is read at each scrape', () => {
     expect(await figureOf(metrics, 'in_progress_tasks')).toBeUndefined()
     expect(await figureOf(metrics, 'state_unavailable')).toBe(1)
   })
+})
+
+test('docs/operations.md names every metric', async () => {
+  const metrics = createMetrics()
+  metrics.readFrom(sources)
+  const kinds = [...(await metrics.render()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, kind]) => [name, kind])
+  const documented = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const rows = [...documented.matchAll(/^\| `([a-z_]+)` \| (counter|gauge|histogram) \|/gm)]
+  expect(rows.map(([, name, kind]) => [name, kind]).sort()).toEqual(
+    kinds.filter(([name]) => !/^(?:nodejs|process)_/.test(name ?? '')).sort(),
+  )
 })
 
 test('/metrics answers in the format of Prometheus', async () => {

@@ -23,6 +23,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 const rolloutBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600]
 const writeBackBuckets = [0.25, 0.5, 1, 2, 5, 10, 20, 40, 90, 300]
+const batchBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 const refreshBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
@@ -38,8 +39,15 @@ export function createMetrics() {
     taskAccepted: () => series.accepted.inc(),
     strayError: () => series.strayErrors.inc(),
     taskEnded: (task: EndedTask) => countEnd(series, task, labelOf),
+    writeBackBegan: (app: string, waitedSeconds: number) =>
+      series.writeBackWaits.observe({ app: labelOf(app) }, waitedSeconds),
     writeBackEnded: (app: string, seconds: number) => series.writeBacks.observe({ app: labelOf(app) }, seconds),
+    writeBackSkipped: (app: string) => series.writeBacksSkipped.inc({ app: labelOf(app) }),
+    pushed: (commits: number) => series.batches.observe(commits),
     refreshEnded: (app: string, seconds: number) => series.refreshes.observe({ app: labelOf(app) }, seconds),
+    /** `path` is a route's, with names for what varies; `app` as that of {@link EndedTask}. */
+    unauthenticatedRead: (path: string, app: string | undefined) =>
+      series.unauthenticatedReads.inc({ path, app: app === undefined ? 'unknown' : labelOf(app) }),
     /** To be called once, when the parts that are asked exist. */
     readFrom: (sources: MetricSources) => addSources(registry, sources),
     contentType: registry.contentType,
@@ -73,9 +81,32 @@ function createSeries(registry: Registry) {
     }),
     writeBacks: new Histogram({
       name: 'gitops_writeback_duration_seconds',
-      help: 'From a queued write-back to its outcome',
+      help: 'From the turn of a write-back on its repository to its outcome',
       buckets: writeBackBuckets,
       ...byApp,
+    }),
+    writeBackWaits: new Histogram({
+      name: 'gitops_lock_wait_duration_seconds',
+      help: 'From a queued write-back to its turn on its repository',
+      buckets: writeBackBuckets,
+      ...byApp,
+    }),
+    batches: new Histogram({
+      name: 'gitops_batch_size',
+      help: 'Commits that shared a push',
+      buckets: batchBuckets,
+      registers,
+    }),
+    writeBacksSkipped: new Counter({
+      name: 'gitops_writeback_skipped_unvalidated',
+      help: 'Tasks of managed applications that came without a valid credential, so that nothing was committed',
+      ...byApp,
+    }),
+    unauthenticatedReads: new Counter({
+      name: 'unauthenticated_reads',
+      help: 'Tasks shown to callers without a credential, though there is an identity provider',
+      labelNames: ['path', 'app'] as const,
+      registers,
     }),
     refreshes: new Histogram({
       name: 'argocd_refresh_duration_seconds',

@@ -3,12 +3,19 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { IssuedDeployToken } from '../contract/auth.ts'
 import { ServiceConfig } from '../contract/service.ts'
+import { TaskList, type TaskRecord } from '../contract/task.ts'
 import { readSettings, type Settings, SettingsError } from '../server/settings.ts'
+import { chartFiles, type ExampleWorkload } from '../simulator/model/example-repository.ts'
+import { runArgoWatcherClient } from './support/argo-watcher-client.ts'
 import { type CredentialWorld, startCredentialWorld } from './support/credential-world.ts'
+import { createTestDatabase } from './support/database.ts'
+import { startFaultProxy } from './support/fault-proxy.ts'
 import { mintJwt } from './support/mint-jwt.ts'
-import { aTask, startService } from './support/service.ts'
-import { createManaged, deployToken, withToken } from './support/world.ts'
+import { aTask, type Service, startService } from './support/service.ts'
+import { startServiceWithSignIn } from './support/signed-in-service.ts'
+import { createManaged, deployToken, settingsFor, withToken } from './support/world.ts'
 import { idOf, textOf } from './threats/answers.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
@@ -20,14 +27,47 @@ writeFileSync(knownHosts, 'git.example ssh-ed25519 AAAA\n')
 writeFileSync(key, '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n')
 
 const jwtSecret = 'a secret of these tests, longer than 32 bytes'
+const nowSeconds = () => Date.now() / 1000
+const jwt = (change: object = {}) => mintJwt({ exp: 4_000_000_000, ...change }, jwtSecret)
+
+/** Some days away. */
+const day = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][(new Date().getUTCDay() + 3) % 7]
+const lockdown = `${day} 03:00 - ${day} 03:01`
+
 let world: CredentialWorld
+/** On the same delivery controller, with settings that the first one does not have. */
+let configured: Service
+/** With an identity provider; its delivery controller does not answer. */
+let people: Awaited<ReturnType<typeof startServiceWithSignIn>>
 beforeAll(async () => {
   world = await startCredentialWorld(jwtSecret)
+  const { simulator } = world
+  const settings = {
+    ARGO_URL: simulator.argoUrl.replace('://', '://me:pw@'),
+    ARGO_URL_ALIAS: 'https://argo.example',
+    ARGO_API_TIMEOUT: '30',
+    ARGO_API_RETRIES: '1',
+    ARGO_REFRESH_APP: 'false',
+    ACCEPT_SUSPENDED_APP: 'true',
+    DOCKER_IMAGES_PROXY: 'proxy.example',
+    DEPLOYMENT_TIMEOUT: '600',
+    SKIP_TLS_VERIFY: 'true',
+    LOG_LEVEL: 'debug',
+    LOCKDOWN_SCHEDULE: lockdown,
+  }
+  configured = await startService({ settings: { ...settingsFor(simulator), ...settings } })
+  people = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'platform' })
 })
 afterAll(async () => {
+  await people[Symbol.asyncDispose]()
+  await configured[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
 })
+
+const get = (pathname: string, service: Pick<Service, 'request'> = world.service) =>
+  service.request(`/api/v1${pathname}`)
+const Json = z.record(z.string(), z.unknown())
 
 describe('settings', () => {
   const least = { ARGO_URL: 'https://a.example', ARGO_TOKEN: 't', OVERRIDE_FILE_PREFIX: 'argocd' }
@@ -41,61 +81,82 @@ describe('settings', () => {
     const isDsn = 'DB_DSN' in given
     return readSettings({ ...least, ...(isDsn ? {} : database), ...given })
   }
-  type Row = readonly [Record<string, string>, (settings: Settings) => unknown, unknown]
+  type Row = readonly [name: string, Record<string, string>, (settings: Settings) => unknown, unknown]
 
   test.for<Row>([
-    [{}, ({ deliveryController: { apiTimeoutMs, apiRetries } }) => [apiTimeoutMs, apiRetries], [60_000, 3]],
-    [{}, ({ submission }) => [submission.refreshByDefault, submission.defaultTimeoutSeconds], [true, 900]],
-    [{}, ({ http, writeBack }) => [http.port, writeBack.gitOpTimeoutMs], [8080, 90_000]],
-    [{ ARGO_URL: 'https://me:pw@b.example' }, ({ deliveryController }) => deliveryController.url, 'https://b.example'],
+    ['ARGO_URL', { ARGO_URL: 'https://b.example' }, (all) => all.deliveryController.url, 'https://b.example'],
     [
+      'ARGO_URL without its user',
+      { ARGO_URL: 'https://me:pw@b.example' },
+      (all) => all.deliveryController.url,
+      'https://b.example',
+    ],
+    [
+      'ARGO_URL_ALIAS',
       { ARGO_URL_ALIAS: 'https://c.example' },
-      ({ deliveryController }) => deliveryController.urlAlias,
+      (all) => all.deliveryController.urlAlias,
       'https://c.example',
     ],
-    [{ ARGO_TOKEN: 'other' }, ({ deliveryController }) => deliveryController.token(), 'other'],
-    [{ ARGO_API_TIMEOUT: '30' }, ({ deliveryController }) => deliveryController.apiTimeoutMs, 30_000],
-    [{ ARGO_API_RETRIES: '5' }, ({ deliveryController }) => deliveryController.apiRetries, 5],
-    [{ ARGO_REFRESH_APP: 'false' }, ({ submission }) => submission.refreshByDefault, false],
-    [{ SKIP_TLS_VERIFY: 'true' }, ({ deliveryController }) => deliveryController.skipTlsVerify, true],
-    [{ ACCEPT_SUSPENDED_APP: 'true' }, ({ rollout }) => rollout.acceptSuspended, true],
-    [{ DOCKER_IMAGES_PROXY: 'proxy.example' }, ({ rollout }) => rollout.registryProxy, 'proxy.example'],
-    [{ DEPLOYMENT_TIMEOUT: '600' }, ({ submission }) => submission.defaultTimeoutSeconds, 600],
-    [{ HOST: '127.0.0.1' }, ({ http }) => http.host, '127.0.0.1'],
-    [{ PORT: '9090' }, ({ http }) => http.port, 9090],
-    [{ LOG_LEVEL: 'debug' }, ({ log }) => log.level, 'debug'],
-    [{ DB_HOST: 'db2' }, ({ database }) => database.connection.host, 'db2'],
-    [{ DB_PORT: '5433' }, ({ database }) => database.connection.port, 5433],
-    [{ DB_USER: 'you' }, ({ database }) => database.connection.user, 'you'],
-    [{ DB_PASSWORD: 'pw' }, ({ database }) => database.connection.password, 'pw'],
-    [{ DB_NAME: 'x' }, ({ database }) => database.connection.database, 'x'],
-    [{ DB_SSL_MODE: 'require' }, ({ database }) => database.connection.ssl, { rejectUnauthorized: false }],
-    [{ DB_DSN: 'host=db3 dbname=w' }, ({ database }) => database.connection.host, 'db3'],
-    [{ DB_CONNECT_TIMEOUT: '7' }, ({ database }) => database.connectTimeoutMs, 7_000],
-    [{ JWT_SECRET: 's'.repeat(32) }, ({ auth }) => auth.jwtSecret?.(), 's'.repeat(32)],
-    [{ JWT_ISSUER: 'us' }, ({ auth }) => auth.jwtIssuer, 'us'],
-    [{ JWT_AUDIENCE: 'w' }, ({ auth }) => auth.jwtAudience, 'w'],
-    [{ ARGO_WATCHER_DEPLOY_TOKEN: 'old' }, ({ auth }) => auth.deployToken?.(), 'old'],
-    [{ LOCKDOWN_SCHEDULE: 'Fri 17:00 - Mon 08:00' }, ({ lock }) => lock.text, 'Fri 17:00 - Mon 08:00'],
-    [sshKey, ({ writeBack }) => [writeBack.sshKeyPath, writeBack.knownHostsPath], [key, knownHosts]],
-    [{ ...sshKey, SSH_KEY_PASS: 'pw' }, ({ writeBack }) => writeBack.sshKeyPass, 'pw'],
-    [{ SSH_COMMIT_USER: 'ci' }, ({ writeBack }) => writeBack.commitAuthor.name, 'ci'],
-    [{ SSH_COMMIT_MAIL: 'ci@x' }, ({ writeBack }) => writeBack.commitAuthor.mail, 'ci@x'],
-    [{ REPO_CACHE_PATH: '/cache' }, ({ writeBack }) => writeBack.repoCachePath, '/cache'],
-    [{ GIT_OP_TIMEOUT: '45' }, ({ writeBack }) => writeBack.gitOpTimeoutMs, 45_000],
-    [oidc, ({ identityProvider }) => identityProvider?.issuerUrl, 'https://id.example'],
-    [oidc, ({ identityProvider }) => identityProvider?.clientId, 'w'],
+    ['ARGO_TOKEN', { ARGO_TOKEN: 'other' }, (all) => all.deliveryController.token(), 'other'],
+    ['ARGO_API_TIMEOUT', { ARGO_API_TIMEOUT: '30' }, (all) => all.deliveryController.apiTimeoutMs, 30_000],
+    ['ARGO_API_TIMEOUT, 60 s where it is not set', {}, (all) => all.deliveryController.apiTimeoutMs, 60_000],
+    ['ARGO_API_RETRIES', { ARGO_API_RETRIES: '5' }, (all) => all.deliveryController.apiRetries, 5],
+    ['ARGO_API_RETRIES, 3 where it is not set', {}, (all) => all.deliveryController.apiRetries, 3],
+    ['ARGO_REFRESH_APP', { ARGO_REFRESH_APP: 'false' }, (all) => all.submission.refreshByDefault, false],
+    ['ARGO_REFRESH_APP, true where it is not set', {}, (all) => all.submission.refreshByDefault, true],
+    ['SKIP_TLS_VERIFY', { SKIP_TLS_VERIFY: 'true' }, (all) => all.deliveryController.skipTlsVerify, true],
+    ['ACCEPT_SUSPENDED_APP', { ACCEPT_SUSPENDED_APP: 'true' }, (all) => all.rollout.acceptSuspended, true],
+    ['DOCKER_IMAGES_PROXY', { DOCKER_IMAGES_PROXY: 'p.example' }, (all) => all.rollout.registryProxy, 'p.example'],
+    ['DEPLOYMENT_TIMEOUT', { DEPLOYMENT_TIMEOUT: '600' }, (all) => all.submission.defaultTimeoutSeconds, 600],
+    ['DEPLOYMENT_TIMEOUT, 900 s where it is not set', {}, (all) => all.submission.defaultTimeoutSeconds, 900],
+    ['HOST', { HOST: '127.0.0.1' }, (all) => all.http.host, '127.0.0.1'],
+    ['PORT', { PORT: '9090' }, (all) => all.http.port, 9090],
+    ['PORT, 8080 where it is not set', {}, (all) => all.http.port, 8080],
+    ['LOG_LEVEL', { LOG_LEVEL: 'debug' }, (all) => all.log.level, 'debug'],
+    ['DB_HOST', { DB_HOST: 'db2' }, (all) => all.database.connection.host, 'db2'],
+    ['DB_PORT', { DB_PORT: '5433' }, (all) => all.database.connection.port, 5433],
+    ['DB_USER', { DB_USER: 'you' }, (all) => all.database.connection.user, 'you'],
+    ['DB_PASSWORD', { DB_PASSWORD: 'pw' }, (all) => all.database.connection.password, 'pw'],
+    ['DB_NAME', { DB_NAME: 'x' }, (all) => all.database.connection.database, 'x'],
+    ['DB_SSL_MODE', { DB_SSL_MODE: 'require' }, (all) => all.database.connection.ssl, { rejectUnauthorized: false }],
+    ['DB_DSN', { DB_DSN: 'host=db3 dbname=w' }, (all) => all.database.connection.host, 'db3'],
+    ['DB_CONNECT_TIMEOUT', { DB_CONNECT_TIMEOUT: '7' }, (all) => all.database.connectTimeoutMs, 7_000],
+    ['JWT_SECRET', { JWT_SECRET: 's'.repeat(32) }, (all) => all.auth.jwtSecret?.(), 's'.repeat(32)],
+    ['JWT_ISSUER', { JWT_ISSUER: 'us' }, (all) => all.auth.jwtIssuer, 'us'],
+    ['JWT_AUDIENCE', { JWT_AUDIENCE: 'w' }, (all) => all.auth.jwtAudience, 'w'],
+    ['ARGO_WATCHER_DEPLOY_TOKEN', { ARGO_WATCHER_DEPLOY_TOKEN: 'old' }, (all) => all.auth.deployToken?.(), 'old'],
+    ['WATCHER_DEPLOY_TOKEN', { WATCHER_DEPLOY_TOKEN: 'new' }, (all) => all.auth.deployToken?.(), 'new'],
     [
+      'LOCKDOWN_SCHEDULE',
+      { LOCKDOWN_SCHEDULE: 'Fri 17:00 - Mon 08:00' },
+      (all) => all.lock.text,
+      'Fri 17:00 - Mon 08:00',
+    ],
+    ['SSH_KEY_PATH', sshKey, (all) => all.writeBack.sshKeyPath, key],
+    ['SSH_KNOWN_HOSTS', sshKey, (all) => all.writeBack.knownHostsPath, knownHosts],
+    ['SSH_KEY_PASS', { ...sshKey, SSH_KEY_PASS: 'pw' }, (all) => all.writeBack.sshKeyPass, 'pw'],
+    ['SSH_COMMIT_USER', { SSH_COMMIT_USER: 'ci' }, (all) => all.writeBack.commitAuthor.name, 'ci'],
+    ['SSH_COMMIT_MAIL', { SSH_COMMIT_MAIL: 'ci@x' }, (all) => all.writeBack.commitAuthor.mail, 'ci@x'],
+    ['REPO_CACHE_PATH', { REPO_CACHE_PATH: '/cache' }, (all) => all.writeBack.repoCachePath, '/cache'],
+    ['GIT_OP_TIMEOUT', { GIT_OP_TIMEOUT: '45' }, (all) => all.writeBack.gitOpTimeoutMs, 45_000],
+    ['GIT_OP_TIMEOUT, 90 s where it is not set', {}, (all) => all.writeBack.gitOpTimeoutMs, 90_000],
+    ['OIDC_ENABLED', oidc, (all) => all.identityProvider !== undefined, true],
+    ['OIDC_ENABLED, false where it is not set', {}, (all) => all.identityProvider, undefined],
+    ['OIDC_ISSUER_URL', oidc, (all) => all.identityProvider?.issuerUrl, 'https://id.example'],
+    ['OIDC_CLIENT_ID', oidc, (all) => all.identityProvider?.clientId, 'w'],
+    [
+      'OIDC_PRIVILEGED_GROUPS',
       { ...oidc, OIDC_PRIVILEGED_GROUPS: 'a,b' },
-      ({ identityProvider }) => identityProvider?.privilegedGroups,
+      (all) => all.identityProvider?.privilegedGroups,
       ['a', 'b'],
     ],
     [
+      'OIDC_REQUIRE_TASK_READ_AUTH',
       { ...oidc, OIDC_REQUIRE_TASK_READ_AUTH: 'true' },
-      ({ identityProvider }) => identityProvider?.requireReadAuth,
+      (all) => all.identityProvider?.requireReadAuth,
       true,
     ],
-  ])('%j means what it means there', ([given, pick, value]) => expect(pick(read(given).settings)).toEqual(value))
+  ])('%s', ([, given, pick, value]) => expect(pick(read(given).settings)).toEqual(value))
 
   test.for<[Record<string, string>, readonly string[]]>([
     [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, ['COMMIT_MESSAGE_FORMAT is not available in this version']],
@@ -148,112 +209,337 @@ describe('settings', () => {
   })
 })
 
+describe('settings, as they are lived', () => {
+  const wanting = (image: string, fields: object = {}) => aTask({ images: [{ image, tag: 'v1' }], ...fields })
+  const endOn = async (service: Service, task: unknown) => service.waitForEnd(idOf(await service.submitTask(task)))
+  const anApplication = async (app: string, workload: ExampleWorkload) => {
+    await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, { tag: 'v1', workloads: [workload] }))
+    await createManaged(world.simulator, app)
+  }
+
+  test('ACCEPT_SUSPENDED_APP: a Suspended application counts as done', async () => {
+    const image = 'registry.example/paused'
+    await anApplication('paused', { kind: 'Rollout', image: `${image}:\${image.tag}`, replicas: 2, pause: true })
+    await world.simulator.git.commit('gitops', {
+      'apps/paused/.argocd-source-paused.yaml':
+        'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true\n',
+    })
+    const task = aTask({ app: 'paused', images: [{ image, tag: 'v2' }], refresh: true })
+    const [strict, accepting] = await Promise.all([
+      endOn(world.service, { ...task, timeout: 6 }),
+      endOn(configured, { ...task, timeout: 30 }),
+    ])
+    expect([strict.cause, accepting.status]).toEqual(['suspended', 'deployed'])
+  })
+  test('DOCKER_IMAGES_PROXY: <proxy>/<image> counts as <image>', async () => {
+    await anApplication('proxied', { kind: 'Deployment', image: 'proxy.example/registry.example/proxied:v1' })
+    const task = wanting('registry.example/proxied', { app: 'proxied', timeout: 20, refresh: true })
+    expect(await endOn(configured, task)).toMatchObject({ status: 'deployed' })
+    expect(await endOn(world.service, task)).toMatchObject({ status: 'failed', cause: 'image_not_in_application' })
+  })
+  test('DEPLOYMENT_TIMEOUT and ARGO_REFRESH_APP are those of a task that says nothing', async () => {
+    const shown = async (service: Service, more: object = {}) =>
+      service.getTask(idOf(await service.submitTask(aTask({ app: 'gone', ...more }))))
+    expect(await shown(world.service)).toMatchObject({ timeout: 900, refresh: true })
+    expect(await shown(configured)).toMatchObject({ timeout: 600, refresh: false })
+    expect(await shown(configured, { timeout: 5, refresh: true })).toMatchObject({ timeout: 5, refresh: true })
+  })
+})
+
 describe('annotations of the prefix argo-watcher/', () => {
-  const own = { 'watcher/managed': '', 'watcher/managed-images': '', 'watcher/main.helm.image-tag': '' }
   const theirs = (app: string) => ({
     'argo-watcher/managed': 'true',
     'argo-watcher/managed-images': `main=registry.example/${app}`,
     'argo-watcher/main.helm.image-tag': 'image.tag',
   })
-  const application = async (name: string, more: Record<string, string>) => {
-    const source = { repository: 'gitops', path: 'apps/shop', targetRevision: 'main' }
-    await world.simulator.control.createApplication({ name, source, annotations: { ...theirs(name), ...more } })
+  const place = { repository: 'gitops', path: 'apps/shop', targetRevision: 'main' }
+  const application = (name: string, more: Record<string, string> = {}) =>
+    world.simulator.control.createApplication({ name, source: place, annotations: { ...theirs(name), ...more } })
+  const committed = async (app: string): Promise<TaskRecord> =>
+    world.service.waitForTask(await world.deploy(app, 'v7'), ({ commit }) => commit !== undefined)
+  const written = async (app: string, file = `.argocd-source-${app}.yaml`) => {
+    await committed(app)
+    return String(await world.simulator.git.readFile('gitops', `apps/shop/${file}`))
+  }
+  /** What the timeline says of why nothing was committed. */
+  const whyNothing = async (app: string) => {
+    const id = await world.deploy(app, 'v7')
+    const timeline = async () => textOf(await get(`/tasks/${id}/events`))
+    await expect.poll(timeline).toContain('nothing was committed')
+    expect((await world.service.getTask(id)).commit).toBeUndefined()
+    return timeline()
   }
 
-  test('managed, managed-images, <alias>.helm.image-tag and write-back-filename lead to a commit', async () => {
-    await application('renamed', { 'argo-watcher/write-back-filename': 'renamed-overrides.yaml' })
-    const id = await world.deploy('renamed', 'v7')
-    await world.service.waitForTask(id, ({ commit }) => commit !== undefined, 60_000)
-    expect(String(await world.simulator.git.readFile('gitops', 'apps/shop/renamed-overrides.yaml'))).toContain('"v7"')
+  test('managed', async () => {
+    await application('managed')
+    expect(await written('managed')).toContain('"v7"')
+    await application('unmanaged', { 'argo-watcher/managed': 'false' })
+    expect(await whyNothing('unmanaged')).toContain('no annotation managed')
   })
-
-  test('fire-and-forget ends a task with its commit, and without one it is watched', async () => {
-    await application('jobs', {
-      'argo-watcher/fire-and-forget': 'true',
-      'argo-watcher/write-back-filename': 'jobs.yaml',
+  test('managed-images', async () => {
+    await application('images', {
+      'argo-watcher/managed-images': 'other=registry.example/x, main=registry.example/images',
     })
-    const committed = await world.service.waitForEnd(await world.deploy('jobs', 'v8'), 60_000)
-    expect(committed).toMatchObject({ status: 'deployed', commit: expect.any(String) })
-    const task = aTask({ app: 'jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 3 })
-    const watched = await world.service.waitForEnd(idOf(await world.service.submitTask(task)), 60_000)
-    expect(watched.status).not.toBe('deployed')
+    expect(await written('images')).toContain('"v7"')
+    await application('foreign', { 'argo-watcher/managed-images': 'main=registry.example/other' })
+    expect(await whyNothing('foreign')).toContain('no alias for registry.example/foreign')
+  })
+  test('<alias>.helm.image-tag', async () => {
+    await application('placed', { 'argo-watcher/main.helm.image-tag': 'deep.place.tag' })
+    expect(await written('placed')).toMatch(/name: deep\.place\.tag\s+value: "v7"/)
+  })
+  test('write-back-filename', async () => {
+    await application('renamed', { 'argo-watcher/write-back-filename': 'renamed-overrides.yaml' })
+    expect(await written('renamed', 'renamed-overrides.yaml')).toContain('"v7"')
   })
 
+  const fileElsewhere = (app: string) =>
+    world.simulator.git.readFile('elsewhere', `overrides/${app}/.argocd-source-${app}.yaml`, 'release')
+  test.for<[string, (app: string, task: TaskRecord) => unknown, (app: string) => unknown]>([
+    ['write-back-repo', (_app, { repository }) => repository, () => world.simulator.git.url('elsewhere')],
+    ['write-back-branch', (_app, { branch }) => branch, () => 'release'],
+    ['write-back-path', async (app) => String(await fileElsewhere(app)), () => expect.stringContaining('"v7"')],
+  ])('%s', async ([name, found, expected]) => {
+    const { git, control } = world.simulator
+    await git.createRepository('elsewhere', { 'README.md': 'of overrides' }, { branch: 'release' })
+    const annotations = {
+      ...theirs(name),
+      'argo-watcher/write-back-repo': git.url('elsewhere'),
+      'argo-watcher/write-back-branch': 'release',
+      'argo-watcher/write-back-path': `overrides/${name}`,
+    }
+    const values = { repository: 'elsewhere', path: `overrides/${name}`, targetRevision: 'release' }
+    await control.createApplication({ name, sources: [place, values], annotations })
+    expect(await found(name, await committed(name))).toEqual(expected(name))
+  })
+
+  test('fire-and-forget ends a task with its commit', async () => {
+    await application('jobs', { 'argo-watcher/fire-and-forget': 'true' })
+    const end = await world.service.waitForEnd(await world.deploy('jobs', 'v8'))
+    expect(end).toMatchObject({ status: 'deployed', commit: expect.any(String) })
+  })
   test('skip-image-validation keeps a task waiting for an image that no manifest has', async () => {
-    await createManaged(world.simulator, 'unchecked', { ...own, 'argo-watcher/skip-image-validation': 'true' })
-    const submit = (app: string) =>
-      world.service.submitTask(aTask({ app, images: [{ image: 'registry.example/nowhere', tag: 'v1' }], timeout: 20 }))
-    const [checked, unchecked] = [idOf(await submit('shop')), idOf(await submit('unchecked'))]
-    expect(await world.service.waitForEnd(checked, 60_000)).toMatchObject({ cause: 'image_not_in_application' })
-    expect(await world.service.waitForEnd(unchecked, 60_000)).not.toMatchObject({ cause: 'image_not_in_application' })
-  }, 120_000)
+    await application('unchecked', { 'argo-watcher/skip-image-validation': 'true' })
+    const end = async (app: string, timeout: number) => {
+      const task = aTask({ app, images: [{ image: 'registry.example/nowhere', tag: 'v1' }], timeout })
+      return world.service.waitForEnd(idOf(await world.service.submitTask(task)))
+    }
+    const [checked, unchecked] = await Promise.all([end('shop', 30), end('unchecked', 8)])
+    expect([checked.cause, unchecked.cause]).toEqual(['image_not_in_application', 'no_credential'])
+  })
 })
 
 describe('credentials', () => {
   const names = ['Argo_watcher_deploy_token', 'ARGO_WATCHER_DEPLOY_TOKEN', 'argo-watcher-deploy-token']
   test.for([...names, 'WATCHER_DEPLOY_TOKEN', 'watcher_deploy_token', 'Watcher-Deploy-Token'])(
     'the header %s',
-    async (name) => expect((await world.present([[name, deployToken]])).status).toBe(409),
+    async (name) => {
+      expect((await world.present([[name, deployToken]])).status).toBe(409)
+      expect((await world.present([[name, `${deployToken}x`]])).status).toBe(401)
+    },
   )
   test.for(['', 'Bearer ', 'bearer '])('a JWT in Authorization after "%s"', async (scheme) => {
-    const jwt = mintJwt({ exp: 4_000_000_000 }, jwtSecret)
-    expect((await world.present([['Authorization', scheme + jwt]])).status).toBe(409)
+    expect((await world.present([['Authorization', scheme + jwt()]])).status).toBe(409)
+    expect((await world.present([['Authorization', scheme + mintJwt({ exp: 4e9 }, 'other')]])).status).toBe(401)
+  })
+  test.for(['', 'Bearer '])('an app-scoped token in Authorization after "%s"', async (scheme) => {
+    const ada = await people.signedIn('ada', ['platform'])
+    const wanted = { apps: ['shop'], description: 'pipeline', expires: Math.ceil(nowSeconds()) + 600 }
+    const issued = await ada.change(people.service.url, '/api/v1/deploy-tokens', 'POST', wanted)
+    const headers = { Authorization: scheme + IssuedDeployToken.parse(await issued.json()).token }
+    expect((await people.service.submitTask(aTask({ app: 'shop' }), headers)).status).toBe(202)
+    expect((await people.service.submitTask(aTask({ app: 'other' }), headers)).status).toBe(401)
+  })
+  test.for(['Keycloak-Authorization', 'Oidc-Authorization'])('an access token in %s', async (name) => {
+    people.idp.users.set('ada', { groups: ['platform'] })
+    const release = (token: string) =>
+      people.service.request('/api/v1/deploy-lock', { method: 'DELETE', headers: { [name]: `Bearer ${token}` } })
+    expect((await release(await people.idp.issueOpaqueToken('ada'))).status).toBe(200)
+    expect((await release('invented')).status).toBe(401)
+  })
+})
+
+describe('its client', () => {
+  const environment = (): Record<string, string> => ({
+    ARGO_WATCHER_URL: world.service.url,
+    IMAGES: 'registry.example/shop',
+    IMAGE_TAG: 'v1',
+    ARGO_APP: 'shop',
+    COMMIT_AUTHOR: 'ada',
+    PROJECT_NAME: 'of ada',
+    RETRY_INTERVAL: '100ms',
+  })
+  const run = (more: Record<string, string>) => runArgoWatcherClient({ ...environment(), ...more })
+  type Run = Awaited<ReturnType<typeof run>>
+  const taskOf = ({ exchanges: [accepted] }: Run) =>
+    world.service.getTask(z.object({ id: z.string() }).parse(JSON.parse(accepted?.body ?? '')).id)
+  const withDeployToken = { ARGO_WATCHER_DEPLOY_TOKEN: deployToken }
+  const withoutEnd = { IMAGE_TAG: 'never', TASK_TIMEOUT: '60' }
+
+  type Row = readonly [name: string, Record<string, string>, exitCode: 0 | 1, Partial<TaskRecord>]
+  test.for<Row>([
+    [
+      'IMAGES, with one IMAGE_TAG for all',
+      { IMAGES: 'a,b', ARGO_APP: 'gone' },
+      1,
+      { images: ['a', 'b'].map((image) => ({ image, tag: 'v1' })) },
+    ],
+    ['ARGO_APP', { ARGO_APP: 'gone' }, 1, { app: 'gone', status: 'app not found' }],
+    ['COMMIT_AUTHOR', { COMMIT_AUTHOR: 'bob', ...withDeployToken, IMAGE_TAG: 'b1' }, 0, { author: 'bob' }],
+    ['PROJECT_NAME', { PROJECT_NAME: 'of bob', ...withDeployToken, IMAGE_TAG: 'b2' }, 0, { project: 'of bob' }],
+    ['TASK_TIMEOUT', { TASK_TIMEOUT: '77', ARGO_APP: 'gone' }, 1, { timeout: 77 }],
+    ['no TASK_TIMEOUT', { ARGO_APP: 'gone' }, 1, { timeout: 900 }],
+    ['TASK_REFRESH', { TASK_REFRESH: 'false', ARGO_APP: 'gone' }, 1, { refresh: false }],
+    ['no TASK_REFRESH', { ARGO_APP: 'gone' }, 1, { refresh: true }],
+    ['TIMEOUT', { TIMEOUT: '5s', ...withDeployToken, IMAGE_TAG: 'b3' }, 0, { status: 'deployed' }],
+  ])('%s', async ([, more, exitCode, expected]) => {
+    const ran = await run(more)
+    expect([ran.exitCode, ran.lines]).toEqual([exitCode, expect.any(Array)])
+    expect(await taskOf(ran)).toMatchObject(expected)
+  })
+
+  test('ARGO_WATCHER_DEPLOY_TOKEN: its tag is committed, and it exits with 0', async () => {
+    const ran = await run({ ...withDeployToken, IMAGE_TAG: 'c1' })
+    expect([ran.exitCode, await taskOf(ran)]).toMatchObject([0, { status: 'deployed', commit: expect.any(String) }])
+    expect(await run({ ARGO_WATCHER_DEPLOY_TOKEN: 'wrong' })).toMatchObject({
+      exitCode: 1,
+      lines: [expect.stringContaining('401: '), expect.any(String)],
+    })
+  })
+  test('BEARER_TOKEN wins', async () => {
+    const ran = await run({ ARGO_WATCHER_DEPLOY_TOKEN: 'wrong', BEARER_TOKEN: jwt(), IMAGE_TAG: 'c2' })
+    expect([ran.exitCode, await taskOf(ran)]).toMatchObject([0, { status: 'deployed', commit: expect.any(String) }])
+  })
+  test('RETRY_INTERVAL: however often it asks, it is answered 200, also when its JWT has expired meanwhile', async () => {
+    const token = jwt({ exp: Math.floor(nowSeconds()) + 2 })
+    const ran = await run({ ...withoutEnd, ARGO_APP: 'renamed', BEARER_TOKEN: token, EXPECTED_DEPLOY_TIME: '4s' })
+    const polls = ran.exchanges.filter(({ path }) => path.startsWith('/api/v1/tasks/'))
+    expect(polls.length).toBeGreaterThan(5)
+    expect(new Set(polls.map(({ status }) => status))).toEqual(new Set([200]))
+    expect((await world.present([['Authorization', token]])).status).toBe(401)
+  })
+  test('EXPECTED_DEPLOY_TIME: it gives up, and the task goes on', async () => {
+    const ran = await run({ ...withoutEnd, EXPECTED_DEPLOY_TIME: '300ms' })
+    expect([ran.exitCode, (await taskOf(ran)).status]).toEqual([1, 'in progress'])
+  })
+  test('DEBUG: what it prints of the answers is JSON without a secret', async () => {
+    const ran = await run({ ...withDeployToken, DEBUG: 'true', IMAGE_TAG: 'c3' })
+    expect(ran.exchanges.length).toBeGreaterThan(1)
+    for (const { body } of ran.exchanges) expect(() => JSON.parse(body)).not.toThrow()
+    expect(ran.lines.join()).not.toContain(deployToken)
+  })
+  test('ARGO_WATCHER_URL: Content-Type application/json; charset=UTF-8 is taken there, and answered with exactly 202 and an id', async () => {
+    const [accepted] = (await run({ ARGO_APP: 'gone' })).exchanges
+    expect([accepted?.status, JSON.parse(accepted?.body ?? '')]).toEqual([
+      202,
+      { id: expect.stringMatching(/^\S+$/), status: 'accepted' },
+    ])
+  })
+
+  const cancelSoon = async () => {
+    const list = async () => TaskList.parse((await get('/tasks?app=shop&author=cancelled&status=in%20progress')).body)
+    await expect.poll(async () => (await list()).total).toBe(1)
+    const [task] = (await list()).tasks
+    await world.service.request(`/api/v1/tasks/${task?.id}`, { method: 'DELETE', headers: withToken })
+  }
+  test.for<[string, 0 | 1, () => Record<string, string>, (() => Promise<void>)?]>([
+    ['deployed', 0, () => ({ ...withDeployToken, IMAGE_TAG: 'd1' })],
+    ['failed', 1, () => ({ IMAGES: 'registry.example/nowhere', TASK_TIMEOUT: '30' })],
+    ['cancelled', 1, () => ({ ...withoutEnd, COMMIT_AUTHOR: 'cancelled' }), cancelSoon],
+    ['aborted', 1, () => ({ ARGO_WATCHER_URL: people.service.url, TASK_TIMEOUT: '1' })],
+    ['app not found', 1, () => ({ ARGO_APP: 'gone' })],
+    ['in progress', 1, () => ({ ...withoutEnd, EXPECTED_DEPLOY_TIME: '300ms' })],
+  ])('the status %s: it exits with %i', async ([status, exitCode, more, meanwhile]) => {
+    const [ran] = await Promise.all([run(more()), meanwhile?.()])
+    const last = ran.exchanges.findLast(({ path }) => path.startsWith('/api/v1/tasks/'))
+    expect([ran.exitCode, JSON.parse(last?.body ?? '')]).toMatchObject([exitCode, { status }])
+    const link = `${JSON.parse(textOf(await get('/config'))).argo_cd_url}/applications/`
+    if (exitCode === 1 && status !== 'aborted') expect(ran.lines.at(-1)).toContain(link)
+  })
+  test('the status argocd is unavailable is never said: such a task is accepted, and aborted when its time is over', async () => {
+    const { exchanges } = await run({ ARGO_WATCHER_URL: people.service.url, TASK_TIMEOUT: '1' })
+    expect(exchanges[0]?.status).toBe(202)
+    expect(JSON.stringify(exchanges)).not.toContain('argocd is unavailable')
+  })
+  test('the status accepted is never shown', async () => {
+    const { exchanges } = await run({ ...withDeployToken, IMAGE_TAG: 'd2', RETRY_INTERVAL: '1ms' })
+    expect(exchanges.length).toBeGreaterThan(2)
+    expect(JSON.stringify(exchanges.slice(1))).not.toContain('"status":"accepted"')
+  })
+})
+
+describe('GET /config', () => {
+  const of = async (service: Service) => Json.parse((await get('/config', service)).body)
+
+  test.for<[string, () => unknown, () => unknown]>([
+    ['argo_cd_url', () => world.simulator.argoUrl, () => world.simulator.argoUrl],
+    ['argo_cd_url_alias', () => undefined, () => 'https://argo.example'],
+    ['argo_api_timeout', () => 60, () => 30],
+    ['argo_api_retries', () => 3, () => 1],
+    ['deployment_timeout', () => 900, () => 600],
+    ['accept_suspended_app', () => false, () => true],
+    ['argo_refresh_app', () => true, () => false],
+    ['registry_proxy_url', () => undefined, () => 'proxy.example'],
+    ['state_type', () => 'postgres', () => 'postgres'],
+    ['skip_tls_verify', () => false, () => true],
+    ['log_level', () => 'info', () => 'debug'],
+    ['oidc', () => ({ enabled: false }), () => ({ enabled: false })],
+    ['lockdown_schedule', () => undefined, () => lockdown],
+    ['webhook', () => ({ enabled: false }), () => ({ enabled: false })],
+    ['mattermost', () => ({ enabled: false }), () => ({ enabled: false })],
+  ])('%s', async ([name, byDefault, asConfigured]) => {
+    expect((await of(world.service))[name]).toEqual(byDefault())
+    expect((await of(configured))[name]).toEqual(asConfigured())
+  })
+  test('oidc with an identity provider', async () =>
+    expect((await of(people.service)).oidc).toEqual({
+      enabled: true,
+      issuer_url: people.idp.issuer,
+      client_id: people.idp.settings.IDP_CLIENT_ID,
+      privileged_groups: ['platform'],
+    }))
+  test('nothing else, and no user of ARGO_URL', async () => {
+    for (const service of [world.service, configured, people.service]) ServiceConfig.strict().parse(await of(service))
+    expect(JSON.stringify(await of(configured))).not.toMatch(/me:pw|@/)
   })
 })
 
 describe('answers', () => {
-  const get = (pathname: string) => world.service.request(`/api/v1${pathname}`)
-
   test('GET /version is a bare JSON string', async () => {
     const { headers, body } = await get('/version')
     expect([headers.get('content-type'), typeof body]).toEqual(['application/json; charset=utf-8', 'string'])
   })
-  test('GET /deploy-lock is a bare boolean', async () => expect((await get('/deploy-lock')).body).toBe(false))
-  test('GET /reachability', async () => expect((await get('/reachability')).body).toEqual({ available: true }))
-  test('a task: the status is never accepted, times are epoch seconds with a fraction', async () => {
-    const answer = await world.service.submitTask(aTask({ app: 'gone' }), {
-      'content-type': 'application/json; charset=UTF-8',
-    })
-    expect(answer.status).toBe(202)
-    const { body } = await get(`/tasks/${idOf(answer)}`)
-    const { status, created } = z.object({ status: z.string(), created: z.number() }).parse(body)
-    expect(['in progress', 'app not found']).toContain(status)
-    expect(Math.abs(created - Date.now() / 1000)).toBeLessThan(600)
-    expect(textOf(answer)).toContain('"status":"accepted"')
+  test('GET /deploy-lock is a bare boolean', async () => {
+    expect((await get('/deploy-lock')).body).toBe(false)
+    const ada = await people.signedIn('ada', ['platform'])
+    await ada.change(people.service.url, '/api/v1/deploy-lock', 'POST')
+    expect((await get('/deploy-lock', people.service)).body).toBe(true)
+    await ada.change(people.service.url, '/api/v1/deploy-lock', 'DELETE')
+    expect((await get('/deploy-lock', people.service)).body).toBe(false)
   })
-  test('GET /config: exactly these keys and kinds', async () => {
-    const settings = {
-      ARGO_URL: 'http://me:pw@127.0.0.1:1',
-      ARGO_URL_ALIAS: 'https://argo.example',
-      DOCKER_IMAGES_PROXY: 'p',
+  test('times are epoch seconds with a fraction', async () => {
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => idOf(await world.service.submitTask(aTask({ app: 'gone' })))),
+    )
+    const times = (await Promise.all(ids.map(world.service.getTask))).flatMap(({ created, updated }) => [
+      created,
+      updated,
+    ])
+    for (const time of times) expect(Math.abs(time - nowSeconds())).toBeLessThan(60)
+    expect(times.some((time) => !Number.isInteger(time))).toBe(true)
+  })
+  describe('list filters', () => {
+    const found = async (query: string) => {
+      const { id, created } = await world.service.getTask(idOf(await world.service.submitTask(aTask({ app: 'edge' }))))
+      const page = await get(`/tasks?app=edge&${query.replace('CREATED', String(created))}`)
+      return TaskList.parse(page.body).tasks.some((task) => task.id === id)
     }
-    await using service = await startService({ settings: { ...settings, LOCKDOWN_SCHEDULE: 'Sun 03:00 - Sun 03:01' } })
-    const { body } = await service.request('/api/v1/config')
-    expect(ServiceConfig.strict().parse(body)).toEqual({
-      argo_cd_url: 'http://127.0.0.1:1',
-      argo_cd_url_alias: 'https://argo.example',
-      argo_api_timeout: 60,
-      argo_api_retries: 3,
-      deployment_timeout: 900,
-      accept_suspended_app: false,
-      argo_refresh_app: true,
-      registry_proxy_url: 'p',
-      state_type: 'postgres',
-      skip_tls_verify: false,
-      log_level: 'info',
-      oidc: { enabled: false },
-      lockdown_schedule: 'Sun 03:00 - Sun 03:01',
-      webhook: { enabled: false },
-      mattermost: { enabled: false },
-    })
-  })
-  test('from_timestamp is exclusive, to_timestamp inclusive', async () => {
-    const { id, created } = await world.service.getTask(idOf(await world.service.submitTask(aTask({ app: 'edge' }))))
-    const found = async (query: string) => JSON.stringify((await get(`/tasks?app=edge&${query}`)).body).includes(id)
-    expect(await found(`to_timestamp=${created}`)).toBe(true)
-    expect(await found(`from_timestamp=${created}`)).toBe(false)
-    expect(await found(`from_timestamp=${created - 1}`)).toBe(true)
-    expect(await found(`to_timestamp=${created - 1}`)).toBe(false)
+    test.for<[string, string, boolean]>([
+      ['to_timestamp is inclusive', 'to_timestamp=CREATED', true],
+      ['to_timestamp bounds', 'to_timestamp=1', false],
+      ['from_timestamp is exclusive', 'from_timestamp=CREATED', false],
+      ['from_timestamp bounds', 'from_timestamp=1', true],
+    ])('%s', async ([, query, is]) => expect(await found(query)).toBe(is))
   })
   test('an unsupported status is 400', async () =>
     expect(await get('/tasks?status=accepted')).toMatchObject({
@@ -265,23 +551,97 @@ describe('answers', () => {
   )
 })
 
-// Not measured yet: gitops_lock_wait_duration_seconds, gitops_batch_size, gitops_writeback_skipped_unvalidated and
-// unauthenticated_reads.
-describe('metrics of the same meaning keep their names', () => {
-  test.for([
-    'failed_deployment',
-    'deployments_total',
-    'accepted_deployments',
-    'unconfirmed_deployment_failures',
-    'in_progress_tasks',
-    'argocd_unavailable',
-    'state_unavailable',
-    'deployment_duration_seconds',
-    'argocd_refresh_duration_seconds',
-    'gitops_writeback_duration_seconds',
-  ])('%s', async (name) =>
-    expect(textOf(await world.service.request('/metrics'))).toMatch(new RegExp(`^# TYPE ${name} `, 'm')),
-  )
+/** The sum of a metric's series whose labels hold these, or undefined where there is none. */
+async function figureOf(service: Service, name: string, labels: Record<string, string> = {}) {
+  const lines = textOf(await service.request('/metrics')).split('\n')
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const series = lines.filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+  const figures = series
+    .filter((line) => wanted.every((one) => line.includes(one)))
+    .map((line) => Number(line.split(' ').at(-1)))
+  return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure)
+}
+
+describe('while what the service needs is away', () => {
+  test('GET /reachability, argocd_unavailable and state_unavailable', async () => {
+    await using database = await createTestDatabase()
+    await using toDatabase = await startFaultProxy({ port: Number(new URL(database.url).port) })
+    await using toArgo = await startFaultProxy({ port: Number(new URL(world.simulator.argoUrl).port) })
+    const databaseUrl = Object.assign(new URL(database.url), { port: String(toDatabase.port) }).href
+    const settings = { ...settingsFor(world.simulator), ARGO_URL: `http://127.0.0.1:${toArgo.port}` }
+    await using service = await startService({ databaseUrl, settings })
+    const all = async () => [
+      (await get('/reachability', service)).body,
+      await figureOf(service, 'argocd_unavailable'),
+      await figureOf(service, 'state_unavailable'),
+    ]
+    const away = (proxy: typeof toArgo, isAway: boolean) => {
+      proxy.mood = isAway ? 'refuse' : 'well'
+      proxy.cut()
+    }
+    const rows = [
+      [false, false, { available: true }],
+      [true, false, { available: false, reason: 'argocd' }],
+      [true, true, { available: false, reason: 'both' }],
+      [false, true, { available: false, reason: 'database' }],
+    ] as const
+    for (const [isArgoAway, isDatabaseAway, answer] of rows) {
+      away(toArgo, isArgoAway)
+      away(toDatabase, isDatabaseAway)
+      await expect.poll(all, { timeout: 60_000 }).toEqual([answer, Number(isArgoAway), Number(isDatabaseAway)])
+    }
+  }, 120_000)
+})
+
+describe('metrics of the same meaning keep their names and labels', () => {
+  beforeAll(async () => {
+    await world.service.waitForEnd(await world.deploy('shop', 'm1'))
+    await world.service.waitForEnd(await world.announce('gone', 'm1'))
+    const failing = { images: [{ image: 'registry.example/shop', tag: 'never' }], timeout: 2 }
+    await world.service.waitForEnd(idOf(await world.service.submitTask(aTask(failing))))
+  })
+  const app = 'shop'
+
+  test.for<[string, Record<string, string>]>([
+    ['accepted_deployments', {}],
+    ['unconfirmed_deployment_failures', {}],
+    ['failed_deployment', { app }],
+    ['deployments_total', { app, result: 'deployed' }],
+    ['deployments_total', { app, result: 'failed' }],
+    ['deployment_duration_seconds_count', { app }],
+    ['argocd_refresh_duration_seconds_count', { app }],
+    ['gitops_writeback_duration_seconds_count', { app }],
+    ['gitops_lock_wait_duration_seconds_count', { app }],
+    ['gitops_batch_size_count', {}],
+    ['gitops_writeback_skipped_unvalidated', { app }],
+  ])('%s %j', async ([name, labels]) => expect(await figureOf(world.service, name, labels)).toBeGreaterThan(0))
+
+  test('failed_deployment is a gauge of the failures since the last success', async () => {
+    expect(textOf(await world.service.request('/metrics'))).toContain('# TYPE failed_deployment gauge')
+    await world.service.waitForEnd(await world.deploy('shop', 'm2'))
+    expect(await figureOf(world.service, 'failed_deployment', { app })).toBe(0)
+  })
+  test('in_progress_tasks', async () => {
+    const before = Number(await figureOf(configured, 'in_progress_tasks'))
+    const id = idOf(await configured.submitTask(aTask({ images: [{ image: 'registry.example/shop', tag: 'never' }] })))
+    await expect.poll(() => figureOf(configured, 'in_progress_tasks')).toBe(before + 1)
+    await configured.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })
+    await expect.poll(() => figureOf(configured, 'in_progress_tasks')).toBe(before)
+  })
+  test('unauthenticated_reads: path and app of a task that is shown without a credential', async () => {
+    const id = idOf(await people.service.submitTask(aTask()))
+    const labels = { path: '/api/v1/tasks/:id', app: 'unknown' }
+    const reads = async () => Number((await figureOf(people.service, 'unauthenticated_reads', labels)) ?? 0)
+    const before = await reads()
+    await people.service.request(`/api/v1/tasks/${id}`)
+    expect(await reads()).toBe(before + 1)
+    await people.service.request(`/api/v1/tasks/${id}`, { headers: { Authorization: `Bearer ${jwt()}` } })
+    await (await people.signedIn('ada')).request(`${people.service.url}/api/v1/tasks/${id}`)
+    expect(await reads()).toBe(before + 1)
+    expect(textOf(await people.service.request('/metrics'))).not.toContain('app="shop"')
+    await world.service.getTask(idOf(await world.service.submitTask(aTask({ app: 'gone' }))))
+    expect(await figureOf(world.service, 'unauthenticated_reads')).toBeUndefined() // nobody could sign in there
+  })
 })
 
 describe('different on purpose', () => {
@@ -296,11 +656,17 @@ describe('different on purpose', () => {
   test('images: [] is 406', async () =>
     expect((await world.service.submitTask(aTask({ images: [] }))).status).toBe(406))
   test('a task is accepted while Argo CD is down', async () => {
-    await using service = await startService() // nobody answers at its ARGO_URL
-    expect((await service.submitTask()).status).toBe(202)
+    expect((await get('/reachability', people.service)).body).toMatchObject({ reason: 'argocd' })
+    expect((await people.service.submitTask()).status).toBe(202)
+  })
+  test('fire-and-forget without a commit is monitored', async () => {
+    await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
+    const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 3 })
+    const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))
+    expect(end.status).toBe('failed')
   })
   test('exp: 0 is expired', async () =>
-    expect(await world.present([['Authorization', mintJwt({ exp: 0 }, jwtSecret)]])).toMatchObject({
+    expect(await world.present([['Authorization', jwt({ exp: 0 })]])).toMatchObject({
       status: 401,
       body: { error: expect.stringContaining('exp lies in the past') },
     }))

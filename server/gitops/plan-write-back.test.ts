@@ -307,6 +307,19 @@ describe('the name of the override file', () => {
   )
 })
 
+test('B73 of two applications Demo and demo in one directory the one in capitals is warned of the common file', () => {
+  const ofBoth = ['Demo', 'demo'].map((name) => planWriteBack(task, anApplication({ annotations: {}, name }), settings))
+  expect(ofBoth).toMatchObject([
+    {
+      plan: { file: 'apps/shop/.watcher-source-demo.yaml' },
+      warnings: [expect.stringContaining('application "demo"')],
+    },
+    { plan: { file: 'apps/shop/.watcher-source-demo.yaml' }, warnings: [] },
+  ])
+  const annotations = { 'watcher/write-back-filename': 'own.yaml' }
+  expect(planWriteBack(task, anApplication({ annotations, name: 'Demo' }), settings)).toMatchObject({ warnings: [] })
+})
+
 describe('who may write, and with what', () => {
   test.for([
     { why: 'not_managed', annotations: { 'watcher/managed': 'yes' }, mayWrite: true, note: /managed = "true"/ },

@@ -85,6 +85,7 @@ export function planWriteBack(
       ...annotations.notes,
       ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
       ...generatePathWarnings(application, file.path),
+      ...namesakeWarnings(application, annotations, file.path),
     ],
     fireAndForget: annotations.fireAndForget,
   }
@@ -166,6 +167,17 @@ function overrideFile(
     return refused('annotation_invalid', `write-back-filename: the file name ${quote(name)} ${checked.reason}`)
   }
   return { kind: 'file', path: directory === '' ? checked.path : `${directory}/${checked.path}` }
+}
+
+/** The name of the file is in lower case (spec 2.6, rule 2), which two applications of one directory may share then. */
+function namesakeWarnings(
+  { name }: WriteBackApplication,
+  { writeBackFilename }: ApplicationAnnotations,
+  file: string,
+): readonly string[] {
+  const namesake = name.toLowerCase()
+  if (writeBackFilename !== undefined || namesake === name) return []
+  return [`${file} is the file of an application ${quote(namesake)} as well: set write-back-filename for one of them`]
 }
 
 function overrideFileName({ name, namespace }: WriteBackApplication, settings: WriteBackSettings): string {

@@ -2,7 +2,6 @@ import {
   type Application,
   type ApplicationKey,
   type ApplicationSpec,
-  emptyStatus,
   keyOf,
   type Operation,
   refreshAnnotation,
@@ -10,12 +9,12 @@ import {
 } from './application.ts'
 import { type Clock, kubernetesTime } from './clock.ts'
 import { createCluster } from './cluster.ts'
-import { compareState } from './compare-state.ts'
 import type { ControllerContext, ControllerFaults, ControllerVersion } from './controller-context.ts'
 import type { CommitFiles, GitView } from './git-view.ts'
 import { hydrate, settleHydration } from './hydrator.ts'
 import { type ManagedApplication, nextChange, type RefreshLevel, wakeWaiters } from './managed-application.ts'
 import { manifestKey } from './manifest.ts'
+import { type NewApplicationSpec, newApplication } from './new-application.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
 import { runOperation } from './operation-worker.ts'
 import { behaviourByTag, type PodBehaviour } from './pod.ts'
@@ -23,14 +22,9 @@ import { pickFrom, type Random } from './random.ts'
 import { refresh, targetAt, withRefresh } from './refresh-worker.ts'
 import { createReplica, type Replica } from './replica.ts'
 import { createLsRemote, resolveRevisions } from './resolve-target.ts'
+import { withSettledStatus } from './settled-status.ts'
 import type { SimulatorTimes } from './simulator-times.ts'
-import {
-  automatedOperation,
-  comparedToFor,
-  manualOperation,
-  operationRevisions,
-  syncResultFor,
-} from './sync-operation.ts'
+import { manualOperation } from './sync-operation.ts'
 import type { SyncWindow } from './sync-window.ts'
 import { type Truth, truthOf } from './truth.ts'
 import { workloadHealth } from './workload.ts'
@@ -49,32 +43,11 @@ export type DeliveryControllerOptions = {
   staleLiveCache?: number
 }
 
-export type NewApplicationSpec = {
-  name: string
-  namespace?: string
-  project?: string
-  labels?: Record<string, string>
-  annotations?: Record<string, string>
-  /** One or several; several make a multi-source application; none where `sourceHydrator` says what is synced. */
-  sources: NonNullable<ApplicationSpec['sources']>
-  sourceHydrator?: ApplicationSpec['sourceHydrator']
-  destinationNamespace?: string
-  syncPolicy?: ApplicationSpec['syncPolicy']
-  hasFinalizer?: boolean
-  /** `settled` (the default): has been running for long. `empty`: just created, the controller starts from nothing. */
-  start?: 'settled' | 'empty'
-}
-
 /** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
 /** `says`: the lines in the logs of all its Pods. */
 export type Mood = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
 
 export type DeliveryController = ReturnType<typeof createDeliveryController>
-
-const defaultSyncPolicy: ApplicationSpec['syncPolicy'] = {
-  automated: { prune: true, selfHeal: true },
-  syncOptions: ['CreateNamespace=true'],
-}
 
 /** The delivery controller's whole world: objects, caches, workers and clusters. No sockets, no Git, no real time. */
 export function createDeliveryController(options: DeliveryControllerOptions) {
@@ -244,16 +217,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   function assess(managed: ManagedApplication): void {
     if (managed.isGone) return
     recordTruth(managed)
-    const seen = JSON.stringify(
-      managed.cluster
-        .list()
-        .map((workload) => [
-          manifestKey(workload.manifest),
-          workload.generation,
-          workloadHealth(workload),
-          workload.isDeleting,
-        ]),
-    )
+    const seen = seenOf(managed)
     const images = JSON.stringify(managed.cluster.images())
     const listed = JSON.stringify(store.get(managed.key)?.status.summary.images ?? [])
     if (seen !== managed.lastSeen) requestRefresh(managed, 1)
@@ -294,7 +258,8 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
       ...created,
       metadata: { ...created.metadata, uid: '', resourceVersion: '', generation: 1, creationTimestamp: '' },
     }
-    const sourceHydrator = await settleHydration(context, draft, kubernetesTime(clock.now() - 60_000))
+    const settledAt = kubernetesTime(clock.now() - 60_000)
+    const sourceHydrator = await settleHydration(context, draft, settledAt)
     const resolved = await resolveRevisions(created.spec, context.lsRemote, 3)
     const revisions = resolved.kind === 'revisions' ? resolved.revisions : []
     const managed = manage(store.create(created))
@@ -306,68 +271,12 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     managed.cluster.settle((managed.target.manifests ?? []).filter(({ hook }) => hook === undefined))
     for (const { manifest } of managed.cluster.list()) managed.observed.set(manifestKey(manifest), manifest)
     managed.appliedRevisions = revisions
-    store.update(managed.key, (current) => withSettledStatus(current, managed))
+    store.update(managed.key, (current) => withSettledStatus(current, managed, settledAt, namespace))
     store.update(managed.key, (current) => ({ ...current, status: { ...current.status, sourceHydrator } }))
     recordTruth(managed)
-    managed.lastSeen = JSON.stringify(
-      managed.cluster
-        .list()
-        .map((workload) => [
-          manifestKey(workload.manifest),
-          workload.generation,
-          workloadHealth(workload),
-          workload.isDeleting,
-        ]),
-    )
+    managed.lastSeen = seenOf(managed)
     poll(managed)
     return mustRead(managed.key)
-  }
-
-  function withSettledStatus(current: Application, managed: ManagedApplication): Application {
-    const { target } = managed
-    const comparison = compareState(target?.manifests, managed.observed, managed.cluster.list())
-    const at = kubernetesTime(clock.now() - 60_000)
-    const images = managed.cluster.images()
-    const { source, sources } = comparedToFor(current)
-    const revisions = target?.revisions ?? []
-    const operation = automatedOperation(current, revisions)
-    return {
-      ...current,
-      status: {
-        ...current.status,
-        resources: comparison.resources,
-        sync: {
-          status: comparison.syncStatus,
-          comparedTo: comparedToFor(current),
-          ...(sources ? { revisions } : { revision: revisions[0] ?? source.targetRevision ?? '' }),
-        },
-        health: { status: comparison.health, lastTransitionTime: at },
-        history: target?.failure
-          ? undefined
-          : [
-              {
-                revision: sources ? undefined : revisions[0],
-                deployedAt: at,
-                id: 0,
-                source,
-                deployStartedAt: at,
-                sources,
-                revisions: sources ? revisions : undefined,
-                initiatedBy: operation.initiatedBy,
-              },
-            ],
-        conditions: target?.failure
-          ? [{ type: 'ComparisonError', message: target.failure, lastTransitionTime: at }]
-          : undefined,
-        reconciledAt: at,
-        operationState: target?.failure ? undefined : settledOperation(current, operation, managed, at),
-        sourceType: sources ? undefined : target?.sourceTypes[0],
-        summary: { images: images.length > 0 ? images : undefined },
-        resourceHealthSource: 'appTree',
-        sourceTypes: sources ? target?.sourceTypes : undefined,
-        controllerNamespace: namespace,
-      },
-    }
   }
 
   function mustRead(key: ApplicationKey): Application {
@@ -528,30 +437,6 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   }
 }
 
-function newApplication(wanted: NewApplicationSpec, controlPlaneNamespace: string) {
-  const { name, sources } = wanted
-  const [only] = sources
-  const isSingle = sources.length === 1
-  return {
-    metadata: {
-      name,
-      namespace: wanted.namespace ?? controlPlaneNamespace,
-      labels: wanted.labels,
-      annotations: wanted.annotations,
-      finalizers: wanted.hasFinalizer === false ? undefined : [resourcesFinalizer],
-    },
-    spec: {
-      source: isSingle ? only : undefined,
-      destination: { server: 'https://kubernetes.default.svc', namespace: wanted.destinationNamespace ?? name },
-      project: wanted.project ?? 'default',
-      syncPolicy: wanted.syncPolicy ?? defaultSyncPolicy,
-      sources: sources.length > 1 ? sources : undefined,
-      sourceHydrator: wanted.sourceHydrator,
-    },
-    status: emptyStatus,
-  }
-}
-
 function instanceName({ name, namespace }: ApplicationKey, controlPlaneNamespace: string): string {
   return namespace === controlPlaneNamespace ? name : `${namespace}_${name}`
 }
@@ -560,25 +445,15 @@ function behaviourIn(mood: Mood | undefined, image: string): PodBehaviour {
   return mood && !mood.except?.includes(image) ? mood.newPods : behaviourByTag(image)
 }
 
-function settledOperation(current: Application, operation: Operation, managed: ManagedApplication, at: string) {
-  const resources = managed.cluster.list().map(({ manifest }) => ({
-    group: manifest.group,
-    version: manifest.version,
-    kind: manifest.kind,
-    namespace: manifest.namespace,
-    name: manifest.name,
-    status: 'Synced' as const,
-    message: `${manifest.kind.toLowerCase()}${manifest.group === '' ? '' : `.${manifest.group}`}/${manifest.name} created`,
-    hookPhase: 'Running' as const,
-    syncPhase: 'Sync' as const,
-    images: manifest.containers.length > 0 ? manifest.containers.map(({ image }) => image) : undefined,
-  }))
-  return {
-    operation,
-    phase: 'Succeeded' as const,
-    message: 'successfully synced (all tasks run)',
-    syncResult: syncResultFor(current, operationRevisions(operation), resources),
-    startedAt: at,
-    finishedAt: at,
-  }
+/** What a change of an object or of its health changes. */
+function seenOf({ cluster }: ManagedApplication): string {
+  const workloads = cluster
+    .list()
+    .map((workload) => [
+      manifestKey(workload.manifest),
+      workload.generation,
+      workloadHealth(workload),
+      workload.isDeleting,
+    ])
+  return JSON.stringify(workloads)
 }

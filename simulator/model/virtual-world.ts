@@ -1,11 +1,8 @@
 import type { Application, ApplicationKey } from './application.ts'
-import {
-  createDeliveryController,
-  type DeliveryControllerOptions,
-  type NewApplicationSpec,
-} from './delivery-controller.ts'
+import { createDeliveryController, type DeliveryControllerOptions } from './delivery-controller.ts'
 import { chartFiles, type ExampleWorkload, overrideFile } from './example-repository.ts'
 import { createMemoryGit } from './memory-git.ts'
+import type { NewApplicationSpec } from './new-application.ts'
 import { seededRandom } from './random.ts'
 import { demoTimes, type SimulatorTimes } from './simulator-times.ts'
 import { createVirtualClock } from './virtual-clock.ts'

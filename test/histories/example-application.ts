@@ -1,6 +1,6 @@
-import type { NewApplicationSpec } from '../../simulator/model/delivery-controller.ts'
 import type { ExampleWorkload } from '../../simulator/model/example-repository.ts'
 import type { FileChanges } from '../../simulator/model/memory-git.ts'
+import type { NewApplicationSpec } from '../../simulator/model/new-application.ts'
 import type { ApplicationScript, Shape } from './history-script.ts'
 
 /** Tags of an application's two images, as one state of its repository sets them. */

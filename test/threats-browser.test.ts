@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from './support/browser.ts'
 import { aTask } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
-import { threats } from './threats/rows.ts'
+import { badInputs, threats } from './threats/rows.ts'
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let browser: Browser
@@ -42,6 +42,72 @@ test(threats.T29, async () => {
   expect(await page.evaluate(`indexedDB.databases().then((all) => all.length)`)).toBe(0)
   const headers = { accept: 'text/event-stream', origin: 'https://evil.example' }
   expect((await world.service.request('/api/v1/events', { headers })).status).toBe(403)
+})
+
+describe(`${badInputs.B37} (in the browser)`, () => {
+  let closed: typeof world
+  beforeAll(async () => {
+    closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
+  })
+  afterAll(() => closed[Symbol.asyncDispose]())
+
+  const sessionOf = async () =>
+    (await closed.signedIn('ada')).cookies(closed.service.url).get('watcher-session') ?? 'none'
+  const openWith = async (value: string) => {
+    const opened = await openPage(browser, closed.service.url, '/tasks?status=failed')
+    const cookie = { name: 'watcher-session', value, url: closed.service.url, httpOnly: true }
+    await opened.page.context().addCookies([cookie])
+    await opened.page.reload()
+    return opened
+  }
+  const signInOf = (page: Page) => page.getByRole('link', { name: 'Sign in' })
+
+  test.for<[string, () => Promise<string> | string]>([
+    ['truncated', async () => (await sessionOf()).slice(0, -1)],
+    ['forged', () => 'a'.repeat(43)],
+    [
+      'of another service',
+      async () => (await world.signedIn('ada')).cookies(world.service.url).get('watcher-session') ?? '',
+    ],
+    [
+      'expired',
+      async () => {
+        const id = await sessionOf()
+        await closed.database.query("UPDATE watcher.sessions SET created = created - interval '24 hours'")
+        return id
+      },
+    ],
+  ])('%s: the page shows the sign-in, which leads back to it', async ([, make]) => {
+    await using opened = await openWith(await make())
+    const { page } = opened
+    await signInOf(page).waitFor()
+    await page.getByText('Signed out', { exact: true }).waitFor()
+    expect(await signInOf(page).getAttribute('href')).toBe('/auth/login?return=%2Ftasks%3Fstatus%3Dfailed')
+    await signInOf(page).click()
+    await page.locator('input[name=login]').fill('ada')
+    await page.locator('input[name=password]').fill('any')
+    await page.getByRole('button', { name: 'Sign-in' }).click()
+    await page.waitForURL(`${closed.service.url}/tasks?status=failed`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    expect(await signInOf(page).count()).toBe(0)
+  })
+
+  test('one that ends while its page is open is told there, over what was read before', async () => {
+    closed.idp.users.set('ada', { preferred_username: 'ada' })
+    const submitted = await closed.service.submitTask(aTask({ app: 'seen-before' }))
+    expect(submitted.status).toBe(202)
+    const opened = await openPage(browser, closed.service.url, '/tasks')
+    await using _ = opened
+    const { page } = opened
+    const cookie = { name: 'watcher-session', value: await sessionOf(), url: closed.service.url, httpOnly: true }
+    await page.context().addCookies([cookie])
+    await page.reload()
+    await page.getByText('seen-before').first().waitFor()
+    expect(await signInOf(page).count()).toBe(0)
+    await closed.database.query('DELETE FROM watcher.sessions')
+    await signInOf(page).waitFor()
+    expect(await page.getByText('seen-before').count()).toBeGreaterThan(0)
+  })
 })
 
 describe(threats.T30, () => {

@@ -6,11 +6,12 @@ import type { Liveness } from './liveness.ts'
 type Props = {
   find: () => void
   liveness: Liveness
+  isSignedOut: boolean
   /** Seconds since the last good read, while stale. */
   age: number
 }
 
-export function Bar({ find, liveness, age }: Props) {
+export function Bar({ find, liveness, isSignedOut, age }: Props) {
   const [path] = useLocation()
   const isTasks = path === '/tasks' || path.startsWith('/task/')
   return (
@@ -42,11 +43,9 @@ export function Bar({ find, liveness, age }: Props) {
             <span>Find</span>
             <kbd>/</kbd>
           </button>
-          <span className={liveness.kind === 'live' ? 'live' : 'live off'}>
+          <span className={liveness.kind === 'live' && !isSignedOut ? 'live' : 'live off'}>
             <i />
-            {liveness.kind === 'stale'
-              ? `${duration(age)} old`
-              : { live: 'Live', unanswered: 'No answer' }[liveness.kind]}
+            {isSignedOut ? 'Signed out' : livenessWords(liveness, age)}
           </span>
           <span className="small hide-phone" title="All times are in UTC">
             UTC
@@ -56,6 +55,9 @@ export function Bar({ find, liveness, age }: Props) {
     </header>
   )
 }
+
+const livenessWords = ({ kind }: Liveness, age: number) =>
+  kind === 'stale' ? `${duration(age)} old` : { live: 'Live', unanswered: 'No answer' }[kind]
 
 function Brand() {
   return (

@@ -6,12 +6,13 @@ import { clockTime } from '../ui/moment.ts'
 import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { Bar } from './bar.tsx'
+import { SignedOut } from './signed-out.tsx'
 import { useArrival } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
 
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
-  const { state, now, tryNow } = useLiveness()
+  const { state, isSignedOut, now, tryNow } = useLiveness()
   const find = useFind()
   useArrival()
   const since = state.kind === 'stale' ? Math.floor(state.since / 1000) : undefined
@@ -21,7 +22,8 @@ export function Frame({ children }: { children: ReactNode }) {
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <Bar find={find} liveness={state} age={age} />
+      <Bar find={find} liveness={state} isSignedOut={isSignedOut} age={age} />
+      {isSignedOut ? <SignedOut /> : null}
       {since === undefined ? null : <NotLive since={since} age={age} tryNow={tryNow} />}
       <main className="page" id="main" tabIndex={-1}>
         <NowProvider heldAt={since}>{children}</NowProvider>

@@ -3,8 +3,17 @@ import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { type Liveness, liveness } from './liveness.ts'
 
-/** Looks each second at what the page reads. `now` is in Unix seconds. */
-export function useLiveness(): { state: Liveness; now: number; tryNow: () => void } {
+type Looked = {
+  state: Liveness
+  /** Reading needs a sign-in, and there is none (any more). */
+  isSignedOut: boolean
+  /** Unix seconds. */
+  now: number
+  tryNow: () => void
+}
+
+/** Looks each second at what the page reads. */
+export function useLiveness(): Looked {
   const client = useQueryClient()
   const now = useTick()
   const reads = client.getQueryCache().findAll({ type: 'active' })
@@ -13,5 +22,6 @@ export function useLiveness(): { state: Liveness; now: number; tryNow: () => voi
     now * 1000,
     (error) => error instanceof AnswerError && error.status < 500,
   )
-  return { state, now, tryNow: () => void client.refetchQueries({ type: 'active' }) }
+  const isSignedOut = reads.some(({ state: { error } }) => error instanceof AnswerError && error.status === 401)
+  return { state, isSignedOut, now, tryNow: () => void client.refetchQueries({ type: 'active' }) }
 }

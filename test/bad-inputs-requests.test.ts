@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawExchange } from './support/raw-exchange.ts'
-import { aTask, startService } from './support/service.ts'
+import { aTask, type Service, startService } from './support/service.ts'
 import { startWorld, type World, withToken } from './support/world.ts'
 import { errorOf, idOf } from './threats/answers.ts'
 import { injections } from './threats/hostile-texts.ts'
 import { badInputs } from './threats/rows.ts'
+import { openStreams } from './threats/slow-clients.ts'
 
 let world: World
 let id: string
@@ -120,6 +121,52 @@ describe(badInputs.B38, () => {
         status: 403,
         body: { error: expect.stringContaining('another origin') },
       })
+  })
+
+  test('without a session: 401 where reading is closed, and only there', async () => {
+    const idp = { IDP_ENABLED: 'true', IDP_ISSUER_URL: 'http://127.0.0.1:1', IDP_CLIENT_ID: 'watcher' }
+    const settings = { ...idp, IDP_REQUIRE_READ_AUTH: 'true', WATCHER_DEPLOY_TOKEN: withToken['Watcher-Deploy-Token'] }
+    await using closed = await startService({ settings })
+    const task = idOf(await closed.submitTask(aTask({ app: 'gone' })))
+    const statusOf = async (service: Service, path: string, headers: Record<string, string> = {}) => {
+      const leaving = new AbortController()
+      const init = { headers: { ...stream, ...headers }, signal: leaving.signal }
+      const { status } = await fetch(`${service.url}${path}`, init)
+      leaving.abort()
+      return status
+    }
+    for (const path of ['/api/v1/events', `/api/v1/tasks/${task}/events`]) {
+      expect(await closed.request(path, { headers: stream })).toMatchObject({
+        status: 401,
+        body: { error: expect.stringContaining('no credential was given') },
+      })
+      expect(await statusOf(closed, path, { cookie: `watcher-session=${'a'.repeat(43)}` })).toBe(401)
+      expect(await statusOf(closed, path, withToken)).toBe(200)
+    }
+    expect(await statusOf(world.service, '/api/v1/events')).toBe(200)
+  })
+
+  test('one more than 100 from one client, where nothing is set', async () => {
+    const port = Number(new URL(world.service.url).port)
+    const { statuses, leave } = await openStreams(port, 100, '')
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await request('/api/v1/events', { headers: stream })).toMatchObject({
+      status: 429,
+      body: { error: 'too many event streams are open' },
+    })
+    leave()
+  })
+
+  test('one more from one client behind a proxy that TRUST_PROXY names, and not from the next', async () => {
+    await using service = await startService({ settings: { STREAMS_PER_CLIENT: '2', TRUST_PROXY: 'loopback' } })
+    const port = Number(new URL(service.url).port)
+    const from = (address: string, count: number) => openStreams(port, count, `X-Forwarded-For: ${address}\r\n`)
+    const all = await Promise.all([from('192.0.2.1', 3), from('192.0.2.2', 2)])
+    expect(all.map(({ statuses }) => statuses.sort())).toEqual([
+      [200, 200, 429],
+      [200, 200],
+    ])
+    for (const { leave } of all) leave()
   })
 
   test('one more than STREAMS_PER_CLIENT, whose place is free again when another has gone', async () => {

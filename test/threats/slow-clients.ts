@@ -15,6 +15,31 @@ export async function cutAfterMs(port: number, start: string, drop: string): Pro
   return performance.now() - began
 }
 
+/** Opens a connection, says nothing, and tells after how long the server ended it. */
+export async function idleMs(port: number): Promise<number> {
+  const began = performance.now()
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.resume()
+  await once(socket, 'close')
+  return performance.now() - began
+}
+
+/** Opens event streams, at most 250 at once, and tells with which status each was answered. */
+export async function openStreams(port: number, count: number, headers: string) {
+  const sockets: Socket[] = []
+  const statuses: number[] = []
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    sockets.push(socket)
+    socket.write(`GET /api/v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n${headers}\r\n`)
+    const [answer] = await once(socket, 'data')
+    statuses.push(Number(String(answer).split(' ', 2)[1]))
+    socket.resume()
+  }
+  while (sockets.length < count) await Promise.all(Array.from({ length: Math.min(250, count - sockets.length) }, open))
+  return { statuses, leave: () => sockets.forEach((socket) => void socket.destroy()) }
+}
+
 /** Streams a body that never ends and tells how much was taken before the server closed, and how soon it did. */
 export async function streamWithoutEnd(port: number, head: string) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)

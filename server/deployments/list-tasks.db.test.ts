@@ -191,7 +191,8 @@ describe('searching', () => {
         await sql`INSERT INTO watcher.tasks
           (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
           SELECT gen_random_uuid(), to_timestamp(1e9 + n), now(), 'many', 'ada', ${project},
-            jsonb_build_array(jsonb_build_object('image', 'shop', 'tag', CASE WHEN n IN (1, 20000) THEN 'q9' ELSE 'v1' END)),
+            jsonb_build_array(jsonb_build_object('image', 'shop', 'tag', CASE
+              WHEN n IN (1, 20000) THEN 'q9' WHEN n = 5 THEN 'rare-775' ELSE 'v1' END)),
             n, true, true, 'deployed'
           FROM generate_series(${from}::integer, least(20001, ${from}::integer + 999)) AS n`.execute(database.query)
       }
@@ -204,6 +205,23 @@ describe('searching', () => {
     ])('gives $name and a capped total', async ({ filter, found }) => {
       const { tasks, total } = await list({ search: 'MANY', limit: 1, ...filter })
       expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual(found)
+      expect(total).toEqual(capped)
+    })
+
+    test.for<{ search: string; found: number[] }>([
+      { search: 'ARE-77', found: [5] },
+      { search: 'op:rare-7', found: [5] },
+      { search: 'shop:q', found: [20_000, 1] },
+      { search: 'shop:zzz', found: [] },
+    ])('finds the few whose tag holds $search', async ({ search, found }) => {
+      const { tasks, total } = await list({ search })
+      expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual(found)
+      expect(total).toEqual({ count: found.length, isCapped: false })
+    })
+
+    test('gives the old ones of an image and the beginning of their tag, which very many have', async () => {
+      const { tasks, total } = await list({ search: 'shop:v1', offset: 19_997 })
+      expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual([2])
       expect(total).toEqual(capped)
     })
 

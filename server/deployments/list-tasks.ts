@@ -3,9 +3,9 @@ import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import { findInGroups } from './find-in-groups.ts'
-import { newestHolds, newestTasks } from './newest-tasks.ts'
+import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
-import { all, nameConditions, ownConditions } from './task-filter-conditions.ts'
+import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
@@ -83,14 +83,10 @@ async function throughGroups(
 /** What an offset skips is skipped in an index. Of a search only among the newest `readTasks`. */
 const newestOf = (query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined, limit: number) => {
   const { search, offset = 0 } = filter
-  const ids = query
-    .selectFrom(newestTasks(query, filter, globs, search ? readTasks : offset + limit).as('newest'))
-    .select('id')
-    .$if(Boolean(search), (newest) => newest.where(newestHolds(query, search ?? '')))
-    .orderBy('created', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
+  const newest = search
+    ? sql`SELECT * FROM (${comparedNewest(query, filter, globs, readTasks, holdsPart(search))}) AS compared WHERE is_held`
+    : newestTasks(query, filter, globs, offset + limit)
+  const ids = sql`SELECT id FROM (${newest}) AS newest ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}`
   return withIds(query, sql`ARRAY(${ids})`)
 }
 

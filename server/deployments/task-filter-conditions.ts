@@ -1,4 +1,4 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 
 export type FilterCondition = Expression<SqlBool>
@@ -35,8 +35,11 @@ export const timeConditions = ({ from_timestamp, to_timestamp, cursor }: TaskFil
 /** The part that is searched for, wherever in a task it stands. Unlike LIKE it is never taken for a reason to use an index. */
 export const holdsPart = (part: string): FilterCondition => sql<SqlBool>`strpos(searched, lower(${part})) > 0`
 
+export const isLike = (text: RawBuilder<unknown>, part: string): FilterCondition =>
+  sql<SqlBool>`${text} LIKE lower(${`%${literal(part)}%`})`
+
 /** For LIKE: the text itself, with nothing in it that has a meaning there. */
-export const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')
 

@@ -40,8 +40,9 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digest: Buffer | null
-    /** The last two are made by the database from the others. */
+    /** The last three are made by the database from the others. */
     group_id: GeneratedAlways<number>
+    tags: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
   }
   /** Made by the database too. */

@@ -15,14 +15,20 @@ CREATE INDEX task_groups_of_author ON task_groups (author);
 CREATE INDEX task_groups_of_project ON task_groups (project);
 -- no foreign key: groups are never deleted, and its check would lock the group at each submission
 ALTER TABLE tasks ADD COLUMN group_id integer NOT NULL;
+-- The tags in small letters, a line each and no more than an index can hold well; for searches within some groups.
+ALTER TABLE tasks ADD COLUMN tags text COLLATE "C" NOT NULL;
 
 CREATE FUNCTION find_task_group() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
-  image_names CONSTANT text := (
-    SELECT string_agg(DISTINCT (image->>'image') COLLATE "C", E'\n') FROM jsonb_array_elements(NEW.images) AS image);
-  names CONSTANT text := concat_ws(E'\n', NEW.app, NEW.author, NEW.project, image_names) || E'\n';
-  names_digest CONSTANT bytea := sha256(convert_to(names, 'UTF8'));
+  image_names text;
+  names text;
+  names_digest bytea;
 BEGIN
+  SELECT string_agg(DISTINCT (image->>'image') COLLATE "C", E'\n'), coalesce(left(lower(string_agg(image->>'tag', E'\n')), 100), '')
+  INTO image_names, NEW.tags
+  FROM jsonb_array_elements(NEW.images) AS image;
+  names := concat_ws(E'\n', NEW.app, NEW.author, NEW.project, image_names) || E'\n';
+  names_digest := sha256(convert_to(names, 'UTF8'));
   SELECT id INTO NEW.group_id FROM task_groups WHERE digest = names_digest;
   IF NOT FOUND THEN
     INSERT INTO task_groups (digest, app, author, project, searched)
@@ -96,10 +102,10 @@ CREATE INDEX tasks_deployed_images ON tasks (app, image_set(images), created DES
 -- not is found in small indexes of its own. What they INCLUDE is for totals and summaries, which then read no rows.
 CREATE INDEX tasks_newest ON tasks (created DESC, id DESC);
 CREATE INDEX tasks_newest_of_app ON tasks (app, created DESC, id DESC) INCLUDE (status, ended);
-CREATE INDEX tasks_newest_of_group ON tasks (group_id, created DESC, id DESC) INCLUDE (status);
+CREATE INDEX tasks_newest_of_group ON tasks (group_id, created DESC, id DESC) INCLUDE (status, tags);
 CREATE INDEX tasks_newest_of_project ON tasks (project, created DESC, id DESC);
 CREATE INDEX tasks_newest_of_author ON tasks (author, created DESC, id DESC);
-CREATE INDEX tasks_newest_bad ON tasks (status, created DESC, id DESC)
+CREATE INDEX tasks_newest_bad ON tasks (status, created DESC, id DESC) INCLUDE (group_id, app)
   WHERE status <> 'deployed' AND status <> 'in progress';
 CREATE INDEX tasks_newest_bad_of_app ON tasks (app, status, created DESC, id DESC)
   WHERE status <> 'deployed' AND status <> 'in progress';

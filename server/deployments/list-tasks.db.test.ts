@@ -245,6 +245,17 @@ describe('searching', () => {
     })
   })
 
+  test('is given up after three seconds, also by PostgreSQL, and says what to do', async () => {
+    await using other = openDatabase(testDatabase.settings, () => undefined)
+    await other.query.transaction().execute(async (transaction) => {
+      await sql`LOCK TABLE watcher.task_groups IN ACCESS EXCLUSIVE MODE`.execute(transaction)
+      const search = createTaskStore(database).list({ search: 'shop' })
+      await expect(search).rejects.toThrow('the search was given up after 3 s: ask for more characters')
+      const waiting = sql`SELECT FROM pg_locks WHERE relation = 'watcher.task_groups'::regclass AND NOT granted`
+      expect((await waiting.execute(transaction)).rows).toEqual([])
+    })
+  })
+
   test('has its index made later by one call', async () => {
     const indexed = async () => {
       const index = sql<{ index: string | null }>`SELECT to_regclass('watcher.task_searches_own')::text AS index`

@@ -2,9 +2,11 @@ import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
+import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
 import { findInGroups } from './find-in-groups.ts'
 import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
+import { SearchTooSlowError } from './task-errors.ts'
 import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
 import { taskOf } from './task-row.ts'
 
@@ -13,6 +15,8 @@ const countedTotal = 10_000
 /** So many of those that match are read to find the newest of them, and so many of the newest to find some that match. */
 const readTasks = 12_000
 const largestPage = 1_000
+/** Of each of the statements of a search, three at most. */
+const searchLimitMs = 3_000
 
 export type TaskPage = {
   readonly tasks: readonly Task[]
@@ -33,7 +37,7 @@ export async function listTasks(
     rows,
     count,
     isCut = false,
-  } = await (isFoundInGroups(filter, globs) ? throughGroups : directly)(query, filter, globs, limit + 1)
+  } = await (isFoundInGroups(filter, globs) ? inTime : directly)(query, filter, globs, limit + 1)
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
   return {
@@ -62,6 +66,20 @@ async function directly(
     filter.cursor ? 0 : countOf(query, filter, globs),
   ])
   return { rows, count }
+}
+
+/** @throws {SearchTooSlowError} */
+async function inTime(
+  query: Kysely<Schema>,
+  filter: TaskFilter,
+  globs: readonly string[] | undefined,
+  limit: number,
+): Promise<Rows> {
+  try {
+    return await withTimeLimit(query, searchLimitMs, (limited) => throughGroups(limited, filter, globs, limit))
+  } catch (cause) {
+    throw isGivenUp(cause) ? new SearchTooSlowError(searchLimitMs / 1000, { cause }) : cause
+  }
 }
 
 /** Where many match, most often some of the newest do; where these do not, all that match are read. */

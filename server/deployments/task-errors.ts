@@ -42,3 +42,14 @@ export class IdempotencyKeyUsedError extends Error {
     super(`Idempotency-Key: was used ${how}`)
   }
 }
+
+/** A search that looks at too much; answered 503, though trying again helps less than asking for less. */
+export class SearchTooSlowError extends Error {
+  override readonly name = 'SearchTooSlowError'
+  constructor(limitSeconds: number, options: ErrorOptions) {
+    super(
+      `the search was given up after ${limitSeconds} s: ask for more characters, or within an application, a project or a time`,
+      options,
+    )
+  }
+}

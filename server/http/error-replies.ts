@@ -4,6 +4,7 @@ import {
   DeploymentsLockedError,
   IdempotencyKeyUsedError,
   InvalidSubmissionError,
+  SearchTooSlowError,
   TaskNotFoundError,
   TaskOverError,
 } from '../deployments/task-errors.ts'
@@ -36,6 +37,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof TaskOverError) return { status: 409, body: { error: error.message, status: error.status } }
   if (error instanceof IdempotencyKeyUsedError) return { status: 409, body: { error: error.message } }
   if (error instanceof DeploymentsLockedError) return locked(error)
+  if (error instanceof SearchTooSlowError) return { status: 503, body: { error: error.message } }
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)
   if (error instanceof NotPrivilegedError) return { status: 403, body: { error: joinFaults([error.message]) } }

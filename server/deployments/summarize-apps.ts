@@ -1,66 +1,106 @@
 import { type Kysely, sql } from 'kysely'
 import type { AppSummaries, AppSummary } from '../../contract/app-summary.ts'
+import { finalStatuses, type TaskStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 
-/** Reads the window once, and for the rest at most 110 tasks of each application; all of it in the index of applications. */
+type Row = {
+  readonly as_of: number
+  /** Absent where no application has a task. */
+  readonly app: string | null
+  readonly total: number
+  readonly unfinished: number
+  readonly bad: Partial<Record<TaskStatus, number>> | null
+  readonly recent: TaskStatus[]
+  readonly last_id: string | null
+  readonly last_created: number
+  readonly median_seconds: number | null
+  readonly p95_seconds: number | null
+}
+
+/**
+ * Reads the window once, and for the rest at most 121 tasks of each application; nearly all of it in indexes, application
+ * by application, so that nothing is grouped or sorted but what belongs to one.
+ */
 export async function summarizeApps(query: Kysely<Schema>, days: number): Promise<AppSummaries> {
-  const { rows } = await sql<{ as_of: string; apps: AppSummary[] }>`
-    SELECT extract(epoch FROM now()) AS as_of, coalesce(jsonb_agg(summary ORDER BY app), '[]') AS apps
-    FROM (
-      SELECT app, jsonb_strip_nulls(jsonb_build_object(
-        'app', app, 'counts', counts, 'recent', recent, 'last_deployment', last_deployment,
-        'median_seconds', median_seconds, 'p95_seconds', p95_seconds)) AS summary
-      FROM ${countsOf(query, days)} AS counted
+  const { rows } = await sql<Row>`
+    WITH RECURSIVE ${namesOf(query)}, ${badOnes(query, days)}
+    SELECT as_of, summary.* FROM (SELECT date_part('epoch', now()) AS as_of) AS moment LEFT JOIN (
+      SELECT names.app, total, unfinished, bad, recent, last_id, last_created, median_seconds, p95_seconds
+      FROM names
+      CROSS JOIN LATERAL (${tasksOf(query, days).select(countAll.as('total'))}) AS counted
+      CROSS JOIN LATERAL (${tasksOf(query, days).where('ended', 'is', null).select(countAll.as('unfinished'))}) AS waiting
       CROSS JOIN LATERAL ${recentOf(query, days)} AS newest
-      CROSS JOIN LATERAL ${deployedOf(query, days)} AS deployed
-    ) AS summaries`.execute(query)
-  const [row] = rows
-  if (!row) throw new Error('the summary of the applications gave no row')
-  return { as_of: Number(row.as_of), days, apps: row.apps }
+      LEFT JOIN LATERAL ${lastOf(query, days)} AS last ON true
+      CROSS JOIN LATERAL ${percentileOf(query, days, 0.5, 10)} AS ten (median_seconds)
+      CROSS JOIN LATERAL ${percentileOf(query, days, 0.95, 100)} AS hundred (p95_seconds)
+      LEFT JOIN bad_ones ON bad_ones.app = names.app
+      WHERE total > 0
+    ) AS summary ON true ORDER BY app`.execute(query)
+  const [first] = rows
+  if (!first) throw new Error('the summary of the applications gave no row')
+  return { as_of: first.as_of, days, apps: rows.flatMap(summaryOf) }
+}
+
+function summaryOf({ app, total, unfinished, bad, recent, ...row }: Row): AppSummary[] {
+  if (app === null) return []
+  const deployed = total - unfinished - Object.values(bad ?? {}).reduce((sum, count) => sum + count, 0)
+  return [
+    {
+      app,
+      counts: { ...(unfinished > 0 && { 'in progress': unfinished }), ...(deployed > 0 && { deployed }), ...bad },
+      ...(row.last_id !== null && { last_deployment: { id: row.last_id, created: row.last_created } }),
+      ...(row.median_seconds !== null && { median_seconds: row.median_seconds }),
+      ...(row.p95_seconds !== null && { p95_seconds: row.p95_seconds }),
+      recent,
+    },
+  ]
+}
+
+/** Each application's name, from one to the next in the index: there are many more groups than names. */
+function namesOf(query: Kysely<Schema>) {
+  const first = query.selectFrom('task_groups').select((build) => build.fn.min('app').as('app'))
+  return sql`names (app) AS (
+    ${first} UNION ALL SELECT (${first.where(sql<boolean>`task_groups.app > names.app`)}) FROM names WHERE names.app IS NOT NULL)`
 }
 
 const isWithin = (days: number) => sql<boolean>`created > now() - make_interval(days => ${days})`
 
-/** Naming all applications lets the index be read where the window is, and nowhere else. */
-function countsOf(query: Kysely<Schema>, days: number) {
-  const apps = query.selectFrom('task_groups').select('app').distinct()
+const countAll = sql`count(*)::integer`
+
+/** Of the application of the row beside it. */
+const tasksOf = (query: Kysely<Schema>, days: number) =>
+  query.selectFrom('tasks').where(sql<boolean>`tasks.app = names.app`).where(isWithin(days))
+
+/** Those that did not end deployed, of all applications at once, since an index holds nothing else. */
+function badOnes(query: Kysely<Schema>, days: number) {
+  const bad = finalStatuses.filter((status) => status !== 'deployed').map((status) => sql.lit(status))
   const byStatus = query
     .selectFrom('tasks')
-    .select(['app', 'status', (build) => build.fn.countAll().as('count')])
-    .where(sql<boolean>`app = ANY(ARRAY(${apps}))`)
+    .where(sql<boolean>`status IN (${sql.join(bad)})`)
     .where(isWithin(days))
+    .select(['app', 'status', countAll.as('count')])
     .groupBy(['app', 'status'])
-  return sql`(SELECT app, jsonb_object_agg(status, count) AS counts FROM (${byStatus}) AS by_status GROUP BY app)`
+  return sql`bad_ones AS MATERIALIZED (
+    SELECT app, json_object_agg(status, count) AS bad FROM (${byStatus}) AS by_status GROUP BY app)`
 }
 
-/** Of the application of the row beside it, newest first. */
 const newestOf = (query: Kysely<Schema>, days: number, limit: number) =>
-  query
-    .selectFrom('tasks')
-    .where(sql<boolean>`tasks.app = counted.app`)
-    .where(isWithin(days))
-    .orderBy('created', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
+  tasksOf(query, days).orderBy('created', 'desc').orderBy('id', 'desc').limit(limit)
 
 function recentOf(query: Kysely<Schema>, days: number) {
   const tasks = newestOf(query, days, 10).select(['status', 'created', 'id'])
-  return sql`(SELECT jsonb_agg(status ORDER BY created DESC, id DESC) AS recent FROM (${tasks}) AS tasks)`
+  return sql`(SELECT array_agg(status ORDER BY created DESC, id DESC) AS recent FROM (${tasks}) AS tasks)`
 }
 
-function deployedOf(query: Kysely<Schema>, days: number) {
-  const tasks = newestOf(query, days, 100)
-    .where('status', '=', 'deployed')
-    .select([
-      'id',
-      'created',
-      sql`extract(epoch FROM ended - created)::double precision`.as('seconds'),
-      sql`row_number() OVER (ORDER BY created DESC, id DESC)`.as('place'),
-    ])
-  return sql`(
-    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE place <= 10) AS median_seconds,
-      percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds) AS p95_seconds,
-      jsonb_agg(jsonb_build_object('id', id, 'created', extract(epoch FROM created))) FILTER (WHERE place = 1) -> 0
-        AS last_deployment
-    FROM (${tasks}) AS tasks)`
+const deployedOf = (query: Kysely<Schema>, days: number, limit: number) =>
+  newestOf(query, days, limit).where('status', '=', 'deployed')
+
+function lastOf(query: Kysely<Schema>, days: number) {
+  const last = deployedOf(query, days, 1).select(['id as last_id', sql`date_part('epoch', created)`.as('last_created')])
+  return sql`(${last})`
+}
+
+function percentileOf(query: Kysely<Schema>, days: number, fraction: number, limit: number) {
+  const tasks = deployedOf(query, days, limit).select(sql`date_part('epoch', ended - created)`.as('seconds'))
+  return sql`(SELECT percentile_cont(${fraction}) WITHIN GROUP (ORDER BY seconds) FROM (${tasks}) AS tasks)`
 }

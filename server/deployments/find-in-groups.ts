@@ -47,13 +47,14 @@ export async function findInGroups(
       newest AS MATERIALIZED (${newest}),
       named AS MATERIALIZED (${named(query, filter, read + 1)}),
       ${sql.join([...tables, sql``], sql`, `)}
+      named_count AS MATERIALIZED (SELECT count(*) FROM named),
       own AS MATERIALIZED (
-        SELECT id, created FROM (${sql.join(limited, sql` UNION `)}) AS ways WHERE (SELECT count(*) FROM named) <= ${read})
-    SELECT count, compared, CASE WHEN count > ${read} THEN '{}' ELSE ARRAY(
+        SELECT id, created FROM (${sql.join(limited, sql` UNION `)}) AS ways WHERE (TABLE named_count) <= ${read}),
+      counts AS MATERIALIZED (SELECT (TABLE named_count) + (SELECT count(*) FROM own) AS count)
+    SELECT count, (SELECT count(*) FROM newest) AS compared, CASE WHEN count > ${read} THEN '{}' ELSE ARRAY(
       SELECT id FROM (SELECT id, created FROM named UNION ALL SELECT id, created FROM own) AS found
       ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}) END AS ids
-    FROM (SELECT (SELECT count(*) FROM named) + (SELECT count(*) FROM own) AS count,
-      (SELECT count(*) FROM newest) AS compared) AS counts`.execute(query)
+    FROM counts`.execute(query)
   const [row] = rows
   if (!row) throw new Error('looking for tasks in groups gave no row')
   return { count: Number(row.count), isCut: Number(row.compared) > comparedTasks, ids: row.ids }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createTestDatabase } from './support/database.ts'
+import { createTestDatabase, serviceUrlOf } from './support/database.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
 import { type Answer, aTask, type Service, startService } from './support/service.ts'
 import { startWorld, withToken } from './support/world.ts'
@@ -128,7 +128,11 @@ test(threats.T38, async () => {
     delivery_controller: expect.objectContaining({ status: 'ok' }),
   })
   const metrics = textOf(await world.service.request('/metrics'))
-  for (const secret of [world.simulator.argoToken, withToken['Watcher-Deploy-Token'], world.service.databaseUrl])
+  for (const secret of [
+    world.simulator.argoToken,
+    withToken['Watcher-Deploy-Token'],
+    serviceUrlOf(world.service.databaseUrl),
+  ])
     expect(metrics).not.toContain(secret)
   const pages = readdirSync(path.join(import.meta.dirname, '../web/dist'), { recursive: true, encoding: 'utf8' })
   expect(pages.length).toBeGreaterThan(3)

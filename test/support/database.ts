@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { inject } from 'vitest'
 import type { DatabaseSettings } from '../../server/storage/database.ts'
+import { serviceRole } from './template-database.ts'
 
 export type TestDatabase = {
+  /** As its owner, who may do everything. */
   readonly url: string
   /** For `openDatabase`. */
   readonly settings: DatabaseSettings
@@ -22,6 +24,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     [Symbol.asyncDispose]: () => runAsAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
   }
 }
+
+/** The same database for a service, under a role that may define nothing. */
+export const serviceUrlOf = (ownerUrl: string) => Object.assign(new URL(ownerUrl), serviceRole).href
 
 async function runAsAdmin(connectionString: string, statement: string): Promise<void> {
   const admin = new Client({ connectionString })

@@ -8,7 +8,7 @@ import { isFinal } from '../../contract/task-status.ts'
 import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, serviceUrlOf } from './database.ts'
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const startLimitMs = 30_000
@@ -17,7 +17,7 @@ const stopLimitMs = 40_000
 export type ServiceOptions = {
   /** As in docs/settings.md. Where the delivery controller matters: ARGO_URL and ARGO_TOKEN; else nobody answers there. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Of another service, to run two replicas on one database; else a clone of its own. */
+  /** Of another service, to run two replicas on one database; else a clone of its own, with the least rights in it. */
   readonly databaseUrl?: string
 }
 
@@ -36,7 +36,7 @@ export const aTask = (fields: Partial<TaskSubmission> = {}): TaskSubmission => (
 /** Starts the real service as a process of its own, and waits until it is ready. */
 export async function startService({ settings = {}, databaseUrl }: ServiceOptions = {}) {
   await using started = new AsyncDisposableStack()
-  const database = databaseUrl === undefined ? started.use(await createTestDatabase()) : { url: databaseUrl }
+  const ownerUrl = databaseUrl ?? started.use(await createTestDatabase()).url
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-service-'))
   started.defer(() => rm(dataDirectory, { recursive: true, force: true }))
   const port = await freePort()
@@ -45,7 +45,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     HOST: '127.0.0.1',
     PORT: String(port),
     DATA_DIR: dataDirectory,
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl ?? serviceUrlOf(ownerUrl),
     ARGO_URL: 'http://127.0.0.1:1',
     ...('ARGO_TOKEN_FILE' in settings ? {} : { ARGO_TOKEN: 'token-of-the-test' }),
     OVERRIDE_FILE_PREFIX: 'argocd',
@@ -64,7 +64,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
 
   const service = {
     url,
-    databaseUrl: database.url,
+    databaseUrl: ownerUrl,
     /** Everything the service has printed so far, over all its starts. */
     logs: () => output,
     request: (pathname: string, init: RequestInit = {}) => request(`${url}${pathname}`, init),

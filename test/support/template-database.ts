@@ -1,5 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { migrate } from '../../server/storage/migrate.ts'
+
+/** Its rights are those that docs/operations.md grants, which are the least. */
+export const serviceRole = { username: 'watcher_service', password: 'least' } as const
+
+const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const grants = operations.match(/^GRANT [^;]+;$/gm) ?? []
 
 /** A migrated database `watcher_template` that others are cloned from, so that no test waits for its migrations. */
 export async function createTemplate(adminUrl: string): Promise<void> {
@@ -8,6 +15,11 @@ export async function createTemplate(adminUrl: string): Promise<void> {
   await admin.query('CREATE DATABASE watcher_template')
   const connectionString = Object.assign(new URL(adminUrl), { pathname: '/watcher_template' }).href
   await migrate({ connection: { connectionString }, schema: 'watcher', maxConnections: 2, connectTimeoutMs: 10_000 })
+  await admin.query(`CREATE ROLE ${serviceRole.username} LOGIN PASSWORD '${serviceRole.password}'`)
+  const owner = new Client({ connectionString })
+  await owner.connect()
+  for (const grant of grants) await owner.query(grant)
+  await owner.end()
   await admin.query('ALTER DATABASE watcher_template WITH ALLOW_CONNECTIONS false IS_TEMPLATE true')
   await admin.end()
 }

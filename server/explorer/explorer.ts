@@ -59,7 +59,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'Oidc-Authorization',
-    description: 'An access token of the identity provider, alone or after `Bearer`.',
+    description: 'An access token of the identity provider with the scope `openid`, alone or after `Bearer`.',
   },
   session: {
     type: 'apiKey',

@@ -237,6 +237,14 @@ describe('settings, as they are lived', () => {
     expect(await endOn(configured, task)).toMatchObject({ status: 'deployed' })
     expect(await endOn(world.service, task)).toMatchObject({ status: 'failed', cause: 'image_not_in_application' })
   })
+  test('ARGO_URL_ALIAS is the base of the links shown, else ARGO_URL', async () => {
+    const linkOn = async (service: Service) => {
+      const id = idOf(await service.submitTask(wanting('registry.example/shop')))
+      return (await service.waitForTask(id, ({ app_url: link }) => link !== undefined)).app_url
+    }
+    expect(await linkOn(configured)).toMatch(/^https:\/\/argo\.example\/applications\/.*shop$/)
+    expect(await linkOn(world.service)).toContain(`${world.simulator.argoUrl}/applications/`)
+  })
   test('DEPLOYMENT_TIMEOUT and ARGO_REFRESH_APP are those of a task that says nothing', async () => {
     const shown = async (service: Service, more: object = {}) =>
       service.getTask(idOf(await service.submitTask(aTask({ app: 'gone', ...more }))))

@@ -96,7 +96,7 @@ function byTrigrams(
   piece: string,
   isOfGroups: FilterCondition,
 ) {
-  const isOne = [isLike(ownText, enoughOf(piece)), isOfGroups, holdsPart(part)]
+  const isOne = [mayHold(piece), isOfGroups, holdsPart(part)]
   return sql`${query
     .selectFrom('task_searches')
     .select(['id', 'created'])
@@ -119,8 +119,13 @@ const beginsTags = (query: Kysely<Schema>, part: string, tag: string) =>
   sql<SqlBool>`CASE WHEN ${isWhole} AND strpos(tags, E'\\n') = 0 THEN ends_so AND starts_with(tags, lower(${tag}))
     ELSE ${holdsFor(query, 'tasks', holdsPart(part))} END`
 
-/** What of `searched` is the task's own; the trigram index is on this expression. */
-const ownText = sql<string>`split_part(searched, E'\\x02', 2)`
+/** What is the task's own; the trigram index is on this expression. Its id stands there without dashes. */
+const ownText = sql<string>`(split_part(searched, E'\\x02', 2) || E'\\n' || replace(id::text, '-', ''))`
+
+const mayHold = (piece: string): FilterCondition =>
+  mayBeOfId(piece) && piece.includes('-')
+    ? sql<SqlBool>`(${isLike(ownText, enoughOf(piece))} OR ${isLike(ownText, enoughOf(piece.replaceAll('-', '')))})`
+    : isLike(ownText, enoughOf(piece))
 
 /**
  * A piece of the part that excludes nearly as much and costs less: the end of a long id or commit has few trigrams and is

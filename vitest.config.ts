@@ -12,6 +12,7 @@ export default defineConfig({
           include: ['{contract,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
           pool: 'forks',
+          testTimeout: 30_000, // some compute for seconds, and longer beside other work
         },
       },
       {

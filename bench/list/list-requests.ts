@@ -60,7 +60,7 @@ export const listRequests: Readonly<Record<string, () => string>> = {
   'status bad, search application': together(bad, () => search(appName(randomRank()))),
 }
 
-/** Known to be slow (decision 0191), so that no bar is held against them. */
+/** Those that read the most (decision 0215), a few of each. */
 export const slowRequests: Readonly<Record<string, () => string>> = {
   'search 3 of an id': () => search(hex(3)),
   'search 2 of an id': () => search(hex(2)),

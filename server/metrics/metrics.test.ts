@@ -54,6 +54,14 @@ test('reads without a credential are counted by route, and by application once i
   expect(await figureOf(metrics, 'unauthenticated_reads{path="/api/v1/tasks/:id",app="unknown"}')).toBe(1)
 })
 
+test('histograms have labels for fewer applications than counters', async () => {
+  const metrics = createMetrics()
+  for (let index = 0; index < 600; index++) metrics.taskEnded({ app: `app-${index}`, result: 'deployed', seconds: 1 })
+  expect(await figureOf(metrics, 'deployments_total{app="app-599",result="deployed"}')).toBe(1)
+  expect(await figureOf(metrics, 'deployment_duration_seconds_count{app="app-499"}')).toBe(1)
+  expect(await figureOf(metrics, 'deployment_duration_seconds_count{app="other"}')).toBe(100)
+})
+
 test('labels stop at the cap, then all else is other', () => {
   const labelOf = createAppLabels(2)
   expect(['a', 'b', 'c', 'a', 'd'].map(labelOf)).toEqual(['a', 'b', 'other', 'a', 'other'])

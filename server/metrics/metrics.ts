@@ -28,23 +28,27 @@ const refreshBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /**
  * The metrics of the service, by the names that argo-watcher's dashboards know where the meaning is the same. Only
- * confirmed applications become labels, 2,000 at most.
+ * confirmed applications become labels, 2,000 at most, and 500 of the histograms.
  */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const series = createSeries(registry)
-  const labelOf = createAppLabels()
+  const labelOf = createAppLabels(2_000)
+  // A histogram is a dozen series for each, to be kept and to be told at every scrape.
+  const histogramLabelOf = createAppLabels(500)
+  const labels: Labels = { labelOf, histogramLabelOf }
   return {
     taskAccepted: () => series.accepted.inc(),
     strayError: () => series.strayErrors.inc(),
-    taskEnded: (task: EndedTask) => countEnd(series, task, labelOf),
+    taskEnded: (task: EndedTask) => countEnd(series, task, labels),
     writeBackBegan: (app: string, waitedSeconds: number) =>
-      series.writeBackWaits.observe({ app: labelOf(app) }, waitedSeconds),
-    writeBackEnded: (app: string, seconds: number) => series.writeBacks.observe({ app: labelOf(app) }, seconds),
+      series.writeBackWaits.observe({ app: histogramLabelOf(app) }, waitedSeconds),
+    writeBackEnded: (app: string, seconds: number) =>
+      series.writeBacks.observe({ app: histogramLabelOf(app) }, seconds),
     writeBackSkipped: (app: string) => series.writeBacksSkipped.inc({ app: labelOf(app) }),
     pushed: (commits: number) => series.batches.observe(commits),
-    refreshEnded: (app: string, seconds: number) => series.refreshes.observe({ app: labelOf(app) }, seconds),
+    refreshEnded: (app: string, seconds: number) => series.refreshes.observe({ app: histogramLabelOf(app) }, seconds),
     /** `path` is a route's, with names for what varies; `app` as that of {@link EndedTask}. */
     unauthenticatedRead: (path: string, app: string | undefined) =>
       series.unauthenticatedReads.inc({ path, app: app === undefined ? 'unknown' : labelOf(app) }),
@@ -119,7 +123,9 @@ function createSeries(registry: Registry) {
 
 type Series = ReturnType<typeof createSeries>
 
-function countEnd(series: Series, { app, result, seconds }: EndedTask, labelOf: (app: string) => string): void {
+type Labels = Readonly<Record<'labelOf' | 'histogramLabelOf', (app: string) => string>>
+
+function countEnd(series: Series, { app, result, seconds }: EndedTask, { labelOf, histogramLabelOf }: Labels): void {
   const isFailure = result !== 'deployed' && result !== 'cancelled'
   if (app === undefined) {
     if (isFailure) series.unconfirmed.inc()
@@ -130,7 +136,7 @@ function countEnd(series: Series, { app, result, seconds }: EndedTask, labelOf: 
   if (isFailure) series.failed.inc(label)
   if (result === 'deployed') {
     series.failed.set(label, 0)
-    series.rollouts.observe(label, seconds)
+    series.rollouts.observe({ app: histogramLabelOf(app) }, seconds)
   }
 }
 

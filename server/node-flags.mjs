@@ -3,7 +3,7 @@
  * needs, and the more so the larger the machine (decision 0120). Where the service is started some other way, the same
  * flags and the same variable belong there.
  */
-export const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=30']
+export const nodeFlags = ['--max-semi-space-size=8', '--heap-growing-percent=30']
 
 /** Each thread of Node would otherwise get a store of freed memory of its own. */
 export const nodeEnvironment = { MALLOC_ARENA_MAX: '2' }

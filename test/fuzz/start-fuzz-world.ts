@@ -17,7 +17,7 @@ export async function startFuzzWorld(options: { readonly databaseUrl?: string } 
   const browser = createHttpBrowser()
   await browser.signIn(service.url, 'fuzzer')
   const [[name, id] = []] = browser.cookies(service.url)
-  const accessToken = await provider.mintJwt(claims)
+  const accessToken = await provider.issueJwt(claims)
   const credentials = fuzzCredentials(nowSeconds, { accessToken, sessionCookie: `${name}=${id}` })
   const stack = started.move()
   return { service, credentials, [Symbol.asyncDispose]: () => stack.disposeAsync() }

@@ -95,7 +95,7 @@ describe('searching', () => {
         {
           project,
           app: shop,
-          author: 'Ada',
+          author: 'Olga',
           images: [{ image: 'host:5000/team/shop', tag: 'v1.2.3' }],
           commit: 'c0ffee12',
         },
@@ -116,7 +116,7 @@ describe('searching', () => {
     test.for<{ search: string; found: readonly string[] }>([
       { search: 'shop-api', found: [shop] },
       { search: 'OP-', found: [shop, both] },
-      { search: 'ADA', found: [shop] },
+      { search: 'OLGA', found: [shop] },
       { search: 'bo_b', found: [bank] },
       { search: 'bo%b', found: [] },
       { search: 'b\\', found: [] },

@@ -21,3 +21,16 @@ test('a replica waits longer for the migrations of another one than for the answ
   await expect(migrated).resolves.toBeUndefined()
   await first.end()
 })
+
+test('a function that forbids a kind of plan also forbids to compile: what is forbidden seems dear up to PostgreSQL 17', async () => {
+  await using testDatabase = await createTestDatabase()
+  await migrate(testDatabase.settings)
+  const client = new Client({ connectionString: testDatabase.url })
+  await client.connect()
+  const { rows } = await client.query<{ proname: string; settings: string }>(
+    "SELECT proname, array_to_string(proconfig, ' ') AS settings FROM pg_proc WHERE proconfig::text LIKE '%enable_%'",
+  )
+  await client.end()
+  expect(rows.map(({ proname }) => proname).toSorted()).toEqual(['accept_tasks', 'number_events'])
+  for (const { settings } of rows) expect(settings).toContain('jit=off')
+})

@@ -4,7 +4,8 @@ import type { Schema } from './schema.ts'
 /**
  * Reads in a transaction of which PostgreSQL itself gives a statement up after `limitMs`. When the driver does, the
  * statement runs on, for nobody. Nothing is read in advance: from PostgreSQL 18 on other processes do that, and where the
- * system has the pages in memory, handing them over takes longer than reading them (decision 0216).
+ * system has the pages in memory, handing them over takes longer than reading them (decision 0216). Nothing is compiled:
+ * that takes longer than most searches (decision 0218).
  */
 export const withTimeLimit = <Result>(
   query: Kysely<Schema>,
@@ -16,7 +17,7 @@ export const withTimeLimit = <Result>(
     .setAccessMode('read only')
     .execute(async (transaction) => {
       await sql`SELECT set_config('statement_timeout', ${String(limitMs)}, true),
-        set_config('effective_io_concurrency', '0', true)`.execute(transaction)
+        set_config('effective_io_concurrency', '0', true), set_config('jit', 'off', true)`.execute(transaction)
       return read(transaction)
     })
 

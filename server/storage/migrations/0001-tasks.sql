@@ -60,7 +60,7 @@ INSERT INTO event_counter VALUES (0);
 -- READ COMMITTED: what is numbered is looked for after the wait for the counter. Returns the task of each of these events.
 -- Its plans are kept, also from when the tables were small, hence no scans of whole tables.
 CREATE FUNCTION number_events(at_most integer) RETURNS uuid[] LANGUAGE plpgsql
-SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   tasks uuid[];
 BEGIN

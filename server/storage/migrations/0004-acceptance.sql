@@ -45,7 +45,7 @@ $$;
 CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
 RETURNS jsonb LANGUAGE plpgsql
 SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   submissions CONSTANT submission[] :=
     ARRAY(SELECT jsonb_populate_record(NULL::submission, one) FROM jsonb_array_elements(submitted) AS one);

@@ -138,6 +138,22 @@ test('direct reads are spread, 50 a second, and each round reads every applicati
   expect(new Set(sinceTheRoundOf45s)).toEqual(new Set(apps))
 })
 
+test('a round that begins while an application waits for its turn leaves nobody waiting for ever', async () => {
+  const apps = ['shop', 'cart', 'bank']
+  const { clock, stream, told, body } = aStream([], apps, 5)
+  await using _ = stream
+  await clock.advanceTo(10)
+  body()?.send(Array.from({ length: 501 }, (__, index) => frame(`app-${index}`)).join(''))
+  await clock.advanceTo(28_635)
+  body()?.end() // the new connection asks for its round 10 ms after the one of the stream that is not proven
+  await clock.advanceTo(30_005)
+  apps.splice(0, 2)
+  await clock.advanceTo(31_000)
+  told.read.length = 0
+  await clock.advanceTo(200_000)
+  expect(told.read).toContain('bank')
+})
+
 test('a stream without a byte for 45 s is opened anew', async () => {
   const { clock, stream, told, body } = aStream()
   await using _ = stream

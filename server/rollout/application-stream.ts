@@ -79,6 +79,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const unread = new Set<string>()
   const pace = createPace(directReadsASecond)
   let readers = 0
+  let turns = 0
 
   const areMany = () => seenUids.size > manyApplications
   const isProven = () =>
@@ -223,7 +224,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     try {
       for (const app of unread) {
         unread.delete(app)
-        await turnOf(app)
+        await nextTurn()
+        if (isClosed) return
         await deps.readDirectly(app)
       }
     } finally {
@@ -231,9 +233,10 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     }
   }
 
-  const turnOf = (app: string) => {
+  const nextTurn = () => {
     const waitMs = pace.turnAtMs(clock.nowMs()) - clock.nowMs()
-    return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn of ${app}`, waitMs, resolve))
+    turns += 1
+    return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn ${turns}`, waitMs, resolve))
   }
 
   later('connect', 0, connect)

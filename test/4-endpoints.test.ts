@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { knownStatuses } from './support/argo-watcher-client.ts'
 import { aTask } from './support/service.ts'
 import { deployToken, startWorld, withToken } from './support/world.ts'
 
@@ -204,18 +205,9 @@ describe('the exchange of the argo-watcher client 1.x, as it sends it', () => {
       `Argo_watcher_deploy_token: ${deployToken}`,
       'Accept-Encoding: gzip',
     ]
-    const known = [
-      'in progress',
-      'deployed',
-      'failed',
-      'cancelled',
-      'aborted',
-      'app not found',
-      'argocd is unavailable',
-    ]
     const first = await exchange(poll)
     expect(first.status).toBe(200)
-    expect(known).toContain((JSON.parse(first.body) as { status: string }).status)
+    expect(knownStatuses).toContain((JSON.parse(first.body) as { status: string }).status)
     await world.service.waitForEnd(id)
     expect(JSON.parse((await exchange(poll)).body)).toMatchObject({ status: 'deployed' })
     expect((await world.commits())[0]?.message).toContain(id)

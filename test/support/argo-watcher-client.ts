@@ -12,7 +12,8 @@ type ClientRun = {
 }
 
 const required = ['ARGO_WATCHER_URL', 'IMAGES', 'IMAGE_TAG', 'ARGO_APP', 'COMMIT_AUTHOR', 'PROJECT_NAME']
-const knownStatuses = [
+/** Any other word is an error to it. */
+export const knownStatuses = [
   'in progress',
   'deployed',
   'failed',

@@ -24,6 +24,7 @@ function aContext({ tag, managed, ...fields }: Seen): GateContext {
     mayRefresh: true,
     refreshFromMs: 0,
     refresh: nothingRefreshed,
+    hasReached: false,
     comparisons: [],
     observation: { relations: new Map(), tree: undefined, managed: reading },
     acceptSuspended: false,

@@ -40,6 +40,7 @@ function aContext({ revision, hydrator, failedAt }: Seen): GateContext {
     mayRefresh: true,
     refreshFromMs: 0,
     refresh: nothingRefreshed,
+    hasReached: false,
     comparisons: [],
     observation: {
       relations: new Map([

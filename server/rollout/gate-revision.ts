@@ -66,9 +66,16 @@ export function gateRevision(context: GateContext): Gate {
 function gateOneRevision(context: GateContext, commit: AwaitedCommit, revision: string): Gate {
   const standing = standingOf(context, commit, revision)
   if (standing === 'reached') return open('R')
-  if (standing === 'unknown') return gateLaterComparison(context, 'the history of the repository could not be read')
+  if (standing === 'unknown') return gateUnknownRevision(context)
   const wanted = `revision ${shortRevision(commit.commit)} or later, not ${shortRevision(revision)}`
   return closed('R', standing === 'unasked' ? `${wanted} (its ancestry is being looked up)` : wanted)
+}
+
+/** What was compared after a comparison that had our commit came after it as well. */
+function gateUnknownRevision(context: GateContext): Gate {
+  const why = 'the history of the repository could not be read'
+  if (context.hasReached) return open('R', `${why}: a comparison after the one with our commit decided`)
+  return gateLaterComparison(context, why)
 }
 
 /** The commit of a hydrated application is a dry one; what is compared is the commit that the hydrator made of it. */

@@ -36,6 +36,8 @@ export type GateContext = {
   /** From when on a refresh must have begun to prove something: acceptance, or the arrival of our commit. */
   readonly refreshFromMs: number
   readonly refresh: RefreshObservation
+  /** An earlier snapshot was compared with our commit or a later one. */
+  readonly hasReached: boolean
   readonly comparisons: readonly number[]
   readonly observation: Pick<RolloutObservation, 'relations' | 'tree' | 'managed'>
   readonly acceptSuspended: boolean

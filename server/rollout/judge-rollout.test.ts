@@ -938,6 +938,29 @@ test('without refreshes a revision that moved opens gate R where nobody can tell
   })
 })
 
+test('once our commit was seen, a later comparison counts though nobody can tell its ancestry', () => {
+  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ours: Look = { atMs: 1_000, version: 2, revision: commit, health: 'Progressing' }
+  const ofOthers: Look = { atMs: 9_000, version: 3, revision: aSha('d'), seen: { relations } }
+  expect(judge([beforeCommit, ours, ofOthers]).end?.status).toBe('deployed')
+  expect(judge([beforeCommit, ofOthers]).end).toBeUndefined()
+})
+
+test.for([
+  { is: 'read for', atMs: 15_000, wanted: [{ kind: 'read' }] },
+  { is: 'waited for', atMs: 14_999, wanted: [] },
+])('a refresh after our commit whose end was not seen is $is after $atMs ms', ({ atMs, wanted }) => {
+  const pending = { beganAfterMs: undefined, isSeen: false, acceptedAtMs: 0 }
+  const refresh = { ...nothingRefreshed, lastAskedAtMs: 0, pending }
+  const asked = { refresh, directRead: read(0) }
+  const judgement = judge([
+    beforeCommit,
+    { ...beforeCommit, atMs: 1, seen: asked },
+    { ...beforeCommit, atMs, seen: asked },
+  ])
+  expect(judgement.wanted.filter(({ kind }) => kind === 'read')).toEqual(wanted)
+})
+
 describe('an operation on an older commit that ended in the second of the comparison', () => {
   const second = '2026-11-21T15:00:08Z'
   const older = { ...succeeded, syncResult: { revision: aSha('b') } }

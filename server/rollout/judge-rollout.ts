@@ -92,6 +92,7 @@ function gateContext(
     mayRefresh: task.refresh,
     refreshFromMs: memory.refreshFromMs,
     refresh: observation.refresh,
+    hasReached: memory.hasReached,
     comparisons: memory.comparisons,
     observation,
     acceptSuspended: observation.annotations.acceptSuspended ?? settings.acceptSuspended,

@@ -75,18 +75,19 @@ const refreshReason = ({ gates, memory }: Look) =>
     : 'to see the newest commit'
 
 /**
- * Where a refresh is to prove something, only a direct read shows that none was under way before it. The events that show the end
- * of one, ours or another's, may have been lost.
+ * The events that show the end of a refresh, ours or another's, may have been lost, and with them what the comparison found. Where
+ * a refresh is to prove something, only a direct read shows besides that none was under way before it.
  */
 function refreshReads({ task, context, gates, observation, memory }: Look): readonly Due[] {
   const { pending, clearAtMs } = observation.refresh
-  if (gates.isOpen('R') || !restsOnComparison(context) || !task.refresh) return []
+  if (gates.isOpen('R') || !task.refresh) return []
+  const isProof = restsOnComparison(context)
   const earlierMs = observation.directRead?.askedAtMs ?? -Infinity
-  const runningSinceMs = pending?.acceptedAtMs ?? memory.since.refresh_pending
+  const runningSinceMs = pending?.acceptedAtMs ?? (isProof ? memory.since.refresh_pending : undefined)
   if (runningSinceMs !== undefined)
     return [{ atMs: Math.max(runningSinceMs, earlierMs) + rolloutTimes.refreshLostMs, action: { kind: 'read' } }]
   const fromMs = memory.refreshFromMs
-  if (isSince(clearAtMs, fromMs)) return []
+  if (!isProof || isSince(clearAtMs, fromMs)) return []
   return [{ atMs: Math.max(fromMs, earlierMs + rolloutTimes.clearReadApartMs), action: { kind: 'read' } }]
 }
 

@@ -47,7 +47,7 @@ function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): 
 
 function rememberCommit(memory: RolloutMemory, { writeBack }: RolloutObservation): RolloutMemory {
   if (writeBack.kind !== 'ended' || memory.refreshFromMs >= writeBack.atMs) return memory
-  return { ...memory, refreshFromMs: writeBack.atMs, refreshAsks: 0 }
+  return { ...memory, refreshFromMs: writeBack.atMs, refreshAsks: 0, hasReached: false }
 }
 
 /** Refreshes are shared by all tasks of an application; those asked since this one needs them count. */
@@ -78,6 +78,7 @@ export function remember(
   return {
     ...memory,
     failedOperation,
+    hasReached: memory.hasReached || (gates.isOpen('R') && !isAwaitingCommit({ observation })),
     since: continueSince(since, holdingConditions(context, gates, observation), nowMs),
     judgedTreeAtMs: tree?.askedAtMs,
     badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, nowMs) : memory.badPods,

@@ -41,6 +41,8 @@ export type RolloutMemory = {
   readonly refreshFromMs: number
   readonly refreshAsks: number
   readonly refreshAskedAtMs: number | undefined
+  /** Gate R has been open since our commit. */
+  readonly hasReached: boolean
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
   readonly told: ToldState
@@ -73,6 +75,7 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
     refreshFromMs: nowMs,
     refreshAsks: 0,
     refreshAskedAtMs: undefined,
+    hasReached: false,
     comparisons: [],
     told: nothingTold,
     imageCheckNoted: false,

@@ -42,6 +42,9 @@ describe('a task of a managed application, with a credential (spec 1.3)', () => 
     world.simulator.control.setMood('shop', { newPods: 'image-pull-error', except: ['registry.example/shop:v1'] })
     const task = await world.service.waitForEnd(await world.deploy('shop', 'v2'))
     expect(task).toMatchObject({ status: 'failed', cause: 'image_pull' })
+    expect(task.status_reason).toMatch(
+      /^cannot start: Pod shop-\S+: .*registry.example\/shop:v2: not found \[image_pull\]$/m,
+    )
     expect(task.status_reason).toMatch(/^Event of shop-\S+: BackOff: Back-off pulling image/m)
     expect(task.status_reason).toContain('Back-off pulling image "registry.example/shop:v2"')
   })

@@ -43,12 +43,18 @@ export function lastingBadPod(bad: readonly BadPod[], known: ReadonlyMap<string,
   return bad.find((pod) => (known.get(badPodKey(pod))?.reads ?? 0) >= 2)
 }
 
-/** What is wrong with a Pod, in one line. */
+/** What is wrong with a Pod, in one line. Why an image could not be pulled, its state says only until the next try is waited for. */
 export function describeBadPod({ pod, cause }: BadPod, events: PodEvents | undefined): string {
-  if (cause !== 'probe_failing') return `Pod ${pod.name}: ${pod.reason ?? ''}: ${pod.message ?? ''}`
-  const probe = events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith('Unhealthy')) : undefined
-  return `Pod ${pod.name} runs but is not ready: ${probe ?? pod.message ?? 'its readiness probe has not succeeded'}`
+  const told = (beginning: string) =>
+    events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith(beginning)) : undefined
+  if (cause === 'probe_failing')
+    return `Pod ${pod.name} runs but is not ready: ${told('Unhealthy') ?? pod.message ?? 'its readiness probe has not succeeded'}`
+  const refusal = cause === 'image_pull' ? told(`${pullRefused}Failed to pull`)?.slice(pullRefused.length) : undefined
+  return `Pod ${pod.name}: ${pod.reason ?? ''}: ${refusal ?? pod.message ?? ''}`
 }
+
+/** The reason of the event before its text. */
+const pullRefused = 'Failed: '
 
 function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
   const isReady = other.reason === 'Running' && other.health === 'Healthy'

@@ -531,6 +531,21 @@ describe('Pods of a wanted image that cannot start', () => {
     })
   })
 
+  test.for([
+    { uid: 'p1', why: 'Failed to pull image "shop:v2": not found' },
+    { uid: 'another', why: 'why' },
+  ])('the headline says why the image could not be pulled, as the events of this very Pod do (%s)', ({ uid, why }) => {
+    const lines = [
+      'Failed: Failed to pull image "shop:v2": not found',
+      'Failed: Error: ErrImagePull',
+      'BackOff: it waits',
+    ]
+    const podEvents = { askedAtMs: 0, version: 10, value: { uid, lines } }
+    const looks = looksWith([pod('ImagePullBackOff')], [10_000, 130_000])
+    const told = looks.map((look) => ({ ...look, seen: { ...look.seen, podEvents } }))
+    expect(judge(told).end?.reason).toMatch(`cannot start: Pod shop-1: ImagePullBackOff: ${why} [image_pull]`)
+  })
+
   test('a read that was answered late does not shorten the grace: what it shows may be as young as the answer', () => {
     const slow = { ...progressing, atMs: 13_000, seen: { tree: tree([pod('CrashLoopBackOff')], 10_000) } }
     const at = (atMs: number) => looksWith([pod('CrashLoopBackOff')], [atMs]).slice(1)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type ApplicationFields, anApplication } from '../../test/support/application-builder.ts'
+import { aGateContext } from '../../test/support/rollout-builder.ts'
 import { gateImages, wantedImageReads } from './gate-images.ts'
 import type { GateContext } from './gates.ts'
 import type { ManagedResources } from './managed-resources.ts'
-import { nothingRefreshed } from './rollout-observation.ts'
 
 type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }
 
@@ -14,22 +14,10 @@ function aContext({ tag, managed, ...fields }: Seen): GateContext {
     version: application.version,
     value: managed === 'unreadable' ? undefined : managed,
   }
-  return {
-    application,
-    steadyFromVersion: application.version,
+  return aGateContext(application, {
     wanted: [{ image: 'registry.example/shop', tag }],
-    commit: undefined,
-    baseline: undefined,
-    uid: application.uid,
-    mayRefresh: true,
-    refreshFromMs: 0,
-    refresh: nothingRefreshed,
-    hasReached: false,
-    comparisons: [],
     observation: { relations: new Map(), tree: undefined, managed: reading },
-    acceptSuspended: false,
-    settings: { registryProxy: undefined, isStrict: false },
-  }
+  })
 }
 
 const live = (...images: string[]): ManagedResources => ({

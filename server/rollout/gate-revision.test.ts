@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../test/support/application-builder.ts'
+import { aGateContext } from '../../test/support/rollout-builder.ts'
 import { gateOperationOver, gateRevision } from './gate-revision.ts'
 import type { GateContext } from './gates.ts'
-import { nothingRefreshed, relationKey } from './rollout-observation.ts'
+import { relationKey } from './rollout-observation.ts'
 
 const [dry, laterDry, hydrated, laterHydrated, old] = ['c', 'd', '1', '2', '0'].map(aSha) as [
   string,
@@ -30,29 +31,14 @@ function aContext({ revision, hydrator, failedAt }: Seen): GateContext {
       : { operationState: { phase: 'Failed', startedAt: '2026-11-21T15:00:00Z', syncResult: { revision: failedAt } } }),
   })
   const descendant = { relation: 'descendant', atMs: 0 } as const
-  return {
-    application,
-    steadyFromVersion: application.version,
-    wanted: [{ image: 'registry.example/shop', tag: 'v2' }],
+  const relations = new Map([
+    [relationKey(dry, laterDry), descendant],
+    [relationKey(hydrated, laterHydrated), descendant],
+  ])
+  return aGateContext(application, {
     commit: { commit: dry, repository, branch: 'main', isNew: true },
-    baseline: undefined,
-    uid: application.uid,
-    mayRefresh: true,
-    refreshFromMs: 0,
-    refresh: nothingRefreshed,
-    hasReached: false,
-    comparisons: [],
-    observation: {
-      relations: new Map([
-        [relationKey(dry, laterDry), descendant],
-        [relationKey(hydrated, laterHydrated), descendant],
-      ]),
-      tree: undefined,
-      managed: undefined,
-    },
-    acceptSuspended: false,
-    settings: { registryProxy: undefined, isStrict: false },
-  }
+    observation: { relations, tree: undefined, managed: undefined },
+  })
 }
 
 const done = (drySHA: string, hydratedSHA: string) => ({ lastSuccessfulOperation: { drySHA, hydratedSHA } })

@@ -7,6 +7,7 @@ import {
   aSha,
   repository,
 } from '../../test/support/application-builder.ts'
+import { noAnnotations } from '../../test/support/rollout-builder.ts'
 import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
 import { judgeRollout } from './judge-rollout.ts'
 import type { Judgement } from './judgement.ts'
@@ -65,12 +66,7 @@ function judge(
     const application = look.raw === undefined ? anApplication(look) : parseApplication(look.raw)
     const observation: RolloutObservation = {
       known: { ...nothingKnown, newest: application, seenAtMs: look.atMs },
-      annotations: {
-        fireAndForget: false,
-        skipImageValidation: false,
-        acceptSuspended: undefined,
-        badPodGraceMs: undefined,
-      },
+      annotations: noAnnotations,
       writeBack: isFirst && writeBack === landed ? { kind: 'pending' } : writeBack,
       refresh: nothingRefreshed,
       directRead: { askedAtMs: look.atMs, result: 'read' },
@@ -807,12 +803,7 @@ describe('the write-back decides alone', () => {
   })
 
   test('when the application is not to be watched after the commit', () => {
-    const annotations = {
-      fireAndForget: true,
-      skipImageValidation: false,
-      acceptSuspended: undefined,
-      badPodGraceMs: undefined,
-    }
+    const annotations = { ...noAnnotations, fireAndForget: true }
     const last = { ...beforeCommit, seen: { annotations } }
     expect(judge([last], { writeBack: landed }).end?.status).toBe('deployed')
     expect(judge([last], { writeBack: monitored }).end).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
-import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
+import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
@@ -8,8 +8,6 @@ import { type ObservedApplication, parseApplication } from './observed-applicati
 import { createRolloutWatcher } from './rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { WatchedTask } from './watched-task.ts'
-
-const settings = defaultRolloutSettings
 
 type World = {
   application: ObservedApplication | undefined
@@ -51,30 +49,16 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
         value: { version: 100, applications: world.application === undefined ? [] : [world.application] },
       }
     },
-    readResourceTree: async () => ({ kind: 'refused' }),
-    readManagedResources: async () => ({ kind: 'refused' }),
-    readSyncWindows: async () => ({ kind: 'refused' }),
-    readPodEvents: async () => ({ kind: 'refused' }),
+    ...refusedDiagnosis,
     async probe() {
       world.reads.probe += 1
       return world.isDown ? down : { kind: 'read', value: {} }
     },
   }
   const watcher = createRolloutWatcher<string>({
+    ...rolloutDeps,
     controller,
     clock,
-    settings,
-    linkBase: 'https://cd.example/',
-    annotations: () => ({
-      fireAndForget: false,
-      skipImageValidation: false,
-      acceptSuspended: undefined,
-      badPodGraceMs: undefined,
-    }),
-    decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
-    queueWriteBack: async () => true,
-    relation: async () => 'unknown',
-    overrideAt: async () => undefined,
     records: {
       async saveBaseline() {
         saved.push('baseline')
@@ -95,22 +79,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
   return { watcher, clock, world, ends, saved, troubles }
 }
 
-const aTask = (id: string, more: Partial<WatchedTask> = {}): WatchedTask => ({
-  id,
-  app: 'shop',
-  author: 'ada',
-  project: 'shop',
-  images: [{ image: 'registry.example/shop', tag: 'v2' }],
-  mayWrite: false,
-  refresh: true,
-  claim: { taskId: id, owner: 'replica', fence: '1' },
-  deadlineMs: 900_000,
-  isOverdue: false,
-  baseline: undefined,
-  writeBackOutcome: undefined,
-  createdSeconds: 0,
-  ...more,
-})
+const aTask = (id: string, more: Partial<WatchedTask> = {}) => aWatchedTask(id, { mayWrite: false, ...more })
 
 test('a watched task is deployed after a refresh and two seconds, with its link saved and at most four calls', async () => {
   const { watcher, clock, world, ends, saved } = aWatcher()

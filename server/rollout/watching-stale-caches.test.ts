@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from '../../test/support/application-builder.ts'
-import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
+import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -35,36 +35,19 @@ async function watch(seed: number): Promise<{ end: TaskEnd | undefined; lateMs: 
   const listed = () => ({ version: 10, applications: [stateAt(clock.nowMs() - lagMs)] })
   let ended: { end: TaskEnd; atMs: number } | undefined
   await using watcher = createRolloutWatcher<string>({
+    ...rolloutDeps,
     controller: {
       readApplication: async () => ({ kind: 'read', value: stateAt(clock.nowMs()) }),
       refreshApplication: async () => ({ kind: 'asked' }),
       listApplications: async () => ({ kind: 'read', value: listed() }),
-      readResourceTree: async () => ({ kind: 'refused' }),
-      readManagedResources: async () => ({ kind: 'refused' }),
-      readSyncWindows: async () => ({ kind: 'refused' }),
-      readPodEvents: async () => ({ kind: 'refused' }),
+      ...refusedDiagnosis,
       probe: async () => ({ kind: 'read', value: {} }),
     },
     clock,
-    settings: defaultRolloutSettings,
-    linkBase: 'https://cd.example',
-    annotations: () => ({
-      fireAndForget: false,
-      skipImageValidation: false,
-      acceptSuspended: undefined,
-      badPodGraceMs: undefined,
-    }),
     decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
-    queueWriteBack: async () => true,
-    relation: async () => 'unknown',
-    overrideAt: async () => undefined,
     records: {
-      saveBaseline: async () => true,
-      saveProgress: async () => true,
+      ...rolloutDeps.records,
       finish: async (_, end) => (ended = { end, atMs: clock.nowMs() }),
-    },
-    onTrouble: (error) => {
-      throw error
     },
   })
   for (const [atMs] of states)
@@ -74,23 +57,7 @@ async function watch(seed: number): Promise<{ end: TaskEnd | undefined; lateMs: 
     clock.setTimer(listEveryMs, list)
   }
   clock.setTimer(random() * listEveryMs, list)
-  watcher.watch([
-    {
-      id: '1',
-      app: 'shop',
-      author: 'ada',
-      project: 'shop',
-      images: [{ image: 'registry.example/shop', tag: 'v2' }],
-      mayWrite: true,
-      refresh: true,
-      claim: { taskId: '1', owner: 'replica', fence: '1' },
-      deadlineMs: 900_000,
-      isOverdue: false,
-      baseline: undefined,
-      writeBackOutcome: undefined,
-      createdSeconds: 0,
-    },
-  ])
+  watcher.watch([aWatchedTask('1')])
   await clock.advanceTo(500)
   watcher.outcome('1', { kind: 'landed', commit, repository, branch: 'main' })
   await clock.advanceTo(300_000)

@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { anApplication, aRawApplication } from '../../test/support/application-builder.ts'
-import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
+import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
 import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
-
-const settings = defaultRolloutSettings
 
 const old = { images: ['registry.example/shop:v1'], version: 1 }
 const slowAnswerMs = 30_000
@@ -55,27 +53,13 @@ function aWorld(seed = 1) {
         return anApplication(shown)
       }),
     listApplications: () => answer('list', () => ({ version: shown.version, applications: [anApplication(shown)] })),
-    readResourceTree: async () => ({ kind: 'refused' }),
-    readManagedResources: async () => ({ kind: 'refused' }),
-    readSyncWindows: async () => ({ kind: 'refused' }),
-    readPodEvents: async () => ({ kind: 'refused' }),
+    ...refusedDiagnosis,
     probe: () => answer('probe', () => ({})),
   }
   const watcher = createRolloutWatcher<string>({
+    ...rolloutDeps,
     controller,
     clock,
-    settings,
-    linkBase: 'https://cd.example/',
-    annotations: () => ({
-      fireAndForget: false,
-      skipImageValidation: false,
-      acceptSuspended: undefined,
-      badPodGraceMs: undefined,
-    }),
-    decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
-    queueWriteBack: async () => true,
-    relation: async () => 'unknown',
-    overrideAt: async () => undefined,
     records: {
       saveBaseline: async () => true,
       async saveProgress(_, change) {
@@ -86,9 +70,6 @@ function aWorld(seed = 1) {
         ends.set(taskId, { end, atMs: clock.nowMs() })
         return true
       },
-    },
-    onTrouble: (error) => {
-      throw error
     },
   })
   const stream = createApplicationStream({
@@ -122,24 +103,7 @@ function aWorld(seed = 1) {
     line,
     ends,
     progress,
-    watch: (id: string, deadlineMs = 900_000) =>
-      watcher.watch([
-        {
-          id,
-          app: 'shop',
-          author: 'ada',
-          project: 'shop',
-          images: [{ image: 'registry.example/shop', tag: 'v2' }],
-          mayWrite: false,
-          refresh: true,
-          claim: { taskId: id, owner: 'replica', fence: '1' },
-          deadlineMs,
-          isOverdue: false,
-          baseline: undefined,
-          writeBackOutcome: undefined,
-          createdSeconds: 0,
-        },
-      ]),
+    watch: (id: string, deadlineMs = 900_000) => watcher.watch([aWatchedTask(id, { mayWrite: false, deadlineMs })]),
     /** The application shows something new; subscribers hear of it unless the event is lost. */
     change(fields: object) {
       shown = { ...shown, ...fields, version: shown.version + 1 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../test/support/application-builder.ts'
-import { defaultRolloutSettings } from '../../test/support/rollout-settings.ts'
+import { aWatchedTask, noAnnotations, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { WatchedTask } from './watched-task.ts'
 
 const read = <Value>(value: Value): Promise<ReadOutcome<Value>> => Promise.resolve({ kind: 'read', value })
 const commit = aSha('d')
@@ -35,30 +34,19 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
       return read(applicationOf(name))
     }),
     listApplications: () => read({ version: 10, applications: [applicationOf('bad'), applicationOf('good')] }),
-    readResourceTree: async () => ({ kind: 'refused' }),
-    readManagedResources: async () => ({ kind: 'refused' }),
-    readSyncWindows: async () => ({ kind: 'refused' }),
-    readPodEvents: async () => ({ kind: 'refused' }),
+    ...refusedDiagnosis,
     probe: () => read({}),
   }
   const deps: RolloutWatcherDeps<string> = {
+    ...rolloutDeps,
     controller,
     clock,
-    settings: defaultRolloutSettings,
-    linkBase: 'https://cd.example',
-    annotations: mayBreak('annotations', () => ({
-      fireAndForget: false,
-      skipImageValidation: false,
-      acceptSuspended: undefined,
-      badPodGraceMs: undefined,
-    })),
+    annotations: mayBreak('annotations', () => noAnnotations),
     decideWriteBack: mayBreak('decideWriteBack', ({ app }) => ({ kind: 'write', plan: app, warnings: [] })),
     queueWriteBack: mayBreak('queueWriteBack', async ({ taskId }) => {
       clock.setTimer(10, () => watcher.outcome(taskId, { kind: 'landed', commit, repository, branch: 'main' }))
       return true
     }),
-    relation: async () => 'unknown',
-    overrideAt: async () => undefined,
     records: {
       saveBaseline: mayBreak('saveBaseline', async () => true),
       saveProgress: mayBreak('saveProgress', async () => true),
@@ -70,21 +58,7 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
   return { clock, watcher, ended, mend: () => (isBroken = false) }
 }
 
-const aTask = (app: string): WatchedTask => ({
-  id: app,
-  app,
-  author: 'ada',
-  project: 'shop',
-  images: [{ image: 'registry.example/shop', tag: 'v2' }],
-  mayWrite: true,
-  refresh: true,
-  claim: { taskId: app, owner: 'replica', fence: '1' },
-  deadlineMs: 900_000,
-  isOverdue: false,
-  baseline: undefined,
-  writeBackOutcome: undefined,
-  createdSeconds: 0,
-})
+const aTask = (app: string) => aWatchedTask(app, { app })
 
 const asynchronous = [
   'readApplication',

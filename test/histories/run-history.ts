@@ -6,6 +6,7 @@ import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
 import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { demoTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
+import { noAnnotations } from '../support/rollout-builder.ts'
 import { defaultRolloutSettings } from '../support/rollout-settings.ts'
 import { createControllerSurface } from './controller-surface.ts'
 import { type ExampleApplication, exampleApplication } from './example-application.ts'
@@ -124,12 +125,7 @@ function createHistory(script: HistoryScript) {
       clock: serverClock,
       settings,
       linkBase: 'https://argocd.example',
-      annotations: () => ({
-        fireAndForget: false,
-        skipImageValidation: false,
-        acceptSuspended: undefined,
-        badPodGraceMs: undefined,
-      }),
+      annotations: () => noAnnotations,
       decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
       queueWriteBack: writeBack.queue,
       relation: (_, commit, revision) => later(() => relationOf(commit, revision)),

@@ -1,0 +1,77 @@
+import type { DeliveryController } from '../../server/rollout/delivery-controller.ts'
+import type { GateContext } from '../../server/rollout/gates.ts'
+import type { ObservedApplication } from '../../server/rollout/observed-application.ts'
+import { nothingRefreshed } from '../../server/rollout/rollout-observation.ts'
+import type { RolloutWatcherDeps } from '../../server/rollout/rollout-watcher-deps.ts'
+import type { RolloutAnnotations, WatchedTask } from '../../server/rollout/watched-task.ts'
+import { defaultRolloutSettings } from './rollout-settings.ts'
+
+export const noAnnotations: RolloutAnnotations = {
+  fireAndForget: false,
+  skipImageValidation: false,
+  acceptSuspended: undefined,
+  badPodGraceMs: undefined,
+}
+
+/** A task of ada's for the application `shop` in which only the given fields matter. */
+export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): WatchedTask => ({
+  id,
+  app: 'shop',
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  mayWrite: true,
+  refresh: true,
+  claim: { taskId: id, owner: 'replica', fence: '1' },
+  deadlineMs: 900_000,
+  isOverdue: false,
+  baseline: undefined,
+  writeBackOutcome: undefined,
+  createdSeconds: 0,
+  ...fields,
+})
+
+/** Nothing may be asked of it but the applications themselves. */
+export const refusedDiagnosis: Pick<
+  DeliveryController,
+  'readResourceTree' | 'readManagedResources' | 'readSyncWindows' | 'readPodEvents'
+> = {
+  readResourceTree: async () => ({ kind: 'refused' }),
+  readManagedResources: async () => ({ kind: 'refused' }),
+  readSyncWindows: async () => ({ kind: 'refused' }),
+  readPodEvents: async () => ({ kind: 'refused' }),
+}
+
+/** What a watcher of unmanaged applications needs besides a controller and a clock; whatever fails fails the test. */
+export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock'> = {
+  settings: defaultRolloutSettings,
+  linkBase: 'https://cd.example/',
+  annotations: () => noAnnotations,
+  decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
+  queueWriteBack: async () => true,
+  relation: async () => 'unknown',
+  overrideAt: async () => undefined,
+  records: { saveBaseline: async () => true, saveProgress: async () => true, finish: async () => true },
+  onTrouble: (error) => {
+    throw error
+  },
+}
+
+/** What the gates look at, of a task for the image `shop:v2` of which nothing else is known. */
+export const aGateContext = (application: ObservedApplication, fields: Partial<GateContext> = {}): GateContext => ({
+  application,
+  steadyFromVersion: application.version,
+  wanted: [{ image: 'registry.example/shop', tag: 'v2' }],
+  commit: undefined,
+  baseline: undefined,
+  uid: application.uid,
+  mayRefresh: true,
+  refreshFromMs: 0,
+  refresh: nothingRefreshed,
+  hasReached: false,
+  comparisons: [],
+  observation: { relations: new Map(), tree: undefined, managed: undefined },
+  acceptSuspended: false,
+  settings: { registryProxy: undefined, isStrict: false },
+  ...fields,
+})

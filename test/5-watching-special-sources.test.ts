@@ -82,7 +82,7 @@ describe.concurrent('an application whose manifests a hydrator commits (spec 1.3
   test('fails at the deadline with the words of a hydration that failed', async ({ expect }) => {
     world.simulator.controller.faults.failHydration.set(keyOf('dry'), 'failed to push: the branch is protected')
     await aHydrated('dry')
-    const id = await deploy('dry', 'v2', { timeout: 5 })
+    const id = await deploy('dry', 'v2', { timeout: 15 })
     await waitingFor(id, 'the branch is protected')
     const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'failed' })

@@ -11,7 +11,7 @@ import type { Evidence } from './evidence.ts'
 import { type HistoryPlan, planHistory } from './plan-history.ts'
 import { runHistory } from './run-history.ts'
 
-const historiesAtOnce = 2
+const historiesAtOnce = 3
 
 const { values } = parseArgs({
   options: {

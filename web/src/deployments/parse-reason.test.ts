@@ -26,13 +26,14 @@ describe('a status reason', () => {
     })
   })
 
-  test('shows the last event of each Pod beside it', () => {
+  test('shows beside each Pod the last event that says more', () => {
     const text = [
       'the rollout cannot succeed [image_pull]',
       'Waited for (gate H): health status Healthy, not Progressing',
       'Pod payments-64fc7b8c5-x2x9q (payments:v2): ImagePullBackOff: Back-off pulling image "payments:v2"',
       'Event of payments-64fc7b8c5-x2x9q: Scheduled: Successfully assigned default/payments-64fc7b8c5-x2x9q to node-1',
       'Event of payments-64fc7b8c5-x2x9q: Failed: Error: ErrImagePull',
+      'Event of payments-64fc7b8c5-x2x9q: BackOff: Back-off pulling image "payments:v2"',
       'Pod payments-64fc7b8c5-9w2xk (payments:v2): ErrImagePull: not found',
     ].join('\n')
     expect(parseReason(text, 'image_pull').evidence).toEqual([

@@ -20,7 +20,10 @@ export function parseReason(text: string | undefined, cause: Cause | undefined):
     .map((line) => withoutCause(line, cause).trim())
     .filter((line) => line !== '')
   const [first, ...rest] = lines
-  const seen = rest.filter(isTelling).map(readEvidence)
+  const seen = rest
+    .filter((line) => !backOffEvent.test(line))
+    .filter(isTelling)
+    .map(readEvidence)
   return {
     first,
     evidence: seen.filter(({ name }) => name !== todoName).toSorted((a, b) => rank(a) - rank(b)),
@@ -35,6 +38,9 @@ const todoName = 'What to do'
 const culpritNames = /^(Unhealthy|Not synced|Operation|Container|Message|[A-Za-z]+ hook failed|[A-Za-z]+Error)$/
 
 const eventLine = /^Event of (\S+): +(\S.*)$/
+
+/** Says what the line of its Pod says. */
+const backOffEvent = /^Event of \S+: +BackOff:/
 
 /** The events of a Pod stand one after another, and the last of them tells where it stands. */
 function isTelling(line: string, at: number, lines: readonly string[]): boolean {

@@ -48,7 +48,11 @@ function isTelling(line: string, at: number, lines: readonly string[]): boolean 
   return pod === undefined || eventLine.exec(lines[at + 1] ?? '')?.[1] !== pod
 }
 
-const rank = ({ name }: Evidence) => (name === 'Pod' || name === 'Last event' ? 0 : culpritNames.test(name) ? 1 : 2)
+function rank({ name, value }: Evidence): number {
+  if (name === 'Pod' || name === 'Last event') return 0
+  const isWell = name === 'Operation' && value.startsWith('Succeeded')
+  return culpritNames.test(name) && !isWell ? 1 : 2
+}
 
 function readEvidence(line: string): Evidence {
   const pod = /^Pod (\S.*)$/.exec(line)?.[1]

@@ -49,9 +49,13 @@ describe('several tags of the wanted image, after an operation that mended only 
         { group: 'apps', kind: 'Deployment', namespace: 'shop', name: 'other', status: 'Synced' },
       ],
     },
+    revision: 'a'.repeat(40),
     operationState: {
       phase: 'Succeeded',
-      syncResult: { resources: [{ kind: 'Deployment', name: 'shop', images: ['registry.example/shop:v2'] }] },
+      syncResult: {
+        revision: 'a'.repeat(40),
+        resources: [{ kind: 'Deployment', name: 'shop', images: ['registry.example/shop:v2'] }],
+      },
     },
   }
 
@@ -88,6 +92,12 @@ describe('of several running tags', () => {
   test('one that the last operation did not apply is a remnant', () => {
     expect(gateImages(aContext({ ...applied, tag: 'v2' }), true).isOpen).toBe(false)
     expect(wantedImageReads(aContext({ ...applied, tag: 'v2' }))).toEqual([])
+  })
+
+  test('one that was applied before the compared revision may be a remnant too: somebody edits by hand', () => {
+    const later = { ...applied, revision: 'b'.repeat(40), tag: 'v1' }
+    expect(wantedImageReads(aContext(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v2') }), true).isOpen).toBe(false)
   })
 
   test('unless a later comparison had nothing to apply: then the manifests decide', () => {

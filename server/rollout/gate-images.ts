@@ -100,11 +100,13 @@ function judgeRunning(
 ): Evidence {
   const { application, observation, settings } = context
   const applied = appliedImages(application)
-  if (new Set(running).size < 2 || applied.length === 0 || isImageRunning(wanted, applied, settings))
-    return { kind: 'running' }
+  if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
   const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
-  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application) && isOfComparison(application))
-    return leftOver
+  // What an operation on another revision applied, somebody may have replaced by hand since.
+  if (isOfComparison(application)) {
+    if (isImageRunning(wanted, applied, settings)) return { kind: 'running' }
+    if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application)) return leftOver
+  }
   if (!othersAreOpen) return { kind: 'running' }
   const { managed } = observation
   if (managed?.value === undefined || !isCurrent(managed, context))

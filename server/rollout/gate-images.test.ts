@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ApplicationFields, anApplication } from '../../test/support/application-builder.ts'
+import { type ApplicationFields, anApplication, repository } from '../../test/support/application-builder.ts'
 import { aGateContext } from '../../test/support/rollout-builder.ts'
 import { gateImages, wantedImageReads } from './gate-images.ts'
 import type { GateContext } from './gates.ts'
@@ -98,6 +98,12 @@ describe('of several running tags', () => {
     const later = { ...applied, revision: 'b'.repeat(40), tag: 'v1' }
     expect(wantedImageReads(aContext(later))).toEqual([{ kind: 'managed_resources' }])
     expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v2') }), true).isOpen).toBe(false)
+  })
+
+  test('one that was applied with our commit counts, whatever was compared since', () => {
+    const commit = { commit: 'a'.repeat(40), repository, branch: 'main', isNew: true }
+    const context = aContext({ ...applied, revision: 'b'.repeat(40), tag: 'v1' })
+    expect(gateImages({ ...context, commit }, true).isOpen).toBe(true)
   })
 
   test('unless a later comparison had nothing to apply: then the manifests decide', () => {

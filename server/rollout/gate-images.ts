@@ -1,15 +1,12 @@
 import type { Image } from '../../contract/task.ts'
+import { isOperationOurs } from './gate-revision.ts'
 import { closed, type Gate, type GateContext, isCurrent, open } from './gates.ts'
-import { isSameRepository, isWantedImage } from './image-reference.ts'
+import { isImageRunning, isSameRepository } from './image-reference.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { WantedAction } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 
 type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
-
-export function isImageRunning(wanted: Image, images: readonly string[], { registryProxy }: ImageSettings): boolean {
-  return images.some((image) => isWantedImage(wanted, image, registryProxy))
-}
 
 /** The images of one repository, whatever their tags. */
 export function imagesOf(
@@ -102,11 +99,11 @@ function judgeRunning(
   const applied = appliedImages(application)
   if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
   const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
-  // What an operation on another revision applied, somebody may have replaced by hand since.
-  if (isOfComparison(application)) {
-    if (isImageRunning(wanted, applied, settings)) return { kind: 'running' }
-    if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application)) return leftOver
-  }
+  // What an earlier operation applied, somebody may have replaced by hand since.
+  const isTelling = isOfComparison(application) || isOperationOurs(context)
+  if (isTelling && isImageRunning(wanted, applied, settings)) return { kind: 'running' }
+  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application) && isOfComparison(application))
+    return leftOver
   if (!othersAreOpen) return { kind: 'running' }
   const { managed } = observation
   if (managed?.value === undefined || !isCurrent(managed, context))

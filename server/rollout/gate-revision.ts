@@ -1,6 +1,5 @@
 import type { ApplicationSource } from '../gitops/application-source.ts'
 import { isSameRepository as isSameGitRepository } from '../gitops/repository-address.ts'
-import { isImageRunning } from './gate-images.ts'
 import {
   type AwaitedCommit,
   closed,
@@ -11,6 +10,7 @@ import {
   isOperationActive,
   open,
 } from './gates.ts'
+import { isImageRunning } from './image-reference.ts'
 import { relationKey, type WantedAction } from './rollout-observation.ts'
 
 /** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
@@ -174,6 +174,15 @@ export function isOperationOlder(context: GateContext): boolean {
     const operated = application.operation?.revisions[index] ?? ''
     return operated !== application.revisions[index] && !hasCommit(context, commit, operated)
   })
+}
+
+/** Whether the last operation is known to have worked on our commit or a later one. */
+export function isOperationOurs(context: GateContext): boolean {
+  const { commit, application } = context
+  const { operation, sources, isHydrated } = application
+  if (commit === undefined || operation === undefined) return false
+  const synced = isHydrated ? [0] : followingSources(sources, commit)
+  return synced.every((index) => hasCommit(context, commit, operation.revisions[index] ?? ''))
 }
 
 /** The questions about ancestry that this snapshot raises. */

@@ -1,3 +1,6 @@
+import type { Image } from '../../contract/task.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
+
 /** An image as Kubernetes reads it: registry and `library/` filled in. */
 export type ImageReference = {
   readonly repository: string
@@ -47,4 +50,12 @@ function candidates(running: string, registryProxy: string | undefined): readonl
   const asIs = parseImageReference(running)
   if (proxy === undefined || proxy === '' || !running.startsWith(`${proxy}/`)) return [asIs]
   return [asIs, parseImageReference(running.slice(proxy.length + 1))]
+}
+
+export function isImageRunning(
+  wanted: Image,
+  images: readonly string[],
+  { registryProxy }: Pick<RolloutSettings, 'registryProxy'>,
+): boolean {
+  return images.some((image) => isWantedImage(wanted, image, registryProxy))
 }

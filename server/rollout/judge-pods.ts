@@ -1,6 +1,6 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image } from '../../contract/task.ts'
-import { isImageRunning } from './gate-images.ts'
+import { isImageRunning } from './image-reference.ts'
 import type { ObservedPod, ResourceTree } from './resource-tree.ts'
 import type { BadPodMemory } from './rollout-memory.ts'
 import type { PodEvents, Reading } from './rollout-observation.ts'

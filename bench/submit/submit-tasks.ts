@@ -2,21 +2,35 @@ import { Client } from 'undici'
 import { appName, imageName } from '../support/load-history.ts'
 import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
 
-/** Applications that take turns; a task supersedes the one before it of its application, if that has not ended. */
-const applications = 2_000
+/** Applications that take turns: more than are submitted to in one round. */
+const applications = 12_000
 
 export type Load = { readonly rate: number; readonly latencyMs: Quantiles }
 
 let submitted = 0
 
-/** Submits tasks on so many connections, each with the next one as soon as the last was answered. */
+/** Submits tasks for so long on so many connections, each with the next one as soon as the last was answered. */
 export async function submitFor(url: string, connections: number, ms: number): Promise<Load> {
+  const endsAt = performance.now() + ms
+  return submitWhile(url, connections, () => performance.now() < endsAt)
+}
+
+/** Submits one task for each application. */
+export async function submitToAll(url: string, connections: number): Promise<void> {
+  let begun = 0
+  await submitWhile(url, connections, () => {
+    begun += 1
+    return begun <= applications
+  })
+}
+
+async function submitWhile(url: string, connections: number, goesOn: () => boolean): Promise<Load> {
   const latencies: number[] = []
   const began = performance.now()
   const submitter = async () => {
     const client = new Client(url)
     try {
-      while (performance.now() < began + ms) latencies.push(await submitOne(client))
+      while (goesOn()) latencies.push(await submitOne(client))
     } finally {
       await client.close()
     }

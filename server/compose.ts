@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
+import { connectionsForSubmissions } from './deployments/accept-task.ts'
 import { createTaskEndings } from './deployments/task-endings.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { createTaskStore } from './deployments/task-store.ts'
@@ -69,11 +70,13 @@ export type Foundation = ReturnType<typeof openFoundation>
 
 function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: HttpServer['log']) {
   const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
-  const database = opened.use(openDatabase(settings.database, onTrouble))
+  const connect = (maxConnections: number) =>
+    opened.use(openDatabase({ ...settings.database, maxConnections }, onTrouble))
+  const database = connect(settings.database.maxConnections - connectionsForSubmissions)
   const wakeUps = opened.use(createWakeUps(database, onTrouble))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
-  const tasks = createTaskStore(database)
+  const tasks = createTaskStore(database, connect(connectionsForSubmissions))
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
   opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
   const metrics = createMetrics()

@@ -34,7 +34,8 @@ type Answer =
   | { readonly known: { task_id: string; caller_kind: string; body_digest: string } }
 
 const acceptedTogether = 64
-const batchesAtOnce = 2
+/** As many statements that submissions share run at once. */
+export const connectionsForSubmissions = 2
 /** How long a batch waits for a lock: who has to wait longer must not keep the others waiting. */
 const patienceOfBatch = sql`set_config('lock_timeout', '500ms', true)`
 const anyPatience = sql`NULL`
@@ -44,21 +45,30 @@ const anyPatience = sql`NULL`
  * trip that it shares with others that come at the same time (decisions 0155 and 0185). The function accept_tasks
  * (storage/migrations) decides by the database's clock and lock; a refusal is explained here.
  *
+ * @param forSubmissions connections that nothing else uses: PostgreSQL's process behind each has what it needs at hand then
+ *   (decision 0222). Who waits for somebody does so on one of `database`.
+ *
  * It rejects with a DeploymentsLockedError if the task would have been created in a closed time, and with a
  * DeployLockUnknownError if outside of the times that are known.
  */
-export function createAcceptTask(database: Database): (submission: Submission) => Promise<Acceptance> {
+export function createAcceptTask(
+  database: Database,
+  forSubmissions: Database,
+): (submission: Submission) => Promise<Acceptance> {
   const acceptAlone = async (submission: Submission): Promise<Acceptance> => {
     const [acceptance] = await retryConflicts(() => acceptAll(database, [submission]))
     if (!acceptance) throw new Error('accept_tasks gave no answer')
     return acceptance
   }
-  const acceptTogether = inBatches((batch: readonly Submission[]) => acceptAll(database, batch, patienceOfBatch), {
-    alone: acceptAlone,
-    atMost: acceptedTogether,
-    atOnce: batchesAtOnce,
-    keyOf: ({ task }) => task.app,
-  })
+  const acceptTogether = inBatches(
+    (batch: readonly Submission[]) => acceptAll(forSubmissions, batch, patienceOfBatch),
+    {
+      alone: acceptAlone,
+      atMost: acceptedTogether,
+      atOnce: connectionsForSubmissions,
+      keyOf: ({ task }) => task.app,
+    },
+  )
   // One with a key waits for whoever uses the key.
   return (submission) => (submission.use ? acceptAlone(submission) : acceptTogether(submission))
 }

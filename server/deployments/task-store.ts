@@ -17,12 +17,12 @@ import { type Condition, hasNoLivingOwner, heldBy, isForgotten } from './task-co
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
 /** All SQL of the tasks and of the events that their changes write. */
-export function createTaskStore(database: Database) {
+export function createTaskStore(database: Database, forSubmissions = database) {
   const { query } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
-    accept: createAcceptTask(database),
+    accept: createAcceptTask(database, forSubmissions),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),

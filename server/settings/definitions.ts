@@ -28,7 +28,7 @@ export const definitions = z.object({
   DB_SSL_MODE: z.enum(sslModes, { error: `must be one of ${sslModes.join(', ')}` }).prefault('disable'),
   DB_CONNECT_TIMEOUT: value.secondsOrDuration.prefault('2s'),
   DB_SCHEMA: value.schemaName.prefault('watcher'),
-  DB_MAX_CONNECTIONS: value.wholeNumber(2, 500).prefault('16'),
+  DB_MAX_CONNECTIONS: value.wholeNumber(4, 500).prefault('16'),
   EMBEDDED_DATABASE: value.truth.prefault('false'),
 
   ARGO_URL: value.httpAddress,

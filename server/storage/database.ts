@@ -18,6 +18,9 @@ export type Database = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Long enough that PostgreSQL need not prepare everything anew, short enough that nothing in between has forgotten it. */
+const idleMs = 60_000
+
 /**
  * Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. A query
  * without an answer after `queryTimeoutMs` is given up.
@@ -32,6 +35,7 @@ export function openDatabase(
     max: settings.maxConnections,
     connectionTimeoutMillis: settings.connectTimeoutMs,
     query_timeout: queryTimeoutMs,
+    idleTimeoutMillis: idleMs,
     application_name: 'deployment-watcher',
   })
   let isClosing = false

@@ -51,6 +51,8 @@ DECLARE
     ARRAY(SELECT jsonb_populate_record(NULL::submission, one) FROM jsonb_array_elements(submitted) AS one);
   use CONSTANT submission := submissions[1];
   known idempotency_keys;
+  outdated uuid[];
+  outdated_by uuid[];
   superseded jsonb;
   lock deploy_lock;
   now_at timestamptz(3);
@@ -86,25 +88,27 @@ BEGIN
   PERFORM pg_advisory_xact_lock(lock_key)
   FROM (SELECT hashtextextended(app, 0) AS lock_key FROM unnest(submissions) ORDER BY lock_key) AS lock_keys;
 
-  WITH outdated AS (
-    SELECT unfinished.id, task.id AS by
-    FROM (SELECT * FROM unnest(submissions) ORDER BY app) AS task CROSS JOIN LATERAL (
-      SELECT tasks.id FROM tasks
-      WHERE app = task.app AND ended IS NULL AND (task.may_write OR NOT may_write)
-        AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names))
-      ORDER BY tasks.id FOR UPDATE) AS unfinished
-  ), ended AS (
-    UPDATE tasks SET status = 'cancelled', cause = 'superseded', status_reason = 'superseded by task ' || outdated.by,
-      progress = NULL, updated = clock_timestamp()
-    FROM outdated WHERE tasks.id = outdated.id
-    RETURNING tasks.id, app, created, updated, app_url, outdated.by
-  ), told AS (
-    INSERT INTO task_events (task_id, kind, detail)
-    SELECT id, 'verdict', 'cancelled: superseded by task ' || ended.by FROM ended
-  ), of_each AS (
-    SELECT ended.by, jsonb_agg(to_jsonb(ended) - 'by') AS tasks FROM ended GROUP BY ended.by
-  )
-  SELECT coalesce(jsonb_object_agg(of_each.by, of_each.tasks), '{}') INTO superseded FROM of_each;
+  SELECT array_agg(unfinished.id), array_agg(task.id) INTO outdated, outdated_by
+  FROM (SELECT * FROM unnest(submissions) ORDER BY app) AS task CROSS JOIN LATERAL (
+    SELECT tasks.id FROM tasks
+    WHERE app = task.app AND ended IS NULL AND (task.may_write OR NOT may_write)
+      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names))
+    ORDER BY tasks.id FOR UPDATE) AS unfinished;
+  superseded := '{}';
+  IF outdated IS NOT NULL THEN
+    WITH ended AS (
+      UPDATE tasks SET status = 'cancelled', cause = 'superseded', status_reason = 'superseded by task ' || one.by,
+        progress = NULL, updated = clock_timestamp()
+      FROM unnest(outdated, outdated_by) AS one (id, by) WHERE tasks.id = one.id
+      RETURNING tasks.id, app, created, updated, app_url, one.by
+    ), told AS (
+      INSERT INTO task_events (task_id, kind, detail)
+      SELECT id, 'verdict', 'cancelled: superseded by task ' || ended.by FROM ended
+    ), of_each AS (
+      SELECT ended.by, jsonb_agg(to_jsonb(ended) - 'by') AS tasks FROM ended GROUP BY ended.by
+    )
+    SELECT jsonb_object_agg(of_each.by, of_each.tasks) INTO superseded FROM of_each;
+  END IF;
 
   -- As late as can be: whoever sets the lock waits for this transaction from here on (decision 0134).
   SELECT * INTO STRICT lock FROM deploy_lock FOR SHARE;

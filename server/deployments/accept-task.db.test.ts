@@ -171,6 +171,32 @@ describe('tasks that come together', () => {
   })
 })
 
+describe('connections for submissions', () => {
+  test('are there when all others are taken, and nobody who waits for a key takes them', async () => {
+    const own = { ...testDatabase.settings, maxConnections: 2 }
+    await using shared = openDatabase(own, () => undefined)
+    await using forSubmissions = openDatabase(own, () => undefined)
+    const store = createTaskStore(shared, forSubmissions)
+    const use = aUse()
+    const isWaiting = async () => {
+      const { rows } = await sql<{ count: number }>`SELECT count(*)::integer AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database.query)
+      return rows[0]?.count === 2
+    }
+    const keyed = await database.query.transaction().execute(async (transaction) => {
+      await sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id)
+        VALUES (${use.key}, 'jwt', '', ${makeTaskId(new Date())})`.execute(transaction)
+      const waiting = [aTask(), aTask()].map((task) => store.accept({ task, closed: neverClosed, use }))
+      await expect.poll(isWaiting, { timeout: 5_000 }).toBe(true)
+      const tasksBeside = [aTask(), aTask(), aTask()]
+      await Promise.all(tasksBeside.map((task) => store.accept({ task, closed: neverClosed })))
+      for (const { id } of tasksBeside) expect(await tasks.find(id)).toMatchObject({ status: 'in progress' })
+      return waiting
+    })
+    expect(await Promise.all(keyed)).toMatchObject([{ kind: 'known' }, { kind: 'known' }])
+  })
+})
+
 describe('the lock, as the accepting function judges it', () => {
   const minuteMs = 60_000
   const minutes = fc.integer({ min: -5, max: 5 }).filter((minute) => minute !== 0)

@@ -114,7 +114,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, metrics, tellEnds }: Foundation,
+  { settings, tasks, wakeUps, tellAccepted, tellEnds }: Foundation,
   { replicaId, watchNew, noteUnanswered }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
@@ -127,7 +127,7 @@ function taskActions(
       tasks,
       owner: replicaId,
       announce: ({ task, created, claim }, superseded) => {
-        metrics.taskAccepted()
+        tellAccepted()
         tellCancelled(superseded)
         if (claim) watchNew({ ...task, created }, claim)
         else wakeUps.send('task', task.id)

@@ -19,6 +19,10 @@ import { createEventStore } from './timeline/event-store.ts'
 
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
 const keySweepIntervalMs = 60_000
+/** What this replica accepts is indexed sooner; this is for what a replica that died has left. */
+const indexIntervalMs = 10_000
+/** Under load many tasks are indexed together. */
+const indexRestMs = 500
 
 /**
  * Puts the service together and starts it; whoever calls drains and closes it.
@@ -79,13 +83,19 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
   const tasks = createTaskStore(database, connect(connectionsForSubmissions))
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
   opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
+  const indexing = opened.use(repeat(tasks.indexNew, indexIntervalMs, onTrouble, indexRestMs))
   const metrics = createMetrics()
+  const tellAccepted = () => {
+    metrics.taskAccepted()
+    indexing.nudge()
+  }
   const tellEnds = (ended: readonly EndedTask[]) => {
     feed.written()
     for (const { confirmedApp, status, seconds } of ended)
       metrics.taskEnded({ app: confirmedApp, result: status, seconds })
   }
-  return { settings, opened, log, onTrouble, database, wakeUps, events, feed, tasks, endings, metrics, tellEnds }
+  const tell = { tellAccepted, tellEnds }
+  return { settings, opened, log, onTrouble, database, wakeUps, events, feed, tasks, endings, metrics, ...tell }
 }
 
 async function listenForMetrics(

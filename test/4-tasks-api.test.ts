@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { TaskList } from '../contract/task.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
@@ -189,8 +190,8 @@ describe('an accepted task', () => {
     const url = Object.assign(new URL(database.url), { port: String(log.port) }).href
     await using service = await startService({ databaseUrl: url, settings })
     const submissions = 10
-    // What the replica does by itself after each one (claiming, watching, numbering) is not part of the answer.
-    const own = /"task_events"|number_events|pg_notify|"free"|"held"|id = ANY|^(?:begin|commit|SET LOCAL)/i
+    // What the replica does by itself after each one (claiming, watching, numbering, indexing) is not part of the answer.
+    const own = /"task_events"|number_events|index_tasks|pg_notify|"free"|"held"|id = ANY|^(?:begin|commit|SET LOCAL)/i
     const perTask = async (headers: () => Record<string, string>) => {
       log.statements.length = 0
       for (let count = 0; count < submissions; count += 1) {
@@ -205,6 +206,17 @@ describe('an accepted task', () => {
     const once = (...texts: unknown[]) => texts.map((text) => [text, submissions])
     expect(await perTask(() => ({}))).toEqual(once(acceptance))
     expect(await perTask(() => keyed(randomUUID()))).toEqual(once(known, acceptance))
+  })
+
+  test('is found at once, and is indexed for searching soon after', async () => {
+    const tag = `build-${randomUUID()}`
+    const { body } = await replica(0).submitTask(aTask({ images: [{ image: 'shop', tag }] }), withToken)
+    const { id } = z.object({ id: z.string() }).parse(body)
+    const found = async () => TaskList.parse((await replica(1).request(`/api/v1/tasks?search=${tag}`)).body).tasks
+    expect((await found()).map((task) => task.id)).toEqual([id])
+    const waits = () => rows.query('SELECT FROM watcher.unindexed_tasks WHERE id = $1', [id])
+    await expect.poll(async () => (await waits()).rowCount, { timeout: 5_000 }).toBe(0)
+    expect((await found()).map((task) => task.id)).toEqual([id])
   })
 })
 

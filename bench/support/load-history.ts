@@ -18,8 +18,9 @@ export async function loadHistory(url: string, count: number): Promise<void> {
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
     await client.query(insertTasks, [count, days, applications])
+    await client.query('SELECT index_tasks($1)', [count])
     for (const { definition } of indexes) await client.query(definition)
-    await client.query('VACUUM ANALYZE tasks, task_searches, task_groups')
+    await client.query('VACUUM ANALYZE tasks, task_searches, task_groups, unindexed_tasks')
     await client.query('CHECKPOINT')
   } finally {
     await client.end()

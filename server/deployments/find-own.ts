@@ -98,14 +98,14 @@ function byTrigrams(
 ) {
   const isOne = [mayHold(piece), isOfGroups, holdsPart(part)]
   return sql`${query
-    .selectFrom('task_searches')
+    .selectFrom('searchable_tasks')
     .select(['id', 'created'])
     .where(all([...isOne, ...timeConditions(filter), ...statusConditions(query, filter)]))}`
 }
 
 /** Looked up for the few that hold the part. */
 function statusConditions(query: Kysely<Schema>, { status }: TaskFilter): FilterCondition[] {
-  const found = query.selectFrom('tasks').select('status').where(sql<SqlBool>`tasks.id = task_searches.id`)
+  const found = query.selectFrom('tasks').select('status').where(sql<SqlBool>`tasks.id = searchable_tasks.id`)
   return status === undefined ? [] : [sql<SqlBool>`(${found}) = ${status}`]
 }
 

@@ -19,7 +19,7 @@ export const newestTasks = (
     .limit(limit)
 
 /**
- * The same, each with `is_held`: whether a condition on its row of `task_searches` holds. Where nothing but times is asked,
+ * The same, each with `is_held`: whether a condition on its row of `searchable_tasks` holds. Where nothing but times is asked,
  * these rows are read in their own order, else each is looked up, which costs several times as much.
  */
 export const comparedNewest = (
@@ -31,7 +31,7 @@ export const comparedNewest = (
 ) =>
   filter.status === undefined && nameConditions(filter, globs).length === 0
     ? query
-        .selectFrom('task_searches')
+        .selectFrom('searchable_tasks')
         .select(['id', 'created', sql<boolean>`${condition}`.as('is_held')])
         .where(all(timeConditions(filter)))
         .orderBy('created', 'desc')
@@ -41,13 +41,13 @@ export const comparedNewest = (
         .selectFrom(newestTasks(query, filter, globs, limit).as('newest'))
         .select(['id', 'created', holdsFor(query, 'newest', condition).as('is_held')])
 
-/** A condition on the row of `task_searches` that belongs to a row of `name`; one look into the primary key. */
+/** A condition on the row of `searchable_tasks` that belongs to a row of `name`; one look into the primary key. */
 export const holdsFor = (query: Kysely<Schema>, name: string, condition: FilterCondition) => {
   const holds = query
-    .selectFrom('task_searches')
+    .selectFrom('searchable_tasks')
     .select(sql<boolean>`${condition}`.as('holds'))
     .where(
-      sql<SqlBool>`(task_searches.created, task_searches.id) = (${sql.id(name, 'created')}, ${sql.id(name, 'id')})`,
+      sql<SqlBool>`(searchable_tasks.created, searchable_tasks.id) = (${sql.id(name, 'created')}, ${sql.id(name, 'id')})`,
     )
   return sql<SqlBool>`(${holds})`
 }

@@ -16,9 +16,12 @@ import type { Claim, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
+/** Tasks that are indexed in one statement. */
+const indexedAtOnce = 500
+
 /** All SQL of the tasks and of the events that their changes write. */
 export function createTaskStore(database: Database, forSubmissions = database) {
-  const { query } = database
+  const { query, settings } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
@@ -39,6 +42,14 @@ export function createTaskStore(database: Database, forSubmissions = database) {
       query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> => listTasks(query, filter, globs),
+
+    /** Writes what searches would else make of each task that was accepted since; in short steps, as many as it takes. */
+    async indexNew(): Promise<void> {
+      const index = sql<{
+        indexed: number
+      }>`SELECT ${sql.id(settings.schema, 'index_tasks')}(${indexedAtOnce}) AS indexed`
+      while ((await index.execute(query)).rows[0]?.indexed === indexedAtOnce);
+    },
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(query, days),
 

@@ -45,8 +45,8 @@ export type Schema = {
     tags: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
   }
-  /** Made by the database too. */
-  task_searches: {
+  /** A view of what the database makes of the tasks for searching. */
+  searchable_tasks: {
     created: Date
     id: string
     group_id: number

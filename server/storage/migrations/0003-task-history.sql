@@ -18,7 +18,8 @@ ALTER TABLE tasks ADD COLUMN group_id integer NOT NULL;
 -- The tags in small letters, a line each and no more than an index can hold well; for searches within some groups.
 ALTER TABLE tasks ADD COLUMN tags text COLLATE "C" NOT NULL;
 
-CREATE FUNCTION find_task_group() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- Each task belongs to a group, and its row in task_searches is to be written (see below).
+CREATE FUNCTION make_searchable() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
   image_names text;
   names text;
@@ -36,10 +37,11 @@ BEGIN
     ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest -- somebody was faster
     RETURNING id INTO NEW.group_id;
   END IF;
+  INSERT INTO unindexed_tasks VALUES (NEW.id);
   RETURN NEW;
 END
 $$;
-CREATE TRIGGER tasks_are_grouped BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION find_task_group();
+CREATE TRIGGER tasks_are_searchable BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION make_searchable();
 
 -- What `search` looks through, a line each, in small letters and compared byte by byte, since ILIKE costs ten times as
 -- much; the images as name:tag. Behind the byte 2 stands for its index what is the task's own; the id is in a column.
@@ -63,18 +65,35 @@ CREATE TABLE task_searches (
   PRIMARY KEY (created, id)
 );
 
-CREATE FUNCTION add_task_searches() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+-- Tasks whose row in task_searches is still to be written, which takes longer than all else that a submission writes.
+CREATE TABLE unindexed_tasks (id uuid PRIMARY KEY);
+
+-- What searches read: what is not written yet is made from the task.
+CREATE VIEW searchable_tasks AS
+  SELECT created, id, group_id, searched FROM task_searches
+  UNION ALL
+  SELECT created, id, group_id, searched_text(app, author, project, images, id, commit) COLLATE "C"
+  FROM unindexed_tasks JOIN tasks USING (id);
+
+-- Writes the rows of some tasks, the oldest of those that nobody else is at, and returns of how many. Relies on READ
+-- COMMITTED, and has its plans kept, as number_events.
+CREATE FUNCTION index_tasks(at_most integer) RETURNS integer LANGUAGE plpgsql
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE
+  ids CONSTANT uuid[] := ARRAY(SELECT id FROM unindexed_tasks ORDER BY id LIMIT at_most FOR UPDATE SKIP LOCKED);
 BEGIN
+  -- In a statement of its own, which sees the tasks as they are now that nobody changes what is searched of them.
   INSERT INTO task_searches (created, id, group_id, searched)
-  SELECT created, id, group_id, searched_text(app, author, project, images, id, commit) FROM added;
-  RETURN NULL;
+  SELECT created, id, group_id, searched_text(app, author, project, images, id, commit) FROM tasks WHERE id = ANY (ids);
+  DELETE FROM unindexed_tasks WHERE id = ANY (ids);
+  RETURN cardinality(ids);
 END
 $$;
-CREATE TRIGGER tasks_are_searched AFTER INSERT ON tasks REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION add_task_searches();
 
 CREATE FUNCTION change_task_search() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
+  -- Waits for index_tasks if it is writing this row, or keeps it from that until the change is committed.
+  PERFORM FROM unindexed_tasks WHERE id = NEW.id FOR UPDATE;
   UPDATE task_searches SET created = NEW.created, searched =
     searched_text(NEW.app, NEW.author, NEW.project, NEW.images, NEW.id, NEW.commit)
   WHERE created = OLD.created AND id = OLD.id;

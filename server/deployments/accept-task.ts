@@ -30,7 +30,7 @@ export type Acceptance =
 
 type EndedJson = { id: string; app: string; created: string; updated: string; app_url: string | null }
 type Answer =
-  | { readonly created: string; readonly superseded: readonly EndedJson[] }
+  | { readonly created: readonly string[]; readonly superseded: Readonly<Record<string, readonly EndedJson[]>> }
   | { readonly known: { task_id: string; caller_kind: string; body_digest: string } }
 
 const acceptedTogether = 64
@@ -81,14 +81,13 @@ async function acceptAll(
   const newest = submissions.at(-1)
   if (!newest) return []
   const { closed, owner } = newest // what it knows is true of all
-  const accept = sql<{ answers: Answer[] }>`SELECT ${patience}, ${sql.id(settings.schema, 'accept_tasks')}(
+  const accept = sql<{ answer: Answer }>`SELECT ${patience}, ${sql.id(settings.schema, 'accept_tasks')}(
     ${JSON.stringify(submissions.map(rowOf))}, ${owner ?? null}, ${rangeText(closed.known)},
     ${`{${closed.intervals.map(rangeText).join()}}`}
-  ) AS answers`
+  ) AS answer`
   try {
     const { rows } = await accept.execute(query)
-    const answers = rows[0]?.answers ?? []
-    return submissions.flatMap((one, at) => (answers[at] ? [acceptanceOf(answers[at], one, owner)] : []))
+    return rows[0] ? acceptancesOf(rows[0].answer, submissions, owner) : []
   } catch (error) {
     throw refusalOf(error, closed)
   }
@@ -122,16 +121,24 @@ const lastYearMs = Date.UTC(9999, 0)
 const boundText = (time: Date) => (Math.abs(time.getTime()) > lastYearMs ? '' : time.toISOString())
 const rangeText = ({ from, to }: Interval) => `[${boundText(from)},${boundText(to)})`
 
-function acceptanceOf(answer: Answer, { task }: Submission, owner: string | undefined): Acceptance {
+function acceptancesOf(
+  answer: Answer,
+  submissions: readonly Submission[],
+  owner: string | undefined,
+): readonly Acceptance[] {
   if ('known' in answer) {
     const { task_id: taskId, caller_kind: callerKind, body_digest: bodyDigest } = answer.known
-    return { kind: 'known', known: { taskId, callerKind, bodyDigest } }
+    return [{ kind: 'known', known: { taskId, callerKind, bodyDigest } }]
   }
-  const superseded = answer.superseded.map((row) =>
-    endedOf({ ...row, created: new Date(row.created), updated: new Date(row.updated) }, 'cancelled'),
-  )
-  const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: '1' }
-  return { kind: 'accepted', created: new Date(answer.created), claim, superseded }
+  return submissions.flatMap(({ task: { id } }, at): Acceptance[] => {
+    const created = answer.created[at]
+    if (created === undefined) return []
+    const superseded = (answer.superseded[id] ?? []).map((row) =>
+      endedOf({ ...row, created: new Date(row.created), updated: new Date(row.updated) }, 'cancelled'),
+    )
+    const claim = owner === undefined ? undefined : { taskId: id, owner, fence: '1' }
+    return [{ kind: 'accepted', created: new Date(created), claim, superseded }]
+  })
 }
 
 /** A lock that refused says by what; anything else stays as it is. */

@@ -40,8 +40,8 @@ $$;
 -- waited sees what he waited for. Its plans are kept, as those of number_events, and told to be: PostgreSQL would plan each
 -- time anew for so many submissions as there are, which takes longer than the statement.
 --
--- Returns for each task {"created": …, "superseded": […]}, or {"known": …} for a key that was used within a day. Where the
--- lock refuses one it refuses all.
+-- Returns {"created": […], "superseded": {<id of a task>: […]}}, with a time for each task, or {"known": …} for a key that was
+-- used within a day. Where the lock refuses one it refuses all.
 CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
 RETURNS jsonb LANGUAGE plpgsql
 SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
@@ -74,8 +74,8 @@ BEGIN
       IF NOT FOUND THEN
         RAISE serialization_failure USING MESSAGE = 'the key expired at this moment';
       END IF;
-      RETURN jsonb_build_array(jsonb_build_object('known', jsonb_build_object('task_id', known.task_id,
-        'caller_kind', known.caller_kind, 'body_digest', encode(known.body_digest, 'hex'))));
+      RETURN jsonb_build_object('known', jsonb_build_object('task_id', known.task_id,
+        'caller_kind', known.caller_kind, 'body_digest', encode(known.body_digest, 'hex')));
     END IF;
   END IF;
 
@@ -123,37 +123,34 @@ BEGIN
   PERFORM refuse_when_closed(moment, lock, known_times, closed_times) FROM unnest(times) AS moment;
 
   -- A rollback's target is the last task that deployed these very images, if others of the same names were deployed since.
-  INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, source,
-    may_write, is_rollback, rollback_target_id, reader_digest, owner, fence)
-  SELECT task.id, at, at, at + make_interval(secs => task.timeout_seconds), task.app, task.author, task.project,
-    task.images, task.timeout_seconds, task.refresh, task.source, task.may_write, target.id IS NOT NULL, target.id,
-    decode(task.reader_digest, 'hex'), new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
-  FROM unnest(submissions) WITH ORDINALITY AS task
-  CROSS JOIN LATERAL (SELECT times[task.ordinality] AS at) AS time
-  LEFT JOIN LATERAL (
-    SELECT last.id
-    FROM (SELECT id, created FROM tasks
-      WHERE app = task.app AND status = 'deployed' AND image_set(images) = image_set(task.images)
-      ORDER BY created DESC LIMIT 1) AS last
-    WHERE EXISTS (SELECT FROM tasks WHERE app = task.app AND status = 'deployed' AND created > last.created
-      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names)))
-  ) AS target ON true;
-
-  INSERT INTO task_events (task_id, kind, detail)
-  SELECT task.id, event.kind, event.detail
-  FROM unnest(submissions) AS task CROSS JOIN LATERAL (VALUES
-    (1, 'accepted', task.accepted_text),
-    (2, 'superseded_others', 'superseded ' ||
-      (SELECT string_agg(one->>'id', ', ') FROM jsonb_array_elements(superseded->task.id::text) AS one))
-  ) AS event (step, kind, detail)
-  WHERE event.detail IS NOT NULL
-  ORDER BY task.id, event.step;
-
+  WITH accepted AS (
+    INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, source,
+      may_write, is_rollback, rollback_target_id, reader_digest, owner, fence)
+    SELECT task.id, at, at, at + make_interval(secs => task.timeout_seconds), task.app, task.author, task.project,
+      task.images, task.timeout_seconds, task.refresh, task.source, task.may_write, target.id IS NOT NULL, target.id,
+      decode(task.reader_digest, 'hex'), new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
+    FROM unnest(submissions) WITH ORDINALITY AS task
+    CROSS JOIN LATERAL (SELECT times[task.ordinality] AS at) AS time
+    LEFT JOIN LATERAL (
+      SELECT last.id
+      FROM (SELECT id, created FROM tasks
+        WHERE app = task.app AND status = 'deployed' AND image_set(images) = image_set(task.images)
+        ORDER BY created DESC LIMIT 1) AS last
+      WHERE EXISTS (SELECT FROM tasks WHERE app = task.app AND status = 'deployed' AND created > last.created
+        AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names)))
+    ) AS target ON true
+  ), told AS (
+    INSERT INTO task_events (task_id, kind, detail) SELECT id, 'accepted', accepted_text FROM unnest(submissions)
+  )
   INSERT INTO audit (action, actor_kind, actor, actor_name, subject, detail)
   SELECT 'task_submitted', actor_kind, actor, actor_name, id, audited_text FROM unnest(submissions);
 
-  RETURN (SELECT jsonb_agg(jsonb_build_object('created', times[task.ordinality],
-    'superseded', coalesce(superseded->task.id::text, '[]')) ORDER BY task.ordinality)
-    FROM unnest(submissions) WITH ORDINALITY AS task);
+  IF outdated IS NOT NULL THEN
+    INSERT INTO task_events (task_id, kind, detail)
+    SELECT by, 'superseded_others', 'superseded ' || string_agg(id::text, ', ' ORDER BY id)
+    FROM unnest(outdated, outdated_by) AS one (id, by) GROUP BY by;
+  END IF;
+
+  RETURN jsonb_build_object('created', times, 'superseded', superseded);
 END
 $$;

@@ -128,7 +128,7 @@ function taskActions(
       owner: replicaId,
       announce: ({ task, created, claim }, superseded) => {
         tellAccepted()
-        tellCancelled(superseded)
+        if (superseded.length > 0) tellCancelled(superseded)
         if (claim) watchNew({ ...task, created }, claim)
         else wakeUps.send('task', task.id)
       },

@@ -87,6 +87,7 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
   const metrics = createMetrics()
   const tellAccepted = () => {
     metrics.taskAccepted()
+    feed.written()
     indexing.nudge()
   }
   const tellEnds = (ended: readonly EndedTask[]) => {

@@ -42,12 +42,12 @@ async function rowsOf(project: string): Promise<{ waiting: number; indexed: numb
 
 test('a task is found at once, and once, before and after it is indexed', async () => {
   const project = await storedTasks(3)
-  const one = { count: 3, isCapped: false }
+  const all = { count: 3, isCapped: false }
   expect(await rowsOf(project)).toEqual({ waiting: 3, indexed: 0 })
-  for (const search of ['77', '778', 'build-7788']) expect(await found(project, search)).toEqual(one)
+  for (const search of ['77', '778', 'build-7788']) expect(await found(project, search)).toEqual(all)
   await createTaskStore(database).indexNew()
   expect(await rowsOf(project)).toEqual({ waiting: 0, indexed: 3 })
-  for (const search of ['77', '778', 'build-7788']) expect(await found(project, search)).toEqual(one)
+  for (const search of ['77', '778', 'build-7788']) expect(await found(project, search)).toEqual(all)
 })
 
 test('several at once index each of many tasks once', async () => {

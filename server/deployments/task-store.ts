@@ -45,9 +45,8 @@ export function createTaskStore(database: Database, forSubmissions = database) {
 
     /** Writes what searches would else make of each task that was accepted since; in short steps, as many as it takes. */
     async indexNew(): Promise<void> {
-      const index = sql<{
-        indexed: number
-      }>`SELECT ${sql.id(settings.schema, 'index_tasks')}(${indexedAtOnce}) AS indexed`
+      const indexTasks = sql.id(settings.schema, 'index_tasks')
+      const index = sql<{ indexed: number }>`SELECT ${indexTasks}(${indexedAtOnce}) AS indexed`
       while ((await index.execute(query)).rows[0]?.indexed === indexedAtOnce);
     },
 

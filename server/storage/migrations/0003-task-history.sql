@@ -70,7 +70,8 @@ CREATE TABLE task_searches (
   PRIMARY KEY (created, id)
 );
 
--- Tasks whose row in task_searches is still to be written, which takes longer than all else that a submission writes.
+-- Tasks whose row in task_searches is still to be written: sorted into a large index of trigrams it costs as much as half of
+-- all that a submission writes.
 CREATE TABLE unindexed_tasks (id uuid PRIMARY KEY);
 
 -- What searches read: what is not written yet is made from the task.
@@ -80,7 +81,7 @@ CREATE VIEW searchable_tasks AS
   SELECT created, id, group_id, searched_text(app, author, project, images, id, commit) COLLATE "C"
   FROM unindexed_tasks JOIN tasks USING (id);
 
--- Writes the rows of some tasks, the oldest of those that nobody else is at, and returns of how many. Relies on READ
+-- Writes the rows of some tasks, the oldest of those that nobody else is at, and tells of how many. Relies on READ
 -- COMMITTED, and has its plans kept, as number_events.
 CREATE FUNCTION index_tasks(at_most integer) RETURNS integer LANGUAGE plpgsql
 SET search_path FROM CURRENT SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$

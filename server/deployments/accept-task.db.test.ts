@@ -1,31 +1,19 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { describe, expect, test } from 'vitest'
+import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
 import { type ClosedTimes, judgeDeployLock, neverClosed } from '../locks/judge-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
+import { openDatabase } from '../storage/database.ts'
 import { dropExpiredKeys } from './idempotency-keys.ts'
 import { keyUseOf } from './judge-known-key.ts'
 import type { NewTask } from './task.ts'
 import { makeTaskId } from './task-id.ts'
 import { createTaskStore, type TaskStore } from './task-store.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-let tasks: TaskStore
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase({ ...testDatabase.settings, maxConnections: 12 }, (error) => {
-    throw error
-  })
-  tasks = createTaskStore(database)
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
-})
+const { testDatabase, database } = await openFileDatabase({ maxConnections: 12 })
+const tasks = createTaskStore(database)
 
 const run = (statement: ReturnType<typeof sql>) => statement.execute(database.query)
 const anImage = (tag: string, image = 'registry.example/shop') => ({ image, tag })

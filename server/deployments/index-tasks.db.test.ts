@@ -1,21 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
+import { expect, test } from 'vitest'
+import { openFileDatabase } from '../../test/support/database.ts'
 import { createTaskStore } from './task-store.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase(testDatabase.settings, (error) => {
-    throw error
-  })
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
-})
+const { database } = await openFileDatabase()
 
 const commit = 'c0ffee'.repeat(6)
 

@@ -1,22 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TaskFilter } from '../../contract/task.ts'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
+import { openFileDatabase } from '../../test/support/database.ts'
+import { openDatabase } from '../storage/database.ts'
 import { createTaskStore } from './task-store.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase(testDatabase.settings, (error) => {
-    throw error
-  })
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
-})
+const { testDatabase, database } = await openFileDatabase()
 
 type Stored = {
   project: string

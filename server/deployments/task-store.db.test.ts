@@ -1,29 +1,16 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { describe, expect, test } from 'vitest'
+import { openFileDatabase } from '../../test/support/database.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
 import { createDeployLockStore } from '../locks/deploy-lock-store.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
 import type { NewTask } from './task.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import { createTaskStore } from './task-store.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-const never = (error: Error) => {
-  throw error
-}
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase(testDatabase.settings, never)
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
-})
+const { database } = await openFileDatabase()
 
 const aBaseline = {
   uid: 'u1',

@@ -1,22 +1,12 @@
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { expect, test, vi } from 'vitest'
+import { openFileDatabase } from '../../test/support/database.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
 import { buryDeadReplicas } from './bury-dead-replicas.ts'
 import { createReplica } from './replica.ts'
 import { createWakeUps, wakeUpChannel } from './wake-ups.ts'
 
-let testDatabase: TestDatabase
-let database: Database
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase(testDatabase.settings, () => undefined)
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
-})
+const { testDatabase, database } = await openFileDatabase({ onTrouble: () => undefined })
 
 const ids = async () => (await database.query.selectFrom('replicas').select('id').execute()).map(({ id }) => id)
 

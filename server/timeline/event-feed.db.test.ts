@@ -1,33 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Client } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TaskEvent } from '../../contract/task-event.ts'
-import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { createReplica } from '../ownership/replica.ts'
 import { createWakeUps, wakeUpChannel } from '../ownership/wake-ups.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
 import { createEventFeed } from './event-feed.ts'
 import { createEventStore } from './event-store.ts'
 
-let testDatabase: TestDatabase
-let database: Database
 let taskId: string
 const failures: unknown[] = []
 const onTrouble = (error: unknown) => void failures.push(error)
+const { testDatabase, database } = await openFileDatabase({ onTrouble })
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = openDatabase(testDatabase.settings, onTrouble)
-})
 beforeEach(async () => {
   taskId = crypto.randomUUID()
   await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write)
     VALUES (${taskId}, now(), 'shop', 'ada', 'demo', '[]', 1, true, true)`.execute(database.query)
 })
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-  await testDatabase[Symbol.asyncDispose]()
+afterAll(() => {
   expect(failures).toEqual([])
 })
 

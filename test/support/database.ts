@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { inject } from 'vitest'
-import type { DatabaseSettings } from '../../server/storage/database.ts'
+import { afterAll, inject } from 'vitest'
+import { type DatabaseSettings, openDatabase } from '../../server/storage/database.ts'
 import { serviceRole } from './template-database.ts'
 
 export type TestDatabase = {
@@ -23,6 +23,23 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     settings: { connection: { connectionString: url }, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 10_000 },
     [Symbol.asyncDispose]: () => runAsAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
   }
+}
+
+type FileDatabaseOptions = { readonly maxConnections?: number; readonly onTrouble?: (error: Error) => void }
+
+/** One database for all tests of a file that calls this, open until they are over. A connection that fails fails the run. */
+export async function openFileDatabase({ maxConnections = 4, onTrouble = rethrow }: FileDatabaseOptions = {}) {
+  const testDatabase = await createTestDatabase()
+  const database = openDatabase({ ...testDatabase.settings, maxConnections }, onTrouble)
+  afterAll(async () => {
+    await database[Symbol.asyncDispose]()
+    await testDatabase[Symbol.asyncDispose]()
+  })
+  return { testDatabase, database }
+}
+
+const rethrow = (error: Error) => {
+  throw error
 }
 
 /** The same database for a service, under a role that may define nothing. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
+import { aNewTask } from '../../test/support/new-task.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
 import { type ClosedTimes, judgeDeployLock, neverClosed } from '../locks/judge-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
@@ -17,21 +18,6 @@ const tasks = createTaskStore(database)
 
 const run = (statement: ReturnType<typeof sql>) => statement.execute(database.query)
 const anImage = (tag: string, image = 'registry.example/shop') => ({ image, tag })
-let applications = 0
-const aTask = (change: Partial<NewTask> = {}): NewTask => ({
-  id: makeTaskId(new Date()),
-  app: `app-${++applications}`,
-  author: 'ada',
-  project: 'demo',
-  images: [anImage('v1')],
-  source: undefined,
-  timeoutSeconds: 900,
-  refresh: true,
-  mayWrite: true,
-  submittedBy: { kind: 'deploy_token', id: null, name: null },
-  readerDigest: undefined,
-  ...change,
-})
 const aUse = (key: string = crypto.randomUUID(), tag = 'v1') =>
   keyUseOf(key, { app: 'shop', author: 'ada', project: 'demo', images: [anImage(tag)] }, { kind: 'deploy_token' })
 const knownId = async (task: NewTask, use: ReturnType<typeof aUse>) => {
@@ -41,7 +27,7 @@ const knownId = async (task: NewTask, use: ReturnType<typeof aUse>) => {
 
 describe('an accepted task', () => {
   test('costs one round trip, with a key and whatever it supersedes', async () => {
-    const task = aTask()
+    const task = aNewTask()
     await tasks.accept({ task, closed: neverClosed })
     const { port } = new URL(testDatabase.url)
     await using log = await startStatementLog({ port: Number(port) })
@@ -50,16 +36,16 @@ describe('an accepted task', () => {
       { ...testDatabase.settings, connection: { connectionString: url } },
       () => undefined,
     )
-    await createTaskStore(logged).accept({ task: aTask({ app: task.app }), closed: neverClosed, use: aUse() })
+    await createTaskStore(logged).accept({ task: aNewTask({ app: task.app }), closed: neverClosed, use: aUse() })
     expect(log.statements).toEqual([expect.stringContaining('accept_tasks')])
     expect(await tasks.find(task.id)).toMatchObject({ status: 'cancelled' })
   })
 
   test('is the newest of its application, however many are accepted in one millisecond', async () => {
-    const { app } = aTask()
+    const { app } = aNewTask()
     const accepted: string[] = []
     for (let count = 0; count < 30; count += 1) {
-      const task = aTask({ app, images: [anImage('v1', `registry.example/part-${count}`)] })
+      const task = aNewTask({ app, images: [anImage('v1', `registry.example/part-${count}`)] })
       await tasks.accept({ task, closed: neverClosed })
       accepted.unshift(task.id)
     }
@@ -73,13 +59,13 @@ describe('an accepted task', () => {
       EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database());
     END $$`.execute(strict.query)
     await using next = openDatabase(own.settings, () => undefined)
-    await expect(createTaskStore(next).accept({ task: aTask(), closed: neverClosed })).rejects.toThrow(
+    await expect(createTaskStore(next).accept({ task: aNewTask(), closed: neverClosed })).rejects.toThrow(
       'default_transaction_isolation',
     )
   })
 
   test.for(['40001', '40P01', '55P03'])('is tried again after the conflict %s', async (code) => {
-    const task = aTask()
+    const task = aNewTask()
     await run(sql`CREATE SEQUENCE watcher.conflicts`)
     await run(sql`CREATE FUNCTION watcher.conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF nextval('watcher.conflicts') <= 3 THEN RAISE EXCEPTION USING ERRCODE = ${sql.lit(code)}; END IF; RETURN NEW; END $$`)
@@ -101,13 +87,13 @@ describe('tasks that come together', () => {
     Promise.all(together.map((task) => store.accept({ task, closed: neverClosed })))
 
   test('share one round trip, and each supersedes what it would alone', async () => {
-    const earlier = Array.from({ length: 3 }, () => aTask())
+    const earlier = Array.from({ length: 3 }, () => aNewTask())
     await acceptAll(tasks, earlier)
     const { port } = new URL(testDatabase.url)
     await using log = await startStatementLog({ port: Number(port) })
     const connection = { connectionString: Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href }
     await using logged = openDatabase({ ...testDatabase.settings, connection }, () => undefined)
-    const later = [...earlier.map(({ app }) => aTask({ app })), aTask()]
+    const later = [...earlier.map(({ app }) => aNewTask({ app })), aNewTask()]
     const accepted = await acceptAll(createTaskStore(logged), later)
     expect(log.statements).toEqual([expect.stringContaining('accept_tasks')])
     expect(accepted).toMatchObject(
@@ -122,23 +108,23 @@ describe('tasks that come together', () => {
   })
 
   test('for one application are accepted one after another: one survives', async () => {
-    const { app } = aTask()
-    const together = Array.from({ length: 5 }, () => aTask({ app }))
+    const { app } = aNewTask()
+    const together = Array.from({ length: 5 }, () => aNewTask({ app }))
     await acceptAll(tasks, together)
     const { tasks: listed } = await tasks.list({ app })
     expect(listed.map(({ status }) => status)).toEqual(['in progress', ...together.slice(1).map(() => 'cancelled')])
   })
 
   test('do not wait for one of them that has to wait', async () => {
-    const waiting = aTask()
-    const others = Array.from({ length: 3 }, () => aTask())
+    const waiting = aNewTask()
+    const others = Array.from({ length: 3 }, () => aNewTask())
     const [late] = await database.query.transaction().execute(async (transaction) => {
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${waiting.app}, 0))`.execute(transaction)
       const all = [waiting, ...others].map((task) => tasks.accept({ task, closed: neverClosed }))
       // As many as there may be statements at once, each with nothing but one that has to wait.
-      for (const _ of others) all.push(tasks.accept({ task: aTask({ app: waiting.app }), closed: neverClosed }))
+      for (const _ of others) all.push(tasks.accept({ task: aNewTask({ app: waiting.app }), closed: neverClosed }))
       await Promise.all(all.slice(1, 1 + others.length))
-      await tasks.accept({ task: aTask(), closed: neverClosed })
+      await tasks.accept({ task: aNewTask(), closed: neverClosed })
       expect(await tasks.find(waiting.id)).toBeUndefined()
       return all.map((accepted) => ({ accepted }))
     })
@@ -146,7 +132,7 @@ describe('tasks that come together', () => {
   })
 
   test('belong to the replica that accepts them from the beginning', async () => {
-    const task = aTask()
+    const task = aNewTask()
     const owner = crypto.randomUUID()
     const accepted = await tasks.accept({ task, closed: neverClosed, owner })
     const stored = await database.query
@@ -174,9 +160,9 @@ describe('connections for submissions', () => {
     const keyed = await database.query.transaction().execute(async (transaction) => {
       await sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id)
         VALUES (${use.key}, 'jwt', '', ${makeTaskId(new Date())})`.execute(transaction)
-      const waiting = [aTask(), aTask()].map((task) => store.accept({ task, closed: neverClosed, use }))
+      const waiting = [aNewTask(), aNewTask()].map((task) => store.accept({ task, closed: neverClosed, use }))
       await expect.poll(isWaiting, { timeout: 5_000 }).toBe(true)
-      const tasksBeside = [aTask(), aTask(), aTask()]
+      const tasksBeside = [aNewTask(), aNewTask(), aNewTask()]
       await Promise.all(tasksBeside.map((task) => store.accept({ task, closed: neverClosed })))
       for (const { id } of tasksBeside) expect(await tasks.find(id)).toMatchObject({ status: 'in progress' })
       return waiting
@@ -217,7 +203,7 @@ describe('the lock, as the accepting function judges it', () => {
           override_until: overrideUntil === null ? null : inMinutes(overrideUntil),
         }
         await separate.query.updateTable('deploy_lock').set(row).execute()
-        const isAccepted = await store.accept({ task: aTask(), closed }).then(
+        const isAccepted = await store.accept({ task: aNewTask(), closed }).then(
           () => true,
           () => false,
         )
@@ -243,10 +229,10 @@ describe('an Idempotency-Key', () => {
     await using other = openDatabase(testDatabase.settings, () => undefined)
     const stores = [tasks, createTaskStore(other)]
     const use = aUse()
-    const { app } = aTask()
+    const { app } = aNewTask()
     const ids = await Promise.all(
       Array.from({ length: 40 }, async (_, at) => {
-        const task = aTask({ app })
+        const task = aNewTask({ app })
         const acceptance = await stores[at % 2]?.accept({ task, closed: neverClosed, use })
         return acceptance?.kind === 'known' ? acceptance.known.taskId : task.id
       }),
@@ -261,28 +247,28 @@ describe('an Idempotency-Key', () => {
     const day = 86_400_000
     const now = Date.now()
     const always = { from: new Date(now - day), to: new Date(now + day) }
-    await expect(tasks.accept({ task: aTask(), closed: { known: always, intervals: [always] }, use })).rejects.toThrow(
-      'lockdown is active',
-    )
+    await expect(
+      tasks.accept({ task: aNewTask(), closed: { known: always, intervals: [always] }, use }),
+    ).rejects.toThrow('lockdown is active')
     expect(await tasks.findKey(use.key)).toBeUndefined()
-    const task = aTask()
+    const task = aNewTask()
     expect(await knownId(task, use)).toBe(task.id)
   })
 
   test('is forgotten after a day, and then deleted in batches by one replica at a time', async () => {
     const [old, young] = [aUse(), aUse()]
-    const first = aTask()
+    const first = aNewTask()
     await tasks.accept({ task: first, closed: neverClosed, use: old })
-    await tasks.accept({ task: aTask(), closed: neverClosed, use: young })
+    await tasks.accept({ task: aNewTask(), closed: neverClosed, use: young })
     const age = (key: string, hours: number) =>
       run(
         sql`UPDATE watcher.idempotency_keys SET created = now() - make_interval(hours => ${hours}) WHERE key = ${key}`,
       )
     await age(old.key, 23)
-    expect(await knownId(aTask(), old)).toBe(first.id)
+    expect(await knownId(aNewTask(), old)).toBe(first.id)
     await age(old.key, 25)
     expect(await tasks.findKey(old.key)).toBeUndefined()
-    const second = aTask()
+    const second = aNewTask()
     expect(await knownId(second, old)).toBe(second.id)
     expect(await tasks.findKey(old.key)).toMatchObject({ taskId: second.id })
     await run(sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id, created)
@@ -305,15 +291,15 @@ describe('a rollback', () => {
     ['what a rollback has just brought back', ['v1', 'v2', 'v1'], 'v1', undefined],
     ['what failed and never was deployed', ['v1 failed', 'v2'], 'v1', undefined],
   ])('%s', async ([, history, tag, target]) => {
-    const { app } = aTask()
+    const { app } = aNewTask()
     const earlier: string[] = []
     for (const entry of history) {
       const [earlierTag = '', status = 'deployed'] = entry.split(' ')
       earlier.push(
-        await ended(aTask({ app, images: [anImage(earlierTag), anImage('x', 'registry.example/side')] }), status),
+        await ended(aNewTask({ app, images: [anImage(earlierTag), anImage('x', 'registry.example/side')] }), status),
       )
     }
-    const task = aTask({ app, images: [anImage('x', 'registry.example/side'), anImage(tag)] })
+    const task = aNewTask({ app, images: [anImage('x', 'registry.example/side'), anImage(tag)] })
     await tasks.accept({ task, closed: neverClosed })
     expect(await tasks.find(task.id)).toMatchObject(
       target === undefined
@@ -323,10 +309,10 @@ describe('a rollback', () => {
   })
 
   test('is none where only another image of the application was deployed since', async () => {
-    const { app } = aTask()
-    await ended(aTask({ app }), 'deployed')
-    await ended(aTask({ app, images: [anImage('v9', 'registry.example/other')] }), 'deployed')
-    const task = aTask({ app })
+    const { app } = aNewTask()
+    await ended(aNewTask({ app }), 'deployed')
+    await ended(aNewTask({ app, images: [anImage('v9', 'registry.example/other')] }), 'deployed')
+    const task = aNewTask({ app })
     await tasks.accept({ task, closed: neverClosed })
     expect(await tasks.find(task.id)).toMatchObject({ isRollback: false })
   })

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
+import { aNewTask } from '../../test/support/new-task.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
 import { createDeployLockStore } from '../locks/deploy-lock-store.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
-import type { NewTask } from './task.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
-import { makeTaskId } from './task-id.ts'
 import { createTaskStore } from './task-store.ts'
 
 const { database } = await openFileDatabase()
@@ -21,22 +20,6 @@ const aBaseline = {
   operationStartedAtMs: undefined,
   isBeforeCommit: true,
 }
-
-let applications = 0
-const aTask = (change: Partial<NewTask> = {}): NewTask => ({
-  id: makeTaskId(new Date()),
-  app: `app-${++applications}`,
-  author: 'ada',
-  project: 'demo',
-  images: [{ image: 'registry.example/shop', tag: 'v1' }],
-  source: undefined,
-  timeoutSeconds: 900,
-  refresh: true,
-  mayWrite: true,
-  submittedBy: { kind: 'deploy_token', id: null, name: null },
-  readerDigest: undefined,
-  ...change,
-})
 
 async function aReplica(): Promise<string> {
   const id = crypto.randomUUID()
@@ -60,7 +43,7 @@ const eventsOf = async (id: string) =>
 describe('submission', () => {
   test('a stored task reads back as it was given, in progress', async () => {
     const tasks = createTaskStore(database)
-    const task = aTask({ source: { repository: 'https://git.example/shop', sha: 'abc' } })
+    const task = aNewTask({ source: { repository: 'https://git.example/shop', sha: 'abc' } })
     await tasks.accept({ task, closed: neverClosed })
     const { id, app, images, source, timeoutSeconds } = task
     const stored = await tasks.find(id)
@@ -78,8 +61,8 @@ describe('submission', () => {
     { earlier: true, later: false, survives: true },
   ])('a task with credential: $earlier stays when one with credential: $later follows: $survives', async (row) => {
     const tasks = createTaskStore(database)
-    const first = aTask({ mayWrite: row.earlier })
-    const second = aTask({ app: first.app, mayWrite: row.later })
+    const first = aNewTask({ mayWrite: row.earlier })
+    const second = aNewTask({ app: first.app, mayWrite: row.later })
     await tasks.accept({ task: first, closed: neverClosed })
     await tasks.accept({ task: second, closed: neverClosed })
     expect((await tasks.find(first.id))?.status).toBe(row.survives ? 'in progress' : 'cancelled')
@@ -91,10 +74,10 @@ describe('submission', () => {
 
   test('a task of another image leaves an unfinished one alone', async () => {
     const tasks = createTaskStore(database)
-    const first = aTask()
+    const first = aNewTask()
     await tasks.accept({ task: first, closed: neverClosed })
     await tasks.accept({
-      task: aTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }),
+      task: aNewTask({ app: first.app, images: [{ image: 'registry.example/other', tag: 'v1' }] }),
       closed: neverClosed,
     })
     expect((await tasks.find(first.id))?.status).toBe('in progress')
@@ -102,8 +85,8 @@ describe('submission', () => {
 
   test('of twenty tasks submitted at once for one application and image one survives', async () => {
     const tasks = createTaskStore(database)
-    const { app } = aTask()
-    const submitted = Array.from({ length: 20 }, () => aTask({ app }))
+    const { app } = aNewTask()
+    const submitted = Array.from({ length: 20 }, () => aNewTask({ app }))
     await Promise.all(submitted.map((task) => tasks.accept({ task, closed: neverClosed })))
     const { tasks: alive } = await tasks.list({ app, status: 'in progress' })
     expect(alive).toHaveLength(1)
@@ -123,8 +106,8 @@ describe("a lockdown, by the database's clock", () => {
 
   test('refuses a task, says until when, and leaves everything as it was', async () => {
     const tasks = createTaskStore(database)
-    const earlier = aTask()
-    const late = aTask({ app: earlier.app })
+    const earlier = aNewTask()
+    const late = aNewTask({ app: earlier.app })
     await tasks.accept({ task: earlier, closed: neverClosed })
     const refusal = await tasks
       .accept({ task: late, closed: closedFrom((await databaseTime()) - 1_000) })
@@ -140,7 +123,7 @@ describe("a lockdown, by the database's clock", () => {
   test('accepts before it begins and after it has ended', async () => {
     const tasks = createTaskStore(database)
     for (const beginsInMs of [hourMs / 2, -2 * hourMs]) {
-      const task = aTask()
+      const task = aNewTask()
       await tasks.accept({ task, closed: closedFrom((await databaseTime()) + beginsInMs) })
       expect(await tasks.find(task.id)).toMatchObject({ status: 'in progress' })
     }
@@ -153,7 +136,7 @@ describe("a lockdown, by the database's clock", () => {
       schedule: { windows, timeZone: 'UTC' },
       read: createDeployLockStore(database).read,
     })
-    const task = aTask()
+    const task = aNewTask()
     const wrongTime = new Date((await databaseTime()) + days * 24 * hourMs)
     await expect(tasks.accept({ task, closed: closedTimes(wrongTime) })).rejects.toThrow(DeployLockUnknownError)
     expect(await tasks.find(task.id)).toBeUndefined()
@@ -161,13 +144,13 @@ describe("a lockdown, by the database's clock", () => {
 
   test('lets nothing of twenty racing submitters pass once it has begun', async () => {
     const tasks = createTaskStore(database)
-    const { app } = aTask()
+    const { app } = aNewTask()
     const beginsMs = (await databaseTime()) + 1_000
     const limitMs = performance.now() + 20_000
     const submitUntilRefused = async (_: unknown, submitter: number) => {
       for (let accepted = 0; performance.now() < limitMs; accepted += 1) {
         // Half of them wait for one another at the lock of their application, over the beginning.
-        const task = aTask(submitter % 2 === 0 ? { app } : { app: `${app}-${submitter}` })
+        const task = aNewTask(submitter % 2 === 0 ? { app } : { app: `${app}-${submitter}` })
         try {
           await tasks.accept({ task, closed: closedFrom(beginsMs) })
         } catch (error) {
@@ -189,7 +172,7 @@ describe('claims', () => {
   test('of two replicas that claim at once each task has one owner', async () => {
     const tasks = createTaskStore(database)
     const mine = await Promise.all(
-      Array.from({ length: 40 }, () => aTask()).map((task) => tasks.accept({ task, closed: neverClosed })),
+      Array.from({ length: 40 }, () => aNewTask()).map((task) => tasks.accept({ task, closed: neverClosed })),
     )
     expect(mine).toHaveLength(40)
     const owners = [await aReplica(), await aReplica()]
@@ -202,7 +185,7 @@ describe('claims', () => {
   test('a task whose owner has no row any more is claimed with a higher fence, and the old claim writes nothing', async () => {
     const tasks = createTaskStore(database)
     await tasks.claim(await aReplica(), 1000)
-    const task = aTask({ timeoutSeconds: 60 })
+    const task = aNewTask({ timeoutSeconds: 60 })
     await tasks.accept({ task, closed: neverClosed })
     const dead = await aReplica()
     const [before] = await tasks.claim(dead, 1000)
@@ -223,7 +206,7 @@ describe('claims', () => {
   test('progress of many tasks is saved together, each with its events and by its claim', async () => {
     const tasks = createTaskStore(database)
     const owner = await aReplica()
-    const mine = Array.from({ length: 3 }, () => aTask())
+    const mine = Array.from({ length: 3 }, () => aNewTask())
     for (const task of mine) await tasks.accept({ task, closed: neverClosed, owner })
     const claims = mine.map(({ id }, at) => ({ taskId: id, owner, fence: at === 1 ? '7' : '1' }))
     const saved = claims.map((claim, at) =>
@@ -243,7 +226,7 @@ describe('claims', () => {
   test('a task that its owner has lost from memory is claimed by it again', async () => {
     const tasks = createTaskStore(database)
     const owner = await aReplica()
-    const [kept, lost] = [aTask(), aTask()]
+    const [kept, lost] = [aNewTask(), aNewTask()]
     await tasks.accept({ task: kept, closed: neverClosed })
     await tasks.accept({ task: lost, closed: neverClosed })
     await tasks.claim(owner, 1000)
@@ -255,7 +238,7 @@ describe('claims', () => {
 
   test('an end is written once, with its event', async () => {
     const tasks = createTaskStore(database)
-    const task = aTask()
+    const task = aNewTask()
     await tasks.accept({ task, closed: neverClosed })
     const claim = (await tasks.claim(await aReplica(), 1000)).find((one) => one.task.id === task.id)?.claim
     if (!claim) throw new Error('the task was not claimed')
@@ -279,9 +262,9 @@ describe('the list', () => {
   test('filters by every field, newest first, and pages', async () => {
     const tasks = createTaskStore(database)
     const project = `list-${crypto.randomUUID()}`
-    const { app } = aTask()
+    const { app } = aNewTask()
     const submitted = ['a', 'b', 'c'].map((author) =>
-      aTask({ app, project, author, images: [{ image: `registry.example/part-${author}`, tag: 'v1' }] }),
+      aNewTask({ app, project, author, images: [{ image: `registry.example/part-${author}`, tag: 'v1' }] }),
     )
     for (const task of submitted) await tasks.accept({ task, closed: neverClosed })
     const ids = async (filter: Parameters<typeof tasks.list>[0]) =>

@@ -3,11 +3,11 @@ import { Client } from 'pg'
 import type { Actor } from '../../server/audit/record-action.ts'
 import type { NewTask } from '../../server/deployments/task.ts'
 import { DeploymentsLockedError } from '../../server/deployments/task-errors.ts'
-import { makeTaskId } from '../../server/deployments/task-id.ts'
 import { createTaskStore } from '../../server/deployments/task-store.ts'
 import { createDeployLockStore } from '../../server/locks/deploy-lock-store.ts'
 import { neverClosed } from '../../server/locks/judge-deploy-lock.ts'
 import { type DatabaseSettings, openDatabase } from '../../server/storage/database.ts'
+import { aNewTask } from './new-task.ts'
 
 type Race = {
   readonly settings: DatabaseSettings
@@ -44,7 +44,7 @@ export async function raceLock({ settings, url, rounds, limitMs }: Race): Promis
   try {
     for (const deadline = performance.now() + limitMs; total.rounds < rounds && performance.now() < deadline; ) {
       await lock.release(() => neverClosed, somebody)
-      const submitted = Array.from({ length: submitters }, (_, at) => submitSoon(replicas[at % 2], aTask(at)))
+      const submitted = Array.from({ length: submitters }, (_, at) => submitSoon(replicas[at % 2], racingTask(at)))
       await delay(spreadMs / 2)
       const began = performance.now()
       await lock.set({ reason: null, until: null }, somebody)
@@ -80,19 +80,7 @@ async function submitSoon(replica: Replica | undefined, task: NewTask): Promise<
 }
 
 /** Half of them share an application, so that some wait for each other. */
-const aTask = (at: number): NewTask => ({
-  id: makeTaskId(new Date()),
-  app: at < submitters / 2 ? 'shared' : `app-${at}`,
-  author: 'race',
-  project: 'race',
-  images: [{ image: 'registry.example/race', tag: `v${at}` }],
-  source: undefined,
-  timeoutSeconds: 900,
-  refresh: false,
-  mayWrite: true,
-  submittedBy: { kind: 'anonymous', id: null, name: null },
-  readerDigest: undefined,
-})
+const racingTask = (at: number): NewTask => aNewTask(at < submitters / 2 ? { app: 'shared' } : {})
 
 function fail(error: Error): never {
   throw error

@@ -113,7 +113,8 @@ describe('signing in with a browser', () => {
     expect(answer.status).toBe(200)
     expect(location).toContain(`${idp.issuer}/session/end?`)
     expect(new URL(location).searchParams.get('post_logout_redirect_uri')).toBe(`${service.url}/`)
-    expect(new URL(location).searchParams.get('id_token_hint')).toMatch(/^eyJ/)
+    expect(new URL(location).searchParams.get('client_id')).toBe(clientId)
+    expect(location).not.toContain('eyJ') // no token reaches the browser
     expect(browser.cookies(service.url).size).toBe(0)
     browser.setCookie(service.url, 'watcher-session', cookie)
     expect((await sessionOf(browser)).user).toBeNull()
@@ -212,6 +213,7 @@ describe('API callers with an access token', () => {
     ['from the future', () => idp.mintJwt({ ...claimsOf('ada'), iat: nowSeconds() + 3600 }), 'iat'],
     ['not valid yet', () => idp.mintJwt({ ...claimsOf('ada'), nbf: nowSeconds() + 3600 }), 'nbf'],
     ['that is an ID token', () => idp.mintJwt({ ...claimsOf('ada'), at_hash: 'x' }), 'ID token'],
+    ['that is an ID token by its nonce', () => idp.mintJwt({ ...claimsOf('ada'), nonce: 'x' }), 'ID token'],
     ['of a foreign key', async () => idp.mintJwt(claimsOf('ada'), {}, await makeKey('first')), 'not a valid JWT'],
     ['of an unknown key', async () => idp.mintJwt(claimsOf('ada'), {}, await makeKey('other')), 'key of the provider'],
     ['signed with a shared secret', async () => mintJwt(claimsOf('ada'), jwtSecret), 'alg'],
@@ -305,6 +307,14 @@ describe('a user whom the provider does not vouch for any more', () => {
     await letPass(61)
     expect((await browser.change(service.url, '/api/v1/deploy-lock', 'POST')).status).toBe(403)
     expect(await sessionOf(browser)).toMatchObject({ privileged: false, user: { groups: ['developers'] } })
+  })
+
+  test('who has no group any more may not lock after a minute, also where the provider leaves the claim out', async () => {
+    const browser = await signedIn('ada')
+    idp.users.set('ada', { preferred_username: 'ada.l' })
+    await letPass(61)
+    expect((await browser.change(service.url, '/api/v1/deploy-lock', 'POST')).status).toBe(403)
+    expect(await sessionOf(browser)).toMatchObject({ privileged: false, user: { name: 'ada.l', groups: [] } })
   })
 
   test('is asked for with a new access token when the old one has expired', async () => {

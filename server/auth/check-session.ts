@@ -1,5 +1,6 @@
+import { decodeJwt } from 'jose'
 import type { User } from './caller.ts'
-import type { IdentityProvider } from './identity-provider.ts'
+import type { IdentityProvider, ProviderTokens } from './identity-provider.ts'
 import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
@@ -26,8 +27,7 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
 
   async function ask({ id, user }: Session): Promise<User | undefined> {
     const tokens = await sessions.tokensOf(id)
-    const now =
-      tokens && ((await vouchedFor(tokens.accessToken, user)) ?? (await withNewTokens(id, user, tokens.refreshToken)))
+    const now = tokens && ((await vouchedFor(tokens, user)) ?? (await withNewTokens(id, user, tokens)))
     if (now) await sessions.saveUser(id, now)
     return now ?? (await refused(id))
   }
@@ -40,16 +40,20 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
     return undefined
   }
 
-  async function vouchedFor(accessToken: string, user: User): Promise<User | undefined> {
-    const answer = await provider.userOf(accessToken, user)
+  /** What only the ID token says stays as it is there; what was once said elsewhere and is left out now does not. */
+  async function vouchedFor({ accessToken, idToken }: ProviderTokens, { subject }: User): Promise<User | undefined> {
+    const claims = idToken === undefined ? {} : decodeJwt(idToken)
+    const answer = await provider.userOf(accessToken, { subject, claims })
     return answer.kind === 'good' ? answer.user : undefined
   }
 
-  async function withNewTokens(id: string, user: User, refreshToken: string | undefined): Promise<User | undefined> {
-    if (refreshToken === undefined) return undefined
-    const answer = await provider.refresh(refreshToken)
+  async function withNewTokens(id: string, user: User, former: ProviderTokens): Promise<User | undefined> {
+    if (former.refreshToken === undefined) return undefined
+    const answer = await provider.refresh(former.refreshToken)
     if (answer.kind === 'refused') return undefined
-    await sessions.saveTokens(id, answer.tokens)
-    return vouchedFor(answer.tokens.accessToken, user)
+    const { accessToken, refreshToken = former.refreshToken, idToken = former.idToken } = answer.tokens
+    const tokens = { accessToken, refreshToken, idToken }
+    await sessions.saveTokens(id, tokens)
+    return vouchedFor(tokens, user)
   }
 }

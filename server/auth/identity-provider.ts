@@ -12,6 +12,9 @@ export type ProviderTokens = {
   readonly idToken: string | undefined
 }
 
+/** Somebody of whom the provider has said something before. */
+export type KnownUser = { readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
+
 /** The secrets of one sign-in, from its beginning to its end. */
 export type SignInSecrets = { readonly state: string; readonly nonce: string; readonly codeVerifier: string }
 
@@ -117,27 +120,27 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
         return { user: userOfClaims(claims.sub, info, claims), tokens }
       }),
 
-    /** Whose token this is, by the provider's word. A user who is `known` must be the same; what is not said stays. */
-    userOf: (accessToken: string, known?: User): Promise<Answer<{ readonly user: User }>> =>
+    /** Whose token this is, by the provider's word: the user's who is `known`, whose claims count where it has none of its own. */
+    userOf: (accessToken: string, known?: KnownUser): Promise<Answer<{ readonly user: User }>> =>
       ask(async (provider) => {
         const info = await client.fetchUserInfo(provider, accessToken, known?.subject ?? client.skipSubjectCheck)
-        return { user: userOfClaims(info.sub, info, known ?? {}) }
+        return { user: userOfClaims(info.sub, info, known?.claims ?? {}) }
       }),
 
-    /** Gives new tokens for a refresh token. */
+    /** Gives new tokens for a refresh token; a provider may give only some of them anew. */
     refresh: (refreshToken: string): Promise<Answer<{ readonly tokens: ProviderTokens }>> =>
       ask(async (provider) => {
         const answer = await client.refreshTokenGrant(provider, refreshToken)
-        return { tokens: { ...tokensOf(answer), refreshToken: answer.refresh_token ?? refreshToken } }
+        return { tokens: tokensOf(answer) }
       }),
 
     /** Where a browser goes to sign out there too; undefined where the provider has no such place, or does not answer. */
-    async signOutUrl(idToken: string | undefined, returnUrl: string): Promise<URL | undefined> {
+    async signOutUrl(returnUrl: string): Promise<URL | undefined> {
       try {
         const provider = await configuration()
         if (provider.serverMetadata().end_session_endpoint === undefined) return undefined
-        const hint = idToken === undefined ? {} : { id_token_hint: idToken }
-        return client.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnUrl, ...hint })
+        // Without id_token_hint: the address goes through the browser, and no token may (decision 0224).
+        return client.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnUrl })
       } catch (error) {
         if (error instanceof IdentityProviderUnavailableError) return undefined
         throw error

@@ -53,11 +53,20 @@ function claimFault(claims: Readonly<Record<string, unknown>>, { audiences, nowS
   if (typeof claims.sub !== 'string' || claims.sub === '') return 'sub of the access token must be a text'
   if (typeof claims.iat === 'number' && claims.iat > nowSeconds + leewaySeconds)
     return 'iat of the access token lies in the future'
-  // An ID token says who somebody is; it gives no right to call us.
-  if (claims.typ === 'ID' || 'at_hash' in claims || 'c_hash' in claims) return 'an ID token is no access token'
+  if (isIdToken(claims)) return 'an ID token is no access token'
   const named = [claims.aud, claims.azp, claims.client_id].flat()
   if (named.some((name) => typeof name === 'string' && audiences.includes(name))) return undefined
   return 'aud and azp of the access token name somebody else'
+}
+
+/**
+ * An ID token says who somebody is; it gives no right to call us. One of the code flow may show it by its `nonce` alone, which
+ * the access tokens of some providers have too, beside what only these have.
+ */
+function isIdToken(claims: Readonly<Record<string, unknown>>): boolean {
+  if (claims.typ === 'ID' || 'at_hash' in claims || 'c_hash' in claims) return true
+  const isForCalls = claims.typ === 'Bearer' || 'client_id' in claims || scopesOf(claims).length > 0
+  return 'nonce' in claims && !isForCalls
 }
 
 /** `scope` is one text (RFC 9068); some providers say `scp`, as a text or a list. */

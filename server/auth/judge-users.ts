@@ -66,7 +66,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
     if (known && nowMs() < known.untilMs) return caller('oidc', known.user)
-    const answer = await provider.userOf(token, claimed)
+    const answer = await provider.userOf(token, claimed && { subject: claimed.subject, claims: claimed })
     if (answer.kind === 'refused') return rejected('the identity provider does not accept the access token')
     remember(key, answer.user)
     return caller('oidc', answer.user)

@@ -13,7 +13,7 @@ import { renderSignInErrorPage } from './sign-in-error-page.ts'
 
 type Dependencies = {
   readonly signIn: SignIn
-  readonly sessions: Pick<SessionStore, 'tokensOf' | 'find' | 'end'>
+  readonly sessions: Pick<SessionStore, 'find' | 'end'>
   readonly provider: Pick<IdentityProvider, 'signOutUrl'>
   readonly cookies: BrowserCookies
   readonly publicUrl: string | undefined
@@ -110,9 +110,10 @@ export const signInRoutes =
       async (request, reply) => {
         const id = cookies.sessionOf(request)
         cookies.take(request, reply, 'session')
-        const tokens = id !== undefined && (await sessions.find(id)) ? await sessions.tokensOf(id) : undefined
-        if (id !== undefined) await sessions.end(id)
-        const elsewhere = tokens && (await provider.signOutUrl(tokens.idToken, `${addressOf(request)}/`))
+        if (id === undefined) return { location: '/' }
+        const wasSignedIn = (await sessions.find(id)) !== undefined
+        await sessions.end(id)
+        const elsewhere = wasSignedIn ? await provider.signOutUrl(`${addressOf(request)}/`) : undefined
         return { location: elsewhere?.href ?? '/' }
       },
     )

@@ -33,7 +33,12 @@ export const TaskEvent = z
   .meta({ id: 'TaskEvent' })
 export type TaskEvent = z.infer<typeof TaskEvent>
 
-export const TaskEvents = z.object({ events: z.array(TaskEvent) }).meta({
+const MoreTaskEvents = z
+  .number()
+  .optional()
+  .describe('Only where more follow: they come with this as `after`. A page holds 1,000 events.')
+
+export const TaskEvents = z.object({ events: z.array(TaskEvent), next_after: MoreTaskEvents }).meta({
   id: 'TaskEvents',
   examples: [
     {

@@ -11,7 +11,7 @@ import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
 import { TaskNotFoundError } from './deployments/task-errors.ts'
-import { isTaskId } from './deployments/task-id.ts'
+import { parseTaskId } from './deployments/task-id.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { addExplorer } from './explorer/explorer.ts'
 import { createCheckParts } from './health/check-parts.ts'
@@ -89,14 +89,16 @@ export async function composeApi(
     api,
   )
   const requireTask = async (request: FastifyRequest, id: string) => {
-    const task = isTaskId(id) ? await tasks.find(id) : undefined
+    const task = await tasks.find(parseTaskId(id))
     if (!task || !mayRead(request, task)) throw new TaskNotFoundError(id)
+    return task.id
   }
   http.register(
     timelineRoutes({
       events,
       feed,
       requireTask,
+      judgeReaderAgain: auth.judgeReaderAgain,
       places: createStreamPlaces(settings.http.streamsPerClient),
       clientOf: (request) => clientAddress(request, settings.http.trustedProxies.length > 0),
       stopping,

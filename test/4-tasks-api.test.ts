@@ -3,7 +3,9 @@ import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { TaskList } from '../contract/task.ts'
+import { TaskEvents } from '../contract/task-event.ts'
 import { createTestDatabase, type TestDatabase } from './support/database.ts'
+import { readEvents } from './support/event-reader.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask, type Service, startService } from './support/service.ts'
@@ -217,6 +219,48 @@ describe('an accepted task', () => {
     const waits = () => rows.query('SELECT FROM watcher.unindexed_tasks WHERE id = $1', [id])
     await expect.poll(async () => (await waits()).rowCount, { timeout: 5_000 }).toBe(0)
     expect((await found()).map((task) => task.id)).toEqual([id])
+  })
+})
+
+describe('a task whose id is asked for in capital letters', () => {
+  test('is waited for, and tells its events, as by the id that it has', async () => {
+    const { body } = await replica(0).submitTask(aTask({ app: anApp() }), withToken)
+    const { id } = z.object({ id: z.string() }).parse(body)
+    const path = `/api/v1/tasks/${id.toUpperCase()}`
+    const began = performance.now()
+    const waited = replica(1).request(`${path}?wait=30`)
+    const told = readEvents(`${replica(1).url}${path}/events`)
+    expect((await replica(0).request(path, { method: 'DELETE', headers: withToken })).status).toBe(200)
+    expect(await waited).toMatchObject({ status: 200, body: { id, status: 'cancelled' } })
+    const { events, ended } = await told
+    await ended
+    expect([events.at(0)?.kind, events.at(-1)?.kind]).toEqual(['accepted', 'verdict'])
+    expect(performance.now() - began).toBeLessThan(20_000)
+  })
+})
+
+describe('a long timeline', () => {
+  test('is read in pages of a thousand events, and each says where the next one begins', async () => {
+    const { body } = await replica(0).submitTask(aTask({ app: anApp() }), withToken)
+    const { id } = z.object({ id: z.string() }).parse(body)
+    await rows.query(
+      `INSERT INTO watcher.task_events (task_id, kind, detail) SELECT $1, 'note', n::text FROM generate_series(1, 1500) AS n`,
+      [id],
+    )
+    await replica(0).request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })
+    const page = async (after = '') =>
+      TaskEvents.parse((await replica(1).request(`/api/v1/tasks/${id}/events${after}`)).body)
+    await expect.poll(async () => (await page()).events.length, { timeout: 5_000 }).toBe(1000)
+    const first = await page()
+    expect(first.next_after).toBe(first.events.at(-1)?.id)
+    const second = await page(`?after=${first.next_after}`)
+    expect([second.events.at(-1)?.kind, second.next_after]).toEqual(['verdict', undefined])
+  })
+
+  test('is no stream for HEAD, which is answered at once', async () => {
+    const headers = { accept: 'text/event-stream' }
+    const answer = await replica(0).request('/api/v1/events', { method: 'HEAD', headers })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IssuedDeployToken } from '../contract/auth.ts'
 import { TaskList } from '../contract/task.ts'
+import { readEvents } from './support/event-reader.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
@@ -78,6 +79,29 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     const bob = await world.signedIn('bob')
     const headers = { origin: 'https://evil.example', accept: 'text/event-stream' }
     expect((await bob.request(`${world.service.url}/api/v1/events`, { headers })).status).toBe(403)
+  })
+
+  test('a stream ends soon after its reader has signed out, or its credential has expired or was revoked', async () => {
+    const { service } = world
+    const ada = await world.signedIn('ada', ['platform'])
+    const request = { description: 'all', expires: nowSeconds() + 600 }
+    const issued = await ada.change(service.url, '/api/v1/deploy-tokens', 'POST', request)
+    const { id, token } = IssuedDeployToken.parse(await issued.json())
+    const bob = await world.signedIn('bob')
+    const cookie = [...bob.cookies(service.url)].map(([name, value]) => `${name}=${value}`).join()
+    const follow = (headers: Record<string, string>) => readEvents(`${service.url}/api/v1/events`, { headers })
+    const ending = [
+      await follow({ cookie }),
+      await follow({ Authorization: token }),
+      await follow({ Authorization: mintJwt({ exp: nowSeconds() + 2 }, jwtSecret) }),
+    ]
+    const staying = await follow({ Authorization: jwt })
+    expect((await bob.change(service.url, '/auth/logout', 'POST')).status).toBe(200)
+    expect((await ada.change(service.url, `/api/v1/deploy-tokens/${id}`, 'DELETE')).status).toBe(200)
+    await Promise.all(ending.map(({ ended }) => ended))
+    const { id: task } = (await service.submitTask(aTask({ app: 'later' }))).body as { id: string }
+    await expect.poll(() => staying.events.some((event) => event.task_id === task)).toBe(true)
+    staying.close()
   })
 
   test('sessions go on reading while the provider is away', async () => {

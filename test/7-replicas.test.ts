@@ -334,7 +334,7 @@ describe('the stream of events', () => {
     await onA.ended
     const second = await Promise.all(['shop', 'web', 'api'].map((app) => submit(b, { app }, 'v2')))
     for (const id of second) await b.waitForEnd(id)
-    const resumed = await readEvents(`${b.url}/api/v1/events`, onA.events.at(-1)?.id)
+    const resumed = await readEvents(`${b.url}/api/v1/events`, { lastEventId: onA.events.at(-1)?.id })
     // an event gets its place in the order a moment after the task it belongs to has ended
     await vi.waitFor(async () => {
       const { events } = (await b.request('/api/v1/events?after=0')).body as { events: { id: number; kind: string }[] }
@@ -356,17 +356,17 @@ describe('the stream of events', () => {
     expect(reader.events.at(0)).toMatchObject({ kind: 'accepted' })
     expect(reader.events.at(-1)).toMatchObject({ kind: 'verdict', detail: 'deployed' })
     const [, second] = reader.events
-    const resumed = await readEvents(`${a.url}/api/v1/tasks/${id}/events`, second?.id)
+    const resumed = await readEvents(`${a.url}/api/v1/tasks/${id}/events`, { lastEventId: second?.id })
     await resumed.ended
     expect(resumed.events).toEqual(reader.events.slice(2))
-    const over = await readEvents(`${a.url}/api/v1/tasks/${id}/events`, reader.events.at(-1)?.id)
+    const over = await readEvents(`${a.url}/api/v1/tasks/${id}/events`, { lastEventId: reader.events.at(-1)?.id })
     expect(over.status).toBe(204)
   })
 
   test('resets a reader whose position is beyond the newest event, which then misses nothing', async () => {
     await using pair = await twoReplicas()
     const { a, b } = pair
-    const reader = await readEvents(`${a.url}/api/v1/events`, 1_000_000)
+    const reader = await readEvents(`${a.url}/api/v1/events`, { lastEventId: 1_000_000 })
     await expect.poll(() => reader.resets).toEqual([0])
     const id = await submit(b, { app: 'nobody' }, 'v1')
     await b.waitForEnd(id)

@@ -85,6 +85,11 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       reader === undefined || mayRead(reader, task, nowMs()),
 
+    /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
+    async judgeReaderAgain(request: FastifyRequest): Promise<void> {
+      if (request.reader !== undefined) request.reader = await readerOf(request, guard)
+    },
+
     /** Whether a request that reads shows no credential, good or bad, though there is an identity provider. */
     isUnauthenticatedRead: (request: FastifyRequest) =>
       users !== undefined &&

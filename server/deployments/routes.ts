@@ -22,7 +22,7 @@ import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskEndings } from './task-endings.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
-import { isTaskId } from './task-id.ts'
+import { parseTaskId } from './task-id.ts'
 import { taskRecordOf } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
@@ -69,7 +69,7 @@ export const taskRoutes =
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const taskOf = async (id: string): Promise<Task> => {
-      const task = isTaskId(id) ? await tasks.find(id) : undefined
+      const task = await tasks.find(parseTaskId(id))
       if (!task) throw new TaskNotFoundError(id)
       return task
     }
@@ -186,7 +186,7 @@ export const taskRoutes =
         const answered = new AbortController()
         reply.raw.once('close', () => answered.abort())
         // Waiting begins before the first look, so that an end between the two is not missed.
-        const ending = endings.wait(id, wait * 1000, answered.signal)
+        const ending = endings.wait(parseTaskId(id), wait * 1000, answered.signal)
         try {
           const task = await shownTaskOf(request, id)
           if (isFinal(task.status)) return await recordFor(request, task)

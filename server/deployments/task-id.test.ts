@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { isTaskId, makeTaskId } from './task-id.ts'
+import { TaskNotFoundError } from './task-errors.ts'
+import { makeTaskId, parseTaskId } from './task-id.ts'
 
 test('a task id is a UUID of version 7 that begins with its millisecond', () => {
   const id = makeTaskId(new Date(0x0123456789ab))
   expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  expect(isTaskId(id)).toBe(true)
+  expect(parseTaskId(id)).toBe(id)
+  expect(parseTaskId(id.toUpperCase())).toBe(id)
 })
 
 test('two ids of one millisecond differ', () => {
@@ -13,5 +15,5 @@ test('two ids of one millisecond differ', () => {
 })
 
 test.for(['', 'not-a-uuid', '..%2f', 'x'.repeat(36), `${makeTaskId(new Date())}0`])('%j is no task id', (text) =>
-  expect(isTaskId(text)).toBe(false),
+  expect(() => parseTaskId(text)).toThrow(TaskNotFoundError),
 )

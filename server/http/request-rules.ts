@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { acceptsEventStream } from './accepts-event-stream.ts'
 import { parseJsonBody } from './json-body.ts'
 import { judgeHeaderList } from './judge-header-list.ts'
 import { judgeMediaType } from './judge-media-type.ts'
@@ -12,7 +13,7 @@ export function addRequestRules(app: FastifyInstance, publicUrl: string | undefi
   app.addHook('onRequest', async ({ raw, method, headers }) => {
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new RefusedRequestError(fault.status, fault.error)
-    const isGuarded = !readMethods.includes(method) || headers.accept?.includes('text/event-stream')
+    const isGuarded = !readMethods.includes(method) || acceptsEventStream(headers.accept)
     if (isGuarded && isForeignOrigin(headers, publicUrl)) {
       throw new RefusedRequestError(403, 'a page of another origin may not change anything here, nor follow events')
     }

@@ -3,7 +3,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply } from '../../contract/service.ts'
 import { TaskMissing } from '../../contract/task.ts'
-import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
+import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
+import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
+import { acceptsEventStream } from '../http/accepts-event-stream.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
@@ -13,8 +15,10 @@ import type { StreamPlaces } from './stream-places.ts'
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow'>
-  /** Rejects when there is no such task, or none that the request may be shown. */
-  readonly requireTask: (request: FastifyRequest, id: string) => Promise<void>
+  /** Gives the id of a task as it is stored; rejects when there is none, or none that the request may be shown. */
+  readonly requireTask: (request: FastifyRequest, id: string) => Promise<string>
+  /** Judges the credential of an open stream once more; rejects with a {@link CredentialRefusedError}. */
+  readonly judgeReaderAgain: (request: FastifyRequest) => Promise<void>
   readonly places: Pick<StreamPlaces, 'take'>
   readonly clientOf: (request: FastifyRequest) => string | undefined
   /** Aborts when the service begins to stop; open streams end then. */
@@ -23,15 +27,30 @@ type Dependencies = {
 
 const tags = ['events']
 const pageSize = 1_000
+const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
   'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
 
 export const timelineRoutes =
-  ({ events, feed, requireTask, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  ({ events, feed, requireTask, judgeReaderAgain, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
+    /** Where reading is closed: ends a stream whose reader has signed out, or whose credential has expired or was revoked. */
+    const endWhenRefused = (request: FastifyRequest, taskId: string | undefined, end: () => void) => {
+      if (request.reader === undefined) return () => {}
+      const judge = async () => {
+        await judgeReaderAgain(request)
+        if (taskId !== undefined) await requireTask(request, taskId)
+      }
+      const onTrouble = (error: unknown) => {
+        if (error instanceof CredentialRefusedError) end() // and nobody is signed out because something is away
+      }
+      const timer = setInterval(() => void judge().catch(onTrouble), judgedAgainMs)
+      return () => clearInterval(timer)
+    }
+
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
-      if (!wantsStream(request)) return { events: await events.after(after ?? 0, pageSize, taskId) }
+      if (!wantsStream(request)) return pageOf(await events.after(after ?? 0, pageSize + 1, taskId))
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
       // The timeline of one task is told from its beginning, all events from now on.
@@ -44,6 +63,7 @@ export const timelineRoutes =
       reply.hijack()
       const reader = openEventStream(reply.raw, plainHeaders(reply))
       stopping.addEventListener('abort', reader.end)
+      const stopJudging = endWhenRefused(request, taskId, reader.end)
       try {
         if (start > newest) reader.reset(newest)
         const unfollow = await feed.follow(Math.min(start, newest), taskId, (event) => {
@@ -52,6 +72,7 @@ export const timelineRoutes =
         })
         await reader.closed.finally(unfollow)
       } finally {
+        stopJudging()
         stopping.removeEventListener('abort', reader.end)
         reader.end()
         leave()
@@ -92,18 +113,25 @@ export const timelineRoutes =
         },
       },
       async (request, reply) => {
-        await requireTask(request, request.params.id)
-        return answer(request, reply, request.query.after, request.params.id)
+        const id = await requireTask(request, request.params.id)
+        return answer(request, reply, request.query.after, id)
       },
     )
   }
+
+function pageOf(events: readonly TaskEvent[]): TaskEvents {
+  const page = events.slice(0, pageSize)
+  const last = page.at(-1)
+  return { events: page, ...(events.length > pageSize && last ? { next_after: last.id } : {}) }
+}
 
 /** Reconnecting at once would not help. */
 const streamRetrySeconds = 30
 const tooManyStreams = () =>
   new RefusedRequestError(429, 'too many event streams are open', { 'Retry-After': String(streamRetrySeconds) })
 
-const wantsStream = ({ headers }: FastifyRequest) => headers.accept?.includes('text/event-stream') ?? false
+/** HEAD asks what a look would answer: a stream has no end. */
+const wantsStream = ({ method, headers }: FastifyRequest) => method === 'GET' && acceptsEventStream(headers.accept)
 
 function lastEventId({ headers }: FastifyRequest): number | undefined {
   const id = headers['last-event-id']

@@ -38,7 +38,7 @@ export function followEvents(replicas: readonly RunningReplica[]) {
 }
 
 async function openWithin(url: string, after: number): Promise<EventReader | undefined> {
-  return Promise.race([readEvents(url, after).catch(() => undefined), delay(2_000, undefined)])
+  return Promise.race([readEvents(url, { lastEventId: after }).catch(() => undefined), delay(2_000, undefined)])
 }
 
 /** A frozen replica does not end its streams; who hears nothing for a while asks somebody else. */

@@ -11,12 +11,18 @@ export type EventReader = {
   close(): void
 }
 
+type ReadingOptions = { readonly lastEventId?: number | undefined; readonly headers?: Readonly<Record<string, string>> }
+
 /** Reads `text/event-stream` as an EventSource does, but does not come back by itself. */
-export async function readEvents(url: string, lastEventId?: number): Promise<EventReader> {
+export async function readEvents(
+  url: string,
+  { lastEventId, headers = {} }: ReadingOptions = {},
+): Promise<EventReader> {
   const closing = new AbortController()
   const answer = await fetch(url, {
     signal: closing.signal,
     headers: {
+      ...headers,
       accept: 'text/event-stream',
       ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
     },

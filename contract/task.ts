@@ -5,10 +5,14 @@ import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 
 const controlCharacter = /\p{Cc}/u
+/** Year 9999; PostgreSQL and JavaScript both know the time. */
+const lastTimestamp = 253_402_300_799
+const unixSeconds = 'must be a number of Unix seconds'
 
 /** 1 to 255 characters, none of them a control character; blanks alone are nothing. */
 const line = z
   .string()
+  .meta({ minLength: 1 })
   .max(255, 'must be at most 255 characters long')
   .refine((text) => text.trim().length > 0, 'must not be empty')
   .refine((text) => !controlCharacter.test(text), 'must not hold control characters')
@@ -43,7 +47,7 @@ const Source = z
     repository: line,
     sha: line,
     url: line.optional(),
-    committed_at: z.number().nonnegative().optional().describe('Unix seconds'),
+    committed_at: z.number().min(0, unixSeconds).max(lastTimestamp, unixSeconds).optional().describe('Unix seconds'),
   })
   .meta({ id: 'Source' })
 
@@ -58,7 +62,9 @@ export const TaskSubmission = z
     project: line.describe('Project name'),
     images: imagesOfOneTask,
     timeout: z
-      .int('must be a whole number of seconds')
+      .number('must be a whole number of seconds')
+      .refine(Number.isInteger, 'must be a whole number of seconds')
+      .meta({ type: 'integer' })
       .optional()
       .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
     refresh: z.boolean().optional().describe('Ask the delivery controller to look at once; absent: ARGO_REFRESH_APP'),
@@ -159,16 +165,16 @@ const textFilter = z
   .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
   .optional()
 
-/** Year 9999; PostgreSQL and JavaScript both know the time. */
-const lastTimestamp = 253_402_300_799
 const timestampFilter = z
   .string()
-  .regex(/^\d{1,12}(\.\d{1,9})?$/, 'must be a number of Unix seconds')
+  .regex(/^\d{1,12}(\.\d{1,9})?$/, unixSeconds)
   .transform(Number)
-  .refine((seconds) => seconds <= lastTimestamp, 'must be a number of Unix seconds')
+  .refine((seconds) => seconds <= lastTimestamp, unixSeconds)
   .optional()
 
 const largestPage = 1000
+/** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
+const largestOffset = 1e15
 
 /** The query string of the list. Unknown parameters are ignored. */
 export const TaskFilter = z
@@ -188,14 +194,14 @@ export const TaskFilter = z
     to_timestamp: timestampFilter.describe('Created at this moment or before'),
     limit: z
       .string()
-      .regex(/^-?\d{1,15}$/, 'must be a whole number')
+      .regex(/^-?\d+$/, 'must be a whole number')
       .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
       .optional()
       .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
     offset: z
       .string()
-      .regex(/^\d{1,9}$/, 'must be a whole number, 0 or above')
-      .transform(Number)
+      .regex(/^\d+$/, 'must be a whole number, 0 or above')
+      .transform((text) => Math.min(Number(text), largestOffset))
       .optional(),
     cursor: TaskCursor.optional().describe(
       '`next_cursor` of the page before, with the same filters; not with `offset`',

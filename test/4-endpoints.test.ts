@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { knownStatuses } from './support/argo-watcher-client.ts'
-import { aTask } from './support/service.ts'
+import { aTask, startService } from './support/service.ts'
 import { deployToken, startWorld, withToken } from './support/world.ts'
 
 let world: Awaited<ReturnType<typeof startWorld>>
@@ -52,6 +52,16 @@ describe('POST /api/v1/tasks (spec 2.3, 4)', () => {
       status: 406,
       body: { status: 'invalid payload', error: "app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set" },
     })
+  })
+
+  test("takes 'namespace/name' with APPS_IN_ANY_NAMESPACE, and nothing else with a slash", async () => {
+    await using service = await startService({ settings: { APPS_IN_ANY_NAMESPACE: 'true' } })
+    expect((await service.submitTask(aTask({ app: 'team/shop' }))).status).toBe(202)
+    for (const app of ['/shop', 'team/', 'a/b/c', 'a//b', '/'])
+      expect(await service.submitTask(aTask({ app })), app).toMatchObject({
+        status: 406,
+        body: { status: 'invalid payload', error: 'app: must be a name, or a namespace/name' },
+      })
   })
 
   test('caps the timeout at a day and takes the default for 0 and below', async () => {

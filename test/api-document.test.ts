@@ -9,7 +9,7 @@ const Operation = z.object({
   summary: z.string().optional(),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   parameters: z.array(z.object({ name: z.string(), description: z.string().optional() })).default([]),
-  requestBody: z.object({ content: Content }).optional(),
+  requestBody: z.object({ required: z.boolean().default(false), content: Content }).optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: Content.optional() })),
 })
 const Document = z.object({
@@ -86,7 +86,7 @@ describe('the API document (spec 1.6, 4, 7)', () => {
   test('names the errors that any request may get, and those of changes', () => {
     for (const status of ['400', '408', '417', '431', '500'])
       expect([status, ...without(({ responses }) => status in responses)]).toEqual([status])
-    for (const status of ['403', '413', '415'])
+    for (const status of ['403', '406', '413', '415'])
       expect([status, ...without(({ method, responses }) => method === 'get' || status in responses)]).toEqual([status])
     expect(without(({ name, responses }) => !name.includes('{id}') || '404' in responses)).toEqual([])
   })
@@ -103,6 +103,14 @@ describe('the API document (spec 1.6, 4, 7)', () => {
     expect(
       without(({ security = [], responses }) => isOptional(security) || ['401', '403'].some((one) => one in responses)),
     ).toEqual([])
+  })
+
+  test('says what may be left out, and where events stream', () => {
+    const required = operations().flatMap(({ name, requestBody }) => (requestBody?.required ? [name] : []))
+    expect(required.sort()).toEqual(['post /api/v1/deploy-tokens', 'post /api/v1/tasks'])
+    const streams = operations().filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
+    expect(streams.map(({ name }) => name)).toEqual(['get /api/v1/events', 'get /api/v1/tasks/{id}/events'])
+    for (const { parameters } of streams) expect(parameters.map(({ name }) => name)).toContain('last-event-id')
   })
 
   test('marks the deploy token as deprecated in favour of a JWT (spec 9.2)', () => {

@@ -284,6 +284,7 @@ test(`${badInputs.B17} (the first group)`, async () => {
     [-1, 900],
     [0, 900],
     [1e9, 86_400],
+    [2 ** 53, 86_400],
     [7, 7],
   ] as const)
     expect((await accepted(field('timeout', timeout))).timeout).toBe(expected)

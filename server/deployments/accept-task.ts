@@ -105,7 +105,7 @@ const rowOf = ({ task, use }: Submission) => ({
   refresh: task.refresh,
   may_write: task.mayWrite,
   reader_digest: task.readerDigest?.toString('hex'),
-  accepted_text: `accepted from ${task.author} ${task.mayWrite ? 'with' : 'without'} a credential: ${imagesText(task)}`,
+  accepted_text: `accepted from ${task.author}: ${imagesText(task)}`,
   audited_text: `${task.app}: ${imagesText(task)}`,
   actor_kind: task.submittedBy.kind,
   actor: task.submittedBy.id,

@@ -41,6 +41,23 @@ async function stored(tasks: readonly Stored[]): Promise<void> {
 
 const newProject = () => `project-${crypto.randomUUID()}`
 
+test('a bound between two milliseconds is kept', async () => {
+  const project = newProject()
+  await stored([{ project }])
+  await sql`UPDATE watcher.tasks SET created = '2026-01-01T00:00:00.854Z' WHERE project = ${project}`.execute(
+    database.query,
+  )
+  const at = Date.UTC(2026, 0) / 1000
+  const found = async (filter: TaskFilter) =>
+    (await createTaskStore(database).list({ project, ...filter })).tasks.length
+  expect([
+    await found({ to_timestamp: at + 0.8536 }),
+    await found({ from_timestamp: at + 0.8536 }),
+    await found({ to_timestamp: at + 0.854 }),
+    await found({ from_timestamp: at + 0.854 }),
+  ]).toEqual([0, 1, 1, 0])
+})
+
 describe('paging by cursor', () => {
   async function pages(filter: TaskFilter, between: () => Promise<void> = async () => undefined) {
     const tasks = createTaskStore(database)

@@ -43,8 +43,10 @@ type Dependencies = {
 export const createCheckSubmission =
   ({ appsInAnyNamespace }: Pick<SubmissionSettings, 'appsInAnyNamespace'>) =>
   ({ app }: TaskSubmission): void => {
-    if (app.includes('/') && !appsInAnyNamespace)
+    if (!app.includes('/')) return
+    if (!appsInAnyNamespace)
       throw new InvalidSubmissionError("app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set")
+    if (!/^[^/]+\/[^/]+$/.test(app)) throw new InvalidSubmissionError('app: must be a name, or a namespace/name')
   }
 
 /** The task of a submission that comes once more with its Idempotency-Key. @throws {IdempotencyKeyUsedError} */

@@ -43,4 +43,5 @@ const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')
 
-const timestamp = (seconds: number) => sql<Date>`to_timestamp(${seconds}::double precision)::timestamptz(3)`
+/** To the microsecond: a bound between two milliseconds is one. */
+const timestamp = (seconds: number) => sql<Date>`to_timestamp(${seconds}::double precision)`

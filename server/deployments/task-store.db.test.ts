@@ -49,9 +49,7 @@ describe('submission', () => {
     const stored = await tasks.find(id)
     expect(stored).toMatchObject({ id, app, images, source, timeoutSeconds, status: 'in progress' })
     expect(Math.abs(Number(stored?.deadline) - Number(stored?.created) - 900_000)).toBeLessThan(50)
-    expect(await eventsOf(id)).toEqual([
-      { kind: 'accepted', detail: 'accepted from ada with a credential: registry.example/shop:v1' },
-    ])
+    expect(await eventsOf(id)).toEqual([{ kind: 'accepted', detail: 'accepted from ada: registry.example/shop:v1' }])
   })
 
   test.for([

@@ -1,5 +1,11 @@
-type Answer = { description: string; content?: Record<string, { schema: object }> }
-type Operation = { security?: object[]; responses?: Record<string, Answer> }
+type Schema = { readonly type?: string; readonly anyOf?: readonly Schema[]; readonly examples?: readonly string[] }
+type Content = Record<string, { schema: Schema | { readonly $ref: string } }>
+type Answer = { description: string; content?: Content }
+type Operation = {
+  security?: object[]
+  requestBody?: { required?: boolean; content: Content }
+  responses?: Record<string, Answer>
+}
 type Document = { readonly paths?: Record<string, Record<string, Operation>> }
 
 /** What an answer means, wherever it is given. */
@@ -27,7 +33,7 @@ const meanings: Record<string, string> = {
 
 /** Given before any route is asked, or whatever the route. */
 const ofEveryRequest = ['400', '408', '417', '431', '500']
-const ofEveryChange = ['403', '413', '415']
+const ofEveryChange = ['403', '406', '413', '415']
 
 const readers = [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }]
 
@@ -48,9 +54,18 @@ function complete(method: string, operation: Operation): void {
     responses[status] ??= { description: unsaid, content: errorContent }
   for (const [status, answer] of Object.entries(responses))
     if (answer.description === unsaid) answer.description = meanings[status] ?? unsaid
+  const stream = responses['200']?.content?.['text/event-stream']
+  if (stream) stream.schema = streamSchema
+  if (operation.requestBody && mayBeNull(operation.requestBody.content)) operation.requestBody.required = false
   operation.responses = responses
   if ('401' in responses) operation.security ??= readers
 }
+
+/** A body that may be null may as well be left out. */
+const mayBeNull = (content: Content) =>
+  Object.values(content).some(({ schema }) => 'anyOf' in schema && schema.anyOf?.some(({ type }) => type === 'null'))
+
+const streamSchema: Schema = { type: 'string', examples: ['id: 1042\ndata: {"id":1042,"kind":"verdict", …}\n\n'] }
 
 /** What the generator writes where a route says nothing. */
 const unsaid = 'Default Response'

@@ -37,6 +37,7 @@ function ruleOf({ code, expected, input, path }: Issue, part: RequestPart): stri
   if (code !== 'invalid_type') return undefined
   if (part === 'body' && (path ?? []).length === 0) return 'body must be a JSON object'
   if (input === undefined) return 'is required'
+  if (part === 'querystring' && Array.isArray(input)) return 'must be given once'
   return `must be ${kinds[String(expected)] ?? String(expected)}`
 }
 

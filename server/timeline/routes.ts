@@ -32,6 +32,13 @@ const refusals = { 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 429: Error
 const stream =
   'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
 
+const StreamHeaders = z.looseObject({
+  'last-event-id': z
+    .string()
+    .optional()
+    .describe('For a stream: go on after this event; what is no id counts for nothing'),
+})
+
 export const timelineRoutes =
   ({ events, feed, requireTask, judgeReaderAgain, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
@@ -87,6 +94,8 @@ export const timelineRoutes =
           tags,
           summary: 'Events of all tasks, in the order of their ids',
           description: stream,
+          produces: ['application/json', 'text/event-stream'],
+          headers: StreamHeaders,
           querystring: EventsAfter,
           response: { 200: TaskEvents, ...refusals },
         },
@@ -102,6 +111,8 @@ export const timelineRoutes =
           tags,
           summary: 'The timeline of a task',
           description: stream,
+          produces: ['application/json', 'text/event-stream'],
+          headers: StreamHeaders,
           params: z.object({ id: z.string() }),
           querystring: EventsAfter,
           response: {

@@ -100,6 +100,7 @@ const someOf = (parameters: readonly Parameter[]): fc.Arbitrary<Header[]> =>
 function validParameter({ name, schema }: Parameter): fc.Arbitrary<unknown> {
   if (name === 'wait') return fc.constant('1')
   if (name === 'idempotency-key') return fc.oneof(fc.constantFrom('once', 'twice'), validValue(schema))
+  if (name === 'last-event-id') return fc.oneof(fc.nat(), fc.constant('no id'))
   return name.endsWith('_timestamp') ? fc.nat() : validValue(schema)
 }
 

@@ -227,3 +227,35 @@ describe('the audit', () => {
     }
   })
 })
+
+test.for([
+  [
+    'its table is gone',
+    'ALTER TABLE watcher.deploy_lock RENAME TO gone',
+    'ALTER TABLE watcher.gone RENAME TO deploy_lock',
+  ],
+  ['its row is gone', 'DELETE FROM watcher.deploy_lock', 'INSERT INTO watcher.deploy_lock DEFAULT VALUES'],
+] as const)(
+  'while it cannot be read (%s) no task is accepted, and everything about it is 503 (product §4)',
+  async (row) => {
+    const [, spoil, mend] = row
+    const { service, database } = world
+    await database.query(spoil)
+    try {
+      const error = { error: 'the deploy lock cannot be read, so no task is accepted' }
+      for (const answer of [
+        await service.submitTask(),
+        await service.request(path),
+        await service.request(`${path}/details`),
+      ]) {
+        expect(answer).toMatchObject({ status: 503, body: error })
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      for (const change of [await set(ada), await release(ada)])
+        expect([change.status, await change.json()]).toEqual([503, error])
+    } finally {
+      await database.query(mend)
+    }
+    expect((await service.submitTask()).status).toBe(202)
+  },
+)

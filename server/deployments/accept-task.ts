@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
 import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Interval } from '../locks/lockdown-times.ts'
 import { storedLockOf } from '../locks/stored-lock.ts'
@@ -49,7 +50,7 @@ const anyPatience = sql`NULL`
  *   (decision 0222). Who waits for somebody does so on one of `database`.
  *
  * It rejects with a DeploymentsLockedError if the task would have been created in a closed time, and with a
- * DeployLockUnknownError if outside of the times that are known.
+ * DeployLockUnknownError if outside of the times that are known, and with a DeployLockUnreadableError if it cannot be read.
  */
 export function createAcceptTask(
   database: Database,
@@ -141,9 +142,12 @@ function acceptancesOf(
   })
 }
 
-/** A lock that refused says by what; anything else stays as it is. */
+/** A lock that refused says by what, one that cannot be read that it is the lock; anything else stays as it is. */
 function refusalOf(error: unknown, closed: ClosedTimes): unknown {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'WL001' || !('detail' in error)) return error
+  if (!(error instanceof Error) || !('code' in error)) return error
+  // The one row that the function must find is the lock's.
+  if (error.code === 'P0002' || error.message.includes('deploy_lock')) return lockErrorOf(error)
+  if (error.code !== 'WL001' || !('detail' in error)) return error
   const { at, lock } = JSON.parse(String(error.detail))
   try {
     return new DeploymentsLockedError(judgeDeployLock(new Date(at), closed, storedLockOf(lock)).retryAfterSeconds)

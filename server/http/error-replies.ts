@@ -9,6 +9,7 @@ import {
   TaskOverError,
 } from '../deployments/task-errors.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
+import { DeployLockUnreadableError } from '../locks/deploy-lock-unreadable-error.ts'
 import { isDatabaseUnreachable } from '../storage/database-unreachable.ts'
 import { echo, joinFaults } from './error-text.ts'
 import { InvalidRequestError, RefusedRequestError } from './request-errors.ts'
@@ -39,6 +40,8 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof SearchTooSlowError) return { status: 503, body: { error: error.message } }
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
+  if (error instanceof DeployLockUnreadableError)
+    return { status: 503, headers: { 'Retry-After': String(databaseRetrySeconds) }, body: { error: error.message } }
   if (error instanceof CredentialRefusedError) return unauthorized(error)
   if (error instanceof NotPrivilegedError) return { status: 403, body: { error: joinFaults([error.message]) } }
   if (error instanceof IdentityProviderUnavailableError) return providerUnavailable(error)

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
+import { lockErrorOf } from './deploy-lock-unreadable-error.ts'
 import { type ClosedTimes, isSetAt, windowAt } from './judge-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
@@ -15,7 +16,7 @@ export function createDeployLockStore({ query, settings }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */
     async read(): Promise<{ at: Date; stored: StoredLock }> {
-      const { at, ...row } = await selected(query).executeTakeFirstOrThrow()
+      const { at, ...row } = await selected(query)
       return { at, stored: storedLockOf(row) }
     },
 
@@ -28,7 +29,7 @@ export function createDeployLockStore({ query, settings }: Database) {
     set: ({ reason, until }: LockRequest, actor: Actor): Promise<'set' | 'past'> =>
       query.transaction().execute(async (transaction) => {
         await takeTurn(transaction)
-        const { at, ...row } = await selected(transaction).executeTakeFirstOrThrow()
+        const { at, ...row } = await selected(transaction)
         if (until && until <= at) return 'past'
         const stored = storedLockOf(row)
         const since = isSetAt(at, stored) ? stored.since : at
@@ -46,7 +47,7 @@ export function createDeployLockStore({ query, settings }: Database) {
     release: (closedTimes: (around: Date) => ClosedTimes, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
         await takeTurn(transaction)
-        const { at } = await selected(transaction).executeTakeFirstOrThrow()
+        const { at } = await selected(transaction)
         const window = windowAt(closedTimes(at), at)
         const overrideUntil = window ? new Date(at.getTime() + overrideMs) : null
         await write(transaction, {
@@ -67,13 +68,24 @@ export function createDeployLockStore({ query, settings }: Database) {
    * them go first, for ever. Looks are not kept waiting.
    */
   async function takeTurn(transaction: Kysely<Schema>): Promise<void> {
-    await sql`LOCK TABLE ${sql.id(settings.schema, 'deploy_lock')} IN EXCLUSIVE MODE`.execute(transaction)
+    await sql`LOCK TABLE ${sql.id(settings.schema, 'deploy_lock')} IN EXCLUSIVE MODE`
+      .execute(transaction)
+      .catch(explain)
   }
 }
 export type DeployLockStore = ReturnType<typeof createDeployLockStore>
 
 const selected = (query: Kysely<Schema>) =>
-  query.selectFrom('deploy_lock').selectAll().select(sql<Date>`clock_timestamp()`.as('at'))
+  query
+    .selectFrom('deploy_lock')
+    .selectAll()
+    .select(sql<Date>`clock_timestamp()`.as('at'))
+    .executeTakeFirstOrThrow()
+    .catch(explain)
+
+const explain = (error: unknown): never => {
+  throw lockErrorOf(error)
+}
 
 const write = (query: Kysely<Schema>, stored: StoredLock) =>
   query

@@ -21,16 +21,27 @@ test(threats.T33, async () => {
   const before = await residentMiB()
   const head = 'POST /api/v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
   const announced = await streamWithoutEnd(port, `${head}Content-Length: 1073741824\r\n\r\n`)
-  const chunked = await streamWithoutEnd(port, `${head}Transfer-Encoding: chunked\r\n\r\n40000000\r\n`)
+  const chunks = 'Transfer-Encoding: chunked\r\n\r\n40000000\r\n'
+  const chunked = await streamWithoutEnd(port, `${head}${chunks}`)
+  // Refused before anybody looks at a body: neither is that read on.
+  const noJson = await streamWithoutEnd(port, `${head.replace('application/json', 'text/plain')}${chunks}`)
+  const nowhere = await streamWithoutEnd(port, `POST /api/nope HTTP/1.1\r\nHost: x\r\n${chunks}`)
+  const read = await streamWithoutEnd(port, `GET /api/v1/tasks HTTP/1.1\r\nHost: x\r\n${chunks}`)
   const grownMiB = (await residentMiB()) - before
   console.info(
     'T33: closed after ms',
-    [announced, chunked].map((one) => Math.round(one.closedAfterMs)),
+    [announced, chunked, noJson, nowhere, read].map((one) => Math.round(one.closedAfterMs)),
     'MiB more',
     grownMiB,
   )
-  for (const { answer, closedAfterMs } of [announced, chunked]) {
-    expect(answer).toMatch(/^(?:HTTP\/1\.1 413 |$)/) // who goes on sending may lose the answer with the connection
+  for (const [{ answer, closedAfterMs }, expected] of [
+    [announced, '413'],
+    [chunked, '413'],
+    [noJson, '415'],
+    [nowhere, '404'],
+    [read, '200'],
+  ] as const) {
+    expect(answer).toMatch(new RegExp(`^(?:HTTP/1\\.1 ${expected} |$)`)) // who goes on sending may lose the answer
     expect(closedAfterMs).toBeLessThan(10_000) // 1 s is what we promise
   }
   expect(grownMiB).toBeLessThan(80) // 8

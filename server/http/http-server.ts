@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
@@ -65,6 +66,9 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
   answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (!raw.complete && isLong(raw)) reply.header('Connection', 'close')
+  })
   app.addHook('onResponse', async (request, reply) => {
     const level = request.method === 'GET' && reply.statusCode < 400 ? 'debug' : 'info'
     request.log[level]({ req: request, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
@@ -78,6 +82,10 @@ function answerError(error: FastifyError, request: FastifyRequest, reply: Fastif
   if (status === 500) request.log.error({ err: error, req: request }, 'unexpected error')
   reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
+
+/** A body that may be larger than any we take: after an answer that did not wait for it, nobody reads on. */
+const isLong = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > largestBody
 
 function answerNothing(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' })

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { targetPath } from './target-path.ts'
 
 /** Inline styles are allowed because the UI kit and the API explorer write them; scripts are not. */
 const contentSecurityPolicy = [
@@ -34,6 +35,6 @@ const securityHeaders = {
 export function addSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ url }, reply) => {
     reply.headers(securityHeaders)
-    if (url.startsWith('/api/')) reply.header('Cache-Control', 'no-store')
+    if (targetPath(url).startsWith('/api/')) reply.header('Cache-Control', 'no-store')
   })
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { echo } from './error-text.ts'
 import { createKnownRoutes } from './known-routes.ts'
 import { RefusedRequestError } from './request-errors.ts'
+import { targetPath } from './target-path.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -29,7 +30,7 @@ export function answerUnknownRequests(app: FastifyInstance, answerPage: AnswerPa
   app.setNotFoundHandler((request, reply) => answer(request, reply))
 
   function answer(request: FastifyRequest, reply: FastifyReply): unknown {
-    const path = request.url.split('?', 1)[0] ?? ''
+    const path = targetPath(request.url)
     const allowed = routes.methodsAt(path)
     const exists = !absent.methodsAt(path).includes(request.method)
     if (allowed.length > 0 && !allowed.includes(request.method) && exists)

@@ -259,6 +259,16 @@ describe('API callers with an access token', () => {
     expect(await isLocked()).toBe(false)
   })
 
+  test('a user sets the lock whatever other good credential comes with his', async () => {
+    const token = await idp.issueJwt(claimsOf('ada'))
+    for (const beside of [
+      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      { Authorization: mintJwt({ exp: 9e9, sub: 'ci' }, jwtSecret) },
+    ])
+      for (const method of ['POST', 'DELETE'])
+        expect((await lock({ ...withAccessToken(token), ...beside }, method)).status).toBe(200)
+  })
+
   test('a bad access token is refused beside a good deploy token', async () => {
     const headers = { ...withAccessToken('invented'), 'Watcher-Deploy-Token': 'token-of-this-test' }
     expect(await service.submitTask(aTask(), headers)).toMatchObject({ status: 401 })

@@ -3,6 +3,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttpBrowser, type HttpBrowser } from './support/http-browser.ts'
 import { reserveIdentityProvider, type TestIdentityProvider } from './support/identity-provider.ts'
+import { rawExchange } from './support/raw-exchange.ts'
 import { type Service, startService } from './support/service.ts'
 import { badInputs, threats } from './threats/rows.ts'
 
@@ -147,6 +148,15 @@ describe(`${threats.T27} (${badInputs.B36})`, () => {
     expect(text).toContain('The cause is not known')
     expect(text).not.toMatch(/script|evil/)
   })
+
+  test.for(['a b', '[', 'x:99999', '%zz', '127.0.0.1:x'])(
+    'a callback that asks for the host %j is 400',
+    async (host) => {
+      const request = `GET /auth/callback?code=x&state=y HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+      const answer = await rawExchange(Number(new URL(service.url).port), request)
+      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"header Host is no host"/s)
+    },
+  )
 
   test('a callback counts once, also with the cookie that it came with', async () => {
     const browser = createHttpBrowser()

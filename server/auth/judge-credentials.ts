@@ -4,9 +4,13 @@ import { isSameSecret } from './deploy-token.ts'
 import { judgeJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
-export type CredentialJudgement =
-  | { readonly kind: 'caller'; readonly caller: Caller }
-  | { readonly kind: 'refused'; readonly reason: string }
+type Refused = { readonly kind: 'refused'; readonly reason: string }
+export type CredentialJudgement = { readonly kind: 'caller'; readonly caller: Caller } | Refused
+
+/** `beside`: whom the other credentials of the request stand for. */
+type RequestJudgement =
+  | { readonly kind: 'caller'; readonly caller: Caller; readonly beside: readonly Caller[] }
+  | Refused
 
 /** Credentials that somebody else must be asked about. Each judge answers with a caller, or with why there is none. */
 export type CredentialJudges = {
@@ -30,7 +34,7 @@ export async function judgeCredentials(
   settings: AuthSettings,
   nowSeconds: number,
   judges: CredentialJudges,
-): Promise<CredentialJudgement> {
+): Promise<RequestJudgement> {
   const { authorization, accessToken, deployTokens, session } = presented
   for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
   const fault = deployTokenFault(deployTokens, settings.deployToken?.())
@@ -47,9 +51,9 @@ export async function judgeCredentials(
     if (judgement) callers.push(judgement.caller)
   }
   if (deployTokens.length > 0) callers.push({ kind: 'deploy_token' })
-  const [speaker] = callers
-  if (speaker) return { kind: 'caller', caller: speaker }
-  return settings.requireCredential ? noneGiven(judges) : { kind: 'caller', caller: anonymous }
+  const [speaker, ...beside] = callers
+  if (speaker) return { kind: 'caller', caller: speaker, beside }
+  return settings.requireCredential ? noneGiven(judges) : { kind: 'caller', caller: anonymous, beside }
 }
 
 function deployTokenFault(presented: readonly string[], expected: string | undefined): string | undefined {
@@ -85,11 +89,11 @@ async function judgeAccess(token: string, { accessToken }: CredentialJudges): Pr
   return accessToken?.(token) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
 }
 
-export function rejected(rule: string): CredentialJudgement {
+export function rejected(rule: string): Refused {
   return { kind: 'refused', reason: `credential rejected: ${rule}` }
 }
 
-function noneGiven({ session }: CredentialJudges): CredentialJudgement {
+function noneGiven({ session }: CredentialJudges): Refused {
   const ways = 'the deploy token in the header WATCHER_DEPLOY_TOKEN or a JWT in the header Authorization'
   const signIn = session ? ', or sign in' : ''
   return { kind: 'refused', reason: `no credential was given: send ${ways}${signIn}` }

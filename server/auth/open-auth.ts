@@ -52,12 +52,11 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     session,
   })
   const identify = createIdentifyCaller(settings, judges, nowSeconds)
-  const identifyUser = createIdentifyCaller({ ...settings, requireCredential: false }, judges, nowSeconds)
   const sessionIdOf = (request: FastifyRequest) => users?.cookies.sessionOf(request)
 
   /** The user who calls, with the right to change something. Throws as below, also for a credential without a user. */
   const requireUser = async (request: FastifyRequest): Promise<Actor> => {
-    const caller = await identifyUser(carrierOf(request, sessionIdOf(request)))
+    const caller = await identify(carrierOf(request, sessionIdOf(request)), 'user')
     if (caller.kind !== 'session' && caller.kind !== 'oidc') {
       const fault = caller.kind === 'anonymous' ? 'no credential was given' : 'credential rejected: it is not a user'
       throw new CredentialRefusedError(`${fault}: sign in, or send an access token in the header Oidc-Authorization`)

@@ -72,7 +72,7 @@ export const signInRoutes =
       },
       async (request, reply) => {
         const callback = new URL(`${addressOf(request)}/auth/callback`)
-        callback.search = request.url.slice('/auth/callback'.length)
+        callback.search = URL.parse(request.url, callback.href)?.search ?? ''
         const ended = await signIn.finish(cookies.signInOf(request), callback, cookies.sessionOf(request))
         cookies.take(request, reply, 'sign-in')
         if (ended.kind === 'failed') return fail(reply, ended.reason, ended.back)

@@ -1,16 +1,22 @@
 import { compose } from './compose.ts'
 import { readSettings, SettingsError } from './settings.ts'
 import { surviveStrayErrors } from './stray-errors.ts'
+import { surroundingsFault } from './surroundings-fault.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
 const configurationError = 78
 /** Draining, requests under way and owned work get this long together. */
 const stopLimitMs = 25_000
 
-function exitForSettings(error: unknown): never {
-  if (!(error instanceof SettingsError)) throw error
-  console.error(`deployment-watcher: ${error.message}`)
-  process.exit(configurationError)
+function exitFor(error: unknown): never {
+  if (error instanceof SettingsError) {
+    console.error(`deployment-watcher: ${error.message}`)
+    process.exit(configurationError)
+  }
+  const reason = surroundingsFault(error)
+  if (reason === undefined) throw error // a mistake of ours, of which the stack tells most
+  console.error(`deployment-watcher: the start failed: ${reason}`)
+  process.exit(1)
 }
 
 async function start() {
@@ -18,7 +24,7 @@ async function start() {
     const { settings, warnings } = readSettings(process.env)
     return await compose(settings, warnings)
   } catch (error) {
-    return exitForSettings(error)
+    return exitFor(error)
   }
 }
 

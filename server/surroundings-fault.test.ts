@@ -1,0 +1,42 @@
+import { mkdir } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { Client, DatabaseError } from 'pg'
+import { expect, test } from 'vitest'
+import { surroundingsFault } from './surroundings-fault.ts'
+
+const faultOf = async (doing: () => Promise<unknown>) =>
+  doing().then(
+    () => 'nothing is wrong',
+    (error: unknown) => surroundingsFault(error),
+  )
+const connect = (address: string) => new Client({ connectionString: address, connectionTimeoutMillis: 2_000 }).connect()
+const listen = (port: number, host: string) =>
+  new Promise((resolve, reject) =>
+    createServer()
+      .on('error', reject)
+      .listen(port, host, () => resolve(undefined)),
+  )
+
+test('a start that fails for its surroundings says so in one line', async () => {
+  expect(await faultOf(() => connect('postgres://127.0.0.1:1/watcher'))).toBe(
+    'the database cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+  )
+  expect(await faultOf(() => connect('postgres://no.such.host.invalid/watcher'))).toMatch(
+    /^(the database cannot be reached: )?getaddrinfo (ENOTFOUND|EAI_AGAIN) no\.such\.host\.invalid$/,
+  )
+  expect(await faultOf(() => listen(0, '192.0.2.1'))).toMatch(/^listen EADDRNOTAVAIL/)
+  expect(await faultOf(() => mkdir('/dev/null/x'))).toMatch(/^ENOTDIR/)
+  const caused = async () => {
+    throw new Error('could not be migrated', {
+      cause: await connect('postgres://127.0.0.1:1/a').catch((error) => error),
+    })
+  }
+  expect(await faultOf(caused)).toContain('ECONNREFUSED')
+  const refused = new DatabaseError('password authentication failed for user "watcher"', 1, 'error')
+  expect(surroundingsFault(refused)).toBe('the database refused: password authentication failed for user "watcher"')
+})
+
+test('an error of our own is none of them', () => {
+  expect(surroundingsFault(new TypeError('x is not a function'))).toBeUndefined()
+  expect(surroundingsFault('thrown')).toBeUndefined()
+})

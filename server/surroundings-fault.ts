@@ -1,0 +1,15 @@
+import { DatabaseError } from 'pg'
+import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
+
+/** What is wrong around us, in one line; undefined for an error of our own. It names addresses and files, and no secret. */
+export function surroundingsFault(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error.cause !== undefined) return surroundingsFault(error.cause)
+  const [first = error] = error instanceof AggregateError ? error.errors : [error] // one for each address of a host
+  const text = first instanceof Error ? first.message : String(first)
+  // What listens or opens a file says by its `syscall` that it does; a connection is to the database.
+  const isOurs = 'syscall' in error && error.syscall !== 'connect'
+  if (!isOurs && isDatabaseUnreachable(error)) return `the database cannot be reached: ${text}`
+  if (error instanceof DatabaseError) return `the database refused: ${text}`
+  return 'code' in error && 'syscall' in error ? text : undefined
+}

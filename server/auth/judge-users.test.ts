@@ -65,6 +65,15 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
     expect(await judge(token)).toEqual(['developers'])
   })
 
+  test('that the provider refused is not asked about again for ten seconds', async () => {
+    const before = calls()
+    for (let turn = 0; turn < 5; turn++) expect(await judge('opaque-and-invented')).toBe('refused')
+    expect(calls()).toBe(before + 1)
+    passedMs = 11_000
+    expect(await judge('opaque-and-invented')).toBe('refused')
+    expect(calls()).toBe(before + 2)
+  })
+
   test('is asked about once a minute, and not at all for reading', async () => {
     const token = await idp.issueJwt(claims())
     const before = calls()

@@ -18,6 +18,8 @@ type Dependencies = {
 }
 
 const rememberedMs = 60_000
+/** Whoever sends the same bad token again and again does not make us ask as often. */
+const refusalRememberedMs = 10_000
 const mostRemembered = 1_000
 const longestToken = 16_384
 
@@ -31,7 +33,7 @@ type UserJudges = Judges & {
 /** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
 export function createUserJudges(dependencies: Dependencies): UserJudges {
   const { settings, provider, keys, sessions, checkSession, nowMs } = dependencies
-  const remembered = new Map<string, { readonly user: User; readonly untilMs: number }>()
+  const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
 
   return {
     accessToken: (token) => judgeToken(token, 'ask'),
@@ -65,25 +67,27 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   async function askAbout(token: string, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
-    if (known && nowMs() < known.untilMs) return caller('oidc', known.user)
+    if (known && nowMs() < known.untilMs) return known.judgement
     const answer = await provider.userOf(token, claimed && { subject: claimed.subject, claims: claimed })
-    if (answer.kind === 'refused') return rejected('the identity provider does not accept the access token')
-    remember(key, answer.user)
-    return caller('oidc', answer.user)
+    const judgement = answer.kind === 'refused' ? notAccepted : caller('oidc', answer.user)
+    remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
+    return judgement
   }
 
-  function remember(key: string, user: User): void {
+  function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
     const now = nowMs()
     for (const [other, { untilMs }] of remembered) {
       if (untilMs <= now || remembered.size >= mostRemembered) remembered.delete(other)
     }
-    remembered.set(key, { user, untilMs: now + rememberedMs })
+    remembered.set(key, { judgement, untilMs: now + forMs })
   }
 }
 
 /** Whether its user was removed since could not be found out before it expires (decision 0212). */
 const notForUserInfo =
   'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
+
+const notAccepted = rejected('the identity provider does not accept the access token')
 
 const expired = rejected('the session has expired: sign in again')
 

@@ -154,7 +154,9 @@ function measure(
     isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
     streamState: () => streamState().state,
     isJwtSecretWeak: () =>
-      Buffer.byteLength(settings.auth.jwtSecret?.() ?? 'x'.repeat(weakSecretBytes)) < weakSecretBytes,
+      [settings.auth.jwtSecret?.(), settings.auth.jwtSecretPrevious?.()].some(
+        (secret) => secret && Buffer.byteLength(secret) < weakSecretBytes,
+      ),
   })
 }
 

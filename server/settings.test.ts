@@ -70,6 +70,7 @@ describe('what is missing or excludes each other is refused', () => {
       ['SSH_KNOWN_HOSTS: is req'],
     ],
     ['one port for two things', { ...least, METRICS_PORT: '8080' }, ['METRICS_PORT: must differ from PORT']],
+    ['one port, written in two ways', { ...least, PORT: '90', METRICS_PORT: ' 090' }, ['METRICS_PORT: must differ']],
     ['a previous secret alone', { ...least, JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, ['JWT_SECRET_PREVIOUS: is only']],
     [
       'an identity provider without its address and with a closed port',
@@ -134,6 +135,12 @@ describe('a value of the wrong form is refused with the form', () => {
     ['JWT_SECRET', '', 'must not be blank'],
     ['JWT_SECRET', '  \n', 'must not be blank'],
     ['WATCHER_DEPLOY_TOKEN', '', 'must not be blank'],
+    ['ARGO_TOKEN', 'a\nb', 'must be one line'],
+    ['PUBLIC_URL', 'https://example.com/watcher', 'without a path'],
+    ['IDP_PRIVILEGED_GROUPS', ' , ', 'must name at least one'],
+    ['DATABASE_URL', 'postgres://db/watcher?sslmode=prefer', 'sslmode must be one of'],
+    ['DATABASE_URL', 'postgres://db/watcher?sslmode=requir', 'sslmode must be one of'],
+    ['DATABASE_URL', 'host=db port=abc', 'port must be a whole number'],
     ['DB_SCHEMA', 'Watcher; DROP', 'lower-case letters'],
     ['TRUST_PROXY', '10.0.0.0/33', 'networks such as'],
     ['TRUST_PROXY', 'everyone', 'networks such as'],
@@ -264,6 +271,20 @@ describe('a mounted file', () => {
   })
 })
 
+test('a rotation is over when the previous secret is blank or gone, and another one may begin', () => {
+  const file = aFile('jwt-previous', '\n')
+  const { auth } = readSettings({ ...least, JWT_SECRET: 'j'.repeat(32), JWT_SECRET_PREVIOUS_FILE: file }).settings
+  expect(auth.jwtSecretPrevious?.()).toBe('')
+  writeFileSync(file, 'the first\n')
+  expect(auth.jwtSecretPrevious?.()).toBe('the first')
+  writeFileSync(file, '')
+  expect(auth.jwtSecretPrevious?.()).toBe('')
+  writeFileSync(file, 'the second\n')
+  expect(auth.jwtSecretPrevious?.()).toBe('the second')
+  rmSync(file)
+  expect(auth.jwtSecretPrevious?.()).toBe('')
+})
+
 test('the secrets that logs leave out are all known, also a rotated one', () => {
   const file = aFile('deploy-token', 'deploy-1\n')
   const { settings } = readSettings({
@@ -293,6 +314,7 @@ describe('a warning, and no refusal', () => {
     [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Wed 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
     [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: an access token that is no'],
     [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, 'OIDC_TOKEN_VALIDATION_INTERVAL is without effect'],
+    [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no kind of credential is set up'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
     [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, 'COMMIT_MESSAGE_FORMAT is not available'],
     [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED: notifications are not built yet'],

@@ -149,14 +149,19 @@ function lockOf(values: Values) {
 }
 
 function authOf(values: Values, environment: Environment): AuthSettings {
-  const credential = (name: 'WATCHER_DEPLOY_TOKEN' | 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS') => {
+  const credential = (
+    name: 'WATCHER_DEPLOY_TOKEN' | 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS',
+    whenBlank: 'keep' | 'drop' = 'keep',
+  ) => {
     const atStart = values[name]
-    return atStart === undefined ? undefined : credentialReader(environment, name, atStart)
+    return atStart === undefined ? undefined : credentialReader(environment, name, atStart, whenBlank)
   }
   return {
     deployToken: credential('WATCHER_DEPLOY_TOKEN'),
+    isDeployTokenTakenFromQuery: values.DEPLOY_TOKEN_IN_QUERY,
     jwtSecret: credential('JWT_SECRET'),
-    jwtSecretPrevious: credential('JWT_SECRET_PREVIOUS'),
+    // A rotation is over when it is blank or gone.
+    jwtSecretPrevious: credential('JWT_SECRET_PREVIOUS', 'drop'),
     jwtIssuer: values.JWT_ISSUER,
     jwtAudience: values.JWT_AUDIENCE,
     enforceAllowedApps: values.JWT_ENFORCE_ALLOWED_APPS,
@@ -172,7 +177,7 @@ function identityProviderOf(values: Values, environment: Environment): IdentityP
     clientId,
     clientSecret:
       clientSecret === undefined ? undefined : credentialReader(environment, 'IDP_CLIENT_SECRET', clientSecret),
-    privilegedGroups: values.IDP_PRIVILEGED_GROUPS,
+    privilegedGroups: values.IDP_PRIVILEGED_GROUPS ?? [],
     scopes: values.IDP_SCOPES,
     audiences: [clientId, ...values.IDP_AUDIENCE],
     requireReadAuth: values.IDP_REQUIRE_READ_AUTH,

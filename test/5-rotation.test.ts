@@ -46,6 +46,11 @@ test('credentials in mounted files are rotated without a restart, and none is re
   expect(await statusOf(service, withJwt(first))).toBe(401)
   expect(await statusOf(service, withJwt(second))).toBe(202)
 
+  await mount('jwt-secret-previous', first)
+  expect(await statusOf(service, withJwt(first))).toBe(202)
+  await mount('jwt-secret-previous', '')
+  expect(await statusOf(service, withJwt(first))).toBe(401) // the rotation is over
+
   await mount('deploy-token', 'token-2')
   expect(await statusOf(service, withDeployToken('token-1'))).toBe(401)
   expect(await statusOf(service, withDeployToken('token-2'))).toBe(202)

@@ -152,12 +152,16 @@ describe('in a mounted file', () => {
     const file = path.join(folder, 'argo-token')
     for (const [text, token] of [
       ['token\n', 'token'],
-      ['token\n\n', 'token\n'],
+      ['token\r\n', 'token'],
       ['token', 'token'],
     ] as const) {
       writeFileSync(file, text)
       expect(read({ ARGO_TOKEN: '', ARGO_TOKEN_FILE: file }).settings?.deliveryController.token()).toBe(token)
     }
+    writeFileSync(file, 'token\n\n') // what is left after that is no header
+    expect(read({ ARGO_TOKEN: '', ARGO_TOKEN_FILE: file }).mistakes).toEqual([
+      expect.stringContaining('must be one line'),
+    ])
   })
 })
 

@@ -3,6 +3,8 @@ type SecretReader = () => string | undefined
 /** What decides about credentials. Secrets are read anew at each request, so that a rotated one counts at once. */
 export type AuthSettings = {
   readonly deployToken: SecretReader | undefined
+  /** DEPLOY_TOKEN_IN_QUERY */
+  readonly isDeployTokenTakenFromQuery: boolean
   readonly jwtSecret: SecretReader | undefined
   /** Accepted besides `jwtSecret` while a secret is being rotated. */
   readonly jwtSecretPrevious: SecretReader | undefined

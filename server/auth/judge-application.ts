@@ -1,3 +1,4 @@
+import { echo } from '../http/error-text.ts'
 import type { Caller } from './caller.ts'
 import { matchesGlob } from './matches-glob.ts'
 
@@ -12,7 +13,7 @@ type ApplicationJudgement =
  */
 export function judgeApplication(caller: Caller, app: string, enforceAllowedApps: boolean): ApplicationJudgement {
   if (caller.kind === 'scoped_token' && !isInScope(app, caller.apps))
-    return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${app.slice(0, 64)}` }
+    return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${echo(app)}` }
   const fault = allowedAppsFault(caller, app)
   if (fault === undefined) return { kind: 'allowed', note: undefined }
   if (!enforceAllowedApps)
@@ -28,5 +29,5 @@ function allowedAppsFault(caller: Caller, app: string): string | undefined {
   if (caller.kind !== 'jwt') return undefined
   if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'
   const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
-  return isListed ? undefined : `allowed_apps of the JWT does not list ${app.slice(0, 64)}`
+  return isListed ? undefined : `allowed_apps of the JWT does not list ${echo(app)}`
 }

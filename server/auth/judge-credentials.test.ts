@@ -11,6 +11,7 @@ const secret = 'a secret of more than thirty-two bytes'
 const token = 'deploy-Token-1'
 const settings: AuthSettings = {
   deployToken: () => token,
+  isDeployTokenTakenFromQuery: true,
   jwtSecret: () => secret,
   jwtSecretPrevious: () => undefined,
   jwtIssuer: undefined,
@@ -194,6 +195,20 @@ describe('what the settings change', () => {
     expect(await answerTo({ query: '?deploy_token=second' }, change)).toContain('rejected')
     current = 'second'
     expect(await answerTo({ query: '?deploy_token=second' }, change)).toBe('deploy_token')
+  })
+
+  test('the query is no place for a deploy token where DEPLOY_TOKEN_IN_QUERY is false', async () => {
+    const change = { isDeployTokenTakenFromQuery: false }
+    const query = `?deploy_token=${token}`
+    expect(await answerTo({ query }, change)).toMatch(/^credential rejected: a deploy token in the query is not taken/)
+    expect(await answerTo({ query, headers: [['WATCHER_DEPLOY_TOKEN', token]] }, change)).toContain('in the query')
+    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', token]] }, change)).toBe('deploy_token')
+  })
+
+  test('a blank that HTTP does not strip belongs to a token', async () => {
+    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', ` \t${token} `]] })).toBe('deploy_token')
+    const noBreakSpace = Buffer.from('\u00a0').toString('latin1')
+    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', token + noBreakSpace]] })).toContain('does not match')
   })
 
   test('no answer repeats a credential', async () => {

@@ -37,6 +37,8 @@ export async function judgeCredentials(
 ): Promise<RequestJudgement> {
   const { authorization, accessToken, deployTokens, session } = presented
   for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
+  if (presented.isDeployTokenInQuery && !settings.isDeployTokenTakenFromQuery)
+    return rejected('a deploy token in the query is not taken here: send it in the header WATCHER_DEPLOY_TOKEN')
   const fault = deployTokenFault(deployTokens, settings.deployToken?.())
   if (fault !== undefined) return rejected(fault)
   const callers: Caller[] = []

@@ -1,6 +1,8 @@
 /** Everything in a request that claims to be a credential, good or bad. */
 export type PresentedCredentials = {
   readonly deployTokens: readonly string[]
+  /** One of these stood in the query. */
+  readonly isDeployTokenInQuery: boolean
   readonly authorization: PresentedToken
   /** An access token of the identity provider. */
   readonly accessToken: PresentedToken
@@ -37,17 +39,22 @@ export function readPresentedCredentials({ rawHeaders, url, session }: Credentia
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
     const value = rawHeaders[index + 1] ?? ''
-    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(value).trim())
-    if (name === 'authorization') authorization.push(value.trim())
-    if (accessTokenHeaders.has(name)) accessTokens.push(value.trim())
+    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(trimmed(value)))
+    if (name === 'authorization') authorization.push(trimmed(value))
+    if (accessTokenHeaders.has(name)) accessTokens.push(trimmed(value))
   }
+  const inQuery = deployTokensOf(url)
   return {
-    deployTokens: [...deployTokens, ...deployTokensOf(url)],
+    deployTokens: [...deployTokens, ...inQuery],
+    isDeployTokenInQuery: inQuery.length > 0,
     authorization: readToken('Authorization', 'a JWT', authorization),
     accessToken: readToken('Oidc-Authorization', 'an access token', accessTokens),
     session,
   }
 }
+
+/** Without the blanks that HTTP allows around a value; any other belongs to it. */
+const trimmed = (value: string) => value.replace(/^[ \t]+|[ \t]+$/g, '')
 
 function deployTokensOf(url = ''): string[] {
   const query = url.indexOf('?')

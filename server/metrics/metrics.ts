@@ -149,7 +149,12 @@ function addSources(registry: Registry, sources: MetricSources): void {
     sources.isControllerUnavailable,
   )
   addGauge(registry, 'state_unavailable', '1 while the database does not answer', sources.isDatabaseUnavailable)
-  addGauge(registry, 'weak_jwt_secret', '1 while JWT_SECRET is shorter than 32 bytes', sources.isJwtSecretWeak)
+  addGauge(
+    registry,
+    'weak_jwt_secret',
+    '1 while JWT_SECRET or JWT_SECRET_PREVIOUS is shorter than 32 bytes',
+    sources.isJwtSecretWeak,
+  )
   new Gauge({
     name: 'application_stream_state',
     help: '1 for the state that the stream of applications is in',

@@ -10,7 +10,7 @@ export const definitions = z.object({
   HOST: value.text.prefault('0.0.0.0'),
   PORT: value.port.prefault('8080'),
   METRICS_PORT: value.port.optional(),
-  PUBLIC_URL: value.httpAddress.optional(),
+  PUBLIC_URL: value.httpOrigin.optional(),
   TRUST_PROXY: value.proxies.prefault(''),
   DRAIN_DELAY: value.duration.prefault('5s'),
   SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('0'),
@@ -33,7 +33,7 @@ export const definitions = z.object({
 
   ARGO_URL: value.httpAddress,
   ARGO_URL_ALIAS: value.httpAddress.optional(),
-  ARGO_TOKEN: value.secret,
+  ARGO_TOKEN: value.headerSecret,
   ARGO_API_TIMEOUT: value.secondsOrDuration.prefault('60'),
   ARGO_API_RETRIES: value.wholeNumber(0, 20).prefault('3'),
   ARGO_REFRESH_APP: value.truth.prefault('true'),
@@ -61,8 +61,9 @@ export const definitions = z.object({
   LOCKDOWN_TIMEZONE: value.timeZone.prefault('UTC'),
 
   WATCHER_DEPLOY_TOKEN: value.secret.optional(),
+  DEPLOY_TOKEN_IN_QUERY: value.truth.prefault('true'),
   JWT_SECRET: value.secret.optional(),
-  JWT_SECRET_PREVIOUS: value.secret.optional(),
+  JWT_SECRET_PREVIOUS: value.secretOrNone.optional(),
   JWT_ISSUER: value.text.optional(),
   JWT_AUDIENCE: value.text.optional(),
   JWT_ENFORCE_ALLOWED_APPS: value.truth.prefault('false'),
@@ -72,7 +73,7 @@ export const definitions = z.object({
   IDP_ISSUER_URL: value.issuerAddress.optional(),
   IDP_CLIENT_ID: value.text.optional(),
   IDP_CLIENT_SECRET: value.secret.optional(),
-  IDP_PRIVILEGED_GROUPS: value.list.prefault(''),
+  IDP_PRIVILEGED_GROUPS: value.names.optional(),
   IDP_SCOPES: value.scopes.prefault('openid profile email'),
   IDP_AUDIENCE: value.list.prefault(''),
   IDP_REQUIRE_READ_AUTH: value.truth.prefault('false'),
@@ -98,7 +99,6 @@ export const mayNotBeEmpty: ReadonlySet<string> = new Set<Name>([
   'ARGO_TOKEN',
   'IDP_CLIENT_SECRET',
   'JWT_SECRET',
-  'JWT_SECRET_PREVIOUS',
   'WATCHER_DEPLOY_TOKEN',
 ])
 

@@ -49,10 +49,10 @@ function combinationMistakes(texts: Texts): string[] {
   if ('SSH_KEY_PATH' in texts && !('SSH_KNOWN_HOSTS' in texts)) {
     mistakes.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
   }
-  if ('METRICS_PORT' in texts && texts.METRICS_PORT === (texts.PORT ?? '8080')) {
+  if ('METRICS_PORT' in texts && Number(texts.METRICS_PORT) === Number(texts.PORT ?? '8080')) {
     mistakes.push('METRICS_PORT: must differ from PORT')
   }
-  if ('JWT_SECRET_PREVIOUS' in texts && !('JWT_SECRET' in texts)) {
+  if (texts.JWT_SECRET_PREVIOUS?.trim() && !('JWT_SECRET' in texts)) {
     mistakes.push('JWT_SECRET_PREVIOUS: is only accepted besides JWT_SECRET')
   }
   return mistakes

@@ -25,12 +25,17 @@ export function parseDatabaseConnection(text: string): Connection | { mistake: s
   return connectionOf(keywords)
 }
 
+const unknownMode = { mistake: `sslmode must be one of ${sslModes.join(', ')}` }
+
 /** With libpq's meaning of sslmode: the driver's own differs and it would warn at every start. */
 function parseAddress(text: string): Connection | { mistake: string } {
   const address = URL.parse(text)
   if (!address || !isDecodable(address.password))
     return { mistake: 'must be a postgres:// address; special characters in the password are percent-encoded' }
-  if (address.searchParams.has('sslmode')) address.searchParams.set('uselibpqcompat', 'true')
+  const mode = address.searchParams.get('sslmode')
+  if (mode === null) return { connectionString: address.href }
+  if (!sslModes.some((known) => known === mode)) return unknownMode
+  address.searchParams.set('uselibpqcompat', 'true')
   return { connectionString: address.href }
 }
 
@@ -47,10 +52,12 @@ function parseKeywords(text: string): Map<string, string> | undefined {
 
 function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { mistake: string } {
   const mode = sslModes.find((known) => known === (keywords.get('sslmode') ?? 'disable'))
-  if (mode === undefined) return { mistake: `sslmode must be one of ${sslModes.join(', ')}` }
+  if (mode === undefined) return unknownMode
+  const port = keywords.get('port')
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) return { mistake: 'port must be a whole number' }
   const named = { host: 'host', user: 'user', password: 'password', database: 'dbname' }
   const connection: Connection = { ssl: sslOf(mode) }
-  if (keywords.has('port')) connection.port = Number(keywords.get('port'))
+  if (port !== undefined) connection.port = Number(port)
   for (const [property, keyword] of Object.entries(named)) {
     const value = keywords.get(keyword)
     if (value !== undefined) Object.assign(connection, { [property]: value })

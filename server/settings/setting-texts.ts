@@ -7,12 +7,8 @@ export type SettingTexts = { readonly texts: Readonly<Record<string, string>>; r
 
 /** A name that means the same as another. */
 const aliases = new Map([
-  ['WATCHER_DEPLOY_TOKEN', ['ARGO_WATCHER_DEPLOY_TOKEN']],
-  ['IDP_ENABLED', ['OIDC_ENABLED']],
-  ['IDP_ISSUER_URL', ['OIDC_ISSUER_URL']],
-  ['IDP_CLIENT_ID', ['OIDC_CLIENT_ID']],
-  ['IDP_PRIVILEGED_GROUPS', ['OIDC_PRIVILEGED_GROUPS']],
-  ['IDP_REQUIRE_READ_AUTH', ['OIDC_REQUIRE_TASK_READ_AUTH']],
+  ['WATCHER_DEPLOY_TOKEN', 'ARGO_WATCHER_DEPLOY_TOKEN'],
+  ['IDP_REQUIRE_READ_AUTH', 'OIDC_REQUIRE_TASK_READ_AUTH'],
 ])
 
 /** Looks up each setting as `NAME`, then as the file that `NAME_FILE` names. Empty means not given, except `mayNotBeEmpty`. */
@@ -44,9 +40,14 @@ export function gatherSettingTexts(
 
 /**
  * Reads a credential anew when its mounted file has changed, so that it can be rotated without a restart. While the file
- * is missing or blank, as in the middle of a rotation, the last good text counts.
+ * is missing or blank, as in the middle of a rotation, the last good text counts (`keep`), or none, `''` (`drop`).
  */
-export function credentialReader(environment: Environment, name: string, atStart: string): () => string {
+export function credentialReader(
+  environment: Environment,
+  name: string,
+  atStart: string,
+  whenBlank: 'keep' | 'drop' = 'keep',
+): () => string {
   const file = waysToGive(name)
     .filter((way) => isFileWay(name, way))
     .map((way) => environment[way])
@@ -54,23 +55,29 @@ export function credentialReader(environment: Environment, name: string, atStart
   if (file === undefined) return () => atStart
   let current = atStart
   let seen = ''
+  const take = (text: string) => {
+    if (text.trim() !== '') current = text
+    else if (whenBlank === 'drop') current = ''
+  }
   return () => {
     try {
       const { mtimeMs, ino, size } = statSync(file)
       const version = `${mtimeMs} ${ino} ${size}`
       if (version === seen) return current
       const text = readSecretFile(file)
-      if (text.trim() !== '') current = text
+      take(text)
       seen = version
     } catch {
-      // an unreadable file is looked at again at the next use
+      seen = '' // an unreadable file is looked at again at the next use
+      take('')
     }
     return current
   }
 }
 
 function waysToGive(name: string): string[] {
-  return [name, ...(aliases.get(name) ?? [])].flatMap((variant) => [variant, `${variant}_FILE`])
+  const names = [name, aliases.get(name), ...(name.startsWith('IDP_') ? [name.replace('IDP_', 'OIDC_')] : [])]
+  return names.filter((one) => one !== undefined).flatMap((variant) => [variant, `${variant}_FILE`])
 }
 
 const isFileWay = (name: string, way: string) => way.endsWith('_FILE') && way !== name

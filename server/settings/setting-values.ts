@@ -13,6 +13,15 @@ export const text = z.string().trim().min(1, 'must not be blank')
 /** Kept as it is, blanks at its ends included; only an empty or blank one is refused. */
 export const secret = z.string().refine((value) => value.trim() !== '', 'must not be blank')
 
+/** Sent as an HTTP header, which is one line. */
+export const headerSecret = secret.refine(
+  (value) => !/\p{Cc}/u.test(value),
+  'must be one line without control characters',
+)
+
+/** Blank where there is none now; one may come with the next rotation. */
+export const secretOrNone = z.string().transform((value) => (value.trim() === '' ? '' : value))
+
 export const truth = z
   .string()
   .trim()
@@ -77,6 +86,9 @@ export const list = z.string().transform((value) =>
     .filter((entry) => entry !== ''),
 )
 
+/** A list that is given although it names nothing is a mistake: without it everybody is meant. */
+export const names = list.refine((entries) => entries.length > 0, 'must name at least one, or not be set')
+
 /** Scopes as OAuth writes them, separated by blanks (or commas). @returns them separated by one blank */
 export const scopes = z
   .string()
@@ -112,6 +124,12 @@ export const httpAddress = text.transform((value, context) => {
   context.addIssue({ code: 'custom', message: 'must be an http:// or https:// address without query and fragment' })
   return z.NEVER
 })
+
+/** An http(s) address of a whole host: what the service serves lies at its root. */
+export const httpOrigin = httpAddress.refine(
+  (address) => new URL(address).pathname === '/',
+  'must be an address without a path',
+)
 
 /**
  * The address of an identity provider, exactly as its tokens name it: a slash at its end counts. Plain http is for a

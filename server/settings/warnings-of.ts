@@ -9,9 +9,14 @@ const shortestJwtSecretBytes = 32
 export function warningsOf(values: Values, texts: Texts): string[] {
   const warnings: string[] = []
   for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
-    if (Buffer.byteLength(values[name] ?? ' '.repeat(shortestJwtSecretBytes)) < shortestJwtSecretBytes) {
+    if (Buffer.byteLength(values[name] || ' '.repeat(shortestJwtSecretBytes)) < shortestJwtSecretBytes) {
       warnings.push(`${name} is weak: use at least 32 bytes, for instance from "openssl rand -hex 32"`)
     }
+  }
+  const credentials = [values.WATCHER_DEPLOY_TOKEN, values.JWT_SECRET, values.IDP_ENABLED]
+  if (values.REQUIRE_CREDENTIAL && !credentials.some(Boolean)) {
+    const ways = 'set WATCHER_DEPLOY_TOKEN, JWT_SECRET or IDP_ENABLED'
+    warnings.push(`REQUIRE_CREDENTIAL: no kind of credential is set up, so every submission is refused: ${ways}`)
   }
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
     warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')

@@ -154,7 +154,12 @@ export const TaskList = z
     tasks: z.array(TaskRecord),
     total: z.number().optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
     total_capped: z.boolean().optional().describe('There are more than `total`, or there may be'),
-    next_cursor: z.string().optional().describe('`cursor` of the next page; absent from the last one'),
+    next_cursor: z
+      .string()
+      .optional()
+      .describe(
+        '`cursor` of the next page; absent from the last one. Of a search for one or two characters a page may be short, or empty, and have one',
+      ),
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
@@ -188,7 +193,7 @@ export const TaskFilter = z
       .optional(),
     search: textFilter.describe(
       'Part of an application, author, project, image, id or commit. One or two characters are looked for in names ' +
-        'everywhere, in tags, ids and commits among the newest 10,000 tasks that match otherwise',
+        'everywhere, in tags, ids and commits among 10,000 tasks a page that match otherwise, the newest first',
     ),
     from_timestamp: timestampFilter.describe('Created after this moment'),
     to_timestamp: timestampFilter.describe('Created at this moment or before'),

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
+import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import { findOwn } from './find-own.ts'
 import { comparedNewest } from './newest-tasks.ts'
@@ -7,8 +8,8 @@ import { all, holdsPart, isLike, nameConditions, ownConditions } from './task-fi
 
 export type Found = {
   readonly count: number
-  /** Not all tasks were compared, so there may be more. */
-  readonly isCut: boolean
+  /** Where not all tasks were compared: the last one that was. `ids` go no further, `count` does for what names tell. */
+  readonly cut: TaskCursor | undefined
   /** One page of those found, newest first; empty where `count` is above what was to be read. */
   readonly ids: readonly string[]
 }
@@ -42,22 +43,26 @@ export async function findInGroups(
       ? { tables: [], ways: [sql`SELECT id, created FROM newest WHERE is_held`] }
       : findOwn(query, filter, globs, part)
   const limited = ways.map((way) => sql`(SELECT * FROM (${way}) AS way LIMIT ${read + 1})`)
-  const { rows } = await sql<{ count: string; compared: string; ids: string[] }>`
+  const { rows } = await sql<{ count: string; cut_created: Date | null; cut_id: string | null; ids: string[] }>`
     WITH matching AS MATERIALIZED (${matchingGroups(query, filter, globs)}),
       newest AS MATERIALIZED (${newest}),
+      cut AS MATERIALIZED (SELECT created, id FROM newest ORDER BY created DESC, id DESC LIMIT 1 OFFSET ${comparedTasks}),
       named AS MATERIALIZED (${named(query, filter, read + 1)}),
       ${sql.join([...tables, sql``], sql`, `)}
       named_count AS MATERIALIZED (SELECT count(*) FROM named),
       own AS MATERIALIZED (
         SELECT id, created FROM (${sql.join(limited, sql` UNION `)}) AS ways WHERE (TABLE named_count) <= ${read}),
       counts AS MATERIALIZED (SELECT (TABLE named_count) + (SELECT count(*) FROM own) AS count)
-    SELECT count, (SELECT count(*) FROM newest) AS compared, CASE WHEN count > ${read} THEN '{}' ELSE ARRAY(
+    SELECT count, (SELECT created FROM cut) AS cut_created, (SELECT id FROM cut) AS cut_id, CASE WHEN count > ${read} THEN '{}' ELSE ARRAY(
       SELECT id FROM (SELECT id, created FROM named UNION ALL SELECT id, created FROM own) AS found
+      WHERE NOT EXISTS (TABLE cut) OR (created, id) >= (SELECT created, id FROM cut)
       ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}) END AS ids
     FROM counts`.execute(query)
   const [row] = rows
   if (!row) throw new Error('looking for tasks in groups gave no row')
-  return { count: Number(row.count), isCut: Number(row.compared) > comparedTasks, ids: row.ids }
+  const { count, cut_created: created, cut_id: id, ids } = row
+  const cut = created === null || id === null ? undefined : { createdMs: created.getTime(), id }
+  return { count: Number(count), cut, ids }
 }
 
 /** Those whose names match all that is asked of names. */

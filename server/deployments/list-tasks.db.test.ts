@@ -245,6 +245,12 @@ describe('searching', () => {
       const { tasks, total } = await list({ search: 'q9' })
       expect(tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual([20_000])
       expect(total).toEqual({ count: 1, isCapped: true })
+      const found: (readonly number[])[] = []
+      for (let page = await list({ search: 'q9' }); ; page = await list({ search: 'q9', cursor: page.next })) {
+        found.push(page.tasks.map(({ timeoutSeconds }) => timeoutSeconds))
+        if (!page.next) break
+      }
+      expect(found).toEqual([[20_000], [1]]) // by cursor everything is found
       const older = await list({ search: 'q9', to_timestamp: 1e9 + 9_000 })
       expect(older.tasks.map(({ timeoutSeconds }) => timeoutSeconds)).toEqual([1])
       expect(older.total).toEqual({ count: 1, isCapped: false })

@@ -3,7 +3,7 @@ import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
-import { findInGroups } from './find-in-groups.ts'
+import { type Found, findInGroups } from './find-in-groups.ts'
 import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
 import { SearchTooSlowError } from './task-errors.ts'
@@ -33,23 +33,28 @@ export async function listTasks(
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const {
-    rows,
-    count,
-    isCut = false,
-  } = await (isFoundInGroups(filter, globs) ? inTime : directly)(query, filter, globs, limit + 1)
+  const { rows, count, cut } = await (isFoundInGroups(filter, globs) ? inTime : directly)(
+    query,
+    filter,
+    globs,
+    limit + 1,
+  )
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
   return {
     tasks,
-    next: last && { createdMs: last.created.getTime(), id: last.id },
+    next: last ? { createdMs: last.created.getTime(), id: last.id } : cut,
     total: filter.cursor
       ? undefined
-      : { count: Math.min(count, countedTotal), isCapped: isCut || count > countedTotal },
+      : { count: Math.min(count, countedTotal), isCapped: cut !== undefined || count > countedTotal },
   }
 }
 
-type Rows = { readonly rows: readonly Selectable<Schema['tasks']>[]; readonly count: number; readonly isCut?: boolean }
+type Rows = {
+  readonly rows: readonly Selectable<Schema['tasks']>[]
+  readonly count: number
+  readonly cut?: Found['cut']
+}
 
 /** One name alone has an index of its own that is in the order of the list. */
 const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>
@@ -90,12 +95,12 @@ async function throughGroups(
   limit: number,
 ): Promise<Rows> {
   const page = { offset: filter.offset ?? 0, limit }
-  const { ids, count, isCut } = await findInGroups(query, filter, globs, { ...page, read: readTasks })
-  if (count <= readTasks) return { rows: await withIds(query, sql`${ids}::uuid[]`), count, isCut }
+  const { ids, count, cut } = await findInGroups(query, filter, globs, { ...page, read: readTasks })
+  if (count <= readTasks) return { rows: await withIds(query, sql`${ids}::uuid[]`), count, cut }
   const rows = await newestOf(query, filter, globs, limit)
-  if (rows.length === limit) return { rows, count, isCut }
+  if (rows.length === limit) return { rows, count, cut }
   const whole = await findInGroups(query, filter, globs, page)
-  return { rows: await withIds(query, sql`${whole.ids}::uuid[]`), count, isCut }
+  return { rows: await withIds(query, sql`${whole.ids}::uuid[]`), count, cut }
 }
 
 /** What an offset skips is skipped in an index. Of a search only among the newest `readTasks`. */

@@ -46,7 +46,7 @@ export const deployTokenRoutes =
         schema: {
           tags,
           summary: 'List deploy tokens, newest first, also expired and revoked ones',
-          security,
+          security: [{ session: [] }, { oidc: [] }],
           response: { 200: DeployTokens, ...refusals },
         },
       },

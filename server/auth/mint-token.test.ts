@@ -14,7 +14,7 @@ const month = 30 * 86_400
 describe('npm run token', () => {
   test('makes a JWT that the service takes until it expires (spec 2.5)', async () => {
     const args = ['--app', 'shop', '--app', 'shop-api', '--expires', '30d', '--sub', 'pipeline']
-    const outcome = await mintToken(args, { JWT_SECRET: secret, JWT_ISSUER: 'us', JWT_AUDIENCE: 'watcher' }, now)
+    const outcome = await mintToken(args, { JWT_SECRET: secret, JWT_ISSUER: ' us ', JWT_AUDIENCE: 'watcher' }, now)
     if ('mistake' in outcome) throw new Error(outcome.mistake)
     expect(outcome.summary).toBe('for shop, shop-api until 2027-02-14T08:00:00.000Z')
     const rules = { secrets: [secret], issuer: 'us', audience: 'watcher' }

@@ -32,7 +32,7 @@ export async function mintToken(
   const { apps, sub, expiresInSeconds } = wanted
   const iat = Math.floor(nowSeconds)
   const exp = iat + expiresInSeconds
-  const claims = { sub, iat, exp, allowed_apps: apps, iss: texts.JWT_ISSUER, aud: texts.JWT_AUDIENCE }
+  const claims = { sub, iat, exp, allowed_apps: apps, iss: texts.JWT_ISSUER?.trim(), aud: texts.JWT_AUDIENCE?.trim() }
   const given = Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined))
   const token = await new SignJWT(given).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(Buffer.from(secret))
   return { token, summary: `for ${apps.join(', ')} until ${new Date(exp * 1000).toISOString()}` }

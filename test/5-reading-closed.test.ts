@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IssuedDeployToken } from '../contract/auth.ts'
 import { TaskList } from '../contract/task.ts'
 import { readEvents } from './support/event-reader.ts'
+import type { HttpBrowser } from './support/http-browser.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { aTask } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
@@ -87,21 +88,29 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     const request = { description: 'all', expires: nowSeconds() + 600 }
     const issued = await ada.change(service.url, '/api/v1/deploy-tokens', 'POST', request)
     const { id, token } = IssuedDeployToken.parse(await issued.json())
-    const bob = await world.signedIn('bob')
-    const cookie = [...bob.cookies(service.url)].map(([name, value]) => `${name}=${value}`).join()
+    const [bob, carol] = [await world.signedIn('bob'), await world.signedIn('carol')]
+    const cookieOf = (browser: HttpBrowser) =>
+      [...browser.cookies(service.url)].map(([name, value]) => `${name}=${value}`).join()
     const follow = (headers: Record<string, string>) => readEvents(`${service.url}/api/v1/events`, { headers })
     const ending = [
-      await follow({ cookie }),
+      await follow({ cookie: cookieOf(bob) }),
       await follow({ Authorization: token }),
       await follow({ Authorization: mintJwt({ exp: nowSeconds() + 2 }, jwtSecret) }),
     ]
-    const staying = await follow({ Authorization: jwt })
+    const staying = await follow({ cookie: cookieOf(carol) })
+    const unusedFor = "clock_timestamp() - last_used > interval '2 min'"
+    await world.database.query("UPDATE watcher.sessions SET last_used = last_used - interval '2 min'")
     expect((await bob.change(service.url, '/auth/logout', 'POST')).status).toBe(200)
     expect((await ada.change(service.url, `/api/v1/deploy-tokens/${id}`, 'DELETE')).status).toBe(200)
     await Promise.all(ending.map(({ ended }) => ended))
     const { id: task } = (await service.submitTask(aTask({ app: 'later' }))).body as { id: string }
     await expect.poll(() => staying.events.some((event) => event.task_id === task)).toBe(true)
     staying.close()
+    // A stream that stays open is no use of the session, which would never end otherwise.
+    const { rows } = await world.database.query(
+      `SELECT ${unusedFor} AS is_unused FROM watcher.sessions WHERE name = 'carol'`,
+    )
+    expect(rows).toEqual([{ is_unused: true }])
   })
 
   test('sessions go on reading while the provider is away', async () => {

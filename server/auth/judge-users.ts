@@ -28,6 +28,8 @@ type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<Creden
 type UserJudges = Judges & {
   /** For reading: the provider is not asked about what can be judged here, so its outage signs nobody out. */
   readonly reading: Judges
+  /** For what is read as long as it comes: nobody uses his session for it. */
+  readonly readingOn: Judges
 }
 
 /** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
@@ -44,13 +46,18 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
       return user ? caller('session', user) : expired
     },
 
-    reading: {
+    reading: readingWith('use'),
+    readingOn: readingWith('look'),
+  }
+
+  function readingWith(purpose: 'use' | 'look'): Judges {
+    return {
       accessToken: (token) => judgeToken(token, 'judge here'),
       async session(id) {
-        const session = await sessions.find(id)
+        const session = await sessions.find(id, purpose)
         return session ? caller('session', session.user) : expired
       },
-    },
+    }
   }
 
   async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {

@@ -65,17 +65,21 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     return actorOf(caller)
   }
 
-  const identifyReader = createIdentifyCaller(
-    { ...settings, requireCredential: true },
-    { ...judges, ...users?.judges.reading },
-    nowSeconds,
-  )
-  const guard = {
-    publicUrl,
-    sessionIdOf,
-    identify: (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request))),
-    credentialsOf,
+  const guardWith = (ofUsers: Partial<CredentialJudges> | undefined) => {
+    const identifyReader = createIdentifyCaller(
+      { ...settings, requireCredential: true },
+      { ...judges, ...ofUsers },
+      nowSeconds,
+    )
+    return {
+      publicUrl,
+      sessionIdOf,
+      identify: (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request))),
+      credentialsOf,
+    }
   }
+  const guard = guardWith(users?.judges.reading)
+  const guardOfReadingOn = guardWith(users?.judges.readingOn)
 
   return {
     requireUser,
@@ -86,7 +90,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
 
     /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
     async judgeReaderAgain(request: FastifyRequest): Promise<void> {
-      if (request.reader !== undefined) request.reader = await readerOf(request, guard)
+      if (request.reader !== undefined) request.reader = await readerOf(request, guardOfReadingOn)
     },
 
     /** Whether a request that reads shows no credential, good or bad, though there is an identity provider. */

@@ -59,8 +59,8 @@ export function createSessionStore({ query }: Database) {
       return id
     },
 
-    /** A session that has not expired; using one prolongs it, to be written down once a minute. */
-    async find(id: string): Promise<Session | undefined> {
+    /** A session that has not expired; using one prolongs it, to be written down once a minute, and a mere look does not. */
+    async find(id: string, purpose: 'use' | 'look' = 'use'): Promise<Session | undefined> {
       if (!isOpaqueId(id)) return undefined
       const row = await query
         .selectFrom('sessions')
@@ -74,7 +74,7 @@ export function createSessionStore({ query }: Database) {
         .where(isAlive)
         .executeTakeFirst()
       if (!row) return undefined
-      if (row.is_stale) await touch(id)
+      if (row.is_stale && purpose === 'use') await touch(id)
       const { subject, name, groups, is_fresh: isFresh, expires } = row
       return { id, user: { subject, name, groups }, isFresh, expires }
     },

@@ -83,9 +83,11 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
 
   function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
     const now = nowMs()
-    for (const [other, { untilMs }] of remembered) {
-      if (untilMs <= now || remembered.size >= mostRemembered) remembered.delete(other)
-    }
+    for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
+    // Bad tokens cost nobody anything to send, so they push out no good one.
+    if (judgement.kind === 'refused' && remembered.size >= mostRemembered / 2) return
+    const [oldest] = remembered.keys()
+    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest)
     remembered.set(key, { judgement, untilMs: now + forMs })
   }
 }

@@ -55,6 +55,7 @@ export const SummaryWindow = z.object({
     .regex(/^([1-9]|[1-8]\d|90)$/, `must be a whole number of days from 1 to ${longestWindowDays}`)
     .transform(Number)
     .optional()
+    .meta({ type: 'integer', minimum: 1, maximum: longestWindowDays })
     .describe(`How far the window reaches back; absent: ${usualWindowDays}`),
 })
 

@@ -61,12 +61,14 @@ export const AuditFilter = z.object({
     .regex(/^\d{1,15}$/, 'must be the id of an entry')
     .transform(Number)
     .optional()
+    .meta({ type: 'integer', minimum: 0 })
     .describe('Only entries with a lower id'),
   limit: z
     .string()
     .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
     .transform(Number)
     .optional()
+    .meta({ type: 'integer', minimum: 1, maximum: 1000 })
     .describe('Entries of one page; absent: 100'),
 })
 export type AuditFilter = z.infer<typeof AuditFilter>

@@ -62,5 +62,6 @@ export const EventsAfter = z.object({
     .regex(/^\d{1,15}$/, 'must be the id of an event')
     .transform(Number)
     .optional()
+    .meta({ type: 'integer', minimum: 0 })
     .describe('Only events with a higher id'),
 })

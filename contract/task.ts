@@ -176,6 +176,7 @@ const timestampFilter = z
   .transform(Number)
   .refine((seconds) => seconds <= lastTimestamp, unixSeconds)
   .optional()
+  .meta({ type: 'number', minimum: 0, maximum: lastTimestamp })
 
 const largestPage = 1000
 /** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
@@ -202,12 +203,14 @@ export const TaskFilter = z
       .regex(/^-?\d+$/, 'must be a whole number')
       .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
       .optional()
+      .meta({ type: 'integer' })
       .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
     offset: z
       .string()
       .regex(/^\d+$/, 'must be a whole number, 0 or above')
       .transform((text) => Math.min(Number(text), largestOffset))
-      .optional(),
+      .optional()
+      .meta({ type: 'integer', minimum: 0 }),
     cursor: TaskCursor.optional().describe(
       '`next_cursor` of the page before, with the same filters; not with `offset`',
     ),
@@ -234,5 +237,6 @@ export const TaskWait = z.object({
     .regex(/^([1-9]|[1-5]\d|60)$/, 'must be a whole number of seconds from 1 to 60')
     .transform(Number)
     .optional()
+    .meta({ type: 'integer', minimum: 1, maximum: 60 })
     .describe('Answer when the task is final, or after this many seconds'),
 })

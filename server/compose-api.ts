@@ -59,8 +59,8 @@ export async function composeApi(
     onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
   })
   const { requireUser } = auth
-  const mayRead = (request: FastifyRequest, task: Task) => {
-    const isShown = auth.mayRead(request, task)
+  const mayRead = (request: FastifyRequest, task: Task | undefined): task is Task => {
+    const isShown = auth.mayRead(request, task) && task !== undefined
     const { url = '' } = request.routeOptions
     if (isShown && auth.isUnauthenticatedRead(request)) metrics.unauthenticatedRead(url, confirmedAppOf(task))
     return isShown
@@ -90,7 +90,7 @@ export async function composeApi(
   )
   const requireTask = async (request: FastifyRequest, id: string) => {
     const task = await tasks.find(parseTaskId(id))
-    if (!task || !mayRead(request, task)) throw new TaskNotFoundError(id)
+    if (!mayRead(request, task)) throw new TaskNotFoundError(id)
     return task.id
   }
   http.register(

@@ -113,6 +113,19 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(rows).toEqual([{ is_unused: true }])
   })
 
+  test('a bad credential does not learn which tasks exist', async () => {
+    const bad = { Authorization: mintJwt({ exp: nowSeconds() - 60 }, jwtSecret) }
+    const unknown = '00000000-0000-7000-8000-000000000000'
+    for (const suffix of ['', '/events']) {
+      const [known, missing] = [
+        await read(`/api/v1/tasks/${ids.shop}${suffix}`, bad),
+        await read(`/api/v1/tasks/${unknown}${suffix}`, bad),
+      ]
+      expect([known.status, missing.status, missing.body]).toEqual([401, 401, known.body])
+    }
+    expect(await read(`/api/v1/tasks/${unknown}`, { Authorization: jwt })).toMatchObject({ status: 404 })
+  })
+
   test('sessions go on reading while the provider is away', async () => {
     const bob = await world.signedIn('bob')
     await world.database.query("UPDATE watcher.sessions SET checked = checked - interval '61 s'")

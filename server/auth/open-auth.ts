@@ -86,7 +86,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
 
     /** Whether a request may be shown a task. @throws {CredentialRefusedError} where its credential is not good enough */
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
-      reader === undefined || mayRead(reader, task, nowMs()),
+      reader === undefined ? task !== undefined : mayRead(reader, task, nowMs()),
 
     /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
     async judgeReaderAgain(request: FastifyRequest): Promise<void> {

@@ -23,17 +23,19 @@ export const readerDigest = (taskId: string, credential: string) =>
 
 /**
  * Whether a task may be shown. A pipeline whose token expires while it waits goes on reading its task until the task's time
- * is over.
+ * is over. Of no task the answer is the same as of one that somebody else submitted.
  * @throws {CredentialRefusedError} where only the credential of another task was presented
  */
-export function mayRead(reader: Reader, task: ReadableTask, nowMs: number): boolean {
-  if (reader.kind === 'everything') return true
-  if (reader.kind === 'applications') return isInScope(task.app, reader.globs)
-  const { readerDigest: expected } = task
+export function mayRead(reader: Reader, task: ReadableTask | undefined, nowMs: number): boolean {
+  if (reader.kind === 'everything') return task !== undefined
+  if (reader.kind === 'applications') return task !== undefined && isInScope(task.app, reader.globs)
   const isOwn =
-    expected !== undefined &&
+    task !== undefined &&
     nowMs <= task.deadline.getTime() &&
-    reader.credentials.some((credential) => timingSafeEqual(readerDigest(task.id, credential), expected))
+    reader.credentials.some((credential) => isSubmitter(credential, task.id, task.readerDigest))
   if (!isOwn) throw new CredentialRefusedError(reader.refusal)
   return true
 }
+
+const isSubmitter = (credential: string, taskId: string, expected: Buffer | undefined) =>
+  expected !== undefined && timingSafeEqual(readerDigest(taskId, credential), expected)

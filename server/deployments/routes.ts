@@ -42,8 +42,8 @@ type Dependencies = {
   readonly identifyCaller: (request: FastifyRequest, app: string, need?: 'credential') => Promise<Caller>
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
-  /** Whether a request may be shown a task; throws when its credential is not good enough. */
-  readonly mayRead: (request: FastifyRequest, task: Task) => boolean
+  /** Whether there is a task that a request may be shown; throws when its credential is not good enough. */
+  readonly mayRead: (request: FastifyRequest, task: Task | undefined) => task is Task
   /** Whether a request may be shown what Pods wrote: its credential is good, also where none is needed to read. */
   readonly mayReadPodLog: (request: FastifyRequest, task: Task) => Promise<boolean>
 }
@@ -74,7 +74,7 @@ export const taskRoutes =
       return task
     }
     const shownTaskOf = async (request: FastifyRequest, id: string): Promise<Task> => {
-      const task = await taskOf(id)
+      const task = await tasks.find(parseTaskId(id))
       if (!mayRead(request, task)) throw new TaskNotFoundError(id)
       return task
     }

@@ -101,6 +101,7 @@ const rows: readonly (readonly [string, readonly Refused[]])[] = [
       ['a prefix', [token(deployToken.slice(0, -1))], 'does not match'],
       ['one more letter', [token(`${deployToken}x`)], 'does not match'],
       ['quoted', [token(`"${deployToken}"`)], 'does not match'],
+      ['with a no-break space', [token(`${deployToken}\u00a0`)], 'does not match'],
       ['empty', [token('')], 'is empty'],
     ],
   ],

@@ -206,7 +206,6 @@ describe('what the settings change', () => {
   })
 
   test('a blank that HTTP does not strip belongs to a token', async () => {
-    expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', ` \t${token} `]] })).toBe('deploy_token')
     const noBreakSpace = Buffer.from('\u00a0').toString('latin1')
     expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', token + noBreakSpace]] })).toContain('does not match')
   })

@@ -15,7 +15,10 @@ type PresentedToken =
   | { readonly kind: 'malformed'; readonly rule: string }
   | { readonly kind: 'token'; readonly token: string }
 
-/** The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them. */
+/**
+ * The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them: without the blanks
+ * that HTTP allows around a value.
+ */
 export type CredentialCarrier = {
   readonly rawHeaders: readonly string[]
   readonly url?: string | undefined
@@ -39,9 +42,9 @@ export function readPresentedCredentials({ rawHeaders, url, session }: Credentia
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
     const value = rawHeaders[index + 1] ?? ''
-    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(trimmed(value)))
-    if (name === 'authorization') authorization.push(trimmed(value))
-    if (accessTokenHeaders.has(name)) accessTokens.push(trimmed(value))
+    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(value))
+    if (name === 'authorization') authorization.push(value)
+    if (accessTokenHeaders.has(name)) accessTokens.push(value)
   }
   const inQuery = deployTokensOf(url)
   return {
@@ -52,9 +55,6 @@ export function readPresentedCredentials({ rawHeaders, url, session }: Credentia
     session,
   }
 }
-
-/** Without the blanks that HTTP allows around a value; any other belongs to it. */
-const trimmed = (value: string) => value.replace(/^[ \t]+|[ \t]+$/g, '')
 
 function deployTokensOf(url = ''): string[] {
   const query = url.indexOf('?')

@@ -1,3 +1,4 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -54,21 +55,22 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     DRAIN_DELAY: '0',
     ...settings,
   }
-  let output = ''
-  const run = () => spawnService(environment, (text) => (output += text))
+  const logFile = path.join(dataDirectory, 'output.log')
+  const run = () => spawnService(environment, logFile)
+  const output = () => readFileSync(logFile, 'utf8')
   let child = run()
   started.defer(() => {
     child.kill('SIGCONT') // a frozen process would not hear the next signal
     return stopChild(child, 'SIGTERM', stopLimitMs)
   })
-  await untilReady(url, child, () => output)
+  await untilReady(url, child, output)
   const resources = started.move()
 
   const service = {
     url,
     databaseUrl: ownerUrl,
     /** Everything the service has printed so far, over all its starts. */
-    logs: () => output,
+    logs: output,
     request: (pathname: string, init: RequestInit = {}) => request(`${url}${pathname}`, init),
     submitTask: (task: unknown = aTask(), headers: Record<string, string> = {}) =>
       request(`${url}/api/v1/tasks`, {
@@ -99,7 +101,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     async restart(): Promise<void> {
       await stopChild(child, 'SIGTERM', stopLimitMs)
       child = run()
-      await untilReady(url, child, () => output)
+      await untilReady(url, child, output)
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
@@ -108,20 +110,20 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
 
 type Child = ReturnType<typeof spawnGuarded>
 
-function spawnService(settings: Readonly<Record<string, string>>, onOutput: (text: string) => void): Child {
+function spawnService(settings: Readonly<Record<string, string>>, logFile: string): Child {
   const { PATH, HOME } = process.env // nothing else of the developer's
   const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...settings }
+  const log = openSync(logFile, 'a')
   const plan = {
     command: process.execPath,
     args: [...nodeFlags, main],
     env,
     stopSignal: 'TERM',
-    stdout: 'pipe',
-    stderr: 'pipe',
+    stdout: log,
+    stderr: log,
   } as const
   const child = spawnGuarded(plan)
-  child.stdout?.setEncoding('utf8').on('data', onOutput)
-  child.stderr?.setEncoding('utf8').on('data', onOutput)
+  closeSync(log)
   return child
 }
 

@@ -122,7 +122,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
       requirePrivilege(caller)
       const judgement = judgeApplication(caller, app, settings.enforceAllowedApps)
       if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
-      if (judgement.note) request.log.warn(judgement.note)
+      if (judgement.note) request.log.warn({ req: request }, judgement.note)
       return caller
     },
 

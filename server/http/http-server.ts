@@ -40,6 +40,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    childLoggerFactory: (logger) => logger, // each line about a request holds the request
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: largestBody,
     requestTimeout: 10_000,

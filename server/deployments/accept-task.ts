@@ -1,4 +1,5 @@
-import { type RawBuilder, sql } from 'kysely'
+import { CompiledQuery } from 'kysely'
+import { escapeIdentifier } from 'pg'
 import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
 import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Interval } from '../locks/lockdown-times.ts'
@@ -31,15 +32,18 @@ export type Acceptance =
 
 type EndedJson = { id: string; app: string; created: string; updated: string; app_url: string | null }
 type Answer =
-  | { readonly created: readonly string[]; readonly superseded: Readonly<Record<string, readonly EndedJson[]>> }
+  | {
+      readonly created: Readonly<Record<string, string>>
+      readonly superseded: Readonly<Record<string, readonly EndedJson[]>>
+    }
   | { readonly known: { task_id: string; caller_kind: string; body_digest: string } }
 
 const acceptedTogether = 64
 /** As many statements that submissions share run at once. */
 export const connectionsForSubmissions = 2
 /** How long a batch waits for a lock: who has to wait longer must not keep the others waiting. */
-const patienceOfBatch = sql`set_config('lock_timeout', '500ms', true)`
-const anyPatience = sql`NULL`
+const patienceOfBatch = `set_config('lock_timeout', '500ms', true)`
+const anyPatience = 'NULL'
 
 /**
  * Gives the function that stores a task with its events and its audit entry and cancels what it supersedes, in one round
@@ -77,17 +81,22 @@ export function createAcceptTask(
 async function acceptAll(
   { query, settings }: Database,
   submissions: readonly Submission[],
-  patience: RawBuilder<unknown> = anyPatience,
+  patience = anyPatience,
 ): Promise<readonly Acceptance[]> {
   const newest = submissions.at(-1)
   if (!newest) return []
   const { closed, owner } = newest // what it knows is true of all
-  const accept = sql<{ answer: Answer }>`SELECT ${patience}, ${sql.id(settings.schema, 'accept_tasks')}(
-    ${JSON.stringify(submissions.map(rowOf))}, ${owner ?? null}, ${rangeText(closed.known)},
-    ${`{${closed.intervals.map(rangeText).join()}}`}
-  ) AS answer`
+  const accept = CompiledQuery.raw(
+    `SELECT ${patience}, ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4) AS answer`,
+    [
+      JSON.stringify(submissions.map(rowOf)),
+      owner ?? null,
+      rangeText(closed.known),
+      `{${closed.intervals.map(rangeText).join()}}`,
+    ],
+  )
   try {
-    const { rows } = await accept.execute(query)
+    const { rows } = await query.executeQuery<{ answer: Answer }>(accept)
     return rows[0] ? acceptancesOf(rows[0].answer, submissions, owner) : []
   } catch (error) {
     throw refusalOf(error, closed)
@@ -131,8 +140,8 @@ function acceptancesOf(
     const { task_id: taskId, caller_kind: callerKind, body_digest: bodyDigest } = answer.known
     return [{ kind: 'known', known: { taskId, callerKind, bodyDigest } }]
   }
-  return submissions.flatMap(({ task: { id } }, at): Acceptance[] => {
-    const created = answer.created[at]
+  return submissions.flatMap(({ task: { id } }): Acceptance[] => {
+    const created = answer.created[id]
     if (created === undefined) return []
     const superseded = (answer.superseded[id] ?? []).map((row) =>
       endedOf({ ...row, created: new Date(row.created), updated: new Date(row.updated) }, 'cancelled'),

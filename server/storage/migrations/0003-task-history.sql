@@ -116,6 +116,9 @@ ALTER TABLE tasks ADD COLUMN ended timestamptz(3) GENERATED ALWAYS AS (CASE WHEN
 CREATE FUNCTION image_set(images jsonb) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
+  IF jsonb_array_length(images) = 1 THEN -- as nearly always, at a quarter of the cost
+    RETURN md5((images->0->>'image') || E'\t' || (images->0->>'tag'))::uuid;
+  END IF;
   RETURN (
     SELECT md5(string_agg(DISTINCT line, E'\n' ORDER BY line))::uuid
     FROM (SELECT (image->>'image' || E'\t' || (image->>'tag')) COLLATE "C" AS line FROM jsonb_array_elements(images) AS image) AS lines);

@@ -40,8 +40,8 @@ $$;
 -- waited sees what he waited for. Its plans are kept, as those of number_events, and told to be: PostgreSQL would plan each
 -- time anew for so many submissions as there are, which takes longer than the statement.
 --
--- Returns {"created": […], "superseded": {<id of a task>: […]}}, with a time for each task, or {"known": …} for a key that was
--- used within a day. Where the lock refuses one it refuses all.
+-- Returns {"created": {<id of a task>: <time>}, "superseded": {<id of a task>: […]}}, or {"known": …} for a key that was used
+-- within a day. Where the lock refuses one it refuses all.
 CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
 RETURNS jsonb LANGUAGE plpgsql
 SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
@@ -56,7 +56,8 @@ DECLARE
   superseded jsonb;
   lock deploy_lock;
   now_at timestamptz(3);
-  times timestamptz(3)[];
+  times jsonb;
+  moments timestamptz(3)[];
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'tasks are accepted at isolation level read committed only: see default_transaction_isolation';
@@ -80,8 +81,7 @@ BEGIN
   END IF;
 
   -- What is refused anyway is refused before anything is written. The look that counts comes below.
-  SELECT * INTO STRICT lock FROM deploy_lock;
-  PERFORM refuse_when_closed(clock_timestamp(), lock, known_times, closed_times);
+  PERFORM refuse_when_closed(clock_timestamp(), deploy_lock, known_times, closed_times) FROM deploy_lock;
 
   -- Tasks of one application are accepted one after another, so that of two at once exactly one survives. Everybody takes
   -- the locks in the same order.
@@ -113,24 +113,20 @@ BEGIN
   -- As late as can be: whoever sets the lock waits for this transaction from here on (decision 0134).
   SELECT * INTO STRICT lock FROM deploy_lock FOR SHARE;
   now_at := clock_timestamp();
-  -- Of one application no two have the same millisecond, so that its newest task is the one accepted last.
-  SELECT array_agg(CASE WHEN newest >= now_at AND newest < now_at + interval '1 second'
-    THEN newest + interval '1 millisecond' ELSE now_at END ORDER BY task.ordinality)
-  INTO times
-  FROM unnest(submissions) WITH ORDINALITY AS task
-  CROSS JOIN LATERAL (SELECT max(created) AS newest FROM tasks WHERE app = task.app) AS newest_of_app;
-
-  PERFORM refuse_when_closed(moment, lock, known_times, closed_times) FROM unnest(times) AS moment;
-
-  -- A rollback's target is the last task that deployed these very images, if others of the same names were deployed since.
+  -- Of one application no two have the same millisecond, so that its newest task is the one accepted last. A rollback's
+  -- target is the last task that deployed these very images, if others of the same names were deployed since.
   WITH accepted AS (
     INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, source,
       may_write, is_rollback, rollback_target_id, reader_digest, owner, fence)
     SELECT task.id, at, at, at + make_interval(secs => task.timeout_seconds), task.app, task.author, task.project,
       task.images, task.timeout_seconds, task.refresh, task.source, task.may_write, target.id IS NOT NULL, target.id,
       decode(task.reader_digest, 'hex'), new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
-    FROM unnest(submissions) WITH ORDINALITY AS task
-    CROSS JOIN LATERAL (SELECT times[task.ordinality] AS at) AS time
+    FROM unnest(submissions) AS task
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN newest >= now_at AND newest < now_at + interval '1 second'
+        THEN newest + interval '1 millisecond' ELSE now_at END AS at
+      FROM (SELECT max(created) AS newest FROM tasks WHERE app = task.app) AS newest_of_app
+    ) AS time
     LEFT JOIN LATERAL (
       SELECT last.id
       FROM (SELECT id, created FROM tasks
@@ -139,11 +135,15 @@ BEGIN
       WHERE EXISTS (SELECT FROM tasks WHERE app = task.app AND status = 'deployed' AND created > last.created
         AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names)))
     ) AS target ON true
+    RETURNING id, created
   ), told AS (
     INSERT INTO task_events (task_id, kind, detail) SELECT id, 'accepted', accepted_text FROM unnest(submissions)
+  ), audited AS (
+    INSERT INTO audit (action, actor_kind, actor, actor_name, subject, detail)
+    SELECT 'task_submitted', actor_kind, actor, actor_name, id, audited_text FROM unnest(submissions)
   )
-  INSERT INTO audit (action, actor_kind, actor, actor_name, subject, detail)
-  SELECT 'task_submitted', actor_kind, actor, actor_name, id, audited_text FROM unnest(submissions);
+  SELECT jsonb_object_agg(id, created), array_agg(created) INTO times, moments FROM accepted;
+  PERFORM refuse_when_closed(moment, lock, known_times, closed_times) FROM unnest(moments) AS moment;
 
   IF outdated IS NOT NULL THEN
     INSERT INTO task_events (task_id, kind, detail)

@@ -1,11 +1,11 @@
 import { Client } from 'undici'
 import { appName, imageName } from '../support/load-history.ts'
-import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
 
 /** Applications that take turns: more than are submitted to in one round. */
 const applications = 12_000
 
-export type Load = { readonly rate: number; readonly latencyMs: Quantiles }
+/** `rate` is tasks accepted per second. */
+export type Load = { readonly rate: number; readonly latenciesMs: readonly number[] }
 
 let submitted = 0
 
@@ -25,19 +25,19 @@ export async function submitToAll(url: string, connections: number): Promise<voi
 }
 
 async function submitWhile(url: string, connections: number, goesOn: () => boolean): Promise<Load> {
-  const latencies: number[] = []
+  const latenciesMs: number[] = []
   const began = performance.now()
   const submitter = async () => {
     const client = new Client(url)
     try {
-      while (goesOn()) latencies.push(await submitOne(client))
+      while (goesOn()) latenciesMs.push(await submitOne(client))
     } finally {
       await client.close()
     }
   }
   await Promise.all(Array.from({ length: connections }, submitter))
   const seconds = (performance.now() - began) / 1000
-  return { rate: latencies.length / seconds, latencyMs: quantilesOf(latencies) }
+  return { rate: latenciesMs.length / seconds, latenciesMs }
 }
 
 async function submitOne(client: Client): Promise<number> {

@@ -3,6 +3,7 @@ import type { Database } from '../storage/database.ts'
 import { inBatches } from '../storage/in-batches.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim } from './task.ts'
+import { isUnfinished } from './task-conditions.ts'
 
 type ProgressChange = { readonly progress?: string; readonly appUrl?: string }
 type Progress = { readonly claim: Claim; readonly change: ProgressChange; readonly events: readonly NewTaskEvent[] }
@@ -38,7 +39,7 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
         ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
         ${all.map(({ change }) => change.appUrl ?? null)}::text[]) AS news (id, owner, fence, progress, app_url)
       JOIN ${table('tasks')} AS tasks
-        ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND tasks.status = 'in progress'
+        ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND ${isUnfinished}
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
     ), told AS (
       INSERT INTO ${table('task_events')} (task_id, kind, detail)

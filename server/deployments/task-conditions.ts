@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { finalStatuses } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim } from './task.ts'
 
@@ -16,6 +17,12 @@ export const hasNoLivingOwner: Condition = (build) =>
 export const isForgotten = (owner: string, watched: readonly string[]) =>
   sql<SqlBool>`(owner = ${owner} AND id <> ALL(${watched}::uuid[]))`
 
+/**
+ * For tasks that are looked up by their ids. In words that no index has: until PostgreSQL counts them anew it takes the
+ * unfinished tasks for few, and would go through thousands of them rather than look one up.
+ */
+export const isUnfinished = sql<SqlBool>`tasks.status <> ALL(${[...finalStatuses]}::text[])`
+
 export const heldBy =
   (claim: Claim): Condition =>
   (build) =>
@@ -23,5 +30,5 @@ export const heldBy =
       build('id', '=', claim.taskId),
       build('owner', '=', claim.owner),
       build('fence', '=', claim.fence),
-      build('status', '=', 'in progress'),
+      isUnfinished,
     ])

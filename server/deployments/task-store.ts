@@ -13,7 +13,7 @@ import { listTasks, type TaskPage } from './list-tasks.ts'
 import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
 import type { Claim, Task, TaskEnd } from './task.ts'
-import { type Condition, hasNoLivingOwner, heldBy, isForgotten } from './task-conditions.ts'
+import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isUnfinished } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
 
 /** Tasks that are indexed in one statement. */
@@ -127,7 +127,7 @@ export function createTaskStore(database: Database, forSubmissions = database) {
     cancel: (id: string, reason: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
         const [ended] = await endedWith(transaction, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
-          build.and([build('id', '=', id), build('status', '=', 'in progress')]),
+          build.and([build('id', '=', id), isUnfinished]),
         )
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended

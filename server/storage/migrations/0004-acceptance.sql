@@ -21,7 +21,7 @@ CREATE TYPE submission AS (
 -- Refuses with WL001, whose detail is the time and the lock, a moment at which no task may be created: it is not known
 -- whether it is closed, somebody has set the lock, or it lies in a lockdown window that nobody has opened.
 CREATE FUNCTION refuse_when_closed(moment timestamptz, lock deploy_lock, known_times tstzrange, closed_times tstzmultirange)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT moment <@ known_times
     OR (lock.is_set AND (lock.until IS NULL OR moment < lock.until))
@@ -30,6 +30,7 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'WL001', MESSAGE = 'deployments are locked',
       DETAIL = jsonb_build_object('at', moment, 'lock', to_jsonb(lock));
   END IF;
+  RETURN true;
 END
 $$;
 
@@ -58,6 +59,8 @@ DECLARE
   now_at timestamptz(3);
   times jsonb;
   moments timestamptz(3)[];
+  moment timestamptz(3);
+  is_open boolean;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'tasks are accepted at isolation level read committed only: see default_transaction_isolation';
@@ -80,9 +83,6 @@ BEGIN
     END IF;
   END IF;
 
-  -- What is refused anyway is refused before anything is written. The look that counts comes below.
-  PERFORM refuse_when_closed(clock_timestamp(), deploy_lock, known_times, closed_times) FROM deploy_lock;
-
   -- Tasks of one application are accepted one after another, so that of two at once exactly one survives. Everybody takes
   -- the locks in the same order.
   PERFORM pg_advisory_xact_lock(lock_key)
@@ -96,6 +96,8 @@ BEGIN
     ORDER BY tasks.id FOR UPDATE) AS unfinished;
   superseded := '{}';
   IF outdated IS NOT NULL THEN
+    -- What is refused anyway is refused before these are written. The looks that count come below.
+    PERFORM refuse_when_closed(clock_timestamp(), deploy_lock, known_times, closed_times) FROM deploy_lock;
     WITH ended AS (
       UPDATE tasks SET status = 'cancelled', cause = 'superseded', status_reason = 'superseded by task ' || one.by,
         progress = NULL, updated = clock_timestamp()
@@ -113,6 +115,7 @@ BEGIN
   -- As late as can be: whoever sets the lock waits for this transaction from here on (decision 0134).
   SELECT * INTO STRICT lock FROM deploy_lock FOR SHARE;
   now_at := clock_timestamp();
+  is_open := refuse_when_closed(now_at, lock, known_times, closed_times); -- so that what is refused writes no task
   -- Of one application no two have the same millisecond, so that its newest task is the one accepted last. A rollback's
   -- target is the last task that deployed these very images, if others of the same names were deployed since.
   WITH accepted AS (
@@ -143,7 +146,9 @@ BEGIN
     SELECT 'task_submitted', actor_kind, actor, actor_name, id, audited_text FROM unnest(submissions)
   )
   SELECT jsonb_object_agg(id, created), array_agg(created) INTO times, moments FROM accepted;
-  PERFORM refuse_when_closed(moment, lock, known_times, closed_times) FROM unnest(moments) AS moment;
+  FOREACH moment IN ARRAY moments LOOP -- some are later than now
+    is_open := refuse_when_closed(moment, lock, known_times, closed_times);
+  END LOOP;
 
   IF outdated IS NOT NULL THEN
     INSERT INTO task_events (task_id, kind, detail)

@@ -8,7 +8,6 @@ const { database } = await openFileDatabase()
 const { query } = database
 const owner = crypto.randomUUID()
 
-/** Counts of a table in which next to nothing was unfinished, as after a quiet night. */
 async function storeTasks(status: string, count: number): Promise<void> {
   await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status, owner)
     SELECT gen_random_uuid(), now(), 'shop-' || n, 'ada', 'shop', '[{"image": "shop", "tag": "v1"}]', 1, true, true, ${status}, ${owner}
@@ -17,6 +16,7 @@ async function storeTasks(status: string, count: number): Promise<void> {
 
 test('a task is looked up by its id while PostgreSQL takes the unfinished tasks for few', async () => {
   await storeTasks('deployed', 2_000)
+  // Its counts are from when nothing was unfinished, as after a quiet night.
   await sql`VACUUM ANALYZE watcher.tasks`.execute(query)
   await storeTasks('in progress', 1_000)
   const { id: taskId } = await query

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Claim } from '../deployments/task.ts'
+import { heldBy, isUnfinished } from '../deployments/task-conditions.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
@@ -139,7 +140,7 @@ export function createPendingWriteStore(database: Database) {
         .from('tasks')
         .set({ state: 'pushing', base, updated: sql`now()` })
         .whereRef('tasks.id', '=', 'pending_writes.task_id')
-        .where('tasks.status', '=', 'in progress')
+        .where(isUnfinished)
         .where('task_id', 'in', [...taskIds])
         .where('state', 'in', ['queued', 'pushing'])
         .where(({ exists }) => exists(ownRepository(query, claim)))
@@ -283,10 +284,7 @@ async function holdsTask(transaction: Transaction<Schema>, claim: Claim): Promis
   const task = await transaction
     .selectFrom('tasks')
     .select('id')
-    .where('id', '=', claim.taskId)
-    .where('owner', '=', claim.owner)
-    .where('fence', '=', claim.fence)
-    .where('status', '=', 'in progress')
+    .where(heldBy(claim))
     .forUpdate()
     .executeTakeFirst()
   return task !== undefined

@@ -36,13 +36,23 @@ export function isSameRepository(wanted: string, running: string, registryProxy:
   return candidates(running, registryProxy).some(({ repository }) => repository === name)
 }
 
-/** Whether `running` is exactly what was asked for. A requested tag `sha256:…` is compared with the digest. */
+/** Whether `running` is exactly what was asked for. What a requested tag says of a digest is compared with the digest. */
 export function isWantedImage(wanted: WantedImage, running: string, registryProxy: string | undefined): boolean {
   const name = parseImageReference(wanted.image).repository
+  const wants = readWantedTag(wanted.tag)
   return candidates(running, registryProxy).some(
     ({ repository, tag, digest }) =>
-      repository === name && (wanted.tag.startsWith('sha256:') ? digest === wanted.tag : tag === wanted.tag),
+      repository === name &&
+      (wants.tag === undefined || tag === wants.tag) &&
+      (wants.digest === undefined || digest === wants.digest),
   )
+}
+
+/** Reads `v1`, `v1@sha256:…` and `sha256:…`. */
+function readWantedTag(text: string): Pick<ImageReference, 'tag' | 'digest'> {
+  if (text.startsWith('sha256:')) return { tag: undefined, digest: text }
+  const at = text.indexOf('@')
+  return at < 0 ? { tag: text, digest: undefined } : { tag: text.slice(0, at), digest: text.slice(at + 1) }
 }
 
 function candidates(running: string, registryProxy: string | undefined): readonly ImageReference[] {

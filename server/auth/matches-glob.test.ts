@@ -16,6 +16,7 @@ test.for<[string, string, boolean]>([
   ['', '?', false],
   ['shop1', 'shop?', true],
   ['shop12', 'shop?', false],
+  ['shop\u{1f600}', 'shop?', true],
   ['abcabd', '*ab?', true],
   ['abcabde', '*ab?', false],
   ['aXbYc', 'a*b*c', true],

@@ -2,7 +2,9 @@
  * Whether a name matches a glob: `*` stands for any characters, `?` for one, everything else for itself. Takes time in
  * proportion to both lengths, whatever the glob.
  */
-export function matchesGlob(name: string, glob: string): boolean {
+export const matchesGlob = (name: string, glob: string): boolean => matchesCharacters([...name], [...glob])
+
+function matchesCharacters(name: readonly string[], glob: readonly string[]): boolean {
   let [at, inGlob, star, resumeAt] = [0, 0, -1, 0]
   while (at < name.length) {
     if (glob[inGlob] === '*') {
@@ -16,5 +18,5 @@ export function matchesGlob(name: string, glob: string): boolean {
       inGlob = star + 1
     } else return false
   }
-  return [...glob.slice(inGlob)].every((rest) => rest === '*')
+  return glob.slice(inGlob).every((rest) => rest === '*')
 }

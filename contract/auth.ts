@@ -46,7 +46,15 @@ export type SessionState = z.infer<typeof SessionState>
 
 export const SignedOut = z
   .object({ location: z.string().describe('Where the browser signs out at the identity provider, or the first page') })
-  .meta({ id: 'SignedOut', examples: [{ location: 'https://id.example/session/end?id_token_hint=…' }] })
+  .meta({
+    id: 'SignedOut',
+    examples: [
+      {
+        location:
+          'https://id.example/session/end?client_id=watcher&post_logout_redirect_uri=https%3A%2F%2Fwatcher.example%2F',
+      },
+    ],
+  })
 
 export const LockRequest = z
   .object({

@@ -134,8 +134,8 @@ const mayHold = (piece: string): FilterCondition =>
 const enoughOf = (part: string) =>
   mayBeOfId(part) ? part.slice(-12) : part.replace(/^[a-z0-9]{1,2}(?:[._-][a-z0-9]{1,2})*(?=[._-][a-z0-9]{2})/i, '')
 
-/** Whether it can stand in an id or a commit, or over the end of a line. */
-const mayBeOfId = (part: string) => /^[0-9a-f-]+$|\n/i.test(part)
+/** Whether it can stand in an id or a commit. */
+const mayBeOfId = (part: string) => /^[0-9a-f-]+$/i.test(part)
 
 /** Whether the index of trigrams excludes most tasks. */
 const hasTrigrams = (part: string) => /[\p{L}\p{N}]{3}/u.test(part)

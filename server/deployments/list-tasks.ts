@@ -33,12 +33,7 @@ export async function listTasks(
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { rows, count, cut } = await (isFoundInGroups(filter, globs) ? inTime : directly)(
-    query,
-    filter,
-    globs,
-    limit + 1,
-  )
+  const { rows, count, cut } = await readerFor(filter, globs)(query, filter, globs, limit + 1)
   const tasks = rows.slice(0, limit).map(taskOf)
   const last = rows.length > limit ? tasks.at(-1) : undefined
   return {
@@ -55,6 +50,16 @@ type Rows = {
   readonly count: number
   readonly cut?: Found['cut']
 }
+
+const readerFor = (filter: TaskFilter, globs: readonly string[] | undefined) => {
+  if (isInNoField(filter)) return nothing
+  return isFoundInGroups(filter, globs) ? inTime : directly
+}
+
+/** No field may hold a control character; where searches look, line ends stand between the fields. */
+const isInNoField = ({ search = '' }: TaskFilter) => /\p{Cc}/u.test(search)
+
+const nothing = async (): Promise<Rows> => ({ rows: [], count: 0 })
 
 /** One name alone has an index of its own that is in the order of the list. */
 const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>

@@ -7,11 +7,10 @@ import type { Foundation } from './compose.ts'
 import type { Watching } from './compose-watching.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
+import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
-import { TaskNotFoundError } from './deployments/task-errors.ts'
-import { parseTaskId } from './deployments/task-id.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { addExplorer } from './explorer/explorer.ts'
 import { createCheckParts } from './health/check-parts.ts'
@@ -65,6 +64,7 @@ export async function composeApi(
     if (isShown && auth.isUnauthenticatedRead(request)) metrics.unauthenticatedRead(url, confirmedAppOf(task))
     return isShown
   }
+  const requireTask = createRequireTask({ tasks, mayRead })
   const lockStore = createDeployLockStore(database)
   const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
 
@@ -78,21 +78,18 @@ export async function composeApi(
       checkSubmission: createCheckSubmission(settings.submission),
       findSubmitted: createFindSubmitted(tasks),
       tasks,
+      requireTask,
       endings,
       summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onTrouble }),
       lockStatus: shareReads(lock.status),
-      identifyCaller: auth.identifyDeployer,
+      identifyCaller: auth.identifyCaller,
+      requireApplication: auth.requireApplication,
+      mayKnowOf: auth.mayKnowOf,
       readerDigestOf: auth.readerDigestOf,
-      mayRead,
       mayReadPodLog: auth.mayReadPodLog,
     }),
     api,
   )
-  const requireTask = async (request: FastifyRequest, id: string) => {
-    const task = await tasks.find(parseTaskId(id))
-    if (!mayRead(request, task)) throw new TaskNotFoundError(id)
-    return task.id
-  }
   http.register(
     timelineRoutes({
       events,

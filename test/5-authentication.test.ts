@@ -245,7 +245,7 @@ describe('API callers with an access token', () => {
   })
 
   test.for<[string, Record<string, string>, string]>([
-    ['nothing', {}, 'no credential was given: sign in, or send an access token'],
+    ['nothing', {}, 'no credential was given: send an access token'],
     ['a deploy token', { 'Watcher-Deploy-Token': 'token-of-this-test' }, 'credential rejected: it is not a user'],
     ['a JWT of ours', { Authorization: mintJwt({ exp: 9e9, sub: 'ada' }, jwtSecret) }, 'it is not a user'],
     ['an access token in the wrong header', { Authorization: 'Bearer opaque' }, 'not a JWT'],

@@ -123,7 +123,41 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
       ]
       expect([known.status, missing.status, missing.body]).toEqual([401, 401, known.body])
     }
-    expect(await read(`/api/v1/tasks/${unknown}`, { Authorization: jwt })).toMatchObject({ status: 404 })
+    for (const id of [unknown, 'nope']) {
+      expect(await read(`/api/v1/tasks/${id}`, bad)).toMatchObject({ status: 401 })
+      expect(await read(`/api/v1/tasks/${id}`, { Authorization: jwt })).toMatchObject({ status: 404, body: { id } })
+    }
+  })
+
+  test('who may not cancel does not learn which tasks exist', async () => {
+    const cancel = (id: string | undefined, headers: Record<string, string> = {}) =>
+      world.service.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers })
+    const unknown = '00000000-0000-7000-8000-000000000000'
+    const bad = { Authorization: mintJwt({ exp: nowSeconds() - 60 }, jwtSecret) }
+    for (const headers of [{}, bad]) {
+      const refusals = [await cancel(ids.shop, headers), await cancel(unknown, headers), await cancel('nope', headers)]
+      expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401])
+      expect(new Set(refusals.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    }
+    for (const id of [ids.shop, unknown]) {
+      expect(await cancel(id, scoped)).toMatchObject({ status: 404, body: { id, error: 'task not found' } })
+    }
+  })
+
+  test('a retry with a newer token may go on reading its task when that token has expired', async () => {
+    const fresh = (sub: string) => ({ Authorization: mintJwt({ exp: nowSeconds() + 2, sub }, jwtSecret) })
+    const [first, second] = [fresh('first'), fresh('second')]
+    const submit = async (headers: Record<string, string>) =>
+      (await world.service.submitTask(aTask({ app: 'retried' }), { ...headers, 'Idempotency-Key': 'retried' }))
+        .body as { id: string }
+    const { id } = await submit(first)
+    expect(await submit(second)).toMatchObject({ id })
+    expect(await submit(second)).toMatchObject({ id })
+    await expect.poll(async () => (await read('/api/v1/tasks', second)).status, { timeout: 10_000 }).toBe(401)
+    for (const token of [first, second]) {
+      expect(await read(`/api/v1/tasks/${id}`, token)).toMatchObject({ status: 200, body: { app: 'retried' } })
+    }
+    expect(await read(`/api/v1/tasks/${ids.shop}`, second)).toMatchObject({ status: 401 })
   })
 
   test('sessions go on reading while the provider is away', async () => {

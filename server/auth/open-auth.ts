@@ -14,7 +14,7 @@ import { createDeployTokenStore } from './deploy-token-store.ts'
 import { createIdentifyCaller } from './identify-caller.ts'
 import { createIdentityProvider } from './identity-provider.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
-import { judgeApplication } from './judge-application.ts'
+import { isInScope, judgeApplication } from './judge-application.ts'
 import type { CredentialJudges } from './judge-credentials.ts'
 import { privilegeFault } from './judge-privilege.ts'
 import { createUserJudges } from './judge-users.ts'
@@ -59,7 +59,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     const caller = await identify(carrierOf(request, sessionIdOf(request)), 'user')
     if (caller.kind !== 'session' && caller.kind !== 'oidc') {
       const fault = caller.kind === 'anonymous' ? 'no credential was given' : 'credential rejected: it is not a user'
-      throw new CredentialRefusedError(`${fault}: sign in, or send an access token in the header Oidc-Authorization`)
+      throw new CredentialRefusedError(`${fault}: send an access token in the header Oidc-Authorization, or sign in`)
     }
     requirePrivilege(caller)
     return actorOf(caller)
@@ -113,18 +113,26 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     },
 
     /**
-     * Who deploys `app`.
+     * Who deploys or cancels.
      * @throws {CredentialRefusedError} for a credential that is not good, or one that is needed and absent
-     * @throws {NotPrivilegedError} for a user who may not deploy
+     * @throws {NotPrivilegedError} for a user who may not
      */
-    async identifyDeployer(request: FastifyRequest, app: string, need?: 'credential'): Promise<Caller> {
+    async identifyCaller(request: FastifyRequest, need?: 'credential'): Promise<Caller> {
       const caller = await identify(carrierOf(request, sessionIdOf(request)), need)
       requirePrivilege(caller)
+      return caller
+    },
+
+    /** @throws {CredentialRefusedError} where the caller's credential is not good for `app` */
+    requireApplication(request: FastifyRequest, caller: Caller, app: string): void {
       const judgement = judgeApplication(caller, app, settings.enforceAllowedApps)
       if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
       if (judgement.note) request.log.warn({ req: request }, judgement.note)
-      return caller
     },
+
+    /** Whether a caller may learn of tasks of `app`: where reading is closed, not outside of a token's scope. */
+    mayKnowOf: (caller: Caller, app: string): boolean =>
+      !idp?.requireReadAuth || caller.kind !== 'scoped_token' || isInScope(app, caller.apps),
 
     /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider, and closes reading. */
     addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {

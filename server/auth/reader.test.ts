@@ -7,7 +7,7 @@ const task = {
   id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
   app: 'shop',
   deadline: new Date(now),
-  readerDigest: readerDigest('019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', 'token'),
+  readerDigests: ['first', 'token'].map((one) => readerDigest('019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', one)),
 }
 const with_ = (...credentials: string[]): Reader => ({ kind: 'own_tasks', credentials, refusal: 'expired' })
 
@@ -30,5 +30,5 @@ describe('where reading is closed, a task is shown', () => {
   )
 
   test('not to any credential that failed, where none was stored', () =>
-    expect(() => mayRead(with_('token'), { ...task, readerDigest: undefined }, now)).toThrow('expired'))
+    expect(() => mayRead(with_('token'), { ...task, readerDigests: [] }, now)).toThrow('expired'))
 })

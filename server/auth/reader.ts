@@ -14,7 +14,7 @@ type ReadableTask = {
   readonly id: string
   readonly app: string
   readonly deadline: Date
-  readonly readerDigest: Buffer | undefined
+  readonly readerDigests: readonly Buffer[]
 }
 
 /** What is stored of the credential that submitted a task. The task's id makes equal credentials look different. */
@@ -32,10 +32,10 @@ export function mayRead(reader: Reader, task: ReadableTask | undefined, nowMs: n
   const isOwn =
     task !== undefined &&
     nowMs <= task.deadline.getTime() &&
-    reader.credentials.some((credential) => isSubmitter(credential, task.id, task.readerDigest))
+    reader.credentials.some((credential) => isSubmitter(credential, task))
   if (!isOwn) throw new CredentialRefusedError(reader.refusal)
   return true
 }
 
-const isSubmitter = (credential: string, taskId: string, expected: Buffer | undefined) =>
-  expected !== undefined && timingSafeEqual(readerDigest(taskId, credential), expected)
+const isSubmitter = (credential: string, { id, readerDigests }: ReadableTask) =>
+  readerDigests.some((expected) => timingSafeEqual(readerDigest(id, credential), expected))

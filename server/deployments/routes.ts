@@ -18,6 +18,7 @@ import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
 import { atMostPerMinute } from '../http/request-limit.ts'
 import type { CancelTask } from './cancel-task.ts'
+import { findTask, type RequireTask } from './require-task.ts'
 import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskEndings } from './task-endings.ts'
@@ -34,16 +35,19 @@ type Dependencies = {
   readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskStore, 'find' | 'list' | 'podLog'>
+  readonly requireTask: RequireTask
   readonly endings: Pick<TaskEndings, 'wait'>
   readonly summaries: (days: number) => Promise<AppSummaries>
   /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
-  /** Who deploys `app`; throws when a credential was presented that is not good, or one is needed and none was. */
-  readonly identifyCaller: (request: FastifyRequest, app: string, need?: 'credential') => Promise<Caller>
+  /** Who deploys or cancels; throws when a credential was presented that is not good, or one is needed and none was. */
+  readonly identifyCaller: (request: FastifyRequest, need?: 'credential') => Promise<Caller>
+  /** Throws where the caller's credential is not good for `app`. */
+  readonly requireApplication: (request: FastifyRequest, caller: Caller, app: string) => void
+  /** Whether a caller may learn of tasks of `app`. */
+  readonly mayKnowOf: (caller: Caller, app: string) => boolean
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
-  /** Whether there is a task that a request may be shown; throws when its credential is not good enough. */
-  readonly mayRead: (request: FastifyRequest, task: Task | undefined) => task is Task
   /** Whether a request may be shown what Pods wrote: its credential is good, also where none is needed to read. */
   readonly mayReadPodLog: (request: FastifyRequest, task: Task) => Promise<boolean>
 }
@@ -59,26 +63,17 @@ export const taskRoutes =
     findSubmitted,
     cancelTask,
     tasks,
+    requireTask,
     endings,
     summaries,
     lockStatus,
     identifyCaller,
+    requireApplication,
+    mayKnowOf,
     readerDigestOf,
-    mayRead,
     mayReadPodLog,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
-    const taskOf = async (id: string): Promise<Task> => {
-      const task = await tasks.find(parseTaskId(id))
-      if (!task) throw new TaskNotFoundError(id)
-      return task
-    }
-    const shownTaskOf = async (request: FastifyRequest, id: string): Promise<Task> => {
-      const task = await tasks.find(parseTaskId(id))
-      if (!mayRead(request, task)) throw new TaskNotFoundError(id)
-      return task
-    }
-
     const refuseIfLocked = async (): Promise<void> => {
       const { active, retryAfterSeconds } = await lockStatus()
       if (active) throw new DeploymentsLockedError(retryAfterSeconds)
@@ -118,12 +113,17 @@ export const taskRoutes =
         checkSubmission(request.body)
         const { body } = request
         const key = request.headers['idempotency-key']
-        const caller = await identifyCaller(request, body.app).catch(async (refusal: unknown) => {
+        const identifyDeployer = async () => {
+          const caller = await identifyCaller(request)
+          requireApplication(request, caller, body.app)
+          return caller
+        }
+        const caller = await identifyDeployer().catch(async (refusal: unknown) => {
           // A caller who shows a key may learn of its task, locked or not; others are told of the lock first.
           if (key === undefined) await refuseIfLocked()
           throw refusal
         })
-        const earlier = key === undefined ? undefined : await findSubmitted(body, caller, key)
+        const earlier = key === undefined ? undefined : await findSubmitted(body, caller, key, readerDigestOf(request))
         if (earlier !== undefined) return reply.code(202).send({ id: earlier, status: 'accepted' })
         const { id } = await submitTask(body, caller, key, readerDigestOf(request))
         return reply.code(202).send({ id, status: 'accepted' })
@@ -182,16 +182,17 @@ export const taskRoutes =
       async (request, reply) => {
         const { id } = request.params
         const { wait } = request.query
-        if (wait === undefined) return recordFor(request, await shownTaskOf(request, id))
+        const taskId = parseTaskId(id)
+        if (wait === undefined || taskId === undefined) return recordFor(request, await requireTask(request, id))
         const answered = new AbortController()
         reply.raw.once('close', () => answered.abort())
         // Waiting begins before the first look, so that an end between the two is not missed.
-        const ending = endings.wait(parseTaskId(id), wait * 1000, answered.signal)
+        const ending = endings.wait(taskId, wait * 1000, answered.signal)
         try {
-          const task = await shownTaskOf(request, id)
+          const task = await requireTask(request, id)
           if (isFinal(task.status)) return await recordFor(request, task)
           await ending
-          return await recordFor(request, await taskOf(id))
+          return await recordFor(request, (await tasks.find(taskId)) ?? task)
         } finally {
           answered.abort()
         }
@@ -211,8 +212,10 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const task = await taskOf(request.params.id)
-        const caller = await identifyCaller(request, task.app, 'credential')
+        const caller = await identifyCaller(request, 'credential')
+        const task = await findTask(tasks, request.params.id)
+        if (task === undefined || !mayKnowOf(caller, task.app)) throw new TaskNotFoundError(request.params.id)
+        requireApplication(request, caller, task.app)
         return taskRecordOf(await cancelTask(task, caller))
       },
     )

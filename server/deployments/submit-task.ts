@@ -2,7 +2,7 @@ import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf } from '../auth/actor-of.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
-import { keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
+import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
@@ -24,7 +24,7 @@ type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly c
 const longestTimeoutSeconds = 24 * 60 * 60
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'accept'>
+  readonly tasks: Pick<TaskStore, 'accept' | 'addReader'>
   /** The replica that watches what it accepts; undefined while it may own nothing. */
   readonly owner: () => string | undefined
   /** Tells the watchers, after the commit, which task is new and which are over. */
@@ -49,12 +49,20 @@ export const createCheckSubmission =
     if (!/^[^/]+\/[^/]+$/.test(app)) throw new InvalidSubmissionError('app: must be a name, or a namespace/name')
   }
 
+/** Of the request's credential, what is stored with the task; undefined where reading is open. */
+type ReaderDigestFor = (taskId: string) => Buffer | undefined
+
 /** The task of a submission that comes once more with its Idempotency-Key. @throws {IdempotencyKeyUsedError} */
 export const createFindSubmitted =
-  (tasks: Pick<TaskStore, 'findKey'>) =>
-  async (submission: TaskSubmission, caller: Caller, key: string): Promise<string | undefined> => {
+  (tasks: Pick<TaskStore, 'findKey' | 'addReader'>) =>
+  async (
+    submission: TaskSubmission,
+    caller: Caller,
+    key: string,
+    readerDigestFor: ReaderDigestFor,
+  ): Promise<string | undefined> => {
     const known = await tasks.findKey(key)
-    return known && taskOfKnownKey(known, keyUseOf(key, submission, caller))
+    return known && submittedAgain(tasks, known, keyUseOf(key, submission, caller), readerDigestFor)
   }
 export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 
@@ -65,7 +73,7 @@ export const createSubmitTask =
     submission: TaskSubmission,
     caller: Caller,
     key: string | undefined,
-    readerDigestFor: (taskId: string) => Buffer | undefined,
+    readerDigestFor: ReaderDigestFor,
   ): Promise<{ id: string }> => {
     const submitted = now()
     const id = makeTaskId(submitted)
@@ -89,11 +97,25 @@ export const createSubmitTask =
         if (!(error instanceof DeploymentsLockedError)) onUnanswered()
         throw error
       })
-    if (acceptance.kind === 'known' && use) return { id: taskOfKnownKey(acceptance.known, use) }
+    if (acceptance.kind === 'known' && use)
+      return { id: await submittedAgain(tasks, acceptance.known, use, readerDigestFor) }
     if (acceptance.kind === 'accepted') announce({ task, ...acceptance }, acceptance.superseded)
     return { id }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>
+
+/** A retry may come with a newer token, which may read the task from then on as the first one may. */
+async function submittedAgain(
+  tasks: Pick<TaskStore, 'addReader'>,
+  known: KnownKey,
+  use: KeyUse,
+  readerDigestFor: ReaderDigestFor,
+): Promise<string> {
+  const id = taskOfKnownKey(known, use)
+  const digest = readerDigestFor(id)
+  if (digest !== undefined) await tasks.addReader(id, digest)
+  return id
+}
 
 /** A user who is known is the author, whatever the body says. */
 const authorOf = ({ author }: TaskSubmission, caller: Caller) => ('user' in caller ? caller.user.name : author)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { TaskNotFoundError } from './task-errors.ts'
 
 /** A UUID of version 7 (RFC 9562): sorts by the millisecond it was made in. */
 export function makeTaskId(now: Date): string {
@@ -8,8 +7,7 @@ export function makeTaskId(now: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** The id in a path as it is stored, in small letters. @throws {TaskNotFoundError} for what no task can have */
-export function parseTaskId(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw new TaskNotFoundError(text)
-  return text.toLowerCase()
+/** The id in a path as it is stored, in small letters; undefined for what no task can have. */
+export function parseTaskId(text: string): string | undefined {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.toLowerCase() : undefined
 }

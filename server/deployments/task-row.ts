@@ -51,7 +51,7 @@ export const taskOf = (row: Selectable<Schema['tasks']>): Task => ({
   refresh: row.refresh,
   source: row.source ?? undefined,
   mayWrite: row.may_write,
-  readerDigest: row.reader_digest ?? undefined,
+  readerDigests: row.reader_digests ?? [],
   status: row.status,
   statusReason: row.status_reason ?? undefined,
   cause: row.cause ?? undefined,

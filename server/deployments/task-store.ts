@@ -18,6 +18,8 @@ import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './
 
 /** Tasks that are indexed in one statement. */
 const indexedAtOnce = 500
+/** Of one task. */
+const mostReaders = 100
 
 /** All SQL of the tasks and of the events that their changes write. */
 export function createTaskStore(database: Database, forSubmissions = database) {
@@ -29,6 +31,17 @@ export function createTaskStore(database: Database, forSubmissions = database) {
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
+
+    /** Lets one more credential that submitted a task read it; beyond some no more, each is one that the caller has made. */
+    async addReader(id: string, digest: Buffer): Promise<void> {
+      await query
+        .updateTable('tasks')
+        .set({ reader_digests: sql`array_append(reader_digests, ${digest})` })
+        .where('id', '=', id)
+        .where(sql<boolean>`NOT ${digest} = ANY (coalesce(reader_digests, '{}'))`)
+        .where(sql<boolean>`coalesce(cardinality(reader_digests), 0) < ${mostReaders}`)
+        .execute()
+    },
 
     dropExpiredKeys: (): Promise<void> => dropExpiredKeys(query),
 

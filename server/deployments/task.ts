@@ -18,8 +18,8 @@ export type Task = {
   readonly source: TaskSubmission['source']
   /** A valid credential came with the submission: its tag may be committed. Never shown to a caller. */
   readonly mayWrite: boolean
-  /** Of the credential that submitted it, where reading is closed. Never shown. */
-  readonly readerDigest: Buffer | undefined
+  /** Of the credentials that submitted it, where reading is closed. Never shown. */
+  readonly readerDigests: readonly Buffer[]
   readonly status: TaskStatus
   readonly statusReason: string | undefined
   readonly cause: Cause | undefined

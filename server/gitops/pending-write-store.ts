@@ -281,12 +281,7 @@ export function createPendingWriteStore(database: Database) {
 export type PendingWriteStore = ReturnType<typeof createPendingWriteStore>
 
 async function holdsTask(transaction: Transaction<Schema>, claim: Claim): Promise<boolean> {
-  const task = await transaction
-    .selectFrom('tasks')
-    .select('id')
-    .where(heldBy(claim))
-    .forUpdate()
-    .executeTakeFirst()
+  const task = await transaction.selectFrom('tasks').select('id').where(heldBy(claim)).forUpdate().executeTakeFirst()
   return task !== undefined
 }
 

@@ -39,7 +39,7 @@ export type Schema = {
     baseline: JSONColumnType<object> | null
     owner: string | null
     fence: Generated<string>
-    reader_digest: Buffer | null
+    reader_digests: Buffer[] | null
     /** The last three are made by the database from the others. */
     group_id: GeneratedAlways<number>
     tags: GeneratedAlways<string>

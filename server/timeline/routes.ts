@@ -16,7 +16,7 @@ type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow'>
   /** Gives the id of a task as it is stored; rejects when there is none, or none that the request may be shown. */
-  readonly requireTask: (request: FastifyRequest, id: string) => Promise<string>
+  readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
   /** Judges the credential of an open stream once more; rejects with a {@link CredentialRefusedError}. */
   readonly judgeReaderAgain: (request: FastifyRequest) => Promise<void>
   readonly places: Pick<StreamPlaces, 'take'>
@@ -124,7 +124,7 @@ export const timelineRoutes =
         },
       },
       async (request, reply) => {
-        const id = await requireTask(request, request.params.id)
+        const { id } = await requireTask(request, request.params.id)
         return answer(request, reply, request.query.after, id)
       },
     )

@@ -49,8 +49,8 @@ CREATE TABLE deploy_tokens (
   revoked timestamptz(3)
 );
 
--- the credential that submitted a task may go on reading it; keyed with the task's id
-ALTER TABLE tasks ADD COLUMN reader_digest bytea;
+-- the credentials that submitted a task, with its Idempotency-Key maybe several, may go on reading it; keyed with the task's id
+ALTER TABLE tasks ADD COLUMN reader_digests bytea[];
 
 CREATE TABLE audit (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -120,10 +120,10 @@ BEGIN
   -- target is the last task that deployed these very images, if others of the same names were deployed since.
   WITH accepted AS (
     INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, source,
-      may_write, is_rollback, rollback_target_id, reader_digest, owner, fence)
+      may_write, is_rollback, rollback_target_id, reader_digests, owner, fence)
     SELECT task.id, at, at, at + make_interval(secs => task.timeout_seconds), task.app, task.author, task.project,
       task.images, task.timeout_seconds, task.refresh, task.source, task.may_write, target.id IS NOT NULL, target.id,
-      decode(task.reader_digest, 'hex'), new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
+      CASE WHEN task.reader_digest IS NOT NULL THEN ARRAY[decode(task.reader_digest, 'hex')] END, new_owner, CASE WHEN new_owner IS NULL THEN 0 ELSE 1 END
     FROM unnest(submissions) AS task
     CROSS JOIN LATERAL (
       SELECT CASE WHEN newest >= now_at AND newest < now_at + interval '1 second'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /** @typedef {Readonly<Record<string, string | undefined>>} Environment */
@@ -5,6 +6,21 @@ import path from 'node:path'
 /** @param {Environment} environment @param {string[]} names */
 const isAnySet = (environment, names) =>
   names.some((name) => environment[name] !== undefined || environment[`${name}_FILE`] !== undefined)
+
+/** @param {Environment} environment @param {string} name */
+const isGiven = (environment, name) => Boolean(environment[name] || environment[`${name}_FILE`])
+
+/** The setting itself, or what its file holds. What is wrong with it is left to the service to report.
+ * @param {Environment} environment @param {string} name */
+function read(environment, name) {
+  const file = environment[`${name}_FILE`]
+  if (environment[name] || !file) return environment[name]
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch {
+    return undefined
+  }
+}
 
 /** Even a blank one counts: a production start whose variables came out empty must not turn into a demo.
  * @param {Environment} environment */
@@ -19,13 +35,13 @@ const isCredentialSet = (environment) =>
   isAnySet(environment, ['WATCHER_DEPLOY_TOKEN', 'ARGO_WATCHER_DEPLOY_TOKEN', 'JWT_SECRET'])
 
 /** @param {Environment} environment */
-export const dataDirectoryOf = (environment) => path.resolve(environment.DATA_DIR || './data')
+export const dataDirectoryOf = (environment) => path.resolve(read(environment, 'DATA_DIR') || './data')
 
 /** Where the service will listen, and where this machine reaches it. A wrong PORT is left to the service to report.
  * @param {Environment} environment */
 export function addressOf(environment) {
-  const host = environment.HOST || '0.0.0.0'
-  const port = Number(environment.PORT || 8080)
+  const host = read(environment, 'HOST') || '0.0.0.0'
+  const port = Number(read(environment, 'PORT') || 8080)
   const everywhere = host === '0.0.0.0' || host === '::'
   const name = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host
   const isKnown = Number.isInteger(port) && port > 0 && port < 65_536
@@ -38,7 +54,18 @@ export function addressOf(environment) {
   }
 }
 
-/** How the demo is set where nothing else was wished: failures show within seconds, and the log leaves room for the hints.
+/** Where nothing else was wished: failures show within seconds, and the log leaves room for the hints. */
+const demoDefaults = {
+  DRAIN_DELAY: '0', // nobody stands between the demo and its reader
+  LOG_LEVEL: 'warn',
+  BAD_POD_GRACE: '5s',
+  DEGRADED_GRACE: '5s',
+  COMPARISON_ERROR_GRACE: '5s',
+  SYNC_FAILED_GRACE: '5s',
+  APP_GONE_GRACE: '5s',
+}
+
+/** How the demo is set. What its parts need is so whatever was wished.
  * @param {Environment} environment
  * @param {{ argoUrl: string, argoToken: string, sshKeyPath: string, knownHostsPath: string }} simulator
  * @returns {Environment} */
@@ -48,13 +75,9 @@ export const demoSettings = (environment, simulator) => ({
   SSH_KEY_PATH: simulator.sshKeyPath,
   SSH_KNOWN_HOSTS: simulator.knownHostsPath,
   OVERRIDE_FILE_PREFIX: 'argocd',
-  DRAIN_DELAY: environment.DRAIN_DELAY || '0', // nobody stands between the demo and its reader
-  LOG_LEVEL: environment.LOG_LEVEL || 'warn',
-  ...(isCredentialSet(environment) ? {} : { WATCHER_DEPLOY_TOKEN: 'demo' }),
   ...Object.fromEntries(
-    ['BAD_POD_GRACE', 'DEGRADED_GRACE', 'COMPARISON_ERROR_GRACE', 'SYNC_FAILED_GRACE', 'APP_GONE_GRACE'].map((name) => [
-      name,
-      environment[name] || '5s',
-    ]),
+    ['SSH_KEY_PATH', 'SSH_KNOWN_HOSTS', 'OVERRIDE_FILE_PREFIX'].map((name) => [`${name}_FILE`, undefined]),
   ),
+  ...(isCredentialSet(environment) ? {} : { WATCHER_DEPLOY_TOKEN: 'demo' }),
+  ...Object.fromEntries(Object.entries(demoDefaults).filter(([name]) => !isGiven(environment, name))),
 })

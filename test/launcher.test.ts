@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dataDirectoryOf } from '../launcher/environment.mjs'
 import { freePort } from '../server/storage/embedded-postgres.mjs'
 
 const run = promisify(execFile)
@@ -86,6 +87,15 @@ async function shell(line: string): Promise<unknown> {
   return JSON.parse((await run('/bin/sh', ['-c', line])).stdout)
 }
 
+async function writtenSettings(settings: Record<string, string>): Promise<Record<string, string>> {
+  const written = Object.entries(settings).map(async ([name, text]): Promise<[string, string]> => {
+    const file = path.join(root, name)
+    await writeFile(file, `${text}\n`)
+    return [`${name}_FILE`, file]
+  })
+  return Object.fromEntries(await Promise.all(written))
+}
+
 describe('two checkouts start their demos at once, as root too and below folders that only root may enter', () => {
   let ports: [string, string]
   let copies: [string, string]
@@ -96,7 +106,9 @@ describe('two checkouts start their demos at once, as root too and below folders
     ports = [String(await freePort()), String(await freePort())]
     copies = [await copyCheckout('first'), await copyCheckout('second')]
     first = launch(copies[0], { PORT: ports[0] })
-    second = launch(copies[1], { PORT: ports[1] })
+    // As mounted files, which have a line end.
+    const files = { PORT: ports[1], LOG_LEVEL: 'error', APP_GONE_GRACE: '6s', OVERRIDE_FILE_PREFIX: 'theirs' }
+    second = launch(copies[1], await writtenSettings(files))
     await Promise.all([first.waitForOutput('Ctrl+C stops'), second.waitForOutput('Ctrl+C stops')])
   }, startLimitMs + 10_000)
 
@@ -169,6 +181,12 @@ describe('what is missing is said in one line, with exit code 78', () => {
     expect(await launcher.ended).toBe(78)
     expect(launcher.output()).toContain(`deployment-watcher: ${line}`)
     expect(launcher.output().trim().split('\n')).toHaveLength(1)
+  })
+
+  test('a folder that is named by a file', async () => {
+    const settings = await writtenSettings({ DATA_DIR: path.join(root, 'theirs') })
+    expect(dataDirectoryOf(settings)).toBe(path.join(root, 'theirs'))
+    expect(dataDirectoryOf({ DATA_DIR_FILE: '/nowhere' })).toBe(path.resolve('data'))
   })
 
   test('a PORT that another program has', async () => {

@@ -65,6 +65,13 @@ describe('a schedule that is understood', () => {
     [' \t', []],
     ['Mon 00:00 - Mon 00:01', [{ start: 0, end: 1 }]],
     ['Fri 17:00 - Mon 08:00', [{ start: 4 * 1440 + 17 * 60, end: 480 }]],
+    [
+      '\nMon 00:00 - Mon 00:01,\r\n  Mon 00:02 - Mon 00:03\n',
+      [
+        { start: 0, end: 1 },
+        { start: 2, end: 3 },
+      ],
+    ],
     ['Sun 20:00 - Mon 00:00', [{ start: 6 * 1440 + 20 * 60, end: 0 }]],
     [
       '\tWed\t20:00-Thu  08:00 ,\t Sun 00:00 \t-\t Sun 23:59 ',

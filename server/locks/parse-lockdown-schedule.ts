@@ -9,22 +9,25 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
 /**
  * Reads LOCKDOWN_SCHEDULE, such as `Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00`; a blank one has no windows.
  *
- * Spaces and tabs are free around windows and hyphens. Every step looks at each character once, whatever the text.
+ * Spaces, tabs and line ends are free around windows, and within them spaces and tabs around hyphens. Every step looks at each character once, whatever the text.
  * Source: spec 2.4. What is refused there and why: decision 0013.
  */
 export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
   if (text.trim() === '') return []
   const windows: LockdownWindow[] = []
-  for (const [index, entry] of text.split(',').entries()) {
+  for (const [index, entry] of text
+    .split(',')
+    .map((one) => one.trim())
+    .entries()) {
     const window = parseWindow(entry)
-    if ('mistake' in window) return { mistake: `window ${index + 1} (${quote(entry.trim())}) ${window.mistake}` }
+    if ('mistake' in window) return { mistake: `window ${index + 1} (${quote(entry)}) ${window.mistake}` }
     windows.push(window)
   }
   return windows
 }
 
 function parseWindow(entry: string): Mistake | LockdownWindow {
-  if (/^[ \t]*$/.test(entry)) return { mistake: 'is empty: remove a comma' }
+  if (entry === '') return { mistake: 'is empty: remove a comma' }
   const sides = entry.split('-', 3)
   const [from = [], to = []] = sides.map((side) => side.match(/[^ \t]+/g) ?? [])
   if (sides.length !== 2 || from.length !== 2 || to.length !== 2) return { mistake: form }

@@ -30,6 +30,7 @@ describe('the redactor of the log', () => {
     '{"url":"https://user:hidden-1@git.example/repo"}',
     '{"msg":"the answer was eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.hidden-1"}',
     '{"msg":"the token dwt_hidden-1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is unknown"}',
+    '{"msg":"client_secret=hidden-1&code_verifier=hidden-1"}',
     '{"msg":"postgres://user:hidden-1@db/x failed"}',
   ])('hides what carries a credential by its place: %s', (line) => {
     expect(redact(line)).not.toContain('hidden-1')

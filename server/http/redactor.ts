@@ -3,7 +3,7 @@ import { hideSecrets } from '../secrets/hide-secrets.ts'
 const hidden = '<redacted>'
 const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
-const secretParameter = /((?:deploy_token|access_token)=)[^&\s"#\\]+/gi
+const secretParameter = /((?:deploy_token|access_token|refresh_token|client_secret|code_verifier)=)[^&\s"#\\]+/gi
 const scopedToken = /\bdwt_[\w-]{43}/g
 const jwt = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/)[^/\s"@]+@/gi

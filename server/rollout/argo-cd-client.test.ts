@@ -140,6 +140,17 @@ test('a server that is silent or gone is unreachable, and no reason holds the to
   expect((await nowhere.readApplication(shop)).kind).toBe('unreachable')
 })
 
+test('of a rotated token that no header can hold, nothing is told but that', async () => {
+  await using client = aClient('http://127.0.0.1:1', () => 'secret\u20ac')
+  const stream = await client.openStream({ liveOnly: false, signal: AbortSignal.timeout(5_000) })
+  for (const outcome of [await client.readApplication(shop), stream]) {
+    expect(outcome).toEqual({
+      kind: 'unreachable',
+      why: 'the token holds characters that cannot be sent in an HTTP header',
+    })
+  }
+})
+
 test.for([401, 403, 500])('what an answer with %i repeats of the token is not told on', async (status) => {
   const token = 'secret/of+the=test'
   const forms = [token, encodeURIComponent(token), Buffer.from(`x:${token}`).toString('base64')]

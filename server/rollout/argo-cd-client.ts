@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, fetch, type Response } from 'undici'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
+import { isHeaderText } from '../secrets/is-header-text.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
 import { createLargeJsonReader } from './large-json-reader.ts'
@@ -87,13 +88,20 @@ export function createArgoCdClient(
     return { ...outcome, why: why.slice(0, maxWhyLength) }
   }
 
+  /** @throws an error that does not quote the token, as that of a header does */
+  const authorization = (): string => {
+    const token = settings.token()
+    if (!isHeaderText(token)) throw new Error('the token holds characters that cannot be sent in an HTTP header')
+    return `Bearer ${token}`
+  }
+
   const callOnce = async (call: Call): Promise<Answer | Unreachable> => {
     try {
       const response = await fetch(urlOf(call), {
         dispatcher: calls,
         redirect: 'manual',
         signal: AbortSignal.timeout(settings.apiTimeoutMs),
-        headers: { accept: 'application/json', authorization: `Bearer ${settings.token()}`, ...call.headers },
+        headers: { accept: 'application/json', authorization: authorization(), ...call.headers },
       })
       return await readAnswer(response, call.maxBytes ?? maxBytes)
     } catch (error) {
@@ -208,7 +216,7 @@ export function createArgoCdClient(
           redirect: 'manual',
           signal,
           // Exactly this: anything else gets another framing, without keepalives.
-          headers: { accept: 'text/event-stream', authorization: `Bearer ${settings.token()}` },
+          headers: { accept: 'text/event-stream', authorization: authorization() },
         })
         return discreet(await openingOf(response))
       } catch (error) {

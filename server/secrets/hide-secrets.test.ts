@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { hideSecrets } from './hide-secrets.ts'
 
+const formOf = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 const secret = 'cañary+7/3 "q"==secret'
 
 test.for<[string, string]>([
   ['plain', secret],
   ['in JSON', JSON.stringify({ msg: secret })],
   ['percent-encoded', `?x=${encodeURIComponent(secret)}`],
+  ['in a form', new URLSearchParams({ x: secret }).toString()],
+  ['in base64 as a form has it', Buffer.from(`me:${formOf(secret)}`).toString('base64')],
   ['in base64', Buffer.from(secret).toString('base64')],
   ['in base64url', Buffer.from(secret).toString('base64url')],
   ['in base64 behind a user name', Buffer.from(`x:${secret}`).toString('base64')],

@@ -4,7 +4,7 @@ const hidden = '<redacted>'
 const shortestSecret = 4
 const shortestMiddle = 8
 
-/** Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL, or within something in base64. */
+/** Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL or form, or within something in base64. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return secrets.flatMap(knownFormsOf).reduce((safe, form) => safe.replaceAll(form, hidden), text)
 }
@@ -23,14 +23,20 @@ function knownFormsOf(secret: string): readonly string[] {
 /** The whole before its parts, so that nothing of it is left over. */
 function formsOf(secret: string): string[] {
   if (secret.length < shortestSecret) return []
-  const whole = Buffer.from(secret)
+  // Basic authentication of an OAuth client has its secret as in a form.
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1)
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), inForm]
+  return [...new Set([...forms, ...base64FormsOf(secret), ...base64FormsOf(inForm)])]
+}
+
+function base64FormsOf(text: string): string[] {
+  const whole = Buffer.from(text)
     .toString('base64')
     .replace(/={1,2}$/, '')
   const middles = [0, 1, 2]
-    .map((before) => middleOfBase64(secret, before))
-    .filter((text) => text.length >= shortestMiddle)
-  const inBase64 = [whole, ...middles].flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')])
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...inBase64]
+    .map((before) => middleOfBase64(text, before))
+    .filter((middle) => middle.length >= shortestMiddle)
+  return [whole, ...middles].flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')])
 }
 
 /** The part of its base64 that stays the same whatever stands around it, as the user name of basic authentication does. */

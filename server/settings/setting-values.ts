@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
+import { isHeaderText } from '../secrets/is-header-text.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 
 /** How one setting's text becomes a value. The messages follow "NAME: " and never hold the text: it may be a secret. */
@@ -13,10 +14,10 @@ export const text = z.string().trim().min(1, 'must not be blank')
 /** Kept as it is, blanks at its ends included; only an empty or blank one is refused. */
 export const secret = z.string().refine((value) => value.trim() !== '', 'must not be blank')
 
-/** Sent as an HTTP header, which is one line. */
+/** Sent as an HTTP header. */
 export const headerSecret = secret.refine(
-  (value) => !/\p{Cc}/u.test(value),
-  'must be one line without control characters',
+  isHeaderText,
+  'must be one line of ASCII or Latin-1 characters without control characters',
 )
 
 /** Blank where there is none now; one may come with the next rotation. */

@@ -136,6 +136,7 @@ describe('a value of the wrong form is refused with the form', () => {
     ['JWT_SECRET', '  \n', 'must not be blank'],
     ['WATCHER_DEPLOY_TOKEN', '', 'must not be blank'],
     ['ARGO_TOKEN', 'a\nb', 'must be one line'],
+    ['ARGO_TOKEN', 'a€b', 'must be one line of ASCII or Latin-1'],
     ['PUBLIC_URL', 'https://example.com/watcher', 'without a path'],
     ['IDP_PRIVILEGED_GROUPS', ' , ', 'must name at least one'],
     ['DATABASE_URL', 'postgres://db/watcher?sslmode=prefer', 'sslmode must be one of'],
@@ -285,6 +286,16 @@ test('a rotation is over when the previous secret is blank or gone, and another 
   expect(auth.jwtSecretPrevious?.()).toBe('')
 })
 
+test('names of other installations are known by their files too', () => {
+  const [on, memory] = [aFile('on', 'true\n'), aFile('memory', 'in-memory\n')]
+  expect(mistakesIn({ ...least, KEYCLOAK_ENABLED_FILE: on, STATE_TYPE_FILE: memory })).toEqual([
+    expect.stringMatching(/^STATE_TYPE: only postgres/),
+    expect.stringMatching(/^KEYCLOAK_ENABLED: is now IDP_ENABLED/),
+  ])
+  const { warnings } = readSettings({ ...least, WEBHOOK_ENABLED_FILE: on })
+  expect(warnings).toContain('WEBHOOK_ENABLED: notifications are not built yet')
+})
+
 test('the secrets that logs leave out are all known, also a rotated one', () => {
   const file = aFile('deploy-token', 'deploy-1\n')
   const { settings } = readSettings({
@@ -294,6 +305,8 @@ test('the secrets that logs leave out are all known, also a rotated one', () => 
     JWT_SECRET: 'j'.repeat(32),
     GIT_CREDENTIALS: 'git.example.com=me:git-token',
   })
+  const inQuery = readSettings({ ...least, DATABASE_URL: 'postgres://watcher@db/watcher?password=in%40query' })
+  expect(inQuery.settings.secrets()).toContain('in@query')
   expect(settings.secrets()).toEqual(['p%40ss', 'p@ss', 'git-token', 'argo-token', 'deploy-1', 'j'.repeat(32)])
   writeFileSync(file, 'deploy-22\n')
   expect(settings.secrets()).toContain('deploy-22')

@@ -10,7 +10,7 @@ import type { DeliveryControllerSettings } from './rollout/delivery-controller-s
 import type { RolloutSettings } from './rollout/rollout-settings.ts'
 import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
 import { mistakesTogether } from './settings/mistakes-together.ts'
-import { notesOf, refusalsOf } from './settings/other-names.ts'
+import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
 import { warningsOf } from './settings/warnings-of.ts'
@@ -36,14 +36,15 @@ export type Settings = ReturnType<typeof settingsOf>
  */
 export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
   const { texts, mistakes } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const others = gatherSettingTexts(environment, otherNames, new Set())
   const parsed = definitions.safeParse(texts)
   const unread = new Set(mistakes.map(subjectOf))
   const wrong = (parsed.error?.issues ?? []).map(mistakeOf).filter((mistake) => !unread.has(subjectOf(mistake)))
-  const all = [...mistakes, ...wrong, ...mistakesTogether(texts), ...refusalsOf(environment)]
+  const all = [...mistakes, ...others.mistakes, ...wrong, ...mistakesTogether(texts), ...refusalsOf(others.texts)]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
   return {
     settings: settingsOf(parsed.data, environment),
-    warnings: [...notesOf(environment), ...warningsOf(parsed.data, texts)],
+    warnings: [...notesOf(others.texts), ...warningsOf(parsed.data, texts)],
   }
 }
 
@@ -190,8 +191,11 @@ const readersOf = ({ deployToken, jwtSecret, jwtSecretPrevious }: AuthSettings, 
 /** Those that need a restart to change. */
 function fixedSecretsOf(values: Values): string[] {
   const { connectionString, password } = databaseOf(values).connection
-  const inAddress = URL.parse(connectionString ?? '')?.password ?? ''
-  const databasePasswords = [typeof password === 'string' ? password : '', inAddress, decodeURIComponent(inAddress)]
+  const address = URL.parse(connectionString ?? '')
+  const inAddress = address?.password ?? ''
+  const inQuery = address?.searchParams.getAll('password') ?? []
+  const given = typeof password === 'string' ? [password] : []
+  const databasePasswords = [...given, inAddress, decodeURIComponent(inAddress), ...inQuery]
   const gitTokens = [...values.GIT_CREDENTIALS.values()].map((credential) => credential.password)
   return [...databasePasswords, values.SSH_KEY_PASS ?? '', ...gitTokens]
 }

@@ -197,6 +197,7 @@ describe('settings', () => {
     [{ KEYCLOAK_URL: 'https://id' }, 'is now IDP_ISSUER_URL'],
     [{ KEYCLOAK_REALM: 'r' }, 'is now a part of IDP_ISSUER_URL'],
     [{ KEYCLOAK_CLIENT_ID: 'w' }, 'is now IDP_CLIENT_ID'],
+    [{ KEYCLOAK_CLIENT_SECRET: 's' }, 'is now IDP_CLIENT_SECRET'],
     [{ KEYCLOAK_PRIVILEGED_GROUPS: 'a' }, 'is now IDP_PRIVILEGED_GROUPS'],
     [{ KEYCLOAK_TOKEN_VALIDATION_INTERVAL: '5' }, 'has no replacement and needs none'],
   ])('%j is refused at the start, with the way out', ([given, wayOut]) => {

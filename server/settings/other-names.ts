@@ -1,4 +1,4 @@
-import type { Environment } from './setting-texts.ts'
+type Texts = Readonly<Record<string, string>>
 
 const isOn = (value: string) => /^(true|t|1)$/i.test(value.trim())
 const isGiven = (value: string) => value.trim() !== ''
@@ -13,6 +13,7 @@ const refusedSettings: Readonly<Record<string, { when: (value: string) => boolea
   KEYCLOAK_URL: { when: isGiven, wayOut: 'is now IDP_ISSUER_URL, in the form <url>/realms/<realm>' },
   KEYCLOAK_REALM: { when: isGiven, wayOut: 'is now a part of IDP_ISSUER_URL, in the form <url>/realms/<realm>' },
   KEYCLOAK_CLIENT_ID: { when: isGiven, wayOut: 'is now IDP_CLIENT_ID' },
+  KEYCLOAK_CLIENT_SECRET: { when: isGiven, wayOut: 'is now IDP_CLIENT_SECRET' },
   KEYCLOAK_PRIVILEGED_GROUPS: { when: isGiven, wayOut: 'is now IDP_PRIVILEGED_GROUPS' },
   KEYCLOAK_TOKEN_VALIDATION_INTERVAL: { when: isGiven, wayOut: 'has no replacement and needs none: remove it' },
 }
@@ -42,16 +43,16 @@ export const otherNames: readonly string[] = [
   ...notificationSwitches,
 ]
 
-export function refusalsOf(environment: Environment): string[] {
+export function refusalsOf(texts: Texts): string[] {
   return Object.entries(refusedSettings)
-    .filter(([name, { when }]) => when(environment[name] ?? ''))
+    .filter(([name, { when }]) => when(texts[name] ?? ''))
     .map(([name, { wayOut }]) => `${name}: ${wayOut}`)
 }
 
-export function notesOf(environment: Environment): string[] {
+export function notesOf(texts: Texts): string[] {
   const notes = Object.entries(settingsWithoutEffect)
-    .filter(([name, { when }]) => when(environment[name] ?? ''))
+    .filter(([name, { when }]) => when(texts[name] ?? ''))
     .map(([name, { note }]) => `${name} is ${note}`)
-  const switchedOn = notificationSwitches.filter((name) => isOn(environment[name] ?? ''))
+  const switchedOn = notificationSwitches.filter((name) => isOn(texts[name] ?? ''))
   return switchedOn.length === 0 ? notes : [...notes, `${switchedOn.join(', ')}: notifications are not built yet`]
 }

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { compose } from './compose.ts'
+import { createRedactor } from './http/redactor.ts'
 import { readSettings, SettingsError } from './settings.ts'
 import { surviveStrayErrors } from './stray-errors.ts'
 import { surroundingsFault } from './surroundings-fault.ts'
@@ -8,20 +10,25 @@ const configurationError = 78
 /** Draining, requests under way and owned work get this long together. */
 const stopLimitMs = 25_000
 
+/** Known as soon as the settings are read. */
+let secrets: () => readonly string[] = () => []
+const redact = createRedactor(() => secrets())
+
 function exitFor(error: unknown): never {
   if (error instanceof SettingsError) {
     console.error(`deployment-watcher: ${error.message}`)
     process.exit(configurationError)
   }
-  const reason = surroundingsFault(error)
-  if (reason === undefined) throw error // a mistake of ours, of which the stack tells most
-  console.error(`deployment-watcher: the start failed: ${reason}`)
+  // The stack tells most of a mistake of ours.
+  const reason = surroundingsFault(error) ?? inspect(error)
+  console.error(redact(`deployment-watcher: the start failed: ${reason}`))
   process.exit(1)
 }
 
 async function start() {
   try {
     const { settings, warnings } = readSettings(process.env)
+    secrets = settings.secrets
     return await compose(settings, warnings)
   } catch (error) {
     return exitFor(error)

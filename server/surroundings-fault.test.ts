@@ -36,6 +36,17 @@ test('a start that fails for its surroundings says so in one line', async () => 
   expect(surroundingsFault(refused)).toBe('the database refused: password authentication failed for user "watcher"')
 })
 
+test('a database without TLS says so in one line', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end('N')))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = address && typeof address === 'object' ? address.port : 0
+  expect(await faultOf(() => connect(`postgres://127.0.0.1:${port}/watcher?sslmode=require&uselibpqcompat=true`))).toBe(
+    'the connection to the database cannot be encrypted: The server does not support SSL connections',
+  )
+  server.close()
+})
+
 test('an error of our own is none of them', () => {
   expect(surroundingsFault(new TypeError('x is not a function'))).toBeUndefined()
   expect(surroundingsFault('thrown')).toBeUndefined()

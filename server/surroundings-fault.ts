@@ -1,6 +1,9 @@
 import { DatabaseError } from 'pg'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
 
+/** Of the driver, and of OpenSSL for a certificate that is not trusted. */
+const tlsTexts = /does not support SSL connections|certificate/
+
 /** What is wrong around us, in one line; undefined for an error of our own. It names addresses and files, and no secret. */
 export function surroundingsFault(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
@@ -11,5 +14,6 @@ export function surroundingsFault(error: unknown): string | undefined {
   const isOurs = 'syscall' in error && error.syscall !== 'connect'
   if (!isOurs && isDatabaseUnreachable(error)) return `the database cannot be reached: ${text}`
   if (error instanceof DatabaseError) return `the database refused: ${text}`
+  if (tlsTexts.test(text)) return `the connection to the database cannot be encrypted: ${text}`
   return 'code' in error && 'syscall' in error ? text : undefined
 }

@@ -75,6 +75,21 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
     expect(stderr + stdout).not.toContain('hidden')
   })
 
+  test('an address where a host belongs is not repeated with its password', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-host-'))
+    const { status, stderr } = start({
+      ARGO_URL: 'http://127.0.0.1:1',
+      ARGO_TOKEN: 'token',
+      DATA_DIR: folder,
+      DB_HOST: 'postgres://ada:hidden-1@db.invalid',
+      DB_USER: 'ada',
+      DB_NAME: 'watcher',
+    })
+    await rm(folder, { recursive: true })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('<redacted>@db.invalid')])
+    expect(stderr).not.toContain('hidden')
+  })
+
   test('no database where none is started for us names DATABASE_URL', () => {
     const { status, stderr } = start({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
     expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])

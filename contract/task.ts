@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
+import { repositoryOf, tagIndexOf } from './image-name.ts'
 import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
@@ -20,7 +21,9 @@ const line = z
 
 export const Image = z
   .object({
-    image: line.describe('Full image name including registry and path, without the tag'),
+    image: line
+      .refine((name) => tagIndexOf(name) < 0, 'must be a name without a tag or digest, which belong into tag')
+      .describe('Full image name including registry and path, without the tag'),
     tag: line.describe('Image tag, used exactly as given'),
   })
   .meta({ id: 'Image', examples: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] })
@@ -33,11 +36,12 @@ const imagesOfOneTask = z
   .superRefine((images, context) => {
     const tagOf = new Map<string, string>()
     for (const [index, { image, tag }] of images.entries()) {
-      const earlier = tagOf.get(image)
+      const repository = repositoryOf(image)
+      const earlier = tagOf.get(repository)
       if (earlier !== undefined && earlier !== tag) {
         context.addIssue({ code: 'custom', path: [index, 'tag'], message: 'names a second tag for the same image' })
       }
-      tagOf.set(image, tag)
+      tagOf.set(repository, tag)
     }
   })
 

@@ -110,6 +110,14 @@ const refused: readonly (readonly [string, readonly Refused[]])[] = [
         ),
         'names a second tag',
       ],
+      [
+        'two tags, the name in two ways',
+        field('images', [
+          { image: 'nginx', tag: 'a' },
+          { image: 'docker.io/library/nginx', tag: 'b' },
+        ]),
+        'images[1].tag: names a second tag',
+      ],
     ],
   ],
   [
@@ -118,6 +126,9 @@ const refused: readonly (readonly [string, readonly Refused[]])[] = [
       ['empty', image({ image: '' }), 'images[0].image: must not be empty'],
       ['blank', image({ image: '  ' }), 'images[0].image: must not be empty'],
       ['256 characters', image({ image: 'a'.repeat(256) }), 'images[0].image: must be at most 255'],
+      ...['repo:1', 'localhost:5000', 'host:5000/repo:1', 'repo@sha256:abc', 'repo:1@sha256:abc', 'a/b@sha256:c/d'].map(
+        (name): Refused => [name, image({ image: name }), 'images[0].image: must be a name without a tag or digest'],
+      ),
     ],
   ],
   [
@@ -242,7 +253,7 @@ describe(`${badInputs.B10} (T31 shows how)`, () => {
 })
 
 test(`${badInputs.B13} (what is accepted is compared as a name)`, async () => {
-  for (const name of ['repo:1', 'repo@sha256:abc', 'REGISTRY.example/Shop', 'a b', 'http://x/y', 'x'.repeat(255)])
+  for (const name of ['host:5000/repo', 'REGISTRY.example/Shop', 'a b', 'http://x/y', 'x'.repeat(255)])
     expect((await accepted(image({ image: name }))).images).toEqual([{ image: name, tag: 'v1' }])
 })
 

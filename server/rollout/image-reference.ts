@@ -1,3 +1,4 @@
+import { repositoryOf } from '../../contract/image-name.ts'
 import type { Image } from '../../contract/task.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 
@@ -15,17 +16,8 @@ export function parseImageReference(text: string): ImageReference {
   const named = at < 0 ? text : text.slice(0, at)
   const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
   const tag = colon < 0 ? undefined : named.slice(colon + 1)
-  const repository = parseRepository(colon < 0 ? named : named.slice(0, colon))
+  const repository = repositoryOf(colon < 0 ? named : named.slice(0, colon))
   return { repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest }
-}
-
-/** The first part is a registry when it looks like a host; everything else lives on Docker Hub. */
-function parseRepository(name: string): string {
-  const [first = '', ...rest] = name.split('/')
-  const isHost = rest.length > 0 && (first.includes('.') || first.includes(':') || first === 'localhost')
-  if (!isHost) return `docker.io/${rest.length === 0 ? `library/${name}` : name}`
-  const host = first === 'index.docker.io' || first === 'registry-1.docker.io' ? 'docker.io' : first.toLowerCase()
-  return host === 'docker.io' && rest.length === 1 ? `docker.io/library/${rest[0]}` : [host, ...rest].join('/')
 }
 
 export type WantedImage = { readonly image: string; readonly tag: string }

@@ -32,8 +32,8 @@ const meanings: Record<string, string> = {
 }
 
 /** Given before any route is asked, or whatever the route. */
-const ofEveryRequest = ['400', '408', '417', '431', '500']
-const ofEveryChange = ['403', '406', '413', '415']
+const ofEveryRequest = ['400', '403', '408', '417', '431', '500']
+const ofEveryChange = ['406', '413', '415']
 
 const readers = [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }]
 

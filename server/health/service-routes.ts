@@ -18,7 +18,11 @@ export const serviceRoutes =
       '/version',
       {
         config: { isReadableInScope: true },
-        schema: { tags, summary: 'Version of this service', response: { 200: Version, 401: ErrorReply } },
+        schema: {
+          tags,
+          summary: 'Version of this service',
+          response: { 200: Version, 401: ErrorReply, 503: ErrorReply },
+        },
       },
       // A string would be sent as text, unless it is JSON already.
       async (_request, reply) => reply.type('application/json; charset=utf-8').send(JSON.stringify(version)),
@@ -37,7 +41,11 @@ export const serviceRoutes =
       '/reachability',
       {
         config: { isReadableInScope: true },
-        schema: { tags, summary: 'Do the parts answer?', response: { 200: Reachability, 401: ErrorReply } },
+        schema: {
+          tags,
+          summary: 'Do the parts answer?',
+          response: { 200: Reachability, 401: ErrorReply, 503: ErrorReply },
+        },
       },
       async () => judgeReachability(await checkParts()),
     )

@@ -240,11 +240,15 @@ test.for([
   async (row) => {
     const [, spoil, mend] = row
     const { service, database } = world
+    const submitWithKey = (key: string) =>
+      service.submitTask(undefined, { 'Idempotency-Key': key.replaceAll(' ', '-') })
     await database.query(spoil)
     try {
       const error = { error: 'the deploy lock cannot be read, so no task is accepted' }
       for (const answer of [
         await service.submitTask(),
+        // On new connections too, where the accepting function is not compiled yet.
+        ...(await Promise.all(Array.from({ length: 16 }, (_, n) => submitWithKey(`${row[0]} ${n}`)))),
         await service.request(path),
         await service.request(`${path}/details`),
       ]) {

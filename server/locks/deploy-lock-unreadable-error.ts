@@ -9,8 +9,8 @@ export class DeployLockUnreadableError extends Error {
   }
 }
 
-/** No right to the table, no such table, no such column; and what a function says of a row that is missing. */
-const unreadable = new Set(['42501', '42P01', '42703', 'P0002'])
+/** No right to the table, no such table, column or row type; and what a function says of a row that is missing. */
+const unreadable = new Set(['42501', '42P01', '42703', '42704', 'P0002'])
 
 /** What reading the lock's row failed with, as a {@link DeployLockUnreadableError} where that is what it means. */
 export const lockErrorOf = (error: unknown): unknown =>

@@ -9,6 +9,10 @@ const readMethods = ['GET', 'HEAD', 'OPTIONS']
 const signInSeconds = 10 * 60
 const sessionSeconds = 24 * 60 * 60
 
+/** The id of a session, whatever name its cookie has, for a service that has none and needs no more of cookies. */
+export const sessionIn = ({ headers }: FastifyRequest): string | undefined =>
+  /(?:^|;)\s*(?:__Host-)?watcher-session=([^;]+)/.exec(headers.cookie ?? '')?.[1]
+
 /**
  * The two cookies. `__Host-` lets no other host of the domain set them; a browser takes that only with https, so the names
  * differ on plain http, and a cookie of the other name counts for nothing.

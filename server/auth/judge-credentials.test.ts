@@ -27,10 +27,10 @@ const judges: CredentialJudges = {
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
 const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
 
-type Request = { headers?: readonly (readonly [string, string])[]; query?: string }
+type Request = { headers?: readonly (readonly [string, string])[]; query?: string; session?: string }
 
-const answerTo = async ({ headers = [], query = '' }: Request, change: Partial<AuthSettings> = {}) => {
-  const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}` })
+const answerTo = async ({ headers = [], query = '', session }: Request, change: Partial<AuthSettings> = {}) => {
+  const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}`, session })
   const judgement = await judgeCredentials(presented, { ...settings, ...change }, nowSeconds, judges)
   return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
 }
@@ -168,8 +168,9 @@ describe('users beside other credentials', () => {
     ['Basic as an access token', [['Oidc-Authorization', 'Basic x']], undefined, 'malformed Oidc-Authorization'],
   ])('%s', async ([, headers, session, expected]) => expect(await judged(headers, session)).toContain(expected))
 
-  test('without an identity provider an access token is refused by the name of the setting', async () => {
+  test('without an identity provider an access token or session is refused by the name of the setting', async () => {
     expect(await answerTo({ headers: [['Oidc-Authorization', 'good']] })).toContain('IDP_ENABLED is not set')
+    expect(await answerTo({ session: 'good' })).toContain('IDP_ENABLED is not set')
   })
 })
 

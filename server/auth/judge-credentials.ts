@@ -45,7 +45,7 @@ export async function judgeCredentials(
   const judgements = [
     () => (authorization.kind === 'token' ? judgeToken(authorization.token, settings, nowSeconds, judges) : undefined),
     () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, judges) : undefined),
-    () => (session === undefined ? undefined : judges.session?.(session)),
+    () => (session === undefined ? undefined : judgeSession(session, judges)),
   ]
   for (const judge of judgements) {
     const judgement = await judge()
@@ -89,6 +89,10 @@ async function judgeToken(
 
 async function judgeAccess(token: string, { accessToken }: CredentialJudges): Promise<CredentialJudgement> {
   return accessToken?.(token) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
+}
+
+async function judgeSession(id: string, { session }: CredentialJudges): Promise<CredentialJudgement> {
+  return session?.(id) ?? rejected('a session was given, but IDP_ENABLED is not set in this service')
 }
 
 export function rejected(rule: string): Refused {

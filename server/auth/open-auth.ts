@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts'
 import { actorOf } from './actor-of.ts'
 import { NotPrivilegedError } from './auth-errors.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { createBrowserCookies } from './browser-cookies.ts'
+import { createBrowserCookies, sessionIn } from './browser-cookies.ts'
 import type { Caller } from './caller.ts'
 import { createCheckSession } from './check-session.ts'
 import { CredentialRefusedError } from './credential-refused-error.ts'
@@ -52,7 +52,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     session,
   })
   const identify = createIdentifyCaller(settings, judges, nowSeconds)
-  const sessionIdOf = (request: FastifyRequest) => users?.cookies.sessionOf(request)
+  const sessionIdOf = (request: FastifyRequest) => (users ? users.cookies.sessionOf(request) : sessionIn(request))
 
   /** The user who calls, with the right to change something. Throws as below, also for a credential without a user. */
   const requireUser = async (request: FastifyRequest): Promise<Actor> => {

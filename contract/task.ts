@@ -21,9 +21,7 @@ const line = z
 
 export const Image = z
   .object({
-    image: line
-      .refine((name) => tagIndexOf(name) < 0, 'must be a name without a tag or digest, which belong into tag')
-      .describe('Full image name including registry and path, without the tag'),
+    image: line.describe('Full image name including registry and path, without the tag'),
     tag: line.describe('Image tag, used exactly as given'),
   })
   .meta({ id: 'Image', examples: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] })
@@ -36,6 +34,10 @@ const imagesOfOneTask = z
   .superRefine((images, context) => {
     const tagOf = new Map<string, string>()
     for (const [index, { image, tag }] of images.entries()) {
+      if (tagIndexOf(image) >= 0) {
+        const message = 'must be a name without a tag or digest, which belong into tag'
+        context.addIssue({ code: 'custom', path: [index, 'image'], message })
+      }
       const repository = repositoryOf(image)
       const earlier = tagOf.get(repository)
       if (earlier !== undefined && earlier !== tag) {

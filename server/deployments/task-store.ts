@@ -32,7 +32,7 @@ export function createTaskStore(database: Database, forSubmissions = database) {
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
 
-    /** Lets one more credential that submitted a task read it; beyond some no more, each is one that the caller has made. */
+    /** Lets one more credential that submitted a task read it, if it has not very many already. */
     async addReader(id: string, digest: Buffer): Promise<void> {
       await query
         .updateTable('tasks')

@@ -38,6 +38,9 @@ describe('SIGTERM', () => {
     const stopped = service.kill('SIGTERM')
     await vi.waitFor(async () => expect((await service.request('/readyz')).status).toBe(503), { interval: 20 })
     expect(await service.getTask(await submit('late'))).toMatchObject({ status: 'in progress' })
+    // A stream ends at once, so that its reader comes back to another replica, from where it was.
+    const stream = await fetch(`${service.url}/api/v1/events`, { headers: { accept: 'text/event-stream' } })
+    expect([stream.status, await stream.text()]).toEqual([200, expect.stringMatching(/^:\nid: \d+\n\n$/)])
     expect(await waiting).toMatchObject({ status: 200, body: { id, status: 'in progress' } })
     expect(await stopped).toBe(0)
     await using database = await connect(service.databaseUrl)

@@ -5,15 +5,18 @@ const keepAliveMs = 15_000
 /** A reader that lets this much pile up is cut off; it resumes by Last-Event-ID. */
 const mostUnreadBytes = 1_048_576
 
-/** Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), with a comment every 15 s. */
-export function openEventStream(response: ServerResponse, headers: Record<string, string>) {
+/**
+ * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), with a comment every 15 s. It begins with the
+ * position, from which a reader goes on whose connection breaks before the first event.
+ */
+export function openEventStream(response: ServerResponse, headers: Record<string, string>, position: number) {
   response.writeHead(200, {
     ...headers,
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
   })
-  response.write(':\n\n')
+  response.write(`:\nid: ${position}\n\n`)
   const write = (text: string) => {
     if (response.writableLength > mostUnreadBytes) response.destroy()
     else response.write(text)

@@ -68,12 +68,14 @@ export const timelineRoutes =
       const leave = places.take(clientOf(request))
       if (!leave) throw tooManyStreams()
       reply.hijack()
-      const reader = openEventStream(reply.raw, plainHeaders(reply))
+      const position = Math.min(start, newest)
+      const reader = openEventStream(reply.raw, plainHeaders(reply), position)
       stopping.addEventListener('abort', reader.end)
+      if (stopping.aborted) reader.end() // its reader comes back, to another replica
       const stopJudging = endWhenRefused(request, taskId, reader.end)
       try {
         if (start > newest) reader.reset(newest)
-        const unfollow = await feed.follow(Math.min(start, newest), taskId, (event) => {
+        const unfollow = await feed.follow(position, taskId, (event) => {
           reader.send(event)
           if (taskId !== undefined && event.kind === 'verdict') reader.end()
         })

@@ -120,6 +120,20 @@ describe('signing in with a browser', () => {
     expect((await sessionOf(browser)).user).toBeNull()
   })
 
+  test('out in vain leaves the cookie, so that it can be repeated', async () => {
+    const browser = await signedIn('ada')
+    await database.query('ALTER TABLE watcher.sessions RENAME TO gone')
+    try {
+      const answer = await browser.change(service.url, '/auth/logout', 'POST')
+      expect([answer.status, answer.headers.getSetCookie()]).toEqual([500, []])
+    } finally {
+      await database.query('ALTER TABLE watcher.gone RENAME TO sessions')
+    }
+    expect((await sessionOf(browser)).user).not.toBeNull()
+    expect((await browser.change(service.url, '/auth/logout', 'POST')).status).toBe(200)
+    expect((await sessionOf(browser)).user).toBeNull()
+  })
+
   test('behind https the cookies are bound to the host, and those of another name count for nothing', async () => {
     const settings = { ...idp.settings, PUBLIC_URL: 'https://watcher.example' }
     await using secure = await startService({ settings })

@@ -109,10 +109,9 @@ export const signInRoutes =
       },
       async (request, reply) => {
         const id = cookies.sessionOf(request)
-        cookies.take(request, reply, 'session')
-        if (id === undefined) return { location: '/' }
-        const wasSignedIn = (await sessions.find(id)) !== undefined
-        await sessions.end(id)
+        const wasSignedIn = id !== undefined && (await sessions.find(id)) !== undefined
+        if (id !== undefined) await sessions.end(id)
+        cookies.take(request, reply, 'session') // last, so that a sign-out that failed can be repeated
         const elsewhere = wasSignedIn ? await provider.signOutUrl(`${addressOf(request)}/`) : undefined
         return { location: elsewhere?.href ?? '/' }
       },

@@ -1,19 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
+import { IdentityProviderUnavailableError } from './auth-errors.ts'
 import type { User } from './caller.ts'
 import type { IdentityProvider, ProviderTokens } from './identity-provider.ts'
 import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
-  readonly sessions: Pick<SessionStore, 'find' | 'tokensOf' | 'saveTokens' | 'saveUser' | 'end'>
+  readonly sessions: Pick<SessionStore, 'find' | 'takeTurn' | 'endTurn' | 'saveTokens' | 'saveUser' | 'end'>
   readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
 }
 
 /** The user as the provider knows him now; undefined when it does not vouch for him any more, and the session is over. */
 export type CheckSession = (session: Session) => Promise<User | undefined>
 
+const lookAgainMs = 100
+/** For the answer that another replica is waiting for. */
+const patienceMs = 10_000
+
 /**
  * Asks the provider about a signed-in user before he changes something, unless it was asked within the last minute.
- * Requests that come together share one question, because some providers take a refresh token once only.
+ * Requests that come together share one question, over all replicas, because some providers take a refresh token once only.
+ * @throws {IdentityProviderUnavailableError} where it does not answer
  */
 export function createCheckSession({ sessions, provider }: Dependencies): CheckSession {
   const pending = new Map<string, Promise<User | undefined>>()
@@ -26,18 +33,24 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
   }
 
   async function ask({ id, user }: Session): Promise<User | undefined> {
-    const tokens = await sessions.tokensOf(id)
-    const now = tokens && ((await vouchedFor(tokens, user)) ?? (await withNewTokens(id, user, tokens)))
-    if (now) await sessions.saveUser(id, now)
-    return now ?? (await refused(id))
+    for (const givesUpAt = performance.now() + patienceMs; ; await delay(lookAgainMs)) {
+      const tokens = await sessions.takeTurn(id)
+      if (tokens) return judge(id, user, tokens)
+      const session = await sessions.find(id)
+      if (session === undefined || session.isFresh) return session?.user
+      if (performance.now() > givesUpAt) throw new IdentityProviderUnavailableError()
+    }
   }
 
-  /** Another replica may have used the refresh token at the same moment, and have been told that all is well. */
-  async function refused(id: string): Promise<User | undefined> {
-    const session = await sessions.find(id)
-    if (session?.isFresh) return session.user
-    await sessions.end(id)
-    return undefined
+  async function judge(id: string, user: User, tokens: ProviderTokens): Promise<User | undefined> {
+    try {
+      const now = (await vouchedFor(tokens, user)) ?? (await withNewTokens(id, user, tokens))
+      await (now ? sessions.saveUser(id, now) : sessions.end(id))
+      return now
+    } catch (error) {
+      await sessions.endTurn(id)
+      throw error
+    }
   }
 
   /** What only the ID token says stays as it is there; what was once said elsewhere and is left out now does not. */

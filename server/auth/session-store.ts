@@ -12,8 +12,11 @@ type SignIn = SignInSecrets & { readonly returnPath: string }
 
 /** How long the provider's word about a user counts. */
 const checkedForSeconds = 60
+/** Longer than the provider's answers may take together. */
+const turnSeconds = 30
 
 const isAlive = sql<SqlBool>`last_used > clock_timestamp() - interval '8 hours' AND created > clock_timestamp() - interval '24 hours'`
+const isFresh = sql<boolean>`checked > clock_timestamp() - make_interval(secs => ${checkedForSeconds})`
 const isBegun = sql<SqlBool>`created > clock_timestamp() - interval '10 minutes'`
 
 /** All SQL of sessions and sign-ins (decision 0130). Ids are given to browsers; only their digests are stored. */
@@ -66,7 +69,7 @@ export function createSessionStore({ query }: Database) {
         .selectFrom('sessions')
         .select(['subject', 'name', 'groups'])
         .select([
-          sql<boolean>`checked > clock_timestamp() - make_interval(secs => ${checkedForSeconds})`.as('is_fresh'),
+          isFresh.as('is_fresh'),
           sql<boolean>`last_used < clock_timestamp() - interval '1 minute'`.as('is_stale'),
           sql<Date>`least(last_used + interval '8 hours', created + interval '24 hours')`.as('expires'),
         ])
@@ -75,17 +78,28 @@ export function createSessionStore({ query }: Database) {
         .executeTakeFirst()
       if (!row) return undefined
       if (row.is_stale && purpose === 'use') await touch(id)
-      const { subject, name, groups, is_fresh: isFresh, expires } = row
-      return { id, user: { subject, name, groups }, isFresh, expires }
+      const { subject, name, groups, is_fresh, expires } = row
+      return { id, user: { subject, name, groups }, isFresh: is_fresh, expires }
     },
 
-    async tokensOf(id: string): Promise<ProviderTokens | undefined> {
+    /**
+     * Lets one caller over all replicas ask the provider about a user whom nobody has asked about within the last minute.
+     * @returns the tokens, or undefined where it is not this caller's turn; it ends by `saveUser`, `end`, `endTurn` or time
+     */
+    async takeTurn(id: string): Promise<ProviderTokens | undefined> {
       const row = await query
-        .selectFrom('sessions')
-        .select('tokens')
+        .updateTable('sessions')
+        .set({ asked_until: sql`clock_timestamp() + make_interval(secs => ${turnSeconds})` })
         .where('id_digest', '=', digestOf(id))
+        .where(sql<SqlBool>`NOT (${isFresh})`)
+        .where(sql<SqlBool>`coalesce(asked_until <= clock_timestamp(), true)`)
+        .returning('tokens')
         .executeTakeFirst()
       return row && openTokens(row.tokens, id)
+    },
+
+    async endTurn(id: string): Promise<void> {
+      await query.updateTable('sessions').set({ asked_until: null }).where('id_digest', '=', digestOf(id)).execute()
     },
 
     async saveTokens(id: string, tokens: ProviderTokens): Promise<void> {
@@ -100,7 +114,7 @@ export function createSessionStore({ query }: Database) {
     async saveUser(id: string, { name, groups }: User): Promise<void> {
       await query
         .updateTable('sessions')
-        .set({ name, groups: [...groups], checked: sql`clock_timestamp()` })
+        .set({ name, groups: [...groups], checked: sql`clock_timestamp()`, asked_until: null })
         .where('id_digest', '=', digestOf(id))
         .execute()
     },

@@ -120,6 +120,7 @@ export type Schema = {
     created: Generated<Date>
     last_used: Generated<Date>
     checked: Generated<Date>
+    asked_until: Date | null
   }
   sign_ins: {
     id_digest: Buffer

@@ -22,7 +22,9 @@ CREATE TABLE sessions (
   created timestamptz NOT NULL DEFAULT clock_timestamp(),
   last_used timestamptz NOT NULL DEFAULT clock_timestamp(),
   -- when the provider last said that this is a user of these groups
-  checked timestamptz NOT NULL DEFAULT clock_timestamp()
+  checked timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- until then one replica asks the provider about the user, and no other does
+  asked_until timestamptz
 );
 
 -- sign-ins that were begun; each row is deleted when its browser comes back

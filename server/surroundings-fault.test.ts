@@ -36,6 +36,11 @@ test('a start that fails for its surroundings says so in one line', async () => 
   expect(surroundingsFault(refused)).toBe('the database refused: password authentication failed for user "watcher"')
 })
 
+test.for(['read', 'write'])('a connection that was reset is one to the database: %s', (syscall) => {
+  const error = Object.assign(new Error(`${syscall} ECONNRESET`), { code: 'ECONNRESET', syscall })
+  expect(surroundingsFault(error)).toBe(`the database cannot be reached: ${syscall} ECONNRESET`)
+})
+
 test('a database without TLS says so in one line', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.end('N')))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

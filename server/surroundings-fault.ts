@@ -11,7 +11,7 @@ export function surroundingsFault(error: unknown): string | undefined {
   const [first = error] = error instanceof AggregateError ? error.errors : [error] // one for each address of a host
   const text = first instanceof Error ? first.message : String(first)
   // What listens or opens a file says by its `syscall` that it does; a connection is to the database.
-  const isOurs = 'syscall' in error && error.syscall !== 'connect'
+  const isOurs = 'syscall' in error && !/^(?:connect|read|write)$/.test(String(error.syscall))
   if (!isOurs && isDatabaseUnreachable(error)) return `the database cannot be reached: ${text}`
   if (error instanceof DatabaseError) return `the database refused: ${text}`
   if (tlsTexts.test(text)) return `the connection to the database cannot be encrypted: ${text}`

@@ -64,7 +64,7 @@ describe('an accepted task', () => {
     )
   })
 
-  test.for(['40001', '40P01', '55P03'])('is tried again after the conflict %s', async (code) => {
+  test.for(['40001', '40P01'])('is tried again after the conflict %s', async (code) => {
     const task = aNewTask()
     await run(sql`CREATE SEQUENCE watcher.conflicts`)
     await run(sql`CREATE FUNCTION watcher.conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -42,8 +42,9 @@ const acceptedTogether = 64
 /** As many statements that submissions share run at once. */
 export const connectionsForSubmissions = 2
 /** How long a batch waits for a lock: who has to wait longer must not keep the others waiting. */
-const patienceOfBatch = `set_config('lock_timeout', '500ms', true)`
-const anyPatience = 'NULL'
+const patienceOfBatch = '500ms'
+/** Less than the driver's, so that no statement goes on waiting, and is accepted in the end, that was given up here. */
+const patienceAlone = '4s'
 
 /**
  * Gives the function that stores a task with its events and its audit entry and cancels what it supersedes, in one round
@@ -81,13 +82,13 @@ export function createAcceptTask(
 async function acceptAll(
   { query, settings }: Database,
   submissions: readonly Submission[],
-  patience = anyPatience,
+  patience = patienceAlone,
 ): Promise<readonly Acceptance[]> {
   const newest = submissions.at(-1)
   if (!newest) return []
   const { closed, owner } = newest // what it knows is true of all
   const accept = CompiledQuery.raw(
-    `SELECT ${patience}, ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4) AS answer`,
+    `SELECT set_config('lock_timeout', '${patience}', true), ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4) AS answer`,
     [
       JSON.stringify(submissions.map(rowOf)),
       owner ?? null,

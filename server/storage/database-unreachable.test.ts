@@ -10,6 +10,8 @@ test.for([
   withCode('53300'),
   withCode('08006'),
   withCode('25006'),
+  withCode('25P03'),
+  withCode('55P03'),
   new AggregateError([withCode('ECONNREFUSED')]),
   new Error('Connection terminated unexpectedly'),
   new Error('Connection terminated due to connection timeout'),

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { openDatabase } from './database.ts'
+import { isDatabaseUnreachable } from './database-unreachable.ts'
 
 test('a connection that the server ends while the pool closes is no trouble', async () => {
   await using testDatabase = await createTestDatabase()
@@ -21,6 +23,24 @@ test('a connection that the server ends while the pool closes is no trouble', as
   }
   await admin.end()
   expect(troubles).toEqual([])
+})
+
+test('a transaction that does nothing for 5 s, as that of a frozen replica, keeps nobody waiting longer', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using frozen = openDatabase(testDatabase.settings, () => undefined)
+  await using other = openDatabase(testDatabase.settings, () => undefined)
+  const write = (query: typeof other.query) => query.updateTable('deploy_lock').set({ reason: 'x' }).execute()
+  const asked = other.query.transaction()
+  const idle = frozen.query.transaction().execute(async (transaction) => {
+    await write(transaction)
+    // Who asks within these 5 s is told by PostgreSQL, and waits there no longer than here.
+    await expect(asked.execute(write)).rejects.toMatchObject({ code: '55P03' })
+    await delay(2_000)
+    await write(other.query)
+    await write(transaction)
+  })
+  const error: unknown = await idle.catch((reason: unknown) => reason)
+  expect(isDatabaseUnreachable(error), String(error)).toBe(true)
 })
 
 test('a connection that no answer comes from is given up with its query, and later queries are answered', async () => {

@@ -21,6 +21,9 @@ export type Database = {
 /** Long enough that PostgreSQL need not prepare everything anew, short enough that nothing in between has forgotten it. */
 const idleMs = 60_000
 
+/** Who waits for a lock is told by PostgreSQL before the query is given up here: else it would go on waiting for nobody. */
+const lockShare = 0.8
+
 /**
  * Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. A query
  * without an answer after `queryTimeoutMs` is given up.
@@ -45,9 +48,9 @@ export function openDatabase(
   })
   // A connection that breaks while it is in use rejects its query and also emits an error, which must have a listener.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  const query = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: answeringConnections(pool) }) }).withSchema(
-    settings.schema,
-  )
+  const query = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: answeringConnections(pool, queryTimeoutMs * lockShare) }),
+  }).withSchema(settings.schema)
   const close = () => {
     isClosing = true
     return query.destroy()

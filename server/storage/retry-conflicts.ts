@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** serialization_failure, deadlock_detected, lock_not_available: the transaction was rolled back, and may well succeed now. */
-const conflictCodes = /^(?:40001|40P01|55P03)$/
+/** serialization_failure, deadlock_detected: the transaction was rolled back, and may well succeed now. */
+const conflictCodes = /^(?:40001|40P01)$/
 const retries = 5
 const longestPauseMs = 100
 

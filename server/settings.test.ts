@@ -139,6 +139,7 @@ describe('a value of the wrong form is refused with the form', () => {
     ['ARGO_TOKEN', 'a€b', 'must be one line of ASCII or Latin-1'],
     ['PUBLIC_URL', 'https://example.com/watcher', 'without a path'],
     ['IDP_PRIVILEGED_GROUPS', ' , ', 'must name at least one'],
+    ['IDP_PRIVILEGED_GROUPS', '', 'must name at least one'],
     ['DATABASE_URL', 'postgres://db/watcher?sslmode=prefer', 'sslmode must be one of'],
     ['DATABASE_URL', 'postgres://db/watcher?sslmode=requir', 'sslmode must be one of'],
     ['DATABASE_URL', 'host=db port=abc', 'port must be a whole number'],

@@ -98,6 +98,7 @@ export const mayNotBeEmpty: ReadonlySet<string> = new Set<Name>([
   'ARGO_URL',
   'ARGO_TOKEN',
   'IDP_CLIENT_SECRET',
+  'IDP_PRIVILEGED_GROUPS',
   'JWT_SECRET',
   'WATCHER_DEPLOY_TOKEN',
 ])

@@ -58,7 +58,7 @@ export const SignedOut = z
 
 export const LockRequest = z
   .object({
-    reason: line(500).optional().describe('Shown in the banner and in the details'),
+    reason: line(500).optional().describe('Shown by `GET /api/v1/deploy-lock/details`'),
     until: futureSeconds.optional().describe('Epoch seconds of the end; absent: until released'),
   })
   .meta({ id: 'LockRequest', examples: [{ reason: 'database failover, OPS-2214' }] })

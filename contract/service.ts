@@ -48,15 +48,18 @@ export type DeployLockDetails = z.infer<typeof DeployLockDetails>
 
 const Part = z.object({ status: z.enum(['ok', 'degraded', 'down']), detail: z.string().optional() })
 
+/** Of the stream of applications; `proven` is the one that brings events now. */
+export const streamStates = ['connecting', 'open', 'proven', 'refused', 'closed'] as const
+
 export const Health = z
   .object({
     status: z.enum(['ok', 'degraded', 'down']),
     database: Part,
-    delivery_controller: Part.extend({ stream: z.string().optional() }),
+    delivery_controller: Part.extend({ stream: z.enum(streamStates).optional() }),
   })
   .meta({
     id: 'Health',
-    examples: [{ status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'live' } }],
+    examples: [{ status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'proven' } }],
   })
 export type Health = z.infer<typeof Health>
 

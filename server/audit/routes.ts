@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
-import { ErrorReply } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/service.ts'
 import type { AuditStore } from './audit-store.ts'
 
 type Dependencies = {
@@ -22,7 +22,7 @@ export const auditRoutes =
           summary: 'Who did what, newest first',
           security: [{ session: [] }, { oidc: [] }],
           querystring: AuditFilter,
-          response: { 200: AuditPage, 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 503: ErrorReply },
+          response: { 200: AuditPage, 400: ErrorReply, 401: Refusal, 403: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {

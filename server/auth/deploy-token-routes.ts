@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { DeployToken, DeployTokenRequest, DeployTokens, IssuedDeployToken } from '../../contract/auth.ts'
-import { ErrorReply } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/service.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { InvalidRequestError, RefusedRequestError } from '../http/request-errors.ts'
 import type { DeployTokenStore } from './deploy-token-store.ts'
@@ -15,7 +15,7 @@ type Dependencies = {
 
 const tags = ['deploy tokens']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
-const refusals = { 401: ErrorReply, 403: ErrorReply, 503: ErrorReply }
+const refusals = { 401: Refusal, 403: ErrorReply, 503: ErrorReply }
 
 /** Tokens that are good for some applications; registered below /api/v1, and only with an identity provider. */
 export const deployTokenRoutes =
@@ -30,7 +30,7 @@ export const deployTokenRoutes =
           description: 'The token is in this answer and nowhere else. Send it in `Authorization`, like a JWT.',
           security,
           body: DeployTokenRequest,
-          response: { 201: IssuedDeployToken, 406: ErrorReply, ...refusals },
+          response: { 201: IssuedDeployToken, 406: Refusal, ...refusals },
         },
       },
       async (request, reply) => {

@@ -140,7 +140,7 @@ export const taskRoutes =
           description:
             'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
           querystring: TaskFilter,
-          response: { 200: TaskList, 400: ErrorReply, 401: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskList, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
         },
       },
       async (request) => {
@@ -161,7 +161,7 @@ export const taskRoutes =
           tags: ['applications'],
           summary: 'How the deployments of each application went',
           querystring: SummaryWindow,
-          response: { 200: AppSummaries, 400: ErrorReply, 401: ErrorReply, 503: ErrorReply },
+          response: { 200: AppSummaries, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
         },
       },
       (request) => summaries(summaryDays(request.query)),
@@ -176,7 +176,7 @@ export const taskRoutes =
           summary: 'Read a task, or wait for its end',
           params: TaskParameters,
           querystring: TaskWait,
-          response: { 200: TaskRecord, 400: ErrorReply, 401: ErrorReply, 404: TaskMissing, 503: ErrorReply },
+          response: { 200: TaskRecord, 400: ErrorReply, 401: Refusal, 404: TaskMissing, 503: ErrorReply },
         },
       },
       async (request, reply) => {

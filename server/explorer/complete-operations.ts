@@ -1,6 +1,6 @@
 type Schema = { readonly type?: string; readonly anyOf?: readonly Schema[]; readonly examples?: readonly string[] }
 type Content = Record<string, { schema: Schema | { readonly $ref: string } }>
-type Answer = { description: string; content?: Content }
+type Answer = { description: string; headers?: object; content?: Content }
 type Operation = {
   security?: object[]
   requestBody?: { required?: boolean; content: Content }
@@ -51,9 +51,11 @@ export function completeOperations<D extends object>(document: D): D {
 function complete(method: string, operation: Operation): void {
   const responses = { ...operation.responses }
   for (const status of [...ofEveryRequest, ...(method === 'get' ? [] : ofEveryChange)])
-    responses[status] ??= { description: unsaid, content: errorContent }
-  for (const [status, answer] of Object.entries(responses))
+    responses[status] ??= { description: unsaid, content: status === '406' ? refusalContent : errorContent }
+  for (const [status, answer] of Object.entries(responses)) {
     if (answer.description === unsaid) answer.description = meanings[status] ?? unsaid
+    if (['406', '429', '503'].includes(status)) answer.headers ??= retryAfter
+  }
   const stream = responses['200']?.content?.['text/event-stream']
   if (stream) stream.schema = streamSchema
   if (operation.requestBody && mayBeNull(operation.requestBody.content)) operation.requestBody.required = false
@@ -70,3 +72,7 @@ const streamSchema: Schema = { type: 'string', examples: ['id: 1042\ndata: {"id"
 /** What the generator writes where a route says nothing. */
 const unsaid = 'Default Response'
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+const refusalContent = { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } }
+const retryAfter = {
+  'Retry-After': { description: 'Seconds, where it is known when to come back', schema: { type: 'integer' } },
+}

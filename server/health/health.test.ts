@@ -29,7 +29,7 @@ let isDraining: boolean
 
 beforeEach(() => {
   database = async () => undefined
-  controller = { status: 'ok', stream: 'live' }
+  controller = { status: 'ok', stream: 'proven' }
   isDraining = false
   app = quietHttpServer()
   const checkParts = createCheckParts({ checkDatabase: () => database(), controllerState: () => controller })
@@ -51,7 +51,7 @@ describe('/healthz', () => {
   test('names the database and the delivery controller', async () => {
     expect(await get('/healthz')).toMatchObject({
       status: 200,
-      body: { status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'live' } },
+      body: { status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'proven' } },
     })
   })
 

@@ -1,7 +1,7 @@
-import type { Health } from '../../contract/service.ts'
+import type { Health, streamStates } from '../../contract/service.ts'
 
 type Stream = {
-  readonly state: 'connecting' | 'open' | 'proven' | 'refused' | 'closed'
+  readonly state: (typeof streamStates)[number]
   /** Why it is not open; undefined while nothing has gone wrong. */
   readonly why: string | undefined
   readonly lastByteAtMs: number | undefined

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, Reachability, ServiceConfig } from '../../contract/service.ts'
+import { ErrorReply, Reachability, Refusal, ServiceConfig } from '../../contract/service.ts'
 import type { CheckParts } from './check-parts.ts'
 import { judgeReachability } from './judge-reachability.ts'
 import { version } from './version.ts'
@@ -21,7 +21,7 @@ export const serviceRoutes =
         schema: {
           tags,
           summary: 'Version of this service',
-          response: { 200: Version, 401: ErrorReply, 503: ErrorReply },
+          response: { 200: Version, 401: Refusal, 503: ErrorReply },
         },
       },
       // A string would be sent as text, unless it is JSON already.
@@ -44,7 +44,7 @@ export const serviceRoutes =
         schema: {
           tags,
           summary: 'Do the parts answer?',
-          response: { 200: Reachability, 401: ErrorReply, 503: ErrorReply },
+          response: { 200: Reachability, 401: Refusal, 503: ErrorReply },
         },
       },
       async () => judgeReachability(await checkParts()),

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { LockRequest } from '../../contract/auth.ts'
-import { DeployLockDetails, DeployLockState, ErrorReply } from '../../contract/service.ts'
+import { DeployLockDetails, DeployLockState, ErrorReply, Refusal } from '../../contract/service.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { InvalidRequestError } from '../http/request-errors.ts'
 import type { DeployLock } from './deploy-lock.ts'
@@ -16,7 +16,7 @@ type Switch = Pick<DeployLockStore, 'set' | 'release'> & {
 
 const tags = ['deploy lock']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
-const refusals = { 401: ErrorReply, 403: ErrorReply, 503: ErrorReply }
+const refusals = { 401: Refusal, 403: ErrorReply, 503: ErrorReply }
 const json = 'application/json; charset=utf-8'
 
 /**
@@ -46,7 +46,7 @@ export const lockRoutes =
         schema: {
           tags,
           summary: 'Why new tasks are refused, until when, and when they will be next',
-          response: { 200: DeployLockDetails, 401: ErrorReply, 503: ErrorReply },
+          response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
         },
       },
       async () => renderLockDetails(await lock.status()),
@@ -63,7 +63,7 @@ export const lockRoutes =
           description: 'Once this is answered, no task is accepted until the lock is released. A body is optional.',
           security,
           body: LockRequest.nullish(),
-          response: { 200: z.literal('deploy lock is set'), 406: ErrorReply, 415: ErrorReply, ...refusals },
+          response: { 200: z.literal('deploy lock is set'), 406: Refusal, 415: ErrorReply, ...refusals },
         },
       },
       async (request, reply) => {

@@ -1,3 +1,4 @@
+import type { streamStates } from '../../contract/service.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
@@ -30,7 +31,7 @@ const directReadsASecond = 50
 const manyApplications = 500
 
 export type StreamState = {
-  readonly state: 'connecting' | 'open' | 'proven' | 'refused' | 'closed'
+  readonly state: (typeof streamStates)[number]
   readonly why: string | undefined
   readonly lastByteAtMs: number | undefined
   readonly connects: number

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/service.ts'
 import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
@@ -28,7 +28,7 @@ type Dependencies = {
 const tags = ['events']
 const pageSize = 1_000
 const judgedAgainMs = 10_000
-const refusals = { 400: ErrorReply, 401: ErrorReply, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
+const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
   'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
 

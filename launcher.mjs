@@ -31,6 +31,10 @@ const wishedEnd = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('asked to stop'))
   watchNpm(() => resolve('asked to stop'))
 })
+let isEndWished = false
+void wishedEnd.then(() => {
+  isEndWished = true
+})
 
 try {
   process.exitCode = await launch(process.env)
@@ -65,16 +69,16 @@ async function launch(environment) {
   return untilEnd(server)
 }
 
-/** Interrupts the start when the person does not want it any more.
+/** Interrupts the start when the person does not want it any more; a part that is being started comes up before: only then it
+ * can be stopped properly.
  * @template T
  * @param {Promise<T>} starting
  * @returns {Promise<T>} */
 async function orEnd(starting) {
-  const interrupted = wishedEnd.then(async () => {
-    await starting.catch(() => {}) // only a part that is up can be stopped properly
-    throw new LaunchError('stopped before it was ready', { exitCode: 130 })
-  })
-  return Promise.race([starting, interrupted])
+  const [outcome] = await Promise.allSettled([starting])
+  if (isEndWished) throw new LaunchError('stopped before it was ready', { exitCode: 130 })
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
 }
 
 /**

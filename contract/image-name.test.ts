@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest'
-import { repositoryOf, tagIndexOf } from './image-name.ts'
+import { endsInTag, repositoryOf } from './image-name.ts'
 
-test.for<[string, string | undefined]>([
-  ['nginx', undefined],
-  ['host:5000/team/nginx', undefined],
-  ['http://host/nginx', undefined],
-  ['nginx:1', ':1'],
-  ['host:5000/nginx:1', ':1'],
-  ['host:5000', ':5000'],
-  ['nginx@sha256:ab', '@sha256:ab'],
-  ['host:5000/nginx@sha256:ab', '@sha256:ab'],
-  ['nginx:1@sha256:ab', ':1@sha256:ab'],
-  ['a/b@sha256:c/d', '@sha256:c/d'],
-])('behind the name of %s stands %s', ([image, tag]) => {
-  const index = tagIndexOf(image)
-  expect(index < 0 ? undefined : image.slice(index)).toBe(tag)
-})
+const sha256 = `sha256:${'ab'.repeat(32)}`
+
+test.for<[string, boolean]>([
+  ['nginx', false],
+  ['host:5000/team/nginx', false],
+  ['http://host/nginx', false],
+  ['javascript:alert(1)', false],
+  ['nginx:', false],
+  ['nginx@home', false],
+  ['nginx:1', true],
+  ['host:5000/nginx:v1.2_3-4', true],
+  ['host:5000', true],
+  [`nginx@${sha256}`, true],
+  [`host:5000/nginx:1@${sha256}`, true],
+])('%s ends in a tag or digest: %s', ([image, expected]) => expect(endsInTag(image)).toBe(expected))
 
 test.for([
   ['nginx', 'docker.io/library/nginx'],

@@ -1,8 +1,12 @@
-/** Where the tag or digest of an image begins: the index of the colon behind its path, or of the `@`; -1 for a bare name. */
-export function tagIndexOf(image: string): number {
+const tag = /^\w[\w.-]{0,127}$/
+const digest = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-f]{32,}$/i
+
+/** Whether an image's name ends in a tag or digest, as Kubernetes reads it: `host:5000` does, `host:5000/shop` does not. */
+export function endsInTag(image: string): boolean {
   const at = image.indexOf('@')
-  const colon = image.indexOf(':', image.lastIndexOf('/', at < 0 ? image.length : at) + 1)
-  return colon < 0 || (at >= 0 && at < colon) ? at : colon
+  if (at >= 0) return digest.test(image.slice(at + 1))
+  const colon = image.indexOf(':', image.lastIndexOf('/') + 1)
+  return colon >= 0 && tag.test(image.slice(colon + 1))
 }
 
 /**

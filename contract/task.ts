@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
-import { repositoryOf, tagIndexOf } from './image-name.ts'
+import { endsInTag, repositoryOf } from './image-name.ts'
 import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
@@ -34,7 +34,7 @@ const imagesOfOneTask = z
   .superRefine((images, context) => {
     const tagOf = new Map<string, string>()
     for (const [index, { image, tag }] of images.entries()) {
-      if (tagIndexOf(image) >= 0) {
+      if (endsInTag(image)) {
         const message = 'must be a name without a tag or digest, which belong into tag'
         context.addIssue({ code: 'custom', path: [index, 'image'], message })
       }

@@ -103,8 +103,8 @@ describe('two checkouts start their demos at once, as root too and below folders
   let second: ReturnType<typeof launch>
 
   beforeAll(async () => {
-    ports = [String(await freePort()), String(await freePort())]
     copies = [await copyCheckout('first'), await copyCheckout('second')]
+    ports = [String(await freePort()), String(await freePort())]
     first = launch(copies[0], { PORT: ports[0] })
     // As mounted files, which have a line end.
     const files = { PORT: ports[1], LOG_LEVEL: 'error', APP_GONE_GRACE: '6s', OVERRIDE_FILE_PREFIX: 'theirs' }

@@ -53,7 +53,7 @@ type Dependencies = {
 }
 
 const tags = ['tasks']
-const TaskParameters = z.object({ id: z.string() })
+const TaskParameters = z.object({ id: z.string().min(1, 'must not be empty') })
 
 export const taskRoutes =
   ({

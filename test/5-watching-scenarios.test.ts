@@ -341,7 +341,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
     test('a Pod that runs but is never ready, at the deadline', async ({ expect }) => {
       await anApplication('unready')
       world.simulator.control.setMood('unready', { newPods: 'never-ready', except: [image('unready', 'v1')] })
-      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 8 }))
+      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 15 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'probe_failing' })
       expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
     })

@@ -104,6 +104,18 @@ const lockSet: Operation = { ...accepted(newer), kind: 'lock', endedMs: +at(500)
 
 test('a history in which all is well breaks nothing', () => expect(checkHistory(good)).toEqual([]))
 
+test('the branch may end at the commit of a task that was cancelled on request after its push', () => {
+  const cancelled = (cause: string) => {
+    const tasks = [
+      { ...older, status: 'deployed', cause: null },
+      { ...newer, status: 'cancelled', cause },
+    ]
+    return checkHistory({ ...good, tasks }).filter((broken) => broken.startsWith('I6'))
+  }
+  expect(cancelled('cancelled')).toEqual([])
+  expect(cancelled('superseded')).toHaveLength(1)
+})
+
 describe('what a planted bug leaves behind is called by its name', () => {
   test.for<[string, string, Partial<Evidence>]>([
     ['I1', 'an accepted task is lost', { tasks: [older] }],

@@ -157,7 +157,7 @@ function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
   }
   for (const [app, text] of overrides) {
     const file = `apps/${app}/.argocd-source-${app}.yaml`
-    const ofApp = tasks.filter((task) => task.app === app && task.may_write && task.status !== 'cancelled')
+    const ofApp = tasks.filter((task) => task.app === app && task.may_write && mayStayWritten(task))
     const newest = ofApp.findLast(({ write_state }) => write_state === 'landed' || write_state === 'unchanged')
     const last = commits.findLast((commit) => commit.files.includes(file))
     if (newest === undefined || last?.message.startsWith('rival')) continue
@@ -166,6 +166,10 @@ function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
     yield* order(app, ofApp, commits)
   }
 }
+
+/** A commit that was pushed stays when its task is cancelled on request, and not when a newer one supersedes it. */
+const mayStayWritten = ({ status, cause, commit }: TaskRow) =>
+  status !== 'cancelled' || (cause === 'cancelled' && commit !== null)
 
 function* order(app: string, tasks: readonly TaskRow[], commits: readonly Commit[]) {
   const accepted = new Map(tasks.map(({ id }, at) => [id, at]))

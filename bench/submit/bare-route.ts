@@ -22,4 +22,7 @@ app.post<{ Body: Submission }>('/api/v1/tasks', async ({ body }, reply) => {
 const port = await freePort()
 await app.listen({ host: '127.0.0.1', port })
 process.send?.(port)
-process.on('disconnect', () => process.exit(0))
+process.on('disconnect', async () => {
+  await app.close()
+  await pool.end()
+})

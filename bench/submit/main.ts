@@ -31,7 +31,7 @@ const settings = {
 await using postgres = await startBenchPostgres()
 console.log(describeMachine())
 console.log(await describeRoundTrips(postgres.url))
-const bare = await startBareRoute(postgres.url)
+await using bare = await startBareRoute(postgres.url)
 const heading = [
   'table, connections',
   'bare/s',
@@ -49,7 +49,6 @@ if (!process.argv.includes('--empty-only')) {
   console.log(`loaded ${historyTasks} tasks in ${((performance.now() - began) / 1000).toFixed(0)} s`)
   console.log(renderTable(heading, await measureTable('1,000,000 tasks')))
 }
-bare.stop()
 
 /** Nothing that a round submits has an unfinished predecessor, but for the last row: there everything has. */
 async function measureTable(table: string): Promise<string[][]> {
@@ -113,7 +112,12 @@ async function startBareRoute(databaseUrl: string) {
     env: { ...process.env, DATABASE_URL: databaseUrl },
   })
   const [port] = await once(child, 'message')
-  return { url: `http://127.0.0.1:${port}`, stop: () => child.disconnect() }
+  const stop = async () => {
+    const ended = once(child, 'exit')
+    child.disconnect()
+    await ended
+  }
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop }
 }
 
 /** One task after another through a line that notes every statement; what the service does besides is told apart. */

@@ -2,7 +2,8 @@ import { repeat } from './repeat.ts'
 import type { Replica } from './replica.ts'
 import type { WakeUpListener, WakeUps } from './wake-ups.ts'
 
-const claimedAtOnce = 200
+/** So few that the replicas share what those that died have left. */
+const claimedAtOnce = 50
 const sweepIntervalMs = 3_000
 const buryIntervalMs = 1_000
 const forgottenIntervalMs = 30_000
@@ -21,7 +22,7 @@ type Dependencies<Claimed> = {
     watchedIds(): readonly string[]
   }
   readonly buryDead: () => Promise<number>
-  readonly wakeUps: Pick<WakeUps, 'on'>
+  readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
   readonly onTrouble: (error: unknown) => void
 }
 
@@ -48,7 +49,8 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
   const claiming = repeat(claimAll, sweepIntervalMs, onTrouble, claimRestMs)
   const burying = repeat(
     async () => {
-      if (replica.id() && (await buryDead()) > 0) claiming.nudge()
+      const id = replica.id()
+      if (id !== undefined && (await buryDead()) > 0) wakeUps.send('task', id)
     },
     buryIntervalMs,
     onTrouble,

@@ -42,6 +42,18 @@ test('a replica registers under an id, and leaves no row when it stops', async (
   expect(await ids()).toEqual([])
 })
 
+test('a replica knows how many are registered, itself included', async () => {
+  const { replica: one } = aReplica()
+  await expect.poll(() => one.id()).toBeDefined()
+  const { replica: other } = aReplica()
+  await expect.poll(() => other.id()).toBeDefined()
+  expect(other.registered(), 'before its first beat').toBe(2)
+  await expect.poll(() => one.registered(), { timeout: 5_000 }).toBe(2)
+  await other[Symbol.asyncDispose]()
+  await expect.poll(() => one.registered(), { timeout: 5_000 }).toBe(1)
+  await one[Symbol.asyncDispose]()
+})
+
 test('a replica whose session breaks owns nothing until it has registered again under a new id', async () => {
   const registrations: (string | undefined)[][] = []
   const { replica, lost } = aReplica((id, former) => registrations.push([id, former]))

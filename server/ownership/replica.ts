@@ -14,6 +14,8 @@ export type Replica = {
   start(events: ReplicaEvents): void
   /** The id under which this replica owns things now; undefined while it may own nothing. */
   id(): string | undefined
+  /** How many replicas are registered as of the last beat, this one and those not yet known to be dead included. */
+  registered(): number
   /** Milliseconds since this replica's own database session broke; Infinity when it never did. */
   brokenSinceMs(): number
   [Symbol.asyncDispose](): Promise<void>
@@ -28,7 +30,13 @@ type ReplicaEvents = {
   onTrouble(message: string, error: unknown): void
 }
 
-type Session = { readonly client: Client; readonly id: string; lastBeatSentMs: number; readonly broken: AbortSignal }
+type Session = {
+  readonly client: Client
+  readonly id: string
+  lastBeatSentMs: number
+  registered: number
+  readonly broken: AbortSignal
+}
 
 /**
  * Keeps this process registered as a replica, once started: one dedicated connection holds a session advisory lock,
@@ -72,6 +80,7 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
       lived ??= live(events)
     },
     id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
+    registered: () => current?.registered ?? 1,
     brokenSinceMs: () => performance.now() - brokeAtMs,
     async [Symbol.asyncDispose]() {
       stopping.abort()
@@ -86,6 +95,9 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
 }
 
 const replicasTable = (settings: DatabaseSettings) => `${escapeIdentifier(settings.schema)}.replicas`
+
+const registeredCount = (settings: DatabaseSettings) =>
+  `(SELECT count(*)::integer FROM ${replicasTable(settings)}) AS registered`
 
 async function openSession(
   settings: DatabaseSettings,
@@ -113,8 +125,9 @@ async function openSession(
       id,
       lockKey.toString(),
     ])
+    const { rows } = await client.query<{ registered: number }>(`SELECT ${registeredCount(settings)}`)
     await client.query(`LISTEN ${escapeIdentifier(channel)}`)
-    return { client, id, lastBeatSentMs, broken: broken.signal }
+    return { client, id, lastBeatSentMs, registered: rows[0]?.registered ?? 1, broken: broken.signal }
   } catch (error) {
     client.end().catch(() => undefined)
     throw error
@@ -134,11 +147,14 @@ async function beatUntilBroken(
     if (over.aborted) return
     const sentMs = performance.now()
     try {
-      const beat = await session.client.query(
-        `UPDATE ${replicasTable(settings)} SET heartbeat_at = now() WHERE id = $1`,
+      const { rows } = await session.client.query<{ registered: number }>(
+        `UPDATE ${replicasTable(settings)} SET heartbeat_at = now() WHERE id = $1
+         RETURNING ${registeredCount(settings)}`,
         [session.id],
       )
-      if (beat.rowCount === 0) return // others took this replica for dead
+      const [beat] = rows
+      if (beat === undefined) return // others took this replica for dead
+      session.registered = beat.registered
       session.lastBeatSentMs = sentMs
     } catch (error) {
       onTrouble('a heartbeat failed', error)

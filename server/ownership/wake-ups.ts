@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 
 /**
- * `task`: there may be tasks to claim; `cancelled`: these were cancelled under their watcher; `write`: a write-back was
+ * `task`: there may be tasks to claim, whichever the ids are; `cancelled`: these were cancelled under their watcher; `write`: a write-back was
  * queued; `outcome`: one ended; `event`: a task has news.
  */
 const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event'] as const

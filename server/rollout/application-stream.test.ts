@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
+import { createCallPaces } from './call-turns.ts'
 import { parseApplication } from './observed-application.ts'
 
 const application = (name: string, version = 1) => ({
@@ -52,6 +53,7 @@ function aStream(
   }
   const stream = createApplicationStream({
     clock,
+    directReads: createCallPaces(() => 1).directReads,
     random: () => 0.5,
     async openStream({ liveOnly, signal }): Promise<StreamOpening> {
       const kind = openings[told.opened.length] ?? 'open'

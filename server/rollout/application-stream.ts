@@ -2,7 +2,7 @@ import type { streamStates } from '../../contract/service.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import { createPace } from './pace.ts'
+import type { Pace } from './pace.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
 const streamTimes = {
@@ -25,8 +25,6 @@ const streamTimes = {
 } as const
 
 const directReadsAtOnce = 4
-/** So many that neither the delivery controller nor a verdict on another application suffers. */
-const directReadsASecond = 50
 /** Above this a List costs more than reading the applications that matter. */
 const manyApplications = 500
 
@@ -41,6 +39,7 @@ export type StreamState = {
 
 export type ApplicationStreamDeps = {
   readonly clock: Clock
+  readonly directReads: Pace
   /** Between 0 and 1. */
   random(): number
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
@@ -78,7 +77,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let abort = new AbortController()
   const timers = new Map<string, () => void>()
   const unread = new Set<string>()
-  const pace = createPace(directReadsASecond)
   let readers = 0
   let turns = 0
 
@@ -235,7 +233,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   }
 
   const nextTurn = () => {
-    const waitMs = pace.turnAtMs(clock.nowMs()) - clock.nowMs()
+    const waitMs = deps.directReads.turnAtMs(clock.nowMs()) - clock.nowMs()
     turns += 1
     return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn ${turns}`, waitMs, resolve))
   }

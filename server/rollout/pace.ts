@@ -4,13 +4,14 @@ export type Pace = {
   turnAtMs(nowMs: number): number
 }
 
-export function createPace(turnsASecond: number): Pace {
+/** The rate may change between two turns. */
+export function createPace(turnsASecond: () => number): Pace {
   let freeAtMs = Number.NEGATIVE_INFINITY
 
   return {
     turnAtMs(nowMs) {
       const atMs = Math.max(nowMs, freeAtMs)
-      freeAtMs = atMs + 1_000 / turnsASecond
+      freeAtMs = atMs + 1_000 / turnsASecond()
       return atMs
     },
   }

@@ -1,5 +1,5 @@
+import { createCallTurns } from './call-turns.ts'
 import type { ControllerCalls } from './controller-calls.ts'
-import { createDiagnosisTurns } from './diagnosis-turns.ts'
 import { relationKey, type WantedAction } from './rollout-observation.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { sharingWaitMs } from './sharing-wait.ts'
@@ -7,7 +7,10 @@ import type { TaskReports } from './task-reports.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 import type { WriteBackDecisions } from './write-back-decisions.ts'
 
-type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'clock' | 'relation' | 'overrideAt' | 'onTrouble'> & {
+type Dependencies<Plan> = Pick<
+  RolloutWatcherDeps<Plan>,
+  'clock' | 'paces' | 'relation' | 'overrideAt' | 'onTrouble'
+> & {
   readonly calls: ControllerCalls<Plan>
   readonly reports: Pick<TaskReports<Plan>, 'tell'>
   readonly writeBacks: Pick<WriteBackDecisions<Plan>, 'decide'>
@@ -20,7 +23,7 @@ type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'clock' | 'relation' | 
 /** Does what a judgement wants, unless just that is under way. What it finds wakes all tasks of the application. */
 export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   const { clock, calls } = deps
-  const turns = createDiagnosisTurns()
+  const turns = createCallTurns(deps.paces)
 
   const act = async (
     application: WatchedApplication<Plan>,
@@ -72,7 +75,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
     const waitMs = Math.max(
       application.throttle.waitMs(key),
       sharingWaitMs(application, action, nowMs),
-      turns.waitMs(application, action, nowMs),
+      turns.waitMs(application, state, action, nowMs),
     )
     if (waitMs > 0) {
       if (action.kind === 'refresh') application.refreshHeldSinceMs ??= nowMs

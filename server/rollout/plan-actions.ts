@@ -51,7 +51,7 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
   const { pending, answered } = observation.refresh
   const hasMoved =
     baseline?.revisions.join() !== application.revisions.join() || baseline.images.join() !== application.images.join()
-  return nextRefreshAtMs({
+  const dueAtMs = nextRefreshAtMs({
     mayRefresh: task.refresh,
     hasCommit: observation.writeBack.kind === 'ended',
     isRevisionOpen: gates.isOpen('R'),
@@ -65,6 +65,10 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
     isClear: isSince(observation.refresh.clearAtMs, memory.refreshFromMs),
     wasClear: isSince((pending ?? answered)?.beganAfterMs, memory.refreshFromMs),
   })
+  const { awaiting_ancestry: askedSinceMs } = memory.since
+  if (dueAtMs === undefined || askedSinceMs === undefined) return dueAtMs
+  // What is shown may well hold the commit, and after a restart nobody knows yet of any application.
+  return Math.max(dueAtMs, askedSinceMs + rolloutTimes.ancestryMs)
 }
 
 const isSince = (atMs: number | undefined, fromMs: number) => atMs !== undefined && atMs >= fromMs

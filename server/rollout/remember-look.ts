@@ -1,3 +1,4 @@
+import { wantedRelations } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
 import { isSyncFailing } from './judge-failure.ts'
 import type { Gates } from './judge-gates.ts'
@@ -104,6 +105,7 @@ function holdingConditions(
     ['idle_out_of_sync', !isGone && isIdleOutOfSync(context, gates)],
     ['awaiting_comparison', isReached && isIdle && !gates.isOpen('P')],
     ['refresh_pending', application.isRefreshPending],
+    ['awaiting_ancestry', wantedRelations(context).length > 0],
   ]
   return new Set(conditions.flatMap(([condition, holds]) => (holds ? [condition] : [])))
 }

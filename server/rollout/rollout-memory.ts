@@ -12,6 +12,7 @@ const lastingConditions = [
   'idle_out_of_sync',
   'awaiting_comparison',
   'refresh_pending',
+  'awaiting_ancestry',
 ] as const
 export type LastingCondition = (typeof lastingConditions)[number]
 

@@ -1,4 +1,4 @@
-import type { Diagnosis } from './diagnosis-turns.ts'
+import type { Diagnosis } from './call-turns.ts'
 import type { ManagedResources } from './managed-resources.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
 import type { ResourceTree } from './resource-tree.ts'

@@ -50,4 +50,8 @@ export const rolloutTimes = {
   /** For one look at a task whose time had passed before anybody could watch it. */
   overdueLookMs: 10_000,
   driftMs: 30_000,
+  /** A task that has less left than this waits for no turn. */
+  urgentMs: 60_000,
+  /** How long a refresh waits for the Git host to say whether what the application shows already holds the commit. */
+  ancestryMs: 10_000,
 } as const

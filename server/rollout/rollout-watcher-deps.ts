@@ -2,6 +2,7 @@ import type { Cause } from '../../contract/cause.ts'
 import type { Image, PodLog } from '../../contract/task.ts'
 import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
+import type { CallPaces } from './call-turns.ts'
 import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { ObservedPod } from './resource-tree.ts'
@@ -40,6 +41,7 @@ export type RolloutWatcherDeps<Plan> = {
   readonly controller: DeliveryController
   readonly records: TaskRecords
   readonly clock: Clock
+  readonly paces: CallPaces
   readonly settings: RolloutSettings
   /** Base of the links to applications. */
   readonly linkBase: string

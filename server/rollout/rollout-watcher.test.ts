@@ -3,6 +3,7 @@ import { anApplication, aRawApplication, aSha, repository } from '../../test/sup
 import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import type { TaskEnd } from '../deployments/task.ts'
+import { createCallPaces } from './call-turns.ts'
 import type { DeliveryController } from './delivery-controller.ts'
 import { type ObservedApplication, parseApplication } from './observed-application.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -368,6 +369,46 @@ test('after a change of owner the stored baseline and outcome are judged by, and
   await clock.advanceTo(1_000)
   expect(ends.get('1')?.end.status).toBe('deployed')
   expect(queued).toEqual([])
+})
+
+describe('after replicas have died', () => {
+  const commit = aSha('d')
+  const writeBackOutcome = { kind: 'landed', commit, repository, branch: 'main' } as const
+  const resumed = (id: string, more: Partial<WatchedTask> = {}) =>
+    aTask(id, { claim: { taskId: id, owner: 'replica', fence: '2' }, ...more })
+
+  test('their tasks are read in turn, and no more once a List has shown them (F45)', async () => {
+    const { watcher, clock, world } = aWatcher({ paces: createCallPaces(() => 5) })
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `shop-${at}`, writeBackOutcome })))
+    await clock.advanceTo(950)
+    expect(world.reads.get).toBe(10)
+    const metadata = (at: number) => ({ name: `shop-${at}` })
+    const shown = Array.from({ length: 30 }, (__, at) =>
+      anApplication({ uid: `uid-${at}`, health: 'Progressing', revision: commit, metadata: metadata(at) }),
+    )
+    watcher.listed({ version: 100, applications: shown }, clock.nowMs())
+    await clock.advanceTo(1_950)
+    expect(world.reads).toMatchObject({ get: 10, refresh: 0 })
+  })
+
+  test.for([
+    { name: 'at once where it says that the commit is not there', takesMs: 300, relation: 'unrelated', atMs: 301 },
+    { name: 'not at all where it says that it is', takesMs: 300, relation: 'descendant', atMs: undefined },
+    { name: 'after ten seconds without an answer', takesMs: 60_000, relation: 'descendant', atMs: 10_001 },
+  ] as const)('a refresh waits for the Git host, and is asked $name', async ({ takesMs, relation, atMs }) => {
+    const { watcher, clock, world } = aWatcher({
+      relation: () => new Promise((resolve) => void clock.setTimer(takesMs, () => resolve(relation))),
+    })
+    await using _ = watcher
+    world.application = anApplication({ version: 5, health: 'Progressing', revision: aSha('e') })
+    watcher.watch([resumed('1', { mayWrite: true, writeBackOutcome })])
+    await clock.advanceTo((atMs ?? 20_000) - 2)
+    expect(world.reads.refresh).toBe(0)
+    await clock.advanceTo(atMs ?? 20_000)
+    expect(world.reads.refresh).toBe(atMs === undefined ? 0 : 1)
+  })
 })
 
 test('an application of the same name in another namespace is not looked at', async () => {

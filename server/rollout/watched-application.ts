@@ -1,8 +1,8 @@
 import type { PodLog } from '../../contract/task.ts'
 import { createActionThrottle } from './action-throttle.ts'
 import type { ApplicationReference } from './application-reference.ts'
+import type { CallLine } from './call-turns.ts'
 import type { ApplicationAddress, Clock } from './delivery-controller.ts'
-import type { DiagnosisTurn } from './diagnosis-turns.ts'
 import type { ManagedResources } from './managed-resources.ts'
 import { type KnownApplication, nothingKnown } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
@@ -54,8 +54,8 @@ export type WatchedApplication<Plan> = {
   refreshHeldSinceMs: number | undefined
   directRead: DirectRead | undefined
   lastListAtMs: number | undefined
-  /** When its resource tree may be read for an explanation. */
-  diagnosisTurn: DiagnosisTurn | undefined
+  /** When the next call of each line may be made. */
+  readonly callTurns: Map<CallLine, number>
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
@@ -82,7 +82,7 @@ export function watchedApplication<Plan>(
     refreshHeldSinceMs: undefined,
     directRead: undefined,
     lastListAtMs: undefined,
-    diagnosisTurn: undefined,
+    callTurns: new Map(),
     tree: undefined,
     managed: undefined,
     windows: undefined,

@@ -74,6 +74,7 @@ function aWorld(seed = 1) {
   })
   const stream = createApplicationStream({
     clock,
+    directReads: rolloutDeps.paces.directReads,
     random: () => 1,
     async openStream({ signal }): Promise<StreamOpening> {
       calls.push({ kind: 'stream', atMs: clock.nowMs() })

@@ -10,6 +10,7 @@ import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
 import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
 import { parseSyncWindows } from '../../server/rollout/sync-windows.ts'
 import type { NewTaskEvent } from '../../server/timeline/task-event.ts'
+import { rolloutDeps } from './rollout-builder.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 const folder = new URL('../fixtures/argocd/', import.meta.url)
@@ -103,6 +104,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
   await using watcher = createRolloutWatcher<number>({
     controller,
+    paces: rolloutDeps.paces,
     clock,
     settings: { ...settings, ...replay.settings },
     linkBase: 'https://argocd.example',

@@ -42,9 +42,12 @@ export const refusedDiagnosis: Pick<
   readPodEvents: async () => ({ kind: 'refused' }),
 }
 
+const always = { turnAtMs: (nowMs: number) => nowMs }
+
 /** What a watcher of unmanaged applications needs besides a controller and a clock; whatever fails fails the test. */
 export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock'> = {
   settings: defaultRolloutSettings,
+  paces: { directReads: always, bad: always, slow: always },
   linkBase: 'https://cd.example/',
   annotations: () => noAnnotations,
   decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),

@@ -96,6 +96,10 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 }
 
+/** Whether a direct read of it is under way. */
+export const isBeingRead = ({ inFlight }: Pick<WatchedApplication<unknown>, 'inFlight'>) =>
+  inFlight.has(JSON.stringify({ kind: 'read' } satisfies WantedAction))
+
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
 function keyOf({ task }: TaskState<unknown>, action: WantedAction): string {
   const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'

@@ -371,6 +371,25 @@ test('after a change of owner the stored baseline and outcome are judged by, and
   expect(queued).toEqual([])
 })
 
+test('what failed before a task came does not count against it, however late the stream told of it', async () => {
+  const failed = (startedAt: string) => ({ phase: 'Failed', startedAt, finishedAt: startedAt, operation: {} })
+  const stale = anApplication({ version: 5, operationState: { ...failed('2026-11-21T15:00:00Z'), phase: 'Running' } })
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = stale
+  watcher.watch([aTask('earlier', { images: [{ image: 'registry.example/shop', tag: 'v1' }] })])
+  await clock.advanceTo(5_000)
+  world.application = anApplication({
+    version: 50,
+    sync: 'OutOfSync',
+    operationState: failed('2026-11-21T15:00:00Z'),
+  })
+  watcher.watch([aTask('later')])
+  await clock.advanceTo(60_000)
+  expect(ends.get('earlier')?.end).toMatchObject({ status: 'failed', cause: 'sync_error' })
+  expect(ends.has('later')).toBe(false)
+})
+
 describe('after replicas have died', () => {
   const commit = aSha('d')
   const writeBackOutcome = { kind: 'landed', commit, repository, branch: 'main' } as const

@@ -6,7 +6,7 @@ import type { ApplicationList } from './delivery-controller.ts'
 import { judgeRollout } from './judge-rollout.ts'
 import type { Judgement } from './judgement.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import { createPerformAction } from './perform-action.ts'
+import { createPerformAction, isBeingRead } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
 import { startMemory } from './rollout-memory.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
@@ -20,6 +20,8 @@ import { createWriteBackDecisions, initialWriteBack } from './write-back-decisio
 /** Tasks are looked at again after this long at the latest, should a wake-up have been lost. */
 const lookAgainMs = 15_000
 const sharedReadMs = 1_000
+/** How long a task that comes waits for the direct read that its baseline is taken from. */
+const baselineReadMs = 2_000
 const sharedInBurstMs = 10_000
 
 /**
@@ -44,6 +46,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (state.isOver || isClosed) return
     state.cancelTimer()
     state.lookAtMs = Number.POSITIVE_INFINITY
+    if (awaitsBaseline(application, state)) return lookAgain(application, state, baselineReadMs)
     try {
       writeBacks.planAgain(application, state)
       const observation = observationOf(application, state, deps.annotations, reachability.state())
@@ -53,6 +56,13 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       lookAgain(application, state, lookAgainMs)
     }
   }
+
+  /** What the stream told last may be from seconds before the task came: a failure in it would count as one from after. */
+  const awaitsBaseline = (application: WatchedApplication<Plan>, { memory }: TaskState<Plan>) =>
+    memory.baseline === undefined &&
+    application.known.newest !== undefined &&
+    isBeingRead(application) &&
+    clock.nowMs() - memory.startedAtMs < baselineReadMs
 
   const apply = (application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) => {
     state.memory = judgement.memory

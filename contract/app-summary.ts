@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalNumber, epochSeconds, wholeNumber } from './fields.ts'
 import { taskStatuses } from './task-status.ts'
 
 const longestWindowDays = 90
@@ -9,14 +10,14 @@ const AppSummary = z
   .object({
     app: z.string(),
     counts: z
-      .partialRecord(z.enum(taskStatuses), z.number())
+      .partialRecord(z.enum(taskStatuses), wholeNumber)
       .describe('Tasks created within the window, by status; a status without any is absent'),
     last_deployment: z
-      .object({ id: z.string(), created: z.number().describe('Epoch seconds') })
+      .object({ id: z.string(), created: epochSeconds })
       .optional()
       .describe('The newest deployed task of the window'),
-    median_seconds: z.number().optional().describe('Median duration of the last ten deployed tasks of the window'),
-    p95_seconds: z.number().optional().describe('95th percentile of the last hundred deployed tasks of the window'),
+    median_seconds: decimalNumber.optional().describe('Median duration of the last ten deployed tasks of the window'),
+    p95_seconds: decimalNumber.optional().describe('95th percentile of the last hundred deployed tasks of the window'),
     recent: z.array(z.enum(taskStatuses)).describe('Statuses of the last ten tasks of the window, newest first'),
   })
   .meta({ id: 'AppSummary' })
@@ -24,8 +25,8 @@ export type AppSummary = z.infer<typeof AppSummary>
 
 export const AppSummaries = z
   .object({
-    as_of: z.number().describe('Epoch seconds; the answer may be up to 10 s old'),
-    days: z.number(),
+    as_of: epochSeconds.describe('Unix seconds; the answer may be up to 10 s old'),
+    days: wholeNumber,
     apps: z.array(AppSummary).describe('Applications with a task in the window, by name'),
   })
   .meta({

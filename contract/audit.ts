@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { epochSeconds, growingEnum, largestId, wholeNumber } from './fields.ts'
 
 const auditActions = [
   'lock_set',
@@ -16,12 +17,12 @@ export type ActorKind = (typeof actorKinds)[number]
 
 export const AuditEntry = z
   .object({
-    id: z.number(),
-    at: z.number().describe('Epoch seconds'),
-    action: z.enum(auditActions),
-    actor_kind: z.enum(actorKinds).describe('The kind of credential'),
+    id: wholeNumber,
+    at: epochSeconds,
+    action: growingEnum(auditActions).describe('What was done; more may come'),
+    actor_kind: growingEnum(actorKinds).describe('The kind of credential; more may come'),
     actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),
-    actor_name: z.string().nullable(),
+    actor_name: z.string().nullable().describe('As the credential names them'),
     subject: z.string().nullable().describe('Id of the task or the token'),
     detail: z.string().nullable(),
   })
@@ -31,7 +32,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>
 export const AuditPage = z
   .object({
     entries: z.array(AuditEntry),
-    next: z.number().nullable().describe('`before` of the next page; null on the last one'),
+    next: wholeNumber.nullable().describe('`before` of the next page; null on the last one'),
   })
   .meta({
     id: 'AuditPage',
@@ -61,7 +62,7 @@ export const AuditFilter = z.object({
     .regex(/^\d{1,15}$/, 'must be the id of an entry')
     .transform(Number)
     .optional()
-    .meta({ type: 'integer', minimum: 0 })
+    .meta({ type: 'integer', format: 'int64', minimum: 0, maximum: largestId })
     .describe('Only entries with a lower id'),
   limit: z
     .string()

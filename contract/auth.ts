@@ -1,23 +1,10 @@
 import { z } from 'zod'
+import { decimalNumber, epochSeconds, lastSecond, line } from './fields.ts'
 
-const controlCharacter = /\p{Cc}/u
-const line = (longest: number) =>
-  z
-    .string()
-    .max(longest, `must be at most ${longest} characters long`)
-    .refine((text) => text.trim().length > 0, 'must not be empty')
-    .refine((text) => !controlCharacter.test(text), 'must not hold control characters')
-    .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
-
-const epochSeconds = z.number().describe('Epoch seconds')
-
-/** Year 9999; PostgreSQL and JavaScript both know the time. */
-const lastSecond = 253_402_300_799
-const futureSeconds = z
-  .number()
-  .nonnegative('must be epoch seconds')
+const futureSeconds = decimalNumber
+  .min(0, 'must be epoch seconds')
   .max(lastSecond, 'must be epoch seconds')
-  .describe('Epoch seconds, in the future')
+  .describe('Unix seconds, in the future')
 
 /** Who the browser that asks is signed in as. */
 export const SessionState = z
@@ -59,7 +46,7 @@ export const SignedOut = z
 export const LockRequest = z
   .object({
     reason: line(500).optional().describe('Shown by `GET /api/v1/deploy-lock/details`'),
-    until: futureSeconds.optional().describe('Epoch seconds of the end; absent: until released'),
+    until: futureSeconds.optional().describe('Unix seconds of the end; absent: until released'),
   })
   .meta({ id: 'LockRequest', examples: [{ reason: 'database failover, OPS-2214' }] })
 export type LockRequest = z.infer<typeof LockRequest>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { epochSeconds, growingEnum, wholeNumber } from './fields.ts'
 
 export const ErrorReply = z
   .object({ error: z.string().describe('What is wrong and, where there is one, the field and its rule') })
@@ -15,16 +16,14 @@ export const DeployLockState = z
   .boolean()
   .meta({ id: 'DeployLockState', description: 'true while new tasks are refused', examples: [false] })
 
-const epochSeconds = z.number().describe('Epoch seconds')
-
 export const DeployLockDetails = z
   .object({
     active: z.boolean(),
-    source: z.enum(['manual', 'schedule']).nullable(),
+    source: z.enum(['manual', 'schedule']).nullable().describe('Whether somebody has set it, or a schedule'),
     since: epochSeconds.nullable(),
-    until: epochSeconds.nullable().describe('Epoch seconds; null while it is not known or never comes'),
+    until: epochSeconds.nullable().describe('Unix seconds; null while it is not known or never comes'),
     reason: z.string().nullable(),
-    set_by: z.string().nullable(),
+    set_by: z.string().nullable().describe('Name of the user who has set it'),
     next_window: z
       .object({ from: epochSeconds, to: epochSeconds.nullable() })
       .nullable()
@@ -55,7 +54,7 @@ export const Health = z
   .object({
     status: z.enum(['ok', 'degraded', 'down']),
     database: Part,
-    delivery_controller: Part.extend({ stream: z.enum(streamStates).optional() }),
+    delivery_controller: Part.extend({ stream: growingEnum(streamStates).optional() }),
   })
   .meta({
     id: 'Health',
@@ -66,26 +65,28 @@ export type Health = z.infer<typeof Health>
 /** What a client may know of the settings. Never a secret. Names as argo-watcher's clients read them. */
 export const ServiceConfig = z
   .object({
-    argo_cd_url: z.string(),
-    argo_cd_url_alias: z.string().optional(),
-    argo_api_timeout: z.number(),
-    argo_api_retries: z.number(),
-    deployment_timeout: z.number(),
-    accept_suspended_app: z.boolean(),
-    argo_refresh_app: z.boolean(),
-    registry_proxy_url: z.string().optional(),
-    state_type: z.literal('postgres'),
-    skip_tls_verify: z.boolean(),
-    log_level: z.string(),
-    oidc: z.object({
-      enabled: z.boolean(),
-      issuer_url: z.string().optional(),
-      client_id: z.string().optional(),
-      privileged_groups: z.array(z.string()).optional(),
-    }),
-    lockdown_schedule: z.string().optional(),
-    webhook: z.object({ enabled: z.boolean() }),
-    mattermost: z.object({ enabled: z.boolean() }),
+    argo_cd_url: z.string().describe('ARGO_URL'),
+    argo_cd_url_alias: z.string().optional().describe('ARGO_URL_ALIAS, which links lead to'),
+    argo_api_timeout: wholeNumber.describe('ARGO_API_TIMEOUT, seconds'),
+    argo_api_retries: wholeNumber.describe('ARGO_API_RETRIES'),
+    deployment_timeout: wholeNumber.describe('DEPLOYMENT_TIMEOUT, seconds'),
+    accept_suspended_app: z.boolean().describe('ACCEPT_SUSPENDED_APP'),
+    argo_refresh_app: z.boolean().describe('ARGO_REFRESH_APP'),
+    registry_proxy_url: z.string().optional().describe('DOCKER_IMAGES_PROXY'),
+    state_type: z.literal('postgres').describe('Where tasks are kept'),
+    skip_tls_verify: z.boolean().describe('SKIP_TLS_VERIFY'),
+    log_level: z.string().describe('LOG_LEVEL'),
+    oidc: z
+      .object({
+        enabled: z.boolean(),
+        issuer_url: z.string().optional(),
+        client_id: z.string().optional(),
+        privileged_groups: z.array(z.string()).optional(),
+      })
+      .describe('The identity provider'),
+    lockdown_schedule: z.string().optional().describe('LOCKDOWN_SCHEDULE'),
+    webhook: z.object({ enabled: z.boolean() }).describe('Not built yet: always false'),
+    mattermost: z.object({ enabled: z.boolean() }).describe('Not built yet: always false'),
   })
   .meta({
     id: 'ServiceConfig',

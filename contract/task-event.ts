@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { epochSeconds, growingEnum, largestId, wholeNumber } from './fields.ts'
 
 /** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
 const taskEventKinds = [
@@ -24,17 +25,16 @@ export type TaskEventKind = (typeof taskEventKinds)[number]
 
 export const TaskEvent = z
   .object({
-    id: z.number().describe('Position in the order of all events; given after commit'),
+    id: wholeNumber.describe('Position in the order of all events; given after commit'),
     task_id: z.string(),
-    at: z.number().describe('Unix seconds with a fraction'),
-    kind: z.enum(taskEventKinds),
-    detail: z.string(),
+    at: epochSeconds,
+    kind: growingEnum(taskEventKinds).describe('What happened; more may come'),
+    detail: z.string().describe('The same in a sentence'),
   })
   .meta({ id: 'TaskEvent' })
 export type TaskEvent = z.infer<typeof TaskEvent>
 
-const MoreTaskEvents = z
-  .number()
+const MoreTaskEvents = wholeNumber
   .optional()
   .describe('Only where more follow: they come with this as `after`. A page holds 1,000 events.')
 
@@ -62,6 +62,6 @@ export const EventsAfter = z.object({
     .regex(/^\d{1,15}$/, 'must be the id of an event')
     .transform(Number)
     .optional()
-    .meta({ type: 'integer', minimum: 0 })
+    .meta({ type: 'integer', format: 'int64', minimum: 0, maximum: largestId })
     .describe('Only events with a higher id'),
 })

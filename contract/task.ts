@@ -1,28 +1,19 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
+import { decimalNumber, epochSeconds, growingEnum, lastSecond, line, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 
-const controlCharacter = /\p{Cc}/u
-/** Year 9999; PostgreSQL and JavaScript both know the time. */
-const lastTimestamp = 253_402_300_799
 const unixSeconds = 'must be a number of Unix seconds'
 
-/** 1 to 255 characters, none of them a control character; blanks alone are nothing. */
-const line = z
-  .string()
-  .meta({ minLength: 1 })
-  .max(255, 'must be at most 255 characters long')
-  .refine((text) => text.trim().length > 0, 'must not be empty')
-  .refine((text) => !controlCharacter.test(text), 'must not hold control characters')
-  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+const name = line(255)
 
 export const Image = z
   .object({
-    image: line.describe('Full image name including registry and path, without the tag'),
-    tag: line.describe('Image tag, used exactly as given'),
+    image: name.describe('Full image name including registry and path, without tag or digest'),
+    tag: name.describe('Image tag, used exactly as given'),
   })
   .meta({ id: 'Image', examples: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] })
 export type Image = z.infer<typeof Image>
@@ -46,31 +37,32 @@ const imagesOfOneTask = z
       tagOf.set(repository, tag)
     }
   })
+  .describe('None of them twice with two tags')
 
 /** The commit of the application's own repository that a deployment ships. */
 const Source = z
   .object({
-    repository: line,
-    sha: line,
-    url: line.optional(),
-    committed_at: z.number().min(0, unixSeconds).max(lastTimestamp, unixSeconds).optional().describe('Unix seconds'),
+    repository: name,
+    sha: name,
+    url: name.optional(),
+    committed_at: decimalNumber.min(0, unixSeconds).max(lastSecond, unixSeconds).optional().describe('Unix seconds'),
   })
   .meta({ id: 'Source' })
 
-const applicationName = line
-  .refine((name) => !name.includes('..'), "must not hold '..'")
-  .refine((name) => !name.includes('%'), "must not hold '%'")
+const applicationName = line(255, '%').refine((app) => !app.includes('..'), "must not hold '..'")
 
 export const TaskSubmission = z
   .object({
-    app: applicationName.describe('Name of the application in the delivery controller'),
-    author: line.describe('Who requests the deployment'),
-    project: line.describe('Project name'),
+    app: applicationName.describe(
+      'Name of the application in the delivery controller, without `..`; `namespace/name` with APPS_IN_ANY_NAMESPACE',
+    ),
+    author: name.describe('Who requests the deployment'),
+    project: name.describe('Project name'),
     images: imagesOfOneTask,
     timeout: z
       .number('must be a whole number of seconds')
       .refine(Number.isInteger, 'must be a whole number of seconds')
-      .meta({ type: 'integer' })
+      .meta({ type: 'integer', format: 'int32' })
       .optional()
       .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
     refresh: z.boolean().optional().describe('Ask the delivery controller to look at once; absent: ARGO_REFRESH_APP'),
@@ -104,23 +96,23 @@ export type PodLog = z.infer<typeof PodLog>
 export const TaskRecord = z
   .object({
     id: z.string(),
-    created: z.number(),
-    updated: z.number(),
+    created: epochSeconds,
+    updated: epochSeconds,
     app: z.string(),
     author: z.string(),
     project: z.string(),
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
     status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
-    cause: z.enum(causes).optional().describe('Machine-readable code of a bad end'),
+    cause: growingEnum(causes).optional().describe('Machine-readable code of a bad end; more may come'),
     progress: z.string().optional().describe('What it waits for now'),
-    timeout: z.number().optional().describe('Seconds from created to the deadline'),
-    refresh: z.boolean().optional(),
-    is_rollback: z.boolean().optional(),
-    rollback_target_id: z.string().optional(),
+    timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
+    refresh: z.boolean().optional().describe('Whether the delivery controller may be asked to look at once'),
+    is_rollback: z.boolean().optional().describe('It asks for what an earlier task has deployed'),
+    rollback_target_id: z.string().optional().describe('Id of that earlier task'),
     commit: z.string().optional().describe('SHA written back to the GitOps repository'),
-    repository: z.string().optional(),
-    branch: z.string().optional(),
+    repository: z.string().optional().describe('Where the commit is'),
+    branch: z.string().optional().describe('Where the commit is'),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
     pod_log: PodLog.optional().describe(
@@ -158,7 +150,7 @@ export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({
 export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
-    total: z.number().optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
+    total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
     total_capped: z.boolean().optional().describe('There are more than `total`, or there may be'),
     next_cursor: z
       .string()
@@ -174,15 +166,16 @@ const textFilter = z
   .string()
   .max(255, 'must be at most 255 characters long')
   .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
+  .meta({ pattern: '^[^\\x00]*$' })
   .optional()
 
 const timestampFilter = z
   .string()
-  .regex(/^\d{1,12}(\.\d{1,9})?$/, unixSeconds)
+  .regex(/^\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?$/, unixSeconds)
   .transform(Number)
-  .refine((seconds) => seconds <= lastTimestamp, unixSeconds)
+  .refine((seconds) => seconds <= lastSecond, unixSeconds)
   .optional()
-  .meta({ type: 'number', minimum: 0, maximum: lastTimestamp })
+  .meta({ type: 'number', format: 'double', minimum: 0, maximum: lastSecond })
 
 const largestPage = 1000
 /** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
@@ -191,9 +184,9 @@ const largestOffset = 1e15
 /** The query string of the list. Unknown parameters are ignored. */
 export const TaskFilter = z
   .object({
-    app: textFilter,
-    project: textFilter,
-    author: textFilter,
+    app: textFilter.describe('Exactly this application'),
+    project: textFilter.describe('Exactly this project'),
+    author: textFilter.describe('Exactly this author'),
     status: z
       .string()
       .meta({ enum: [...taskStatuses] })
@@ -209,14 +202,14 @@ export const TaskFilter = z
       .regex(/^-?\d+$/, 'must be a whole number')
       .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
       .optional()
-      .meta({ type: 'integer' })
+      .meta({ type: 'integer', format: 'int32' })
       .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
     offset: z
       .string()
       .regex(/^\d+$/, 'must be a whole number, 0 or above')
       .transform((text) => Math.min(Number(text), largestOffset))
       .optional()
-      .meta({ type: 'integer', minimum: 0 }),
+      .meta({ type: 'integer', format: 'int64', minimum: 0 }),
     cursor: TaskCursor.optional().describe(
       '`next_cursor` of the page before, with the same filters; not with `offset`',
     ),

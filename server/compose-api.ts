@@ -68,7 +68,7 @@ export async function composeApi(
   const lockStore = createDeployLockStore(database)
   const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
 
-  await addExplorer(http, version)
+  await addExplorer(http, version, apiAccessOf(settings))
   addRequestLimits(http)
   auth.addRoutes(http, api)
   http.register(
@@ -156,6 +156,12 @@ function measure(
       ),
   })
 }
+
+const apiAccessOf = ({ auth, identityProvider }: Settings) => ({
+  isReadingClosed: identityProvider?.requireReadAuth ?? false,
+  isCredentialRequired: auth.requireCredential,
+  hasUsers: identityProvider !== undefined,
+})
 
 const shownSettings = ({ deliveryController, submission, rollout, log, lock, identityProvider }: Settings) => ({
   argoUrl: deliveryController.url,

@@ -6,12 +6,14 @@ import { startServiceWithSignIn } from './support/signed-in-service.ts'
 const Schema = z.looseObject({ examples: z.array(z.unknown()).optional(), enum: z.array(z.unknown()).optional() })
 const Content = z.record(z.string(), z.object({ schema: Schema }))
 const Operation = z.object({
+  operationId: z.string().optional(),
   summary: z.string().optional(),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   parameters: z.array(z.object({ name: z.string(), description: z.string().optional() })).default([]),
   requestBody: z.object({ required: z.boolean().default(false), content: Content }).optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: Content.optional() })),
 })
+const Schemas = z.record(z.string(), z.object({ properties: z.record(z.string(), z.looseObject({})).default({}) }))
 const Document = z.object({
   openapi: z.string(),
   paths: z.record(z.string(), z.record(z.string(), Operation)),
@@ -20,10 +22,15 @@ const Document = z.object({
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let document: z.infer<typeof Document>
+let schemas: z.infer<typeof Schemas>
+/** As it came, with every reference replaced by what it refers to. */
+let whole: unknown
 beforeAll(async () => {
   world = await startServiceWithSignIn()
   const { body } = await world.service.request('/swagger/index.html/json')
-  document = Document.parse(inlined(body, body))
+  whole = inlined(body, body)
+  document = Document.parse(whole)
+  schemas = z.object({ components: z.object({ schemas: Schemas }) }).parse(whole).components.schemas
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
@@ -103,6 +110,40 @@ describe('the API document (spec 1.6, 4, 7)', () => {
     expect(
       without(({ security = [], responses }) => isOptional(security) || ['401', '403'].some((one) => one in responses)),
     ).toEqual([])
+  })
+
+  test('names each operation once, for clients that are generated', () => {
+    const ids = operations().map(({ operationId }) => operationId)
+    expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id ?? ''))).toEqual([])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('tells how wide each number is that has no bounds, and lets words come that no client knows yet', () => {
+    const numbers: { type: string; format?: string; maximum?: number }[] = []
+    JSON.stringify(whole, (_, value) => {
+      if (value?.type === 'number' || value?.type === 'integer') numbers.push(value)
+      return value
+    })
+    expect(numbers.length).toBeGreaterThan(100)
+    const isTold = ({ format, maximum = Infinity }: (typeof numbers)[number]) =>
+      format !== undefined || maximum < 2 ** 31
+    expect(numbers.filter((schema) => !isTold(schema))).toEqual([])
+    const { Task, TaskEvent } = schemas
+    expect(Task?.properties.status).toHaveProperty('enum')
+    expect(Task?.properties.cause).not.toHaveProperty('enum')
+    expect(TaskEvent?.properties.kind).toMatchObject({ type: 'string', 'x-extensible-enum': expect.any(Array) })
+  })
+
+  test('tells of the text of a submission what no text may be', () => {
+    const { app, author } = z.record(z.string(), z.looseObject({ pattern: z.string() })).parse({
+      app: schemas.TaskSubmission?.properties.app,
+      author: schemas.TaskSubmission?.properties.author,
+    })
+    const takes = (schema: { pattern: string } | undefined, text: string) =>
+      new RegExp(schema?.pattern ?? '').test(text)
+    expect(['', ' ', 'a\tb', 'a\u0085'].filter((text) => takes(author, text))).toEqual([])
+    expect(['a', 'Ada Lovelace', '100%', '漢字 😀'].filter((text) => !takes(author, text))).toEqual([])
+    expect(takes(app, 'a%b')).toBe(false)
   })
 
   test('says what may be left out, and where events stream', () => {

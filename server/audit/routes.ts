@@ -19,6 +19,7 @@ export const auditRoutes =
       {
         schema: {
           tags: ['audit'],
+          operationId: 'listAuditEntries',
           summary: 'Who did what, newest first',
           security: [{ session: [] }, { oidc: [] }],
           querystring: AuditFilter,

@@ -26,6 +26,7 @@ export const deployTokenRoutes =
       {
         schema: {
           tags,
+          operationId: 'issueDeployToken',
           summary: 'Issue a deploy token for some applications, or for all',
           description: 'The token is in this answer and nowhere else. Send it in `Authorization`, like a JWT.',
           security,
@@ -45,6 +46,7 @@ export const deployTokenRoutes =
       {
         schema: {
           tags,
+          operationId: 'listDeployTokens',
           summary: 'List deploy tokens, newest first, also expired and revoked ones',
           security: [{ session: [] }, { oidc: [] }],
           response: { 200: DeployTokens, ...refusals },
@@ -61,6 +63,7 @@ export const deployTokenRoutes =
       {
         schema: {
           tags,
+          operationId: 'revokeDeployToken',
           summary: 'Revoke a deploy token, at once',
           security,
           params: z.object({ id: z.string() }),

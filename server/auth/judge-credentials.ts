@@ -100,7 +100,7 @@ export function rejected(rule: string): Refused {
 }
 
 function noneGiven({ session }: CredentialJudges): Refused {
-  const ways = 'the deploy token in the header WATCHER_DEPLOY_TOKEN or a JWT in the header Authorization'
+  const ways = 'the deploy token in the header Watcher-Deploy-Token or a JWT in the header Authorization'
   const signIn = session ? ', or sign in' : ''
   return { kind: 'refused', reason: `no credential was given: send ${ways}${signIn}` }
 }

@@ -21,6 +21,7 @@ export const sessionRoutes =
         config: { isAlwaysReadable: true },
         schema: {
           tags: ['sign-in'],
+          operationId: 'getSession',
           summary: 'Who the browser is signed in as, and what that allows',
           security: [{}, { session: [] }],
           response: { 200: SessionState, 503: ErrorReply },

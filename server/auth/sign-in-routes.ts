@@ -39,6 +39,7 @@ export const signInRoutes =
         config: atMostPerMinute(signInsPerMinute),
         schema: {
           tags,
+          operationId: 'signIn',
           summary: 'Sign in with a browser',
           querystring: z.object({
             return: z.string().optional().catch(undefined).describe('Path of ours to go back to'),
@@ -66,6 +67,7 @@ export const signInRoutes =
       {
         schema: {
           tags,
+          operationId: 'finishSignIn',
           summary: 'Where the identity provider sends the browser back to',
           response: { 302: z.null().describe('To where the sign-in began, or to /sign-in-error'), 503: ErrorReply },
         },
@@ -101,6 +103,7 @@ export const signInRoutes =
       {
         schema: {
           tags,
+          operationId: 'signOut',
           summary: 'Sign out',
           description: `Needs the header \`${csrfHeader}: 1\`. The browser then goes to \`location\`.`,
           security: [{ session: [], csrf: [] }],

@@ -91,6 +91,7 @@ export const taskRoutes =
         config: atMostPerMinute(submissionsPerMinute),
         schema: {
           tags,
+          operationId: 'submitTask',
           summary: 'Submit a deployment task',
           description: 'With a valid credential the tag is also committed to the GitOps repository of the application.',
           security: [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
@@ -136,6 +137,7 @@ export const taskRoutes =
         config: { isReadableInScope: true },
         schema: {
           tags,
+          operationId: 'listTasks',
           summary: 'List tasks, newest first',
           description:
             'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
@@ -159,6 +161,7 @@ export const taskRoutes =
       {
         schema: {
           tags: ['applications'],
+          operationId: 'listAppSummaries',
           summary: 'How the deployments of each application went',
           querystring: SummaryWindow,
           response: { 200: AppSummaries, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
@@ -173,6 +176,7 @@ export const taskRoutes =
         config: { isReadableInScope: true, isReadableByOwner: true },
         schema: {
           tags,
+          operationId: 'getTask',
           summary: 'Read a task, or wait for its end',
           params: TaskParameters,
           querystring: TaskWait,
@@ -204,6 +208,7 @@ export const taskRoutes =
       {
         schema: {
           tags,
+          operationId: 'cancelTask',
           summary: 'Cancel an unfinished task',
           description: 'A commit that was pushed already stays.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],

@@ -6,7 +6,10 @@ type Operation = {
   requestBody?: { required?: boolean; content: Content }
   responses?: Record<string, Answer>
 }
-type Document = { readonly paths?: Record<string, Record<string, Operation>> }
+type Document = {
+  readonly paths?: Record<string, Record<string, Operation>>
+  readonly components?: { readonly securitySchemes?: object }
+}
 
 /** What an answer means, wherever it is given. */
 const meanings: Record<string, string> = {
@@ -35,44 +38,87 @@ const meanings: Record<string, string> = {
 const ofEveryRequest = ['400', '403', '408', '417', '431', '500']
 const ofEveryChange = ['406', '413', '415']
 
-const readers = [{}, { jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }]
+/** What the settings make of the credentials. */
+export type ApiAccess = {
+  /** IDP_REQUIRE_READ_AUTH: reading takes a credential. */
+  readonly isReadingClosed: boolean
+  /** REQUIRE_CREDENTIAL: so does submitting. */
+  readonly isCredentialRequired: boolean
+  /** IDP_ENABLED: users are known, with the schemes that only they have. */
+  readonly hasUsers: boolean
+}
+
+const ofUsers = ['oidc', 'session', 'csrf']
+const anonymous = {}
+const ofReaders = [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }]
 
 /**
  * Adds to each operation what is true of all: the answers that it may get without being asked, what each answer means, and
  * the credentials that reading takes where it was closed.
  */
-export function completeOperations<D extends object>(document: D): D {
-  const { paths = {} }: Document = JSON.parse(JSON.stringify(document))
+export function completeOperations<D extends object>(document: D, access: ApiAccess): D {
+  const { paths = {}, components = {} }: Document = JSON.parse(JSON.stringify(document))
   for (const operations of Object.values(paths))
-    for (const [method, operation] of Object.entries(operations)) complete(method, operation)
-  return { ...document, paths }
+    for (const [method, operation] of Object.entries(operations)) complete(method, operation, access)
+  const schemes = Object.entries(components.securitySchemes ?? {})
+  const securitySchemes = Object.fromEntries(schemes.filter(([name]) => access.hasUsers || !ofUsers.includes(name)))
+  return { ...document, paths, components: { ...components, securitySchemes } }
 }
 
-function complete(method: string, operation: Operation): void {
+function complete(method: string, operation: Operation, access: ApiAccess): void {
   const responses = { ...operation.responses }
   for (const status of [...ofEveryRequest, ...(method === 'get' ? [] : ofEveryChange)])
     responses[status] ??= { description: unsaid, content: status === '406' ? refusalContent : errorContent }
   for (const [status, answer] of Object.entries(responses)) {
     if (answer.description === unsaid) answer.description = meanings[status] ?? unsaid
-    if (['406', '429', '503'].includes(status)) answer.headers ??= retryAfter
+    const headers = answer.headers ?? headersOf[status]
+    if (headers !== undefined) answer.headers = headers
   }
   const stream = responses['200']?.content?.['text/event-stream']
   if (stream) stream.schema = streamSchema
-  if (operation.requestBody && mayBeNull(operation.requestBody.content)) operation.requestBody.required = false
+  if (operation.requestBody) leaveNullOut(operation.requestBody)
   operation.responses = responses
-  if ('401' in responses) operation.security ??= readers
+  if ('401' in responses) operation.security ??= access.isReadingClosed ? ofReaders : [anonymous, ...ofReaders]
+  operation.security &&= operation.security.filter((way) => isGood(way, method, access))
 }
 
-/** A body that may be null may as well be left out. */
-const mayBeNull = (content: Content) =>
-  Object.values(content).some(({ schema }) => 'anyOf' in schema && schema.anyOf?.some(({ type }) => type === 'null'))
+function isGood(way: object, method: string, { hasUsers, isCredentialRequired }: ApiAccess): boolean {
+  const names = Object.keys(way)
+  if (names.length === 0) return method === 'get' || !isCredentialRequired
+  return hasUsers || !names.some((name) => ofUsers.includes(name))
+}
 
-const streamSchema: Schema = { type: 'string', examples: ['id: 1042\ndata: {"id":1042,"kind":"verdict", …}\n\n'] }
+/** A body that may be null may as well be left out, which every generated client can say. */
+function leaveNullOut(body: NonNullable<Operation['requestBody']>): void {
+  for (const media of Object.values(body.content)) {
+    const forms = 'anyOf' in media.schema ? (media.schema.anyOf ?? []) : []
+    const [only, ...more] = forms.filter(({ type }) => type !== 'null')
+    if (only === undefined || more.length > 0 || forms.length === 1) continue
+    media.schema = only
+    body.required = false
+  }
+}
+
+const streamSchema: Schema = {
+  type: 'string',
+  examples: [':\nid: 1041\n\nid: 1042\ndata: {"id":1042,"kind":"verdict", …}\n\n'],
+}
 
 /** What the generator writes where a route says nothing. */
 const unsaid = 'Default Response'
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 const refusalContent = { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } }
 const retryAfter = {
-  'Retry-After': { description: 'Seconds, where it is known when to come back', schema: { type: 'integer' } },
+  'Retry-After': {
+    description: 'Seconds, where it is known when to come back',
+    schema: { type: 'integer', format: 'int32' },
+  },
+}
+const text = { type: 'string' }
+const headersOf: Readonly<Record<string, object>> = {
+  302: { Location: { description: 'Where to go on', schema: text } },
+  401: { 'WWW-Authenticate': { description: 'A way to give a credential', schema: text } },
+  406: retryAfter,
+  429: retryAfter,
+  503: retryAfter,
 }

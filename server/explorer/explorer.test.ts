@@ -5,13 +5,14 @@ import { ErrorReply } from '../../contract/service.ts'
 import { TaskAcceptance, TaskRecord, TaskSubmission } from '../../contract/task.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import type { HttpServer } from '../http/http-server.ts'
+import { type ApiAccess, completeOperations } from './complete-operations.ts'
 import { dropInputTwins } from './drop-input-twins.ts'
 import { addExplorer } from './explorer.ts'
 
 let app: HttpServer
 beforeAll(async () => {
   app = quietHttpServer()
-  await addExplorer(app, '1.2.3')
+  await addExplorer(app, '1.2.3', { isReadingClosed: false, isCredentialRequired: false, hasUsers: true })
   const routes: FastifyPluginAsyncZod = async (api) => {
     const accepted = { body: TaskSubmission, response: { 202: TaskAcceptance, 406: ErrorReply } }
     api.post('/api/v1/tasks', { schema: accepted }, async (_request, reply) =>
@@ -51,7 +52,54 @@ describe('the API document', () => {
   test('names both credentials', async () => {
     expect((await document()).components.securitySchemes).toMatchObject({
       jwt: { type: 'http', scheme: 'bearer' },
-      deployToken: { type: 'apiKey', in: 'header', name: 'WATCHER_DEPLOY_TOKEN' },
+      deployToken: { type: 'apiKey', in: 'header', name: 'Watcher-Deploy-Token' },
+    })
+  })
+})
+
+describe('the credentials that the document names', () => {
+  const read = { responses: { 401: {} } }
+  const submit = { security: [{}, { jwt: [] }, { session: [], csrf: [] }], responses: { 401: {} } }
+  const schemes = { jwt: {}, deployToken: {}, oidc: {}, session: {}, csrf: {} }
+  const completed = (access: Partial<ApiAccess>) => {
+    const document = {
+      paths: { '/tasks': { get: read, post: submit }, '/session': { get: { security: [{}, { session: [] }] } } },
+      components: { securitySchemes: schemes },
+    }
+    const { paths, components } = completeOperations(document, {
+      isReadingClosed: false,
+      isCredentialRequired: false,
+      hasUsers: true,
+      ...access,
+    })
+    const waysOf = (operation: object) => ('security' in operation ? operation.security : undefined)
+    return {
+      get: waysOf(paths['/tasks'].get),
+      post: waysOf(paths['/tasks'].post),
+      session: waysOf(paths['/session'].get),
+      schemes: Object.keys(components.securitySchemes),
+    }
+  }
+  const readers = [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }]
+
+  test('are those that the settings take', () => {
+    const session = [{}, { session: [] }]
+    expect(completed({})).toEqual({
+      get: [{}, ...readers],
+      post: submit.security,
+      session,
+      schemes: Object.keys(schemes),
+    })
+    expect(completed({ isReadingClosed: true, isCredentialRequired: true })).toMatchObject({
+      get: readers,
+      post: submit.security.slice(1),
+      session,
+    })
+    expect(completed({ hasUsers: false })).toEqual({
+      get: [{}, { jwt: [] }, { deployToken: [] }],
+      post: [{}, { jwt: [] }],
+      session: [{}],
+      schemes: ['jwt', 'deployToken'],
     })
   })
 })

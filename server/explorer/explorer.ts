@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import { completeOperations } from './complete-operations.ts'
+import { type ApiAccess, completeOperations } from './complete-operations.ts'
 import { dropInputTwins } from './drop-input-twins.ts'
 
 /** The page's own address is the prefix: its scripts and the document lie below it. */
@@ -12,7 +12,7 @@ const page = '/swagger/index.html'
  * Adds the API document and its page. To be called before the routes are registered: it collects those that follow.
  * Everything the page loads is bundled, and nothing is asked of other hosts.
  */
-export async function addExplorer(app: FastifyInstance, version: string): Promise<void> {
+export async function addExplorer(app: FastifyInstance, version: string, access: ApiAccess): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -25,7 +25,7 @@ export async function addExplorer(app: FastifyInstance, version: string): Promis
       components: { securitySchemes },
     },
     transform: jsonSchemaTransform,
-    transformObject: (input) => completeOperations(dropInputTwins(jsonSchemaTransformObject(input))),
+    transformObject: (input) => completeOperations(dropInputTwins(jsonSchemaTransformObject(input)), access),
   })
   await app.register(swaggerUi, {
     routePrefix: page,
@@ -51,8 +51,10 @@ const securitySchemes = {
   deployToken: {
     type: 'apiKey',
     in: 'header',
-    name: 'WATCHER_DEPLOY_TOKEN',
-    description: 'Deprecated: use a JWT. May also be sent as the query parameter `deploy_token`.',
+    name: 'Watcher-Deploy-Token',
+    description:
+      'Deprecated: use a JWT. `WATCHER_DEPLOY_TOKEN`, as argo-watcher spells it, is the same, but some proxies drop it; ' +
+      'with DEPLOY_TOKEN_IN_QUERY the query parameter `deploy_token` is too.',
     'x-deprecated': true,
   },
   oidc: {

@@ -18,20 +18,38 @@ export const probeRoutes =
   async (app) => {
     app.get(
       '/healthz',
-      { schema: { tags, summary: 'Health of the service and its parts', response: { 200: Health, 503: Health } } },
+      {
+        schema: {
+          tags,
+          operationId: 'getHealth',
+          summary: 'Health of the service and its parts',
+          response: { 200: Health, 503: Health },
+        },
+      },
       async (_request, reply) => {
         const health = await checkParts()
         return reply.code(health.status === 'down' ? 503 : 200).send(health)
       },
     )
 
-    app.get('/livez', { schema: { tags, summary: 'Does the process run?', response: { 200: Probe } } }, async () => ({
-      status: 'ok',
-    }))
+    app.get(
+      '/livez',
+      { schema: { tags, operationId: 'getLiveness', summary: 'Does the process run?', response: { 200: Probe } } },
+      async () => ({
+        status: 'ok',
+      }),
+    )
 
     app.get(
       '/readyz',
-      { schema: { tags, summary: 'Should requests be sent here?', response: { 200: Probe, 503: Probe } } },
+      {
+        schema: {
+          tags,
+          operationId: 'getReadiness',
+          summary: 'Should requests be sent here?',
+          response: { 200: Probe, 503: Probe },
+        },
+      },
       async (_request, reply) => {
         if (isDraining()) return reply.code(503).send({ status: 'draining' })
         const { database } = await checkParts()

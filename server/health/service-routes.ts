@@ -20,6 +20,7 @@ export const serviceRoutes =
         config: { isReadableInScope: true },
         schema: {
           tags,
+          operationId: 'getVersion',
           summary: 'Version of this service',
           response: { 200: Version, 401: Refusal, 503: ErrorReply },
         },
@@ -32,7 +33,12 @@ export const serviceRoutes =
       '/config',
       {
         config: { isAlwaysReadable: true },
-        schema: { tags, summary: 'Settings that a client may know', response: { 200: ServiceConfig } },
+        schema: {
+          tags,
+          operationId: 'getConfig',
+          summary: 'Settings that a client may know',
+          response: { 200: ServiceConfig },
+        },
       },
       async () => config,
     )
@@ -43,6 +49,7 @@ export const serviceRoutes =
         config: { isReadableInScope: true },
         schema: {
           tags,
+          operationId: 'getReachability',
           summary: 'Do the parts answer?',
           response: { 200: Reachability, 401: Refusal, 503: ErrorReply },
         },

@@ -1,6 +1,6 @@
 import { echo } from './error-text.ts'
 
-const json = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
+const json = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*)?)*$/i
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 

@@ -32,6 +32,7 @@ export const lockRoutes =
         config: { absentMethods: ['POST', 'DELETE'], isAlwaysReadable: true },
         schema: {
           tags,
+          operationId: 'getDeployLock',
           summary: 'Are new tasks refused now?',
           response: { 200: DeployLockState, 503: ErrorReply },
         },
@@ -45,6 +46,7 @@ export const lockRoutes =
         config: { isReadableInScope: true },
         schema: {
           tags,
+          operationId: 'getDeployLockDetails',
           summary: 'Why new tasks are refused, until when, and when they will be next',
           response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
         },
@@ -59,6 +61,7 @@ export const lockRoutes =
       {
         schema: {
           tags,
+          operationId: 'setDeployLock',
           summary: 'Set the deploy lock',
           description: 'Once this is answered, no task is accepted until the lock is released. A body is optional.',
           security,
@@ -80,6 +83,7 @@ export const lockRoutes =
       {
         schema: {
           tags,
+          operationId: 'releaseDeployLock',
           summary: 'Release the deploy lock',
           description: 'Inside a lockdown window tasks are accepted for 15 minutes.',
           security,

@@ -12,9 +12,9 @@ const mostUnreadBytes = 1_048_576
 export function openEventStream(response: ServerResponse, headers: Record<string, string>, position: number) {
   response.writeHead(200, {
     ...headers,
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'X-Accel-Buffering': 'no',
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
   })
   response.write(`:\nid: ${position}\n\n`)
   const write = (text: string) => {

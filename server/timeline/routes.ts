@@ -30,7 +30,10 @@ const pageSize = 1_000
 const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
-  'With `Accept: text/event-stream` the events come live; `Last-Event-ID` resumes after the event it names.'
+  'With `Accept: text/event-stream` the events come live, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
+  'event it names. A stream begins with an `id` alone, the position that it starts from, and holds comments so that it is ' +
+  'not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
+  'read anew.'
 
 const StreamHeaders = z.looseObject({
   'last-event-id': z
@@ -94,8 +97,9 @@ export const timelineRoutes =
       {
         schema: {
           tags,
+          operationId: 'listEvents',
           summary: 'Events of all tasks, in the order of their ids',
-          description: stream,
+          description: `${stream} As JSON it begins with the first event of all, as a stream with the next one.`,
           produces: ['application/json', 'text/event-stream'],
           headers: StreamHeaders,
           querystring: EventsAfter,
@@ -111,6 +115,7 @@ export const timelineRoutes =
         config: { isReadableInScope: true, isReadableByOwner: true },
         schema: {
           tags,
+          operationId: 'listTaskEvents',
           summary: 'The timeline of a task',
           description: stream,
           produces: ['application/json', 'text/event-stream'],

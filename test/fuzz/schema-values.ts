@@ -16,7 +16,7 @@ export function validValue(schema: Schema): fc.Arbitrary<unknown> {
     case 'array':
       return fc.array(validValue(schema.items ?? {}), { minLength: schema.minItems ?? 0, maxLength: 4 })
     case 'string':
-      return schema.pattern ? fc.stringMatching(new RegExp(schema.pattern)) : text
+      return schema.pattern && schema.maxLength === undefined ? fc.stringMatching(new RegExp(schema.pattern)) : text
     case 'integer':
       return fc.integer({ min: Math.max(schema.minimum ?? -1e9, -1e9), max: Math.min(schema.maximum ?? 1e9, 1e9) })
     case 'number':
@@ -46,10 +46,21 @@ export function brokenValues(schema: Schema, value: unknown, at = 'body'): Broke
   if (Array.isArray(value)) return [...wrongKinds, ...brokenArrays(schema, value, at)]
   if (typeof value === 'object' && value !== null) return [...wrongKinds, ...brokenObjects(schema, value, at)]
   if (typeof value === 'string' && schema.maxLength !== undefined)
-    return [...wrongKinds, { what: `${at} is too long`, value: 'a'.repeat(schema.maxLength + 1) }]
+    return [
+      ...wrongKinds,
+      { what: `${at} is too long`, value: 'a'.repeat(schema.maxLength + 1) },
+      ...againstPattern(schema, at),
+    ]
   if (typeof value === 'number' && schema.minimum !== undefined && schema.type === 'number')
     return [...wrongKinds, { what: `${at} is too small`, value: schema.minimum - 1 }]
   return wrongKinds
+}
+
+function againstPattern({ pattern }: Schema, at: string): Broken[] {
+  const odd = ['', ' ', 'a\tb', '\u0085', 'a%b']
+  return odd
+    .filter((text) => pattern !== undefined && !new RegExp(pattern).test(text))
+    .map((value) => ({ what: `${at} is ${JSON.stringify(value)}`, value }))
 }
 
 /** One value of every kind that the schema does not allow. */

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+/** Year 9999; PostgreSQL and JavaScript both know the time. */
+export const lastSecond = 253_402_300_799
+/** Ids that are numbers have at most so many digits. */
+export const largestId = 999_999_999_999_999
+
+const controls = '\\x00-\\x1f\\x7f-\\x9f'
+const patternWithout = (characters: string) => `^[^${characters}]*[^\\s${characters}][^${characters}]*$`
+
+/**
+ * 1 to `longest` characters, none of them a control character or one of `forbidden`; blanks alone are nothing. The pattern
+ * stands in the API document and says the same, so that a generated client can tell before it asks.
+ */
+export const line = (longest: number, forbidden = '') =>
+  z
+    .string()
+    .max(longest, `must be at most ${longest} characters long`)
+    .refine((text) => text.trim().length > 0, 'must not be empty')
+    .refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters')
+    .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+    .refine((text) => ![...forbidden].some((one) => text.includes(one)), `must not hold '${forbidden}'`)
+    .meta({ minLength: 1, pattern: patternWithout(controls + forbidden) })
+
+// By `format` generated clients choose their types: without it some take 32 bits for a time, and miss it by a minute.
+
+export const wholeNumber = z.number().meta({ type: 'integer', format: 'int64' })
+export const decimalNumber = z.number().meta({ format: 'double' })
+export const epochSeconds = decimalNumber.describe('Unix seconds with a fraction')
+
+/** One of some words to which later versions add; no client may fail at one that it does not know. */
+export const growingEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words).meta({ enum: undefined, 'x-extensible-enum': [...words] })

@@ -16,6 +16,7 @@ type Dependencies = {
  */
 export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
   const waiting = new Map<string, Set<() => void>>()
+  let isOver = false
 
   const look = async () => {
     if (waiting.size === 0) return
@@ -29,8 +30,9 @@ export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
   })
 
   return {
-    /** Resolves when the task has ended, after `ms`, or when `givenUp` aborts; the caller reads the task again. */
-    wait(id: string, ms: number, givenUp: AbortSignal): Promise<void> {
+    /** Resolves when the task has ended, after `ms`, when `givenUp` aborts or the service stops; the caller reads the task again. */
+    async wait(id: string, ms: number, givenUp: AbortSignal): Promise<void> {
+      if (isOver) return undefined
       return new Promise((resolve) => {
         const wakers = waiting.get(id) ?? new Set()
         waiting.set(id, wakers)
@@ -48,6 +50,7 @@ export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
       })
     },
     async [Symbol.asyncDispose]() {
+      isOver = true
       unsubscribe()
       for (const wake of [...waiting.values()].flatMap((wakers) => [...wakers])) wake()
       await looking[Symbol.asyncDispose]()

@@ -186,3 +186,23 @@ test('a reader who comes while the feed takes its own first look misses nothing'
   ofFeed.resolve()
   await expect.poll(() => told, { timeout: 3_000 }).toHaveLength(1)
 })
+
+test('who has gone while the past is read is read no further', async () => {
+  await using follower = await aFollower()
+  await using client = await connect()
+  await client.query(
+    `INSERT INTO watcher.task_events (task_id, kind, detail) SELECT $1, 'note', n::text FROM generate_series(1, 2500) AS n`,
+    [taskId],
+  )
+  follower.feed.written()
+  await expect.poll(() => follower.told.length, { timeout: 10_000 }).toBe(2_500)
+  const told: TaskEvent[] = []
+  const unfollow = await follower.feed.follow(
+    0,
+    taskId,
+    (event) => told.push(event),
+    () => told.length > 0,
+  )
+  unfollow()
+  expect(told.length).toBeLessThanOrEqual(1_000)
+})

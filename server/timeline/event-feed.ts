@@ -60,9 +60,15 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
 
     /**
      * Calls `listener` with every event after `after`, none missing and none twice; of one task, where `taskId` is given.
+     * What came before is read page by page, unless `isOver` says that nobody listens any more.
      * @returns how to stop; rejects when the earlier events cannot be read
      */
-    async follow(after: number, taskId: string | undefined, listener: (event: TaskEvent) => void): Promise<() => void> {
+    async follow(
+      after: number,
+      taskId: string | undefined,
+      listener: (event: TaskEvent) => void,
+      isOver: () => boolean = () => false,
+    ): Promise<() => void> {
       let sent = after
       const send = (event: TaskEvent) => {
         if (event.id <= sent || (taskId !== undefined && event.task_id !== taskId)) return
@@ -77,7 +83,7 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
         await start()
         for (
           let page = await events.after(sent, pageSize);
-          page.length > 0;
+          page.length > 0 && !isOver();
           page = await events.after(sent, pageSize)
         ) {
           page.forEach(send)

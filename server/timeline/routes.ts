@@ -61,6 +61,7 @@ export const timelineRoutes =
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
       if (!wantsStream(request)) return pageOf(await events.after(after ?? 0, pageSize + 1, taskId))
+      const client = clientOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
       // The timeline of one task is told from its beginning, all events from now on.
@@ -68,7 +69,8 @@ export const timelineRoutes =
       if (taskId !== undefined && start >= ((await events.verdictOf(taskId)) ?? Number.POSITIVE_INFINITY)) {
         return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
       }
-      const leave = places.take(clientOf(request))
+      if (reply.raw.destroyed) return reply.hijack()
+      const leave = places.take(client)
       if (!leave) throw tooManyStreams()
       reply.hijack()
       const position = Math.min(start, newest)
@@ -78,10 +80,11 @@ export const timelineRoutes =
       const stopJudging = endWhenRefused(request, taskId, reader.end)
       try {
         if (start > newest) reader.reset(newest)
-        const unfollow = await feed.follow(position, taskId, (event) => {
+        const listener = (event: TaskEvent) => {
           reader.send(event)
           if (taskId !== undefined && event.kind === 'verdict') reader.end()
-        })
+        }
+        const unfollow = await feed.follow(position, taskId, listener, reader.isOver)
         await reader.closed.finally(unfollow)
       } finally {
         stopJudging()

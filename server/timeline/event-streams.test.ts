@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
+import type { TaskEvent } from '../../contract/task-event.ts'
+import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import { openEventStream } from './event-stream.ts'
+import { timelineRoutes } from './routes.ts'
+import { createStreamPlaces } from './stream-places.ts'
+
+const anEvent = (id: number, detail = ''): TaskEvent => ({ id, task_id: 'task', at: 1, kind: 'note', detail })
+
+/** The real routes over HTTP, of which `newest` waits until it is released, with one place for streams. */
+async function streamServer() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const http = quietHttpServer()
+  const responses: ServerResponse[] = []
+  const followers = new Set<(event: TaskEvent) => void>()
+  const stopping = new AbortController()
+  const places = createStreamPlaces(1)
+  http.decorateRequest('reader', undefined)
+  http.addHook('onRequest', async (_request, reply) => void responses.push(reply.raw))
+  const routes = timelineRoutes({
+    events: { after: async () => [], newest: () => released.then(() => 0), verdictOf: async () => undefined },
+    feed: {
+      async follow(_after, _taskId, listener) {
+        followers.add(listener)
+        return () => void followers.delete(listener)
+      },
+    },
+    requireTask: async (_request, id) => ({ id }),
+    judgeReaderAgain: async () => undefined,
+    places,
+    clientOf: () => 'ada',
+    stopping: stopping.signal,
+  })
+  http.register(routes)
+  const url = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const open = () => {
+    const socket = connect(Number(url.port), '127.0.0.1').on('error', () => undefined)
+    socket.write('GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n')
+    return socket
+  }
+  const isPlaceFree = () => {
+    const leave = places.take('ada')
+    leave?.()
+    return leave !== undefined
+  }
+  return {
+    release,
+    responses,
+    followers,
+    stop: () => stopping.abort(),
+    open,
+    isPlaceFree,
+    [Symbol.asyncDispose]: () => http.close(),
+  }
+}
+
+const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 10_000 }).toBe(true)
+
+async function leave(socket: Socket, response: ServerResponse | undefined): Promise<void> {
+  socket.destroy()
+  await until(() => response?.destroyed === true)
+}
+
+test('a reader that leaves before its stream begins takes no place', async () => {
+  await using server = await streamServer()
+  const socket = server.open()
+  await until(() => server.responses.length === 1)
+  await leave(socket, server.responses[0])
+  server.release()
+  await delay(50)
+  expect(server.followers.size).toBe(0)
+  expect(server.isPlaceFree()).toBe(true)
+})
+
+test('a reader that leaves gives its place back', async () => {
+  await using server = await streamServer()
+  server.release()
+  const socket = server.open()
+  await until(() => server.followers.size === 1)
+  expect(server.isPlaceFree()).toBe(false)
+  await leave(socket, server.responses[0])
+  await until(() => server.followers.size === 0 && server.isPlaceFree())
+})
+
+test('a reader that reads nothing is cut off at 1 MiB', async () => {
+  await using server = await streamServer()
+  server.release()
+  const socket = server.open().pause()
+  await until(() => server.followers.size === 1)
+  const detail = 'x'.repeat(100_000)
+  for (let id = 1; id < 500 && server.responses[0]?.destroyed === false; id += 1) {
+    for (const follower of server.followers) follower(anEvent(id, detail))
+    if (id % 10 === 0) await delay(1)
+  }
+  expect(server.responses[0]?.destroyed).toBe(true)
+  expect(server.responses[0]?.writableLength).toBeLessThan(1_200_000)
+  await until(() => server.isPlaceFree())
+  socket.destroy()
+})
+
+test('a stream that ends while its reader reads nothing is closed after 5 s, and takes no event any more', async () => {
+  await using server = await streamServer()
+  server.release()
+  const socket = server.open().pause()
+  await until(() => server.followers.size === 1)
+  const [response] = server.responses
+  if (response === undefined) throw new Error('no request came')
+  for (let id = 1; response.writableLength < 500_000; id += 1) {
+    for (const follower of server.followers) follower(anEvent(id, 'x'.repeat(50_000)))
+    await delay(1)
+  }
+  const errors: unknown[] = []
+  response.on('error', (error) => errors.push(error))
+  server.stop()
+  for (let id = 1; id < 100; id += 1) for (const follower of server.followers) follower(anEvent(id))
+  await once(response, 'close')
+  await until(() => server.isPlaceFree())
+  expect(errors).toEqual([])
+  socket.destroy()
+}, 10_000)
+
+test('a stream in which nothing happens says something every 15 s', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const written = new PassThrough().setEncoding('utf8')
+  const response = Object.assign(written, { writeHead: () => written })
+  const reader = openEventStream(response as unknown as ServerResponse, {}, 7) // as far as a stream is concerned
+  expect(written.read()).toBe(':\nid: 7\n\n')
+  vi.advanceTimersByTime(30_000)
+  vi.useRealTimers()
+  expect(written.read()).toBe(':\n\n:\n\n')
+  written.destroy()
+  await reader.closed
+})

@@ -166,6 +166,7 @@ describe('B72 an override file that cannot be edited safely is refused, never ov
     { what: 'more than 1 MiB', text: `# ${'x'.repeat(1024 * 1024)}\n` },
     { what: 'deep brackets', text: `a: ${'['.repeat(20_000)}` },
     { what: 'deep dashes', text: `${'- '.repeat(20_000)}x\n` },
+    { what: 'dashes with two blanks each', text: `${'-  '.repeat(40)}${'x'.repeat(200)}\n` },
     { what: 'deep maps', text: Array.from({ length: 1_100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n') },
     { what: 'tabs as indentation', text: 'helm:\n\tparameters: []\n' },
     { what: 'helm: null in words', text: 'helm: null\n' },

@@ -40,7 +40,7 @@ function isTooDeep(text: string): boolean {
     else if (character === ']' || character === '}') open = Math.max(0, open - 1)
     if (open > maxDepth) return true
   }
-  return /^(?:[ \t]*[-?:][ \t]+){65}/m.test(text) || /^ {1000}/m.test(text)
+  return /^[ \t]*(?:[-?:][ \t]+){65}/m.test(text) || /^ {1000}/m.test(text)
 }
 
 function refuseDoubleKeys(document: Document): void {

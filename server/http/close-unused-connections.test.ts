@@ -39,3 +39,14 @@ test('a connection whose answer is under way is closed after it, also if its cli
   expect(await (await answer).text()).toBe('done')
   await closed
 }, 5_000)
+
+test('an answer that is written and not yet sent is sent whole', async () => {
+  const http = quietHttpServer()
+  const body = 'x'.repeat(20_000_000)
+  http.get('/large', async () => body)
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const answer = await fetch(`${url}/large`) // its head
+  const closed = http.close()
+  expect((await answer.text()).length).toBe(body.length)
+  await closed
+}, 10_000)

@@ -60,7 +60,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
   const closeUnused = closeUnusedConnections(app.server)
-  app.addHook('preClose', async () => closeUnused())
+  app.addHook('preClose', closeUnused)
   app.setValidatorCompiler(validateRequest)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)

@@ -29,6 +29,7 @@ describe('the redactor of the log', () => {
     '{"url":"/api/v1/tasks?a=b&deploy_token=hidden-1"}',
     '{"url":"https://user:hidden-1@git.example/repo"}',
     '{"msg":"the answer was eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.hidden-1"}',
+    '{"msg":"a-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.hidden-1"}',
     '{"msg":"the token dwt_hidden-1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa is unknown"}',
     '{"msg":"client_secret=hidden-1&code_verifier=hidden-1"}',
     '{"msg":"postgres://user:hidden-1@db/x failed"}',
@@ -38,7 +39,8 @@ describe('the redactor of the log', () => {
   })
 
   test('leaves everything else alone', () => {
-    const line = '{"url":"https://git.example/repo?code=1","app":"shop","mail":"ada@example.com"}'
+    const line =
+      '{"url":"https://git.example/repo?code=1","app":"shop","mail":"ada@example.com","host":"eyJ.example.com"}'
     expect(redact(line)).toBe(line)
   })
 
@@ -50,6 +52,8 @@ describe('the redactor of the log', () => {
     'a.',
     'eyJhbGciOiJI',
     'eyJhbGciOiJI.',
+    '-eyJ',
+    '-eyJhbGciOiJI',
     'a://',
     '"deploy',
     '"',

@@ -5,7 +5,9 @@ const secretHeader =
   /"((?:proxy-|oidc-|keycloak-)?authorization|cookie|set-cookie|[\w-]*deploy[_-]token)":"(?:[^"\\]|\\.)*"/gi
 const secretParameter = /((?:deploy_token|access_token|refresh_token|client_secret|code_verifier)=)[^&\s"#\\]+/gi
 const scopedToken = /\bdwt_[\w-]{43}/g
-const jwt = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g
+/** Whole runs of what a JWT consists of, so that none is tried again from within: it begins with `eyJ` somewhere there. */
+const threeParts = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/g
+const shortestHead = 11
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/)[^/\s"@]+@/gi
 const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
@@ -20,9 +22,14 @@ export function createRedactor(secrets: () => readonly string[]): (line: string)
       .replace(secretHeader, `"$1":"${hidden}"`)
       .replace(secretParameter, `$1${hidden}`)
       .replace(scopedToken, hidden)
-      .replace(jwt, hidden)
+      .replace(threeParts, hideJwt)
       .replace(userinfo, `$1${hidden}@`)
       .replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function hideJwt(parts: string): string {
+  const start = parts.indexOf('eyJ')
+  return start >= 0 && parts.indexOf('.') - start >= shortestHead ? `${parts.slice(0, start)}${hidden}` : parts
 }
 
 /** A deploy token, and what the identity provider sends a browser back with. */

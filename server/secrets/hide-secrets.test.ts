@@ -24,3 +24,7 @@ test.for<[string, string]>([
 test.for(['', 'abc'])('the secret "%s" is too short to be hidden', (short) => {
   expect(hideSecrets('abc in a text', [short])).toBe('abc in a text')
 })
+
+test('of a secret that begins with another one nothing is left', () => {
+  expect(hideSecrets('password is team-prod-2026', ['team', 'team-prod-2026'])).toBe('password is <redacted>')
+})

@@ -6,27 +6,30 @@ const shortestMiddle = 8
 
 /** Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL or form, or within something in base64. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.flatMap(knownFormsOf).reduce((safe, form) => safe.replaceAll(form, hidden), text)
+  return knownFormsOf(secrets).reduce((safe, form) => safe.replaceAll(form, hidden), text)
 }
 
 /** Each line of the log is looked through for the same few secrets; those that were rotated away are forgotten in time. */
 const knownForms = new Map<string, readonly string[]>()
-const mostKnown = 100
+const mostKnown = 20
 
-function knownFormsOf(secret: string): readonly string[] {
-  const forms = knownForms.get(secret) ?? formsOf(secret)
+/** The longest first, so that nothing is left of one that another begins, or of a whole after its parts. */
+function knownFormsOf(secrets: readonly string[]): readonly string[] {
+  const key = secrets.join('\0')
+  const known = knownForms.get(key)
+  if (known !== undefined) return known
+  const forms = [...new Set(secrets.flatMap(formsOf))].toSorted((one, other) => other.length - one.length)
   if (knownForms.size >= mostKnown) knownForms.clear()
-  knownForms.set(secret, forms)
+  knownForms.set(key, forms)
   return forms
 }
 
-/** The whole before its parts, so that nothing of it is left over. */
 function formsOf(secret: string): string[] {
   if (secret.length < shortestSecret) return []
   // Basic authentication of an OAuth client has its secret as in a form.
   const inForm = new URLSearchParams({ '': secret }).toString().slice(1)
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), inForm]
-  return [...new Set([...forms, ...base64FormsOf(secret), ...base64FormsOf(inForm)])]
+  return [...forms, ...base64FormsOf(secret), ...base64FormsOf(inForm)]
 }
 
 function base64FormsOf(text: string): string[] {

@@ -47,14 +47,17 @@ const pieces = [
     'aA0',
     ' \t',
     'a,',
+    '-  ',
+    ': \t',
     '\r\n',
   ],
 ]
 
 /** Texts of 100 kB that make careless expressions try again and again: long runs that break off at their end. */
 export function hostileTexts({ source }: RegExp): string[] {
-  const words = source.match(/[\w-]{2,}/g) ?? []
-  const repeated = [...pieces, ...words, ...words.map((word) => `${word}=`), ...words.map((word) => `"${word}":"`)]
+  const words = source.replace(/\\[a-zA-Z]/g, ' ').match(/[\w-]{2,}/g) ?? []
+  const around = words.flatMap((word) => [word, `${word}=`, `"${word}":"`, `-${word}`, `.${word}`])
+  const repeated = [...pieces, ...around]
   return repeated.flatMap((piece) => {
     const text = piece.repeat(Math.ceil(size / piece.length)).slice(0, size)
     return [text, `${text}\0`, `"${text}\0`, `a://${text}\0`]

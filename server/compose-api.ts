@@ -54,7 +54,8 @@ export async function composeApi(
     idp: settings.identityProvider,
     publicUrl: settings.http.publicUrl,
     database,
-    nowMs: Date.now,
+    wallMs: Date.now,
+    steadyMs: systemClock.nowMs,
     onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
   })
   const { requireUser } = auth

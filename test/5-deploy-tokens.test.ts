@@ -113,6 +113,20 @@ describe('issuing', () => {
     expect(await listed()).toHaveLength(before)
   })
 
+  test('is listed as long as it is good, whatever number of others is over', async () => {
+    const issued = await issue()
+    await world.database.query(
+      `INSERT INTO watcher.deploy_tokens (id, digest, description, created_by, expires, created)
+       SELECT gen_random_uuid(), sha256(n::text::bytea), 'over', 'ada', clock_timestamp(), clock_timestamp()
+       FROM generate_series(1, 1100) AS n`,
+    )
+    const tokens = await listed()
+    expect(tokens).toHaveLength(1_000)
+    expect(tokens.map(({ id }) => id)).toContain(issued.id)
+    expect(tokens.map(({ created }) => created)).toEqual(tokens.map(({ created }) => created).toSorted((a, b) => b - a))
+    await world.database.query(`DELETE FROM watcher.deploy_tokens WHERE description = 'over'`)
+  })
+
   test('is for privileged users, as are the list and revoking', async () => {
     const bob = await world.signedIn('bob', ['developers'])
     const { id, token } = await issue()

@@ -198,7 +198,10 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     })
     const other = { Authorization: mintJwt({ exp: nowSeconds() - 1 }, jwtSecret) }
     expect(await read(`/api/v1/tasks/${id}`, other)).toMatchObject({ status: 401 })
-    await world.database.query('UPDATE watcher.tasks SET deadline = clock_timestamp() WHERE id = $1', [id])
+    await world.database.query(
+      "UPDATE watcher.tasks SET deadline = clock_timestamp() - interval '3 minutes' WHERE id = $1",
+      [id],
+    )
     expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 401 })
   })
 })

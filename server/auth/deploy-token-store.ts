@@ -7,6 +7,8 @@ import type { Schema } from '../storage/schema.ts'
 import { type CredentialJudgement, rejected, scopedTokenPrefix } from './judge-credentials.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
+const mostListed = 1_000
+
 /** All SQL of scoped deploy tokens. Only the digest of a token is stored. */
 export function createDeployTokenStore({ query }: Database) {
   return {
@@ -35,9 +37,15 @@ export function createDeployTokenStore({ query }: Database) {
         return { ...shown(row), token }
       }),
 
-    /** Newest first, also those that are over. */
+    /** Newest first, also those that are over, but none of these in the place of one that is good. */
     async list(): Promise<DeployToken[]> {
-      const rows = await query.selectFrom('deploy_tokens').selectAll().orderBy('created', 'desc').limit(1000).execute()
+      const listed = query
+        .selectFrom('deploy_tokens')
+        .selectAll()
+        .orderBy(sql`revoked IS NULL AND expires > clock_timestamp()`, 'desc')
+        .orderBy('created', 'desc')
+        .limit(mostListed)
+      const rows = await query.selectFrom(listed.as('listed')).selectAll().orderBy('created', 'desc').execute()
       return rows.map(shown)
     },
 

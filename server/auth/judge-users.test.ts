@@ -29,7 +29,15 @@ beforeEach(() => {
   const provider = createIdentityProvider(settings, nowMs)
   const keys = createProviderKeys({ keysUrl: async () => String((await provider.metadata()).jwks_uri), nowMs })
   const none = async () => undefined
-  judges = createUserJudges({ settings, provider, keys, sessions: { find: none }, checkSession: none, nowMs })
+  judges = createUserJudges({
+    settings,
+    provider,
+    keys,
+    sessions: { find: none },
+    checkSession: none,
+    wallMs: nowMs,
+    steadyMs: nowMs,
+  })
 })
 
 const claims = (more: object = {}) => {

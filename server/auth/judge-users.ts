@@ -14,7 +14,9 @@ type Dependencies = {
   readonly keys: ProviderKeys
   readonly sessions: Pick<SessionStore, 'find'>
   readonly checkSession: CheckSession
-  readonly nowMs: () => number
+  readonly wallMs: () => number
+  /** Never goes back. */
+  readonly steadyMs: () => number
 }
 
 const rememberedMs = 60_000
@@ -34,7 +36,7 @@ type UserJudges = Judges & {
 
 /** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
 export function createUserJudges(dependencies: Dependencies): UserJudges {
-  const { settings, provider, keys, sessions, checkSession, nowMs } = dependencies
+  const { settings, provider, keys, sessions, checkSession, wallMs, steadyMs } = dependencies
   const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
 
   return {
@@ -64,7 +66,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     if (token.length > longestToken) return rejected('the access token is too long')
     if (!isJwt(token)) return askAbout(token)
     const { issuer } = await provider.metadata()
-    const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: nowMs() / 1000 }
+    const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
     const judgement = await judgeAccessToken(token, rules)
     if (judgement.kind === 'refused') return rejected(judgement.reason)
     if (how === 'judge here') return caller('oidc', judgement.user)
@@ -74,7 +76,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   async function askAbout(token: string, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
-    if (known && nowMs() < known.untilMs) return known.judgement
+    if (known && steadyMs() < known.untilMs) return known.judgement
     const answer = await provider.userOf(token, claimed && { subject: claimed.subject, claims: claimed })
     const judgement = answer.kind === 'refused' ? notAccepted : caller('oidc', answer.user)
     remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
@@ -82,7 +84,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   }
 
   function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
-    const now = nowMs()
+    const now = steadyMs()
     for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
     // Bad tokens cost nobody anything to send, so they push out no good one.
     if (judgement.kind === 'refused' && remembered.size >= mostRemembered / 2) return

@@ -32,12 +32,15 @@ type Dependencies = {
   readonly idp: IdentityProviderSettings | undefined
   readonly publicUrl: string | undefined
   readonly database: Database
-  readonly nowMs: () => number
+  /** By which tokens expire and deadlines pass. */
+  readonly wallMs: () => number
+  /** By which things are remembered: it never goes back. */
+  readonly steadyMs: () => number
   readonly onTrouble: (error: unknown) => void
 }
 
 /** Everything that says who calls and what he may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble }: Dependencies) {
+export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, onTrouble }: Dependencies) {
   const deployTokens = createDeployTokenStore(database)
   const users = idp && openUsers(idp)
   const judges: CredentialJudges = {
@@ -45,7 +48,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     accessToken: users?.judges.accessToken,
     session: users?.judges.session,
   }
-  const nowSeconds = () => nowMs() / 1000
+  const nowSeconds = () => wallMs() / 1000
   const carrierOf = ({ raw }: FastifyRequest, session: string | undefined) => ({
     rawHeaders: raw.rawHeaders,
     url: raw.url,
@@ -86,7 +89,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
 
     /** Whether a request may be shown a task. @throws {CredentialRefusedError} where its credential is not good enough */
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
-      reader === undefined ? task !== undefined : mayRead(reader, task, nowMs()),
+      reader === undefined ? task !== undefined : mayRead(reader, task, wallMs()),
 
     /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
     async judgeReaderAgain(request: FastifyRequest): Promise<void> {
@@ -103,7 +106,7 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
     /** Whether a request shows a good credential that may read this task, also where none is needed to read. */
     async mayReadPodLog(request: FastifyRequest, task: Parameters<typeof mayRead>[1]): Promise<boolean> {
       const reader = request.reader ?? (await readerOf(request, guard).catch(() => undefined))
-      return reader !== undefined && reader.kind !== 'own_tasks' && mayRead(reader, task, nowMs())
+      return reader !== undefined && reader.kind !== 'own_tasks' && mayRead(reader, task, wallMs())
     },
 
     /** What to store of the credential that submits a task, so that it may go on reading it. */
@@ -164,21 +167,21 @@ export function openAuth({ settings, idp, publicUrl, database, nowMs, onTrouble 
   }
 
   function openUsers(provided: IdentityProviderSettings) {
-    const provider = createIdentityProvider(provided, nowMs)
+    const provider = createIdentityProvider(provided, steadyMs)
     const sessions = createSessionStore(database)
     const keysUrl = async () => {
       const { jwks_uri: url } = await provider.metadata()
       if (url === undefined) throw new Error('the identity provider names no keys')
       return url
     }
-    const keys = createProviderKeys({ keysUrl, nowMs })
+    const keys = createProviderKeys({ keysUrl, nowMs: steadyMs })
     const checkSession = createCheckSession({ sessions, provider })
     return {
       provider,
       sessions,
       signIn: createSignIn({ provider, sessions, onTrouble }),
       cookies: createBrowserCookies(publicUrl),
-      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, nowMs }),
+      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, wallMs, steadyMs }),
     }
   }
 }

@@ -28,7 +28,10 @@ export function createProviderKeys({ keysUrl, nowMs }: Dependencies) {
   async function fetchKeys(): Promise<void> {
     nextFetchMs = nowMs() + afterFailureMs
     const answer = await fetch(await keysUrl(), { signal: AbortSignal.timeout(limitMs), redirect: 'error' })
-    if (!answer.ok) throw new Error(`the keys of the identity provider answered ${answer.status}`)
+    if (!answer.ok) {
+      await answer.body?.cancel()
+      throw new Error(`the keys of the identity provider answered ${answer.status}`)
+    }
     const set: JSONWebKeySet = KeySet.parse(await answer.json())
     keys = createLocalJWKSet(set)
     fetchedMs = nowMs()

@@ -27,7 +27,7 @@ export function createEventStore(database: Database) {
       return Number(last)
     },
 
-    /** The id of the task's last event; undefined while the task goes on. */
+    /** The id of the event that tells the task's end; undefined while it goes on. A push under way may be told after it. */
     async verdictOf(taskId: string): Promise<number | undefined> {
       const row = await query
         .selectFrom('task_events')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { repositoryOf } from '../../contract/image-name.ts'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
@@ -50,6 +51,35 @@ describe('an accepted task', () => {
       accepted.unshift(task.id)
     }
     expect((await tasks.list({ app })).tasks.map(({ id }) => id)).toEqual(accepted)
+  })
+
+  test('supersedes one of the same image however it is spelled, and of no other', async () => {
+    const { app } = aNewTask()
+    const spelled = ['docker.io/library/nginx', 'other/nginx', 'index.docker.io/nginx', 'nginx']
+    const accepted = spelled.map((image, at) => aNewTask({ app, images: [anImage(`v${at}`, image)] }))
+    for (const task of accepted) await tasks.accept({ task, closed: neverClosed })
+    const statuses = await Promise.all(accepted.map(async ({ id }) => (await tasks.find(id))?.status))
+    expect(statuses).toEqual(['cancelled', 'in progress', 'cancelled', 'in progress'])
+  })
+
+  test('has the repositories of its images as PostgreSQL reads them', async () => {
+    const part = fc.constantFrom(
+      '',
+      'a',
+      'A',
+      'docker.io',
+      'index.docker.io',
+      'localhost',
+      'host:5000',
+      'Host.example',
+      'library',
+    )
+    const names = fc.sample(fc.array(part, { minLength: 1, maxLength: 4 }), 500).map((parts) => parts.join('/'))
+    const { rows } = await sql<{ read: string }>`
+      SELECT watcher.repository_of(name) AS read FROM unnest(${names}::text[]) WITH ORDINALITY AS one (name, at) ORDER BY at`.execute(
+      database.query,
+    )
+    expect(rows.map(({ read }) => read)).toEqual(names.map(repositoryOf))
   })
 
   test('is refused on a database that would not let a waiting transaction see what it waited for', async () => {

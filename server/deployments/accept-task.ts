@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import { escapeIdentifier } from 'pg'
+import { repositoryOf } from '../../contract/image-name.ts'
 import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
 import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
 import type { Interval } from '../locks/lockdown-times.ts'
@@ -110,7 +111,7 @@ const rowOf = ({ task, use }: Submission) => ({
   author: task.author,
   project: task.project,
   images: task.images,
-  image_names: task.images.map(({ image }) => image),
+  repositories: task.images.map(({ image }) => repositoryOf(image)),
   source: task.source,
   timeout_seconds: task.timeoutSeconds,
   refresh: task.refresh,

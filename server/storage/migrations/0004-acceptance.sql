@@ -10,10 +10,24 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created);
 
--- What a caller submits, with what else is to be written: the texts of its event and of its audit entry, who submitted it,
--- and its Idempotency-Key.
+-- The repository that the name of an image means, as repositoryOf in contract/image-name.ts has it: two spellings are one.
+CREATE FUNCTION repository_of(name text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN strpos(name, '/') = 0 THEN 'docker.io/library/' || name
+    WHEN NOT is_host THEN 'docker.io/' || name
+    WHEN host <> 'docker.io' THEN host || '/' || path
+    WHEN strpos(path, '/') = 0 THEN 'docker.io/library/' || path
+    ELSE 'docker.io/' || path
+  END
+  FROM (SELECT split_part(name, '/', 1) AS first, substr(name, strpos(name || '/', '/') + 1) AS path) AS parts,
+  LATERAL (SELECT first ~ '[.:]' OR first = 'localhost' AS is_host,
+    CASE WHEN first IN ('index.docker.io', 'registry-1.docker.io') THEN 'docker.io' ELSE lower(first) END AS host) AS registry
+$$;
+
+-- What a caller submits, with what else is to be written: the repositories of its images, the texts of its event and of its
+-- audit entry, who submitted it, and its Idempotency-Key.
 CREATE TYPE submission AS (
-  id uuid, app text, author text, project text, images jsonb, image_names text[], source jsonb, timeout_seconds integer,
+  id uuid, app text, author text, project text, images jsonb, repositories text[], source jsonb, timeout_seconds integer,
   refresh boolean, may_write boolean, reader_digest text, accepted_text text, audited_text text, actor_kind text, actor text,
   actor_name text, key text, body_digest text
 );
@@ -92,7 +106,7 @@ BEGIN
   FROM (SELECT * FROM unnest(submissions) ORDER BY app) AS task CROSS JOIN LATERAL (
     SELECT tasks.id FROM tasks
     WHERE app = task.app AND ended IS NULL AND (task.may_write OR NOT may_write)
-      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names))
+      AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE repository_of(image->>'image') = ANY (task.repositories))
     ORDER BY tasks.id FOR UPDATE) AS unfinished;
   superseded := '{}';
   IF outdated IS NOT NULL THEN
@@ -136,7 +150,7 @@ BEGIN
         WHERE app = task.app AND status = 'deployed' AND image_set(images) = image_set(task.images)
         ORDER BY created DESC LIMIT 1) AS last
       WHERE EXISTS (SELECT FROM tasks WHERE app = task.app AND status = 'deployed' AND created > last.created
-        AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE image->>'image' = ANY (task.image_names)))
+        AND EXISTS (SELECT FROM jsonb_array_elements(images) AS image WHERE repository_of(image->>'image') = ANY (task.repositories)))
     ) AS target ON true
     RETURNING id, created
   ), told AS (

@@ -28,14 +28,14 @@ test('a turn is kept while its application looks again, also for something else'
   waitMs(turning(), newTask, slow, 0)
   waitMs(turning(), resumedTask, read, 0)
   const second = turning()
-  const looks = [0, 10, 20, 50].map((nowMs) => [
+  const looks = [0, 10, 25, 50].map((nowMs) => [
     waitMs(second, resumedTask, read, nowMs),
     waitMs(second, resumedTask, slow, nowMs),
   ])
   expect(looks).toEqual([
-    [20, 50],
-    [10, 40],
-    [0, 30],
+    [25, 50],
+    [15, 40],
+    [0, 25],
     [0, 0],
   ])
 })
@@ -48,19 +48,19 @@ test('bad Pods do not wait behind slow rollouts', () => {
   expect(waitMs(application, newTask, bad, 0)).toBe(0)
 })
 
-test('a thousand resumed tasks are read within 20 s, 50 a second, and slow rollouts are explained after them (F45)', () => {
+test('a thousand resumed tasks are read within 25 s, 40 a second, and slow rollouts are explained after them (F45)', () => {
   const { waitMs } = turns()
   const waits = Array.from({ length: 1_000 }, () => waitMs(turning(), resumedTask, read, 0))
-  expect([waits[0], waits[1], waits[999]]).toEqual([0, 20, 19_980])
-  expect(waitMs(turning(), resumedTask, refresh, 0)).toBe(20_000)
-  expect(waitMs(turning(), newTask, slow, 0)).toBe(20_000)
+  expect([waits[0], waits[1], waits[999]]).toEqual([0, 25, 24_975])
+  expect(waitMs(turning(), resumedTask, refresh, 0)).toBe(25_000)
+  expect(waitMs(turning(), newTask, slow, 0)).toBe(25_000)
   expect(waitMs(turning(), newTask, bad, 0)).toBe(0)
 })
 
 test('replicas share the turns', () => {
   const { waitMs } = turns(2)
   const waits = [0, 1, 2].map(() => waitMs(turning(), resumedTask, read, 0))
-  expect(waits).toEqual([0, 40, 80])
+  expect(waits).toEqual([0, 50, 100])
 })
 
 test('what a verdict or a new task needs waits for no turn', () => {

@@ -7,7 +7,7 @@ import type { TaskState, WatchedApplication } from './watched-application.ts'
  * Turns a second of all replicas together: of direct reads, and of looks into applications whose Pods are known to be bad
  * and whose rollout is only slow. Neither the delivery controller nor a verdict on another application suffers from so many.
  */
-const turnsASecond = { directReads: 50, bad: 30, slow: 20 } as const
+const turnsASecond = { directReads: 40, bad: 30, slow: 20 } as const
 
 export type CallPaces = Readonly<Record<keyof typeof turnsASecond, Pace>>
 export type Diagnosis = 'bad' | 'slow'

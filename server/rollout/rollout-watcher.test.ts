@@ -397,7 +397,7 @@ describe('after replicas have died', () => {
     aTask(id, { claim: { taskId: id, owner: 'replica', fence: '2' }, ...more })
 
   test('their tasks are read in turn, and no more once a List has shown them (F45)', async () => {
-    const { watcher, clock, world } = aWatcher({ paces: createCallPaces(() => 5) })
+    const { watcher, clock, world } = aWatcher({ paces: createCallPaces(() => 4) })
     await using _ = watcher
     world.application = undefined
     watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `shop-${at}`, writeBackOutcome })))

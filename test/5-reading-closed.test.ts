@@ -56,6 +56,10 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(stream.status).toBe(401)
   })
 
+  test('closes HEAD as it closes GET, which would else tell by its status and length', async () => {
+    for (const path of closed()) expect((await world.service.request(path, { method: 'HEAD' })).status, path).toBe(401)
+  })
+
   test.for(['/api/v1/deploy-lock', '/api/v1/config', '/api/v1/session', '/healthz', '/livez', '/readyz', '/metrics'])(
     'leaves %s open',
     async (path) => expect(await read(path)).toMatchObject({ status: 200 }),

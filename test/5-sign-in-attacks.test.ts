@@ -158,6 +158,16 @@ describe(`${threats.T27} (${badInputs.B36})`, () => {
     },
   )
 
+  test('one sign-in more than 300 that one address begins in a minute is 429, and no row of the database', async () => {
+    await using replica = await startService({ settings: idp.settings, databaseUrl: service.databaseUrl })
+    const begun = async () => Number((await database.query('SELECT count(*) FROM watcher.sign_ins')).rows[0].count)
+    const login = () => replica.request('/auth/login', { redirect: 'manual' })
+    for (let count = 0; count < 300; count += 1) expect((await login()).status).toBe(302)
+    const before = await begun()
+    expect(await login()).toMatchObject({ status: 429, body: { error: expect.stringContaining('more than 300') } })
+    expect(await begun()).toBe(before)
+  })
+
   test('a callback counts once, also with the cookie that it came with', async () => {
     const browser = createHttpBrowser()
     const callback = await cameBack(browser)

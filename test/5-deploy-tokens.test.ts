@@ -75,6 +75,25 @@ describe('a deploy token for some applications', () => {
     expect((await listed()).find((one) => one.id === id)?.revoked).toBeGreaterThan(1e9)
   })
 
+  test('that is revoked twice was revoked once, by its time and by the audit', async () => {
+    const { id } = await issue()
+    const revoke = async () => (await ada.change(world.service.url, `${path}/${id}`, 'DELETE')).json()
+    const first = await revoke()
+    expect(await revoke()).toEqual(first)
+    const entries = await world.database.query(
+      "SELECT FROM watcher.audit WHERE action = 'token_revoked' AND subject = $1",
+      [id],
+    )
+    expect(entries.rowCount).toBe(1)
+  })
+
+  test('leaves nothing of itself with its tasks while everybody may read them', async () => {
+    const { token } = await issue()
+    await submit(token, 'open')
+    const { rows } = await world.database.query("SELECT reader_digests FROM watcher.tasks WHERE app = 'open'")
+    expect(rows).toEqual([{ reader_digests: null }])
+  })
+
   test('that has expired says so', async () => {
     const { id, token } = await issue()
     await world.database.query('UPDATE watcher.deploy_tokens SET expires = clock_timestamp() WHERE id = $1', [id])

@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
+import { startStatementLog } from '../../test/support/statement-log.ts'
+import { openDatabase } from '../storage/database.ts'
 import { IdentityProviderUnavailableError } from './auth-errors.ts'
 import { createCheckSession } from './check-session.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { createSessionStore } from './session-store.ts'
 
-const { database } = await openFileDatabase({ maxConnections: 8 })
+const { testDatabase, database } = await openFileDatabase({ maxConnections: 8 })
 const user = { subject: 'ada', name: 'ada', groups: ['platform'] }
 
 type Provider = Pick<IdentityProvider, 'userOf' | 'refresh'>
@@ -47,6 +49,19 @@ test('two replicas that ask about one user at the same moment use the refresh to
   const replicas = [1, 2].map(() => createCheckSession({ sessions, provider }))
   expect(await Promise.all(replicas.map((check) => check(session)))).toEqual([user, user])
   expect(refreshes()).toBe(1)
+  expect(await sessions.find(session.id)).toMatchObject({ isFresh: true })
+})
+
+test('ten requests of one user at the same moment cost the database what one does', async () => {
+  const { sessions, session } = await aStaleSession()
+  await using log = await startStatementLog({ port: Number(new URL(testDatabase.url).port) })
+  const connectionString = Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href
+  await using logged = openDatabase({ ...testDatabase.settings, connection: { connectionString } }, () => undefined)
+  const { provider } = strictProvider()
+  const check = createCheckSession({ sessions: createSessionStore(logged), provider })
+  const answers = await Promise.all(Array.from({ length: 10 }, () => check(session)))
+  expect(new Set(answers)).toEqual(new Set([user]))
+  expect(log.statements).toHaveLength(3) // the turn, the new tokens and the user
   expect(await sessions.find(session.id)).toMatchObject({ isFresh: true })
 })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
@@ -90,6 +91,19 @@ describe('submission', () => {
     expect(alive).toHaveLength(1)
     const { tasks: all } = await tasks.list({ app })
     expect(all[0]?.id).toBe(alive[0]?.id)
+  })
+})
+
+describe('readers', () => {
+  const digestOf = (credential: number) => createHash('sha256').update(`${credential}`).digest()
+
+  test('of one task are at most 100 credentials, none of them twice, and those that came first stay', async () => {
+    const tasks = createTaskStore(database)
+    const task = aNewTask({ readerDigest: digestOf(0) })
+    await tasks.accept({ task, closed: neverClosed })
+    for (let retry = 0; retry <= 100; retry += 1) await tasks.addReader(task.id, digestOf(retry))
+    const first100 = Array.from({ length: 100 }, (_, credential) => digestOf(credential))
+    expect((await tasks.find(task.id))?.readerDigests).toEqual(first100)
   })
 })
 

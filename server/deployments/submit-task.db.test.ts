@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { openFileDatabase } from '../../test/support/database.ts'
+import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
+import { openDatabase } from '../storage/database.ts'
+import { createSubmitTask } from './submit-task.ts'
+import { DeploymentsLockedError } from './task-errors.ts'
+import { createTaskStore } from './task-store.ts'
+
+const { testDatabase, database } = await openFileDatabase()
+
+const submission = {
+  app: 'shop',
+  author: 'ada',
+  project: 'demo',
+  images: [{ image: 'registry.example/shop', tag: 'v1' }],
+}
+const always = { from: new Date(0), to: new Date('9999-01-01') }
+
+/** Submits a task and tells what came of it, and how often the watchers were told that one may be stored unseen. */
+async function submitted(to: typeof database, closed: ClosedTimes = neverClosed) {
+  let unanswered = 0
+  const submitTask = createSubmitTask(
+    {
+      tasks: createTaskStore(to),
+      owner: () => undefined,
+      announce: () => undefined,
+      onUnanswered: () => (unanswered += 1),
+      closedTimes: () => closed,
+      now: () => new Date(),
+    },
+    { defaultTimeoutSeconds: 900, refreshByDefault: true, appsInAnyNamespace: false },
+  )
+  const outcome = await submitTask(submission, { kind: 'anonymous' }, undefined, () => undefined).catch(
+    (error: unknown) => error,
+  )
+  return { outcome, unanswered }
+}
+
+test('a task that is accepted or refused by the lock is stored or not, and nobody has to look for it', async () => {
+  expect(await submitted(database)).toEqual({ outcome: { id: expect.any(String) }, unanswered: 0 })
+  const refused = await submitted(database, { known: always, intervals: [always] })
+  expect(refused).toEqual({ outcome: expect.any(DeploymentsLockedError), unanswered: 0 })
+})
+
+test('after a submission without an answer the watchers look for what it may have stored', async () => {
+  const nobody = { ...testDatabase.settings, connection: { connectionString: 'postgres://127.0.0.1:1/nobody' } }
+  await using unreachable = openDatabase(nobody, () => undefined)
+  expect(await submitted(unreachable)).toEqual({ outcome: expect.any(Error), unanswered: 1 })
+})

@@ -254,6 +254,44 @@ describe('the lock, as the accepting function judges it', () => {
   }
 })
 
+describe('at a clock that stands still', () => {
+  /** A database of its own, in which what accepts tasks is told this time. */
+  async function standingAt(now: Date) {
+    await using opened = new AsyncDisposableStack()
+    const own = opened.use(await createTestDatabase())
+    const standing = opened.use(openDatabase(own.settings, () => undefined))
+    await sql`CREATE FUNCTION watcher.clock_timestamp() RETURNS timestamptz
+      LANGUAGE sql AS ${sql.lit(`SELECT timestamptz '${now.toISOString()}'`)}`.execute(standing.query)
+    for (const name of ['accept_tasks', 'refuse_when_closed'])
+      await sql`ALTER FUNCTION watcher.${sql.id(name)} SET search_path = watcher, pg_catalog`.execute(standing.query)
+    const stack = opened.move()
+    return { store: createTaskStore(standing), [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  }
+  const now = new Date()
+  const inMs = (ms: number) => new Date(now.getTime() + ms)
+
+  test('no two tasks of one application have the same millisecond, and the newest is the one accepted last', async () => {
+    await using standing = await standingAt(now)
+    const { app } = aNewTask()
+    const accepted: Date[] = []
+    for (let count = 0; count < 3; count += 1) {
+      const acceptance = await standing.store.accept({ task: aNewTask({ app }), closed: neverClosed })
+      if (acceptance.kind === 'accepted') accepted.push(acceptance.created)
+    }
+    expect(accepted).toEqual([now, inMs(1), inMs(2)])
+  })
+
+  test('a task that would be created some milliseconds from now is refused if a lockdown begins before', async () => {
+    await using standing = await standingAt(now)
+    const { app } = aNewTask()
+    const day = 86_400_000
+    const closed = { known: { from: inMs(-day), to: inMs(day) }, intervals: [{ from: inMs(1), to: inMs(day) }] }
+    await standing.store.accept({ task: aNewTask({ app }), closed })
+    await expect(standing.store.accept({ task: aNewTask({ app }), closed })).rejects.toThrow('lockdown is active')
+    expect((await standing.store.list({ app })).tasks).toMatchObject([{ status: 'in progress', created: now }])
+  })
+})
+
 describe('an Idempotency-Key', () => {
   test('stands for one task, also for forty requests at once on two replicas', async () => {
     await using other = openDatabase(testDatabase.settings, () => undefined)
@@ -307,6 +345,27 @@ describe('an Idempotency-Key', () => {
     const keys = await database.query.selectFrom('idempotency_keys').select('key').execute()
     expect(keys.filter(({ key }) => key.startsWith('expired'))).toEqual([])
     expect(keys.map(({ key }) => key)).toEqual(expect.arrayContaining([old.key, young.key]))
+  })
+
+  test('that is used again at the moment in which it would be deleted stays', async () => {
+    const use = aUse()
+    await tasks.accept({ task: aNewTask(), closed: neverClosed, use })
+    await run(sql`UPDATE watcher.idempotency_keys SET created = now() - interval '25 hours' WHERE key = ${use.key}`)
+    const isDeleting = async () => {
+      const { rows } = await sql`SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE 'delete%'`.execute(
+        database.query,
+      )
+      return rows.length === 1
+    }
+    const deleted = await database.query.transaction().execute(async (transaction) => {
+      await sql`UPDATE watcher.idempotency_keys SET created = now() WHERE key = ${use.key}`.execute(transaction)
+      const dropping = dropExpiredKeys(database.query)
+      await expect.poll(isDeleting, { timeout: 5_000 }).toBe(true)
+      return { dropping }
+    })
+    await deleted.dropping
+    expect(await tasks.findKey(use.key)).toBeDefined()
   })
 })
 

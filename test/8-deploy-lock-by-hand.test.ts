@@ -199,6 +199,12 @@ describe('the audit', () => {
     expect(pages).toEqual(whole.map(({ id }) => id))
   })
 
+  test('promises no page after one that is exactly full and the last', async () => {
+    const { entries } = await audit()
+    expect((await audit(ada, `?limit=${entries.length}`)).next).toBeNull()
+    expect((await audit(ada, `?limit=${entries.length - 1}`)).next).toBe(entries.at(-2)?.id)
+  })
+
   test.for(['?limit=0', '?limit=1001', '?limit=x', '?before=-1'])('a page %s is refused', async (query) =>
     expect((await ada.request(`${world.service.url}/api/v1/audit${query}`)).status).toBe(400),
   )

@@ -23,7 +23,6 @@ const rememberedMs = 60_000
 /** Whoever sends the same bad token again and again does not make us ask as often. */
 const refusalRememberedMs = 10_000
 const mostRemembered = 1_000
-const longestToken = 16_384
 
 type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<CredentialJudges[Kind]> }
 
@@ -63,7 +62,6 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   }
 
   async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
-    if (token.length > longestToken) return rejected('the access token is too long')
     if (!isJwt(token)) return askAbout(token)
     const { issuer } = await provider.metadata()
     const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }

@@ -8,12 +8,8 @@ const minuteMs = 60_000
 export function addRequestLimits(app: FastifyInstance): void {
   app.register(rateLimit, {
     global: false,
-    errorResponseBuilder: (_request, { max, ttl }) => {
-      const retryAfter = String(Math.max(1, Math.ceil(ttl / 1000)))
-      return new RefusedRequestError(429, `more than ${max} requests a minute from one address`, {
-        'Retry-After': retryAfter,
-      })
-    },
+    errorResponseBuilder: (_request, { max }) =>
+      new RefusedRequestError(429, `more than ${max} requests a minute from one address`),
   })
 }
 

@@ -1,5 +1,6 @@
 import { errors, jwtVerify } from 'jose'
 import type { User } from './caller.ts'
+import { leewaySeconds } from './judge-claims.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { userOfClaims } from './user-of-claims.ts'
 
@@ -21,7 +22,6 @@ type Rules = {
 
 /** Asymmetric ones only: a shared secret could make tokens itself. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
-const leewaySeconds = 5
 
 /** Whether a token is to be judged here; any other is for the provider alone to judge. */
 export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)

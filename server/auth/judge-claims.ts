@@ -6,8 +6,8 @@ export type ClaimRules = {
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** Clocks of the token's maker and ours may differ that much; `exp` gets no such allowance. */
-const leewaySeconds = 5
+/** Clocks of the token's maker and ours may differ that much. Where JWT_SECRET signs, `exp` gets no such allowance. */
+export const leewaySeconds = 5
 
 /** The last second a JavaScript date can name. */
 const latestSecond = 8_640_000_000_000

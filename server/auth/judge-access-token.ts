@@ -23,9 +23,6 @@ type Rules = {
 /** Asymmetric ones only: a shared secret could make tokens itself. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 
-/** Whether a token is to be judged here; any other is for the provider alone to judge. */
-export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
-
 /**
  * Checks an access token that is a JWT: signature, issuer, times, and that it was issued to us or for us.
  * @throws {IdentityProviderUnavailableError} if the provider's keys are not known and cannot be fetched

@@ -3,8 +3,9 @@ import type { User } from './caller.ts'
 import type { CheckSession } from './check-session.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
-import { isJwt, judgeAccessToken } from './judge-access-token.ts'
+import { judgeAccessToken } from './judge-access-token.ts'
 import { type CredentialJudgement, type CredentialJudges, rejected } from './judge-credentials.ts'
+import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import type { SessionStore } from './session-store.ts'
 
@@ -62,7 +63,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   }
 
   async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
-    if (!isJwt(token)) return askAbout(token)
+    if (!isJwt(token)) return askAbout(token) // for the provider alone to judge
     const { issuer } = await provider.metadata()
     const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
     const judgement = await judgeAccessToken(token, rules)

@@ -13,10 +13,12 @@ type JwtJudgement =
 type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
 
 const algorithms = ['HS256', 'HS384', 'HS512']
-const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** Header parameters that would let the token choose its key or its encoding. */
 const forbiddenParameters = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip']
+
+/** Whether a token has the form of a JWT, the compact one; a signature may be missing. */
+export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
 
 /** Checks signature and claims of a JWT (spec 2.5). The reason of a refusal names the claim or the rule, never a value. */
 export async function judgeJwt(token: string, rules: JwtRules): Promise<JwtJudgement> {
@@ -30,7 +32,7 @@ export async function judgeJwt(token: string, rules: JwtRules): Promise<JwtJudge
 }
 
 function headerFault(token: string): string | undefined {
-  if (!compactForm.test(token)) return 'not a JWT: it must be three base64url parts'
+  if (!isJwt(token)) return 'not a JWT: it must be three base64url parts'
   const header = parseHeader(token)
   if (header === undefined) return 'not a JWT: its header is not JSON'
   if (typeof header.alg !== 'string' || !algorithms.includes(header.alg)) {

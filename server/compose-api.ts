@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { createAuditStore } from './audit/audit-store.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { isWeakSecret } from './auth/is-weak-secret.ts'
 import { openAuth } from './auth/open-auth.ts'
 import type { Foundation } from './compose.ts'
 import type { Watching } from './compose-watching.ts'
@@ -31,7 +32,6 @@ import { timelineRoutes } from './timeline/routes.ts'
 import { createStreamPlaces } from './timeline/stream-places.ts'
 
 const api = { prefix: '/api/v1' }
-const weakSecretBytes = 32
 
 /** Puts together what callers ask for, and adds its routes. `stopping`: the service takes its leave. */
 export async function composeApi(
@@ -152,9 +152,7 @@ function measure(
     isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
     streamState: () => streamState().state,
     isJwtSecretWeak: () =>
-      [settings.auth.jwtSecret?.(), settings.auth.jwtSecretPrevious?.()].some(
-        (secret) => secret && Buffer.byteLength(secret) < weakSecretBytes,
-      ),
+      isWeakSecret(settings.auth.jwtSecret?.()) || isWeakSecret(settings.auth.jwtSecretPrevious?.()),
   })
 }
 

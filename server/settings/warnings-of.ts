@@ -1,15 +1,14 @@
+import { isWeakSecret } from '../auth/is-weak-secret.ts'
 import { judgeWindows } from '../locks/lockdown-window.ts'
 import type { Values } from './definitions.ts'
 import type { Texts } from './mistakes-together.ts'
 import { isLoopback } from './setting-values.ts'
 
-const shortestJwtSecretBytes = 32
-
 /** What works but a person should know, a line each. */
 export function warningsOf(values: Values, texts: Texts): string[] {
   const warnings: string[] = []
   for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
-    if (Buffer.byteLength(values[name] || ' '.repeat(shortestJwtSecretBytes)) < shortestJwtSecretBytes) {
+    if (isWeakSecret(values[name])) {
       warnings.push(`${name} is weak: use at least 32 bytes, for instance from "openssl rand -hex 32"`)
     }
   }

@@ -15,7 +15,8 @@ const checkedForSeconds = 60
 /** Longer than the provider's answers may take together. */
 const turnSeconds = 30
 
-const isAlive = sql<SqlBool>`last_used > clock_timestamp() - interval '8 hours' AND created > clock_timestamp() - interval '24 hours'`
+const expires = sql<Date>`least(last_used + interval '8 hours', created + interval '24 hours')`
+const isAlive = sql<SqlBool>`${expires} > clock_timestamp()`
 const isFresh = sql<boolean>`checked > clock_timestamp() - make_interval(secs => ${checkedForSeconds})`
 const isBegun = sql<SqlBool>`created > clock_timestamp() - interval '10 minutes'`
 
@@ -71,15 +72,15 @@ export function createSessionStore({ query }: Database) {
         .select([
           isFresh.as('is_fresh'),
           sql<boolean>`last_used < clock_timestamp() - interval '1 minute'`.as('is_stale'),
-          sql<Date>`least(last_used + interval '8 hours', created + interval '24 hours')`.as('expires'),
+          expires.as('expires'),
         ])
         .where('id_digest', '=', digestOf(id))
         .where(isAlive)
         .executeTakeFirst()
       if (!row) return undefined
       if (row.is_stale && purpose === 'use') await touch(id)
-      const { subject, name, groups, is_fresh, expires } = row
-      return { id, user: { subject, name, groups }, isFresh: is_fresh, expires }
+      const { subject, name, groups } = row
+      return { id, user: { subject, name, groups }, isFresh: row.is_fresh, expires: row.expires }
     },
 
     /**

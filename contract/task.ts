@@ -177,7 +177,7 @@ const timestampFilter = z
   .optional()
   .meta({ type: 'number', format: 'double', minimum: 0, maximum: lastSecond })
 
-const largestPage = 1000
+export const largestPage = 1000
 /** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
 const largestOffset = 1e15
 

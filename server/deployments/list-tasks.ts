@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import type { TaskFilter } from '../../contract/task.ts'
+import { largestPage, type TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
@@ -14,7 +14,6 @@ import { taskOf } from './task-row.ts'
 const countedTotal = 10_000
 /** So many of those that match are read to find the newest of them, and so many of the newest to find some that match. */
 const readTasks = 12_000
-const largestPage = 1_000
 /** Of each of the statements of a search, three at most. */
 const searchLimitMs = 3_000
 

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isReadMethod } from '../http/is-read-method.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import { baseUrlOf, isSecure } from './browser-address.ts'
 
 /** A header that no page of another origin can send without asking first, and nobody would be told yes. */
 export const csrfHeader = 'X-Watcher-Csrf'
 
-const readMethods = ['GET', 'HEAD', 'OPTIONS']
 const signInSeconds = 10 * 60
 const sessionSeconds = 24 * 60 * 60
 
@@ -29,7 +29,7 @@ export function createBrowserCookies(publicUrl: string | undefined) {
     /** The id of a session. @throws {RefusedRequestError} if a change comes without the header */
     sessionOf(request: FastifyRequest): string | undefined {
       const id = request.cookies[nameFor(request, 'session')]
-      if (id === undefined || readMethods.includes(request.method)) return id
+      if (id === undefined || isReadMethod(request.method)) return id
       if (request.headers[csrfHeader.toLowerCase()] === '1') return id
       throw new RefusedRequestError(403, `a change with a session cookie needs the header ${csrfHeader}: 1`)
     },

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isReadMethod } from '../http/is-read-method.ts'
 import { isForeignOrigin } from '../http/judge-origin.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { Caller } from './caller.ts'
@@ -34,7 +35,7 @@ export function addReadGuard(http: FastifyInstance, prefix: string, dependencies
   // After onRequest, which reads cookies.
   http.addHook('preParsing', async (request) => {
     const { url, config } = request.routeOptions
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const isRead = isReadMethod(request.method)
     if (!isRead || config.isAlwaysReadable || !url?.startsWith(`${prefix}/`)) return
     request.reader = await readerOf(request, dependencies)
   })

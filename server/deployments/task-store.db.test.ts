@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { TaskFilter } from '../../contract/task.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
@@ -293,7 +294,7 @@ describe('the list', () => {
     expect(await tasks.list({ project })).toMatchObject({ total: { count: 3, isCapped: false } })
   })
 
-  test('a total above 10,000 is capped', async () => {
+  test('a total above 10,000 is capped, and a page has 1,000 tasks at most', async () => {
     const tasks = createTaskStore(database)
     const project = `many-${crypto.randomUUID()}`
     await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
@@ -301,5 +302,7 @@ describe('the list', () => {
       database.query,
     )
     expect(await tasks.list({ project, limit: 1 })).toMatchObject({ total: { count: 10_000, isCapped: true } })
+    for (const limit of [undefined, '0', '-1', '1000', '1001'])
+      expect((await tasks.list({ project, ...TaskFilter.parse({ limit }) })).tasks).toHaveLength(1_000)
   })
 })

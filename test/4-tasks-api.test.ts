@@ -222,6 +222,23 @@ describe('an accepted task', () => {
   })
 })
 
+test('who hangs up while waiting is waited for no longer', async () => {
+  const id = idOf(await replica(0).submitTask(aTask({ app: anApp() })))
+  const timers = async () => {
+    const { body } = await replica(0).request('/metrics')
+    return Number(/^nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(String(body))?.[1])
+  }
+  const before = await timers()
+  const hangUp = new AbortController()
+  const waits = Array.from({ length: 100 }, () =>
+    fetch(`${replica(0).url}/api/v1/tasks/${id}?wait=60`, hangUp).catch(() => undefined),
+  )
+  await expect.poll(timers, { timeout: 10_000 }).toBeGreaterThan(before + 90)
+  hangUp.abort()
+  await Promise.all(waits)
+  await expect.poll(timers, { timeout: 10_000 }).toBeLessThan(before + 50)
+})
+
 describe('a task whose id is asked for in capital letters', () => {
   test('is waited for, and tells its events, as by the id that it has', async () => {
     const { body } = await replica(0).submitTask(aTask({ app: anApp() }), withToken)

@@ -52,13 +52,15 @@ describe('Idempotency-Key', () => {
   })
 
   test('gives one task to thirty requests at once on two replicas', async () => {
-    const [app, key] = [anApp(), randomUUID()]
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, at) => replica(at).submitTask(aTask({ app }), keyed(key))),
-    )
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
-    expect(new Set(answers.map(idOf)).size).toBe(1)
-    expect(await tasksOf(app)).toBe(1)
+    for (let round = 0; round < 5; round += 1) {
+      const [app, key] = [anApp(), randomUUID()]
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, at) => replica(at).submitTask(aTask({ app }), keyed(key))),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+      expect(new Set(answers.map(idOf)).size).toBe(1)
+      expect(await tasksOf(app)).toBe(1)
+    }
   })
 
   test('with another body, or another kind of credential, is 409 and accepts nothing', async () => {

@@ -8,6 +8,7 @@ const Content = z.record(z.string(), z.object({ schema: Schema }))
 const Operation = z.object({
   operationId: z.string().optional(),
   summary: z.string().optional(),
+  tags: z.array(z.string()).default([]),
   security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
   parameters: z.array(z.object({ name: z.string(), description: z.string().optional() })).default([]),
   requestBody: z.object({ required: z.boolean().default(false), content: Content }).optional(),
@@ -144,6 +145,14 @@ describe('the API document (spec 1.6, 4, 7)', () => {
     expect(['', ' ', 'a\tb', 'a\u0085'].filter((text) => takes(author, text))).toEqual([])
     expect(['a', 'Ada Lovelace', '100%', '漢字 😀'].filter((text) => !takes(author, text))).toEqual([])
     expect(takes(app, 'a%b')).toBe(false)
+  })
+
+  test('explains each group of operations', () => {
+    const Tagged = z.object({ tags: z.array(z.object({ name: z.string(), description: z.string().min(5) })) })
+    const explained = Tagged.parse(whole).tags.map(({ name }) => name)
+    const used = operations().flatMap(({ tags }) => tags)
+    expect(new Set(explained)).toEqual(new Set(used))
+    expect(without(({ tags }) => tags.length === 1)).toEqual([])
   })
 
   test('says what may be left out, and where events stream', () => {

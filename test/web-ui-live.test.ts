@@ -28,7 +28,7 @@ test(`${threats.T32} (spec 1.6)`, async () => {
   await using world = await startWorld()
   await using opened = await openPage(browser, world.service.url, '/swagger/index.html')
   const { page, complaints, outside } = opened
-  const operation = page.locator('#operations-tasks-get_api_v1_tasks__id_')
+  const operation = page.locator('#operations-tasks-getTask')
   await operation.waitFor()
   await operation.click()
   await operation.getByRole('button', { name: 'Try it out' }).click()

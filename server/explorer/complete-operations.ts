@@ -2,11 +2,13 @@ type Schema = { readonly type?: string; readonly anyOf?: readonly Schema[]; read
 type Content = Record<string, { schema: Schema | { readonly $ref: string } }>
 type Answer = { description: string; headers?: object; content?: Content }
 type Operation = {
+  readonly tags?: readonly string[]
   security?: object[]
   requestBody?: { required?: boolean; content: Content }
   responses?: Record<string, Answer>
 }
 type Document = {
+  readonly tags?: readonly { readonly name: string }[]
   readonly paths?: Record<string, Record<string, Operation>>
   readonly components?: { readonly securitySchemes?: object }
 }
@@ -54,15 +56,21 @@ const ofReaders = [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: []
 
 /**
  * Adds to each operation what is true of all: the answers that it may get without being asked, what each answer means, and
- * the credentials that reading takes where it was closed.
+ * the credentials that reading takes where it was closed. Groups that have no operation here are left out.
  */
 export function completeOperations<D extends object>(document: D, access: ApiAccess): D {
-  const { paths = {}, components = {} }: Document = JSON.parse(JSON.stringify(document))
+  const { paths = {}, components = {}, tags = [] }: Document = JSON.parse(JSON.stringify(document))
   for (const operations of Object.values(paths))
     for (const [method, operation] of Object.entries(operations)) complete(method, operation, access)
   const schemes = Object.entries(components.securitySchemes ?? {})
   const securitySchemes = Object.fromEntries(schemes.filter(([name]) => access.hasUsers || !ofUsers.includes(name)))
-  return { ...document, paths, components: { ...components, securitySchemes } }
+  const used = new Set(Object.values(paths).flatMap((operations) => Object.values(operations).flatMap(tagsOf)))
+  const completed = {
+    paths,
+    components: { ...components, securitySchemes },
+    tags: tags.filter(({ name }) => used.has(name)),
+  }
+  return { ...document, ...completed }
 }
 
 function complete(method: string, operation: Operation, access: ApiAccess): void {
@@ -81,6 +89,8 @@ function complete(method: string, operation: Operation, access: ApiAccess): void
   if ('401' in responses) operation.security ??= access.isReadingClosed ? ofReaders : [anonymous, ...ofReaders]
   operation.security &&= operation.security.filter((way) => isGood(way, method, access))
 }
+
+const tagsOf = ({ tags = [] }: Operation) => tags
 
 function isGood(way: object, method: string, { hasUsers, isCredentialRequired }: ApiAccess): boolean {
   const names = Object.keys(way)

@@ -32,10 +32,11 @@ describe('the API document', () => {
   const document = async () => (await app.inject('/swagger/index.html/json')).json()
 
   test('is OpenAPI 3.1 with one schema per name, and only those in use', async () => {
-    const { openapi, info, paths, components } = await document()
+    const { openapi, info, tags, paths, components } = await document()
     expect(openapi).toBe('3.1.0')
     expect(info).toMatchObject({ title: 'Deployment Watcher', version: '1.2.3' })
     expect(Object.keys(paths)).toEqual(['/api/v1/tasks', '/api/v1/tasks/{id}'])
+    expect(tags).toEqual([])
     expect(Object.keys(components.schemas).sort()).toEqual(
       ['Error', 'Image', 'PodLog', 'Source', 'Task', 'TaskAcceptance', 'TaskSubmission'].sort(),
     )

@@ -22,6 +22,7 @@ export async function addExplorer(app: FastifyInstance, version: string, access:
         description,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      tags,
       components: { securitySchemes },
     },
     transform: jsonSchemaTransform,
@@ -30,16 +31,31 @@ export async function addExplorer(app: FastifyInstance, version: string, access:
   await app.register(swaggerUi, {
     routePrefix: page,
     uiConfig: { deepLinking: true, displayRequestDuration: true, persistAuthorization: false },
-    theme: { title: 'Deployment Watcher API' },
+    theme: { title: 'Deployment Watcher API', css: [{ filename: 'theme.css', content: withoutOtherDocuments }] },
   })
   for (const path of ['/swagger', '/swagger/']) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) => reply.redirect(page))
   }
 }
 
-const description = `Accepts deployment tasks, watches their rollout and tells how it went.
+const description = `Accepts deployment tasks, watches their rollout and tells how it went. [Tasks](/tasks) shows them.
 
 Every error is JSON with a field \`error\`.`
+
+/** The bar that would load any other document. */
+const withoutOtherDocuments = '.swagger-ui .topbar { display: none }'
+
+/** In the order of the page. */
+const tags = [
+  { name: 'tasks', description: 'What pipelines submit, wait for and cancel' },
+  { name: 'events', description: 'What happens, live and afterwards' },
+  { name: 'applications', description: 'How their deployments went' },
+  { name: 'deploy lock', description: 'Refuses all new tasks, by hand or on a schedule' },
+  { name: 'deploy tokens', description: 'Credentials for some applications, with an end' },
+  { name: 'audit', description: 'Who did what' },
+  { name: 'sign-in', description: 'With the identity provider' },
+  { name: 'service', description: 'Version, settings and health' },
+]
 
 const securitySchemes = {
   jwt: {

@@ -27,4 +27,4 @@ export const badPodGraceOf = ({ observation, settings }: Pick<Look, 'observation
   observation.annotations.badPodGraceMs ?? settings.badPodGraceMs
 
 export const settleTimeOf = ({ context, settings }: Look) =>
-  settleMs(context.application, context.commit !== undefined, settings.settleMs)
+  settleMs(context.application, context.commit?.isNew === true, settings.settleMs)

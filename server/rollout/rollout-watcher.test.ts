@@ -345,6 +345,26 @@ test('a task whose commit landed ends at the event that shows it rolled out', as
   expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 30_000 })
 })
 
+test('where nothing had to be committed, what is shown must last for two seconds', async () => {
+  const commit = aSha('c')
+  const { watcher, clock, world, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+  })
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(500)
+  watcher.outcome('1', { kind: 'unchanged', commit, repository, branch: 'main' })
+  await clock.advanceTo(1_000)
+  world.application = anApplication({ version: 20, images: ['registry.example/shop:v1'] }) // edited by hand
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(10_000)
+  expect(ends.size).toBe(0)
+  world.application = anApplication({ version: 30 })
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(12_001)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 12_000 })
+})
+
 test('after a change of owner the stored baseline and outcome are judged by, and nothing is queued again', async () => {
   const queued: string[] = []
   const { watcher, clock, ends } = aWatcher({

@@ -1,22 +1,19 @@
 import { isBuiltInGroup } from './kubernetes-groups.ts'
 import type { ObservedApplication } from './observed-application.ts'
 
-const withoutCommitMs = 2_000
+const withoutNewCommitMs = 2_000
 const withCustomHealthMs = 5_000
 
 /**
- * How long all gates must stay open. Nothing, where our commit is known and all health comes from Kubernetes' own kinds: that
- * health belongs to the generation it was reported with. A custom resource may still show the health of the one before.
+ * How long all gates must stay open. Nothing, where our commit is new and all health comes from Kubernetes' own kinds: that
+ * health belongs to the generation it was reported with. A custom resource may still show the health of the one before, and
+ * where nothing had to be committed nothing need have been compared since the task came.
  */
-export function settleMs(
-  application: ObservedApplication,
-  isCommitKnown: boolean,
-  setting: number | undefined,
-): number {
+export function settleMs(application: ObservedApplication, isCommitNew: boolean, setting: number | undefined): number {
   if (setting !== undefined) return setting
   const hasCustomHealth = application.resources.some(
     ({ group, health }) => health !== undefined && !isBuiltInGroup(group),
   )
   if (hasCustomHealth) return withCustomHealthMs
-  return isCommitKnown ? 0 : withoutCommitMs
+  return isCommitNew ? 0 : withoutNewCommitMs
 }

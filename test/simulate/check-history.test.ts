@@ -116,6 +116,20 @@ test('the branch may end at the commit of a task that was cancelled on request a
   expect(cancelled('superseded')).toHaveLength(1)
 })
 
+test('the branch may end at a commit that nobody could learn of before its task was over', () => {
+  const unknown = {
+    ...newer,
+    status: 'failed',
+    cause: 'git_unreachable',
+    write_state: 'pushing',
+    commit: null,
+  } as const
+  const broken = (overrides: Evidence['overrides']) =>
+    checkHistory({ ...good, tasks: [older, unknown], overrides }).filter((one) => one.startsWith('I6'))
+  expect(broken(good.overrides)).toEqual([])
+  expect(broken(new Map([['shop', overrideFile('v1')]]))).toHaveLength(1)
+})
+
 describe('what a planted bug leaves behind is called by its name', () => {
   test.for<[string, string, Partial<Evidence>]>([
     ['I1', 'an accepted task is lost', { tasks: [older] }],

@@ -158,7 +158,10 @@ function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
   for (const [app, text] of overrides) {
     const file = `apps/${app}/.argocd-source-${app}.yaml`
     const ofApp = tasks.filter((task) => task.app === app && task.may_write && mayStayWritten(task))
-    const newest = ofApp.findLast(({ write_state }) => write_state === 'landed' || write_state === 'unchanged')
+    // A commit may be there although nobody could learn of it before its task was over.
+    const isThere = ({ id, write_state }: TaskRow) =>
+      write_state === 'landed' || write_state === 'unchanged' || commits.some(({ taskId }) => taskId === id)
+    const newest = ofApp.findLast(isThere)
     const last = commits.findLast((commit) => commit.files.includes(file))
     if (newest === undefined || last?.message.startsWith('rival')) continue
     if (!text.includes(`value: "${newest.tag}"`))

@@ -130,6 +130,13 @@ test('the branch may end at a commit that nobody could learn of before its task 
   expect(broken(new Map([['shop', overrideFile('v1')]]))).toHaveLength(1)
 })
 
+test('what ran with its commit may be pushed again after its end, which the record then names', () => {
+  const again = 'c'.repeat(40)
+  const commits = [...good.commits, commitOf(newer, again)]
+  const broken = checkHistory({ ...good, commits, ...withTask({ commit: again }) })
+  expect(broken.filter((one) => one.startsWith('I4'))).toEqual([])
+})
+
 describe('what a planted bug leaves behind is called by its name', () => {
   test.for<[string, string, Partial<Evidence>]>([
     ['I1', 'an accepted task is lost', { tasks: [older] }],

@@ -101,7 +101,9 @@ function* verdicts({ tasks, truth, commits }: Evidence) {
         atMs <= +updated + slackMs,
     )
     if (ran.length === 0) yield `I4: ${id} was called deployed, but ${app}:${tag} never ran`
-    const wanted = lastChangeOf(app, commits, commit)
+    // Its content may have been pushed again, after its end, on top of a cancelled task's late commit.
+    const own = commits.filter(({ taskId }) => taskId === id).map(({ sha }) => sha)
+    const wanted = Math.min(...[commit, ...own].map((one) => lastChangeOf(app, commits, one)))
     const isSynced = ran.some(({ appliedRevisions: [applied = ''] }) => (place.get(applied) ?? -1) >= wanted)
     if (ran.length > 0 && !isSynced) yield `I4: ${id} was called deployed, but its commit ${commit} was never applied`
   }

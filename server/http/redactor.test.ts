@@ -21,6 +21,9 @@ describe('the redactor of the log', () => {
   test.for([
     '{"authorization":"hidden-1"}',
     '{"Authorization":"Bearer hidden-1"}',
+    '{"proxy-authorization":"Basic hidden-1"}',
+    '{"Oidc-Authorization":"hidden-1"}',
+    '{"keycloak-authorization":"hidden-1"}',
     '{"WATCHER_DEPLOY_TOKEN":"hidden-1"}',
     '{"watcher-deploy-token":"hidden-1"}',
     '{"argo_watcher_deploy_token":"hidden-1"}',

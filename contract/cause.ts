@@ -16,6 +16,7 @@ export const causes = [
   'terminated',
   'comparison_error',
   'image_not_in_application',
+  'commit_without_effect',
   'not_followed',
   'sync_window',
   'manual_sync_required',

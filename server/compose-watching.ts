@@ -179,7 +179,9 @@ function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCd
   return createReadPodLog({ readLog: readPodLog, lines: podLogLines, redact: createRedactor(secrets) })
 }
 
-type OwnTask = Omit<ClaimedTask, 'task'> & { readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'created'> }
+type OwnTask = Omit<ClaimedTask, 'task'> & {
+  readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'timeoutSeconds'>
+}
 
 const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
   id: task.id,
@@ -193,5 +195,5 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedA
   deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueLookMs),
   isOverdue: remainingMs <= 0,
   baseline,
-  createdSeconds: task.created.getTime() / 1000,
+  acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
 })

@@ -140,6 +140,7 @@ function rolloutOf(values: Values): RolloutSettings {
     annotationPrefixes: values.ANNOTATION_PREFIXES,
     isStrict: values.ROLLOUT_STRICT,
     controlPlaneNamespace: values.ARGO_NAMESPACE,
+    overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,
   }
 }
 

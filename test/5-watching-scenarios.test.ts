@@ -318,15 +318,16 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'suspended' })
     })
 
-    test('manifest-generate-paths that leave out the override file: fails at the deadline naming gate I', async ({
+    test('manifest-generate-paths that leave out the override file: says so, then fails at the deadline', async ({
       expect,
     }) => {
       const annotations = { 'argocd.argoproj.io/manifest-generate-paths': '/elsewhere' }
       await anApplication('unseen', { annotations })
-      const task = await world.service.waitForEnd(await deploy('unseen', 'v2', { timeout: 5 }))
-      expect(task).toMatchObject({ status: 'failed', cause: 'timeout' })
-      expect(task.status_reason).toContain('Waited for (gate I): image registry.example/unseen:v2')
-      expect(task.status_reason).toContain('running: registry.example/unseen:v1')
+      const id = await deploy('unseen', 'v2', { timeout: 12 })
+      await waitingFor(id, 'the commit is applied, but the manifests still declare registry.example/unseen:v1')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
+      expect(task.status_reason).toContain('manifest-generate-paths includes that folder')
     })
 
     test('deleted and not created again: app not found', async ({ expect }) => {

@@ -19,7 +19,7 @@ const aBaseline = {
   revisions: [],
   reconciledAtMs: undefined,
   images: [],
-  operationStartedAtMs: undefined,
+  operation: undefined,
   isBeforeCommit: true,
 }
 

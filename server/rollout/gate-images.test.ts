@@ -22,7 +22,7 @@ function aContext({ tag, managed, ...fields }: Seen): GateContext {
 
 const live = (...images: string[]): ManagedResources => ({
   liveImages: images,
-  allImages: images,
+  declaredImages: images,
   hasForeignKinds: false,
   count: images.length,
 })

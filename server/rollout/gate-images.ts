@@ -1,8 +1,9 @@
 import type { Image } from '../../contract/task.ts'
+import { whyNotFromBefore } from './change-since-baseline.ts'
 import { isOperationOurs } from './gate-revision.ts'
 import { closed, type Gate, type GateContext, isCurrent, open } from './gates.ts'
 import { isImageRunning, isSameRepository } from './image-reference.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import { appliedComparedRevision, appliedImages, isFullSync } from './last-operation.ts'
 import type { WantedAction } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 
@@ -19,13 +20,8 @@ export function imagesOf(
 
 export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
 
-/** Images in the manifests that the last operation applied. Reported by version 3.1 and newer. */
-export function appliedImages({ operation }: ObservedApplication): readonly string[] {
-  return operation === undefined || operation.isDryRun ? [] : operation.resources.flatMap(({ images }) => images)
-}
-
 type Evidence =
-  | { readonly kind: 'running' }
+  | { readonly kind: 'running'; readonly note?: string }
   | { readonly kind: 'declared' }
   | { readonly kind: 'not_there'; readonly reason: string }
   | { readonly kind: 'unproven'; readonly reason: string; readonly wants: WantedAction }
@@ -40,10 +36,10 @@ export function gateImages(context: GateContext, othersAreOpen: boolean): Gate {
     found.kind === 'not_there' || found.kind === 'unproven' ? [found.reason] : [],
   )
   if (missing.length > 0) return closed('I', missing.join('; '))
-  return open(
-    'I',
-    evidence.some(({ kind }) => kind === 'declared') ? 'no Pods: the applied manifests decided' : undefined,
-  )
+  const notes = evidence.flatMap((found) => (found.kind === 'running' && found.note !== undefined ? [found.note] : []))
+  const declared = evidence.some(({ kind }) => kind === 'declared') ? ['no Pods: the applied manifests decided'] : []
+  const [note] = [...notes, ...declared]
+  return open('I', note)
 }
 
 /** What must be read before the images can be judged. */
@@ -69,7 +65,10 @@ function mayStillComplete({ application, wanted, settings }: GateContext): boole
 function judgeImage(context: GateContext, wanted: Image, othersAreOpen: boolean): Evidence {
   const { application, settings } = context
   const running = imagesOf(wanted, application.images, settings)
-  if (isImageRunning(wanted, running, settings)) return judgeRunning(context, wanted, running, othersAreOpen)
+  if (isImageRunning(wanted, running, settings)) {
+    const found = judgeRunning(context, wanted, running, othersAreOpen)
+    return found.kind === 'running' && othersAreOpen ? judgeBesideOtherTag(context, wanted, running) : found
+  }
   const notThere: Evidence = { kind: 'not_there', reason: describeMissing(wanted, running) }
   if (!othersAreOpen) return notThere
   if (running.length === 0) return judgeDeclared(context, wanted, notThere)
@@ -100,9 +99,9 @@ function judgeRunning(
   if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
   const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
   // What an earlier operation applied, somebody may have replaced by hand since.
-  const isTelling = isOfComparison(application) || isOperationOurs(context)
-  if (isTelling && isImageRunning(wanted, applied, settings)) return { kind: 'running' }
-  if (imagesOf(wanted, applied, settings).length > 0 && isWhole(application) && isOfComparison(application))
+  const isConclusive = appliedComparedRevision(application) || isOperationOurs(context)
+  if (isConclusive && isImageRunning(wanted, applied, settings)) return { kind: 'running' }
+  if (imagesOf(wanted, applied, settings).length > 0 && isFullSync(application) && appliedComparedRevision(application))
     return leftOver
   if (!othersAreOpen) return { kind: 'running' }
   const { managed } = observation
@@ -111,16 +110,42 @@ function judgeRunning(
   return isImageRunning(wanted, managed.value.liveImages, settings) ? { kind: 'running' } : leftOver
 }
 
-/** Whether the last operation did the whole application; one that mends a drift only does what drifted. */
-function isWhole({ operation, resources }: ObservedApplication): boolean {
-  if (operation?.phase !== 'Succeeded') return false
-  const expected = resources.filter((resource) => !resource.isHook && !resource.requiresPruning).length
-  return operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
+/**
+ * Without a commit of ours, a requested tag that ran beside another one from the start proves nothing yet: the commit that
+ * brings it to the other containers may come later, and its rollout may fail.
+ */
+function judgeBesideOtherTag(context: GateContext, wanted: Image, running: readonly string[]): Evidence {
+  const { baseline, commit, settings } = context
+  const isOther = (image: string) => !isImageRunning(wanted, [image], settings)
+  const before = imagesOf(wanted, baseline?.images ?? [], settings)
+  const others = running.filter(isOther)
+  const wasBeside = before.some(isOther) && isImageRunning(wanted, before, settings)
+  if (commit !== undefined || !wasBeside) return { kind: 'running' }
+  const beside = `${imageText(wanted)} runs beside ${others.join(', ')}`
+  const why = whyNotFromBefore(context)
+  if (why !== undefined)
+    return others.length === 0 ? { kind: 'running' } : { kind: 'running', note: `${beside}: ${why}` }
+  const areEnding = areOnTheirWayOut(context, wanted, others)
+  if (areEnding === undefined) return { kind: 'unproven', reason: beside, wants: { kind: 'tree' } }
+  return areEnding
+    ? { kind: 'running' }
+    : { kind: 'not_there', reason: `${beside}: no change seen since the task came` }
 }
 
-/** Whether the last operation applied what the application was compared with; a later comparison may have had nothing to do. */
-const isOfComparison = ({ operation, revisions }: ObservedApplication) =>
-  operation?.revisions.join() === revisions.join()
+/** Whether all Pods with other tags are left over from earlier. `undefined`: the resource tree must be read first. */
+function areOnTheirWayOut(context: GateContext, wanted: Image, others: readonly string[]): boolean | undefined {
+  const { application, observation, settings } = context
+  const applied = imagesOf(wanted, appliedImages(application), settings)
+  const isDecided = applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)
+  if (isDecided && !applied.some((image) => others.includes(image))) return true
+  const { tree } = observation
+  if (tree?.value === undefined || !isCurrent(tree, context)) return undefined
+  return tree.value.pods
+    .filter(({ images }) => images.some((image) => others.includes(image)))
+    .every(({ reason }) => isEnding(reason))
+}
+
+const isEnding = (reason: string | undefined) => ['Terminating', 'Completed', 'Succeeded'].includes(reason ?? '')
 
 /** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
 function areAllCompleted(context: GateContext, wanted: Image): boolean | undefined {
@@ -133,7 +158,7 @@ function areAllCompleted(context: GateContext, wanted: Image): boolean | undefin
 /** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
 function judgeDeclared(context: GateContext, wanted: Image, notThere: Evidence): Evidence {
   const { application, observation, settings } = context
-  const applied = isOfComparison(application) ? imagesOf(wanted, appliedImages(application), settings) : []
+  const applied = appliedComparedRevision(application) ? imagesOf(wanted, appliedImages(application), settings) : []
   if (applied.length > 0) return isImageRunning(wanted, applied, settings) ? { kind: 'declared' } : notThere
   const { managed } = observation
   if (managed?.value === undefined || !isCurrent(managed, context)) return unproven(wanted, [], 'managed_resources')
@@ -152,7 +177,7 @@ export function gateVerified(context: GateContext): Gate {
   if (!settings.isStrict) return open('V')
   if (isVerificationUnread(context)) return closed('V', 'a look at the Pods')
   const pods = observation.tree?.value?.pods ?? []
-  const live = pods.filter(({ reason }) => !['Terminating', 'Completed', 'Succeeded'].includes(reason ?? ''))
+  const live = pods.filter(({ reason }) => !isEnding(reason))
   const old = live.find(({ images }) =>
     wanted.some((image) =>
       imagesOf(image, images, settings).some((running) => !isImageRunning(image, [running], settings)),

@@ -1,5 +1,6 @@
 import type { ApplicationSource } from '../gitops/application-source.ts'
 import { isSameRepository as isSameGitRepository } from '../gitops/repository-address.ts'
+import { hasLaterOperation } from './change-since-baseline.ts'
 import {
   type AwaitedCommit,
   closed,
@@ -155,7 +156,7 @@ export function gateOperationOver(context: GateContext): Gate {
 export function isOurFailure(context: GateContext): boolean {
   const { application, commit, baseline } = context
   if (!hasOperationFailed(application) || application.operation === undefined) return false
-  if (commit === undefined) return application.operation.startedAtMs !== baseline?.operationStartedAtMs
+  if (commit === undefined) return baseline?.operation?.isOver !== true || hasLaterOperation(context)
   return application.operation.revisions.some((revision) => hasCommit(context, commit, revision))
 }
 

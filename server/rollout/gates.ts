@@ -36,12 +36,14 @@ export type GateContext = {
   /** From when on a refresh must have begun to prove something: acceptance, or the arrival of our commit. */
   readonly refreshFromMs: number
   readonly refresh: RefreshObservation
+  /** Nobody's change has come although there was time and two refreshes, or more time where none may be asked. */
+  readonly isChangeOverdue: boolean
   /** An earlier snapshot was compared with our commit or a later one. */
   readonly hasReached: boolean
   readonly comparisons: readonly number[]
   readonly observation: Pick<RolloutObservation, 'relations' | 'tree' | 'managed'>
   readonly acceptSuspended: boolean
-  readonly settings: Pick<RolloutSettings, 'registryProxy' | 'isStrict'>
+  readonly settings: Pick<RolloutSettings, 'registryProxy' | 'isStrict' | 'overrideFilePrefix'>
 }
 
 /** Whether what was read while `version` was the newest speaks of this snapshot. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aSha, repository } from '../../test/support/application-builder.ts'
-import { beforeCommit, commit, judge, succeeded } from '../../test/support/judge-looks.ts'
+import { beforeCommit, commit, judge, succeeded, tree } from '../../test/support/judge-looks.ts'
 import { nothingRefreshed, relationKey } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
@@ -26,6 +26,57 @@ describe('standing still', () => {
     const waiting = { operationState: { ...succeeded, finishedAt: '2026-11-21T15:00:11Z' } }
     const looks = [beforeCommit, { atMs: 1_000, ...waiting }, { atMs: 11_000, ...waiting }]
     expect(judge(looks).wanted).toContainEqual({ kind: 'refresh', why: 'no comparison after the operation' })
+  })
+})
+
+describe('a commit without effect: applied, synced and healthy, but the manifests declare another tag', () => {
+  const old = { images: ['registry.example/shop:v1'], version: 10 }
+  const managed = {
+    askedAtMs: 4_000,
+    version: 10,
+    value: {
+      liveImages: ['registry.example/shop:v1'],
+      declaredImages: ['registry.example/shop:v1', 'registry.example/cart:v7'],
+      hasForeignKinds: false,
+      count: 2,
+    },
+  }
+  const seen = { managed, tree: tree([], 900) }
+  const looks = [beforeCommit, { ...old, atMs: 1_000, seen: { tree: tree([], 900) } }]
+  const end = (overrideFilePrefix: string) =>
+    judge([...looks, { ...old, atMs: 900_000, seen }], { settings: { overrideFilePrefix } }).end
+
+  test('has the manifests read when the images lag for 3 s, not before, and once for each state', () => {
+    const later = (atMs: number, more: object = {}) =>
+      judge([...looks, { ...old, atMs, seen: { tree: tree([], 900), ...more } }]).wanted
+    expect(later(3_999)).not.toContainEqual({ kind: 'managed_resources' })
+    expect(later(4_000)).toContainEqual({ kind: 'managed_resources' })
+    expect(later(60_000, { managed })).not.toContainEqual({ kind: 'managed_resources' })
+  })
+
+  test('is said while the task goes on', () => {
+    const judgement = judge([...looks, { ...old, atMs: 5_000, seen }])
+    expect(judgement).toMatchObject({
+      end: undefined,
+      progress: 'the commit is applied, but the manifests still declare registry.example/shop:v1',
+    })
+  })
+
+  test('is the cause at the deadline, with the checks in order', () => {
+    expect(end('argocd')).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
+    expect(end('argocd')?.reason).toMatch(/1\. a source .*; 2\. .*manifest-generate-paths.*; 3\. the chart/)
+  })
+
+  test('names the prefix first where it is not the one that Argo CD reads', () => {
+    expect(end('watcher')?.reason).toContain('1. OVERRIDE_FILE_PREFIX is "watcher", and Argo CD reads only')
+  })
+
+  test.for([
+    { name: 'the manifests declare the requested tag', declaredImages: ['registry.example/shop:v2'] },
+    { name: 'the manifests declare no image of that name', declaredImages: ['registry.example/cart:v7'] },
+  ])('is not what it is called where $name', ({ declaredImages }) => {
+    const other = { ...seen, managed: { ...managed, value: { ...managed.value, declaredImages } } }
+    expect(judge([...looks, { ...old, atMs: 900_000, seen: other }]).end?.cause).toBe('timeout')
   })
 })
 

@@ -155,7 +155,7 @@ describe('a rollout that cannot succeed ends the task', () => {
 describe('an image that is not part of the application', () => {
   const value = {
     liveImages: ['registry.example/cart:v1'],
-    allImages: ['registry.example/cart:v1'],
+    declaredImages: ['registry.example/cart:v1'],
     hasForeignKinds: false,
     count: 1,
   }
@@ -174,9 +174,9 @@ describe('an image that is not part of the application', () => {
   })
 
   test.for([
-    { name: 'a manifest names it', more: { allImages: ['registry.example/shop:v1'] }, fields: {} },
+    { name: 'a manifest names it', more: { declaredImages: ['registry.example/shop:v1'] }, fields: {} },
     { name: 'custom resources', more: { hasForeignKinds: true }, fields: {} },
-    { name: 'no image in any manifest', more: { allImages: [] }, fields: {} },
+    { name: 'no image in any manifest', more: { liveImages: [], declaredImages: [] }, fields: {} },
     { name: 'hooks', more: {}, fields: { status: { resources: [{ kind: 'Job', hook: true }] } } },
     { name: 'not healthy', more: {}, fields: { health: 'Progressing' } },
   ])('does not with $name', ({ more, fields }) => {

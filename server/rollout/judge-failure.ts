@@ -1,12 +1,13 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image } from '../../contract/task.ts'
 import type { FinalStatus } from '../../contract/task-status.ts'
-import { appliedImages, imagesOf, imageText } from './gate-images.ts'
+import { imagesOf, imageText } from './gate-images.ts'
 import { isOurFailure, standingOf } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, hasOperationFailed, isOperationActive } from './gates.ts'
 import { isImageRunning } from './image-reference.ts'
 import type { Gates } from './judge-gates.ts'
 import { describeBadPod, findBadPods, hopelessPod } from './judge-pods.ts'
+import { appliedImages } from './last-operation.ts'
 import type { ObservedApplication, OperationResource } from './observed-application.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation, WantedAction } from './rollout-observation.ts'
@@ -180,11 +181,12 @@ export function checkForeignImage({
   const { managed } = observation
   if (managed === undefined) return { kind: 'must_read' }
   if (managed.value === undefined) return { kind: 'cannot_tell', note: 'the manifests could not be read' }
-  if (managed.value.allImages.length === 0) return { kind: 'cannot_tell', note: 'the manifests name no image' }
+  const inManifests = [...managed.value.liveImages, ...managed.value.declaredImages]
+  if (inManifests.length === 0) return { kind: 'cannot_tell', note: 'the manifests name no image' }
   if (hasHooks(application)) return { kind: 'cannot_tell', note: 'hooks may use other images' }
   if (managed.value.hasForeignKinds) return { kind: 'cannot_tell', note: 'custom resources may use other images' }
-  if (imagesOf(suspect, managed.value.allImages, settings).length > 0) return { kind: 'part_of_it' }
-  return { kind: 'foreign', image: suspect, has: [...new Set([...listed, ...managed.value.allImages])] }
+  if (imagesOf(suspect, inManifests, settings).length > 0) return { kind: 'part_of_it' }
+  return { kind: 'foreign', image: suspect, has: [...new Set([...listed, ...inManifests])] }
 }
 
 function hasHooks({ resources, operation }: ObservedApplication): boolean {

@@ -195,7 +195,7 @@ describe('workloads without Pods', () => {
     const managed = {
       askedAtMs: 900,
       version: 10,
-      value: { liveImages: ['registry.example/shop:v2'], allImages: [], hasForeignKinds: false, count: 1 },
+      value: { liveImages: ['registry.example/shop:v2'], declaredImages: [], hasForeignKinds: false, count: 1 },
     }
     expect(judge([beforeCommit, { ...look, seen: { managed } }]).end?.status).toBe('deployed')
   })

@@ -10,7 +10,7 @@ import { judgeGates } from './judge-gates.ts'
 import { describeWaiting, judgeStandstill, type Standstill } from './judge-waiting.ts'
 import { endByWriteBack, judgeUnseen } from './judge-without-application.ts'
 import type { Judgement } from './judgement.ts'
-import { badPodGraceOf, isAwaitingCommit, type JudgedTask, type Look, settleTimeOf } from './look.ts'
+import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, type JudgedTask, type Look, settleTimeOf } from './look.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { dueActions, graceEnds, immediateActions } from './plan-actions.ts'
 import { remember, rememberLook } from './remember-look.ts'
@@ -33,7 +33,7 @@ export function judgeRollout(
   const { newest } = observation.known
   if (newest === undefined) return judgeUnseen(task, memory, observation, nowMs)
   const remembered = rememberLook(memory, newest, observation, nowMs)
-  const context = gateContext(task, remembered, newest, observation, settings)
+  const context = gateContext(task, remembered, newest, observation, settings, nowMs)
   const gates = judgeGates(context)
   const look: Look = {
     task,
@@ -81,6 +81,7 @@ function gateContext(
   application: ObservedApplication,
   observation: RolloutObservation,
   settings: RolloutSettings,
+  nowMs: number,
 ): GateContext {
   return {
     application,
@@ -92,6 +93,7 @@ function gateContext(
     mayRefresh: task.refresh,
     refreshFromMs: memory.refreshFromMs,
     refresh: observation.refresh,
+    isChangeOverdue: nowMs >= changeOverdueAtMs(task) && (memory.refreshAnswers >= 2 || !task.refresh),
     hasReached: memory.hasReached,
     comparisons: memory.comparisons,
     observation,

@@ -1,5 +1,7 @@
 import type { Cause } from '../../contract/cause.ts'
-import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
+import { imagesOf } from './gate-images.ts'
+import { errorConditionsOf, type GateContext, isCurrent, isOperationActive } from './gates.ts'
+import { isImageRunning } from './image-reference.ts'
 import type { Gates } from './judge-gates.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { Since } from './rollout-memory.ts'
@@ -17,12 +19,38 @@ export function judgeStandstill(
   const { application } = context
   if (application.healthStatus === 'Suspended' && gates.isOpen('R') && !gates.isOpen('H')) return suspended
   if (isBlockedByWindow(application)) return windowStandstill(application.operation?.message ?? 'a sync window')
+  const declared = declaredInstead(context, gates, observation)
+  if (declared.length > 0) return withoutEffect(declared, context.settings.overrideFilePrefix)
   if (!isIdleOutOfSync(context, gates)) return undefined
   if (!application.isAutoSynced) return manualSync
   const syncError = application.conditions.find(({ type }) => type === 'SyncError')
   if (syncError !== undefined) return stopped(syncError.message)
   const blockedBy = observation.windows?.value?.blockedBy
   return blockedBy === undefined ? undefined : windowStandstill(`automated sync is blocked by ${blockedBy}`)
+}
+
+/** The other tags that the manifests declare although our commit is applied and everything but the images is as it should be. */
+function declaredInstead(context: GateContext, gates: Gates, { managed }: RolloutObservation): readonly string[] {
+  const { commit, wanted, settings } = context
+  const isOnlyImages = gates.othersAreOpen && !gates.isOpen('I')
+  if (commit === undefined || !isOnlyImages || managed?.value === undefined || !isCurrent(managed, context)) return []
+  const { declaredImages } = managed.value
+  const missing = wanted.filter((image) => !isImageRunning(image, declaredImages, settings))
+  return [...new Set(missing.flatMap((image) => imagesOf(image, declaredImages, settings)))]
+}
+
+const withoutEffect = (declared: readonly string[], prefix: string): Standstill => {
+  const checks = [
+    ...(prefix === 'argocd' ? [] : [`OVERRIDE_FILE_PREFIX is "${prefix}", and Argo CD reads only the prefix "argocd"`]),
+    'a source of the application reads the folder of the override file',
+    'the annotation manifest-generate-paths includes that folder',
+    'the chart uses the parameters that the annotations of the application name',
+  ]
+  return {
+    text: `the commit is applied, but the manifests still declare ${declared.join(', ')}`,
+    cause: 'commit_without_effect',
+    hint: `Check in this order: ${checks.map((check, index) => `${index + 1}. ${check}`).join('; ')}.`,
+  }
 }
 
 const suspended: Standstill = {

@@ -2,11 +2,11 @@ import type { GateContext } from './gates.ts'
 import type { Gates } from './judge-gates.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
-import type { RolloutSettings } from './rollout-settings.ts'
+import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 import { settleMs } from './settle.ts'
 import type { WatchedTask } from './watched-task.ts'
 
-export type JudgedTask = Pick<WatchedTask, 'images' | 'refresh' | 'deadlineMs' | 'isOverdue'>
+export type JudgedTask = Pick<WatchedTask, 'images' | 'refresh' | 'acceptedAtMs' | 'deadlineMs' | 'isOverdue'>
 
 /** One task judged at one moment: what is known, which gates are open and what is remembered, this moment included. */
 export type Look = {
@@ -26,5 +26,8 @@ export const isAwaitingCommit = ({ observation: { writeBack } }: Pick<Look, 'obs
 export const badPodGraceOf = ({ observation, settings }: Pick<Look, 'observation' | 'settings'>) =>
   observation.annotations.badPodGraceMs ?? settings.badPodGraceMs
 
-export const settleTimeOf = ({ context, settings }: Look) =>
-  settleMs(context.application, context.commit?.isNew === true, settings.settleMs)
+/** When nobody's change need be expected any more where another tag ran beside the requested one from the start. */
+export const changeOverdueAtMs = ({ acceptedAtMs, refresh }: JudgedTask) =>
+  acceptedAtMs + (refresh ? rolloutTimes.changeWaitMs : rolloutTimes.changeWaitWithoutRefreshMs)
+
+export const settleTimeOf = ({ context, settings }: Look) => settleMs(context, settings.settleMs)

@@ -4,8 +4,8 @@ import { listAt, parseJson, textAt } from './untrusted-json.ts'
 export type ManagedResources = {
   /** Every `image` text in the live manifests. */
   readonly liveImages: readonly string[]
-  /** Every `image` text in the live and the wanted manifests. */
-  readonly allImages: readonly string[]
+  /** Every `image` text in the manifests that Git declares. */
+  readonly declaredImages: readonly string[]
   /** Kinds outside Kubernetes' own groups may start Pods with images that no manifest names. */
   readonly hasForeignKinds: boolean
   readonly count: number
@@ -14,11 +14,10 @@ export type ManagedResources = {
 /** Reads the answer of `managed-resources`, whose states are JSON in texts. */
 export function parseManagedResources(raw: unknown): ManagedResources {
   const items = listAt(raw, 'items')
-  const liveImages = items.flatMap((item) => imagesIn(parseJson(textAt(item, 'liveState') ?? '')))
-  const wantedImages = items.flatMap((item) => imagesIn(parseJson(textAt(item, 'targetState') ?? '')))
+  const imagesOfEach = (state: string) => items.flatMap((item) => imagesIn(parseJson(textAt(item, state) ?? '')))
   return {
-    liveImages,
-    allImages: [...new Set([...liveImages, ...wantedImages])],
+    liveImages: imagesOfEach('liveState'),
+    declaredImages: imagesOfEach('targetState'),
     hasForeignKinds: items.some((item) => !isBuiltInGroup(textAt(item, 'group') ?? '')),
     count: items.length,
   }

@@ -1,10 +1,11 @@
+import { isChangeVisible } from './change-since-baseline.ts'
 import { wantedImageReads } from './gate-images.ts'
 import { restsOnComparison, wantedRelations } from './gate-revision.ts'
 import { isCurrent } from './gates.ts'
 import { checkForeignImage, wantedOverrides } from './judge-failure.ts'
 import { findBadPods, nextTreeAtMs } from './judge-pods.ts'
 import { nextWindowsAtMs } from './judge-waiting.ts'
-import { badPodGraceOf, isAwaitingCommit, type Look, settleTimeOf } from './look.ts'
+import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, type Look, settleTimeOf } from './look.ts'
 import { nextRefreshAtMs } from './refresh-policy.ts'
 import { relationKey, type WantedAction } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
@@ -40,22 +41,20 @@ export function dueActions(look: Look): readonly Due[] {
     ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
     ...refreshReads(look),
     ...imageReads(look),
+    ...declarationReads(look),
     ...podEventReads(look),
     ...unknownRelations(look),
   ]
 }
 
 function refreshDueAtMs({ memory, task, context, gates, observation }: Look): number | undefined {
-  const { baseline } = memory
-  const { application } = context
   const { pending, answered } = observation.refresh
-  const hasMoved =
-    baseline?.revisions.join() !== application.revisions.join() || baseline.images.join() !== application.images.join()
   const dueAtMs = nextRefreshAtMs({
     mayRefresh: task.refresh,
     hasCommit: observation.writeBack.kind === 'ended',
     isRevisionOpen: gates.isOpen('R'),
-    hasMoved,
+    isChangeVisible: isChangeVisible(context),
+    acceptedAtMs: task.acceptedAtMs,
     awaitingComparisonSinceMs: memory.since.awaiting_comparison,
     fromMs: memory.refreshFromMs,
     asks: memory.refreshAsks,
@@ -119,6 +118,16 @@ function imageReads({ context, gates, observation, nowMs, memory }: Look): reado
   })
 }
 
+/** Whether our commit changed the manifests at all, asked once for each state. */
+function declarationReads({ memory, context, observation: { managed } }: Look): readonly Due[] {
+  const { images_unmet: sinceMs } = memory.since
+  if (context.commit === undefined || sinceMs === undefined) return []
+  if (managed?.value !== undefined && isCurrent(managed, context)) return []
+  const earlierMs = managed?.askedAtMs ?? -Infinity
+  const atMs = Math.max(sinceMs + rolloutTimes.imagesLagMs, earlierMs + rolloutTimes.retryMs)
+  return [{ atMs, action: { kind: 'managed_resources' } }]
+}
+
 /** The first Pod that does not start is looked into, for the reason. */
 function podEventReads({ observation, context, gates, nowMs }: Look): readonly Due[] {
   const { tree, podEvents } = observation
@@ -152,6 +161,7 @@ export function graceEnds(look: Look): readonly number[] {
     [degraded, settings.degradedGraceMs],
     [error, settings.comparisonErrorGraceMs],
     [failed, settings.syncFailedGraceMs],
+    [changeOverdueAtMs(task), 0],
     [task.deadlineMs, 0],
     [task.deadlineMs, rolloutTimes.lastLookMs],
   ]

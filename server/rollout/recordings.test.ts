@@ -172,7 +172,9 @@ const rows: readonly Row[] = [
   {
     name: '16-manifest-generate-paths',
     replay: one('1.0.1', '030cf72', 170, { untilMs: 6_000 }),
-    expected: [{ status: 'failed', cause: 'timeout', reason: 'gate I' }],
+    expected: [
+      { status: 'failed', cause: 'commit_without_effect', reason: 'still declare registry.example/shop:1.0.0' },
+    ],
   },
   {
     name: '16-manifest-generate-paths',

@@ -2,11 +2,11 @@ import { rolloutTimes } from './rollout-settings.ts'
 
 export type RefreshNeed = {
   readonly mayRefresh: boolean
-  /** Where nothing was committed by us, one refresh is enough until somebody else's commit is awaited. */
   readonly hasCommit: boolean
   readonly isRevisionOpen: boolean
-  /** Without a commit: neither revision nor images differ from the baseline. */
-  readonly hasMoved: boolean
+  /** Without a commit of ours: the change that somebody else commits has begun to show. */
+  readonly isChangeVisible: boolean
+  readonly acceptedAtMs: number
   /** Since when the comparison after an operation is missing. */
   readonly awaitingComparisonSinceMs: number | undefined
   readonly fromMs: number
@@ -41,12 +41,23 @@ function revisionDueMs(need: RefreshNeed): number | undefined {
   return again === undefined ? askedAtMs + rolloutTimes.refreshEveryMs : Math.max(fromMs + again, askedAtMs)
 }
 
-/** One that proves something, as soon as that can be told; another while somebody else's commit is awaited. */
+/** One that proves something, as soon as that can be told; then more of them until the change of somebody else shows. */
 function ownComparisonDueMs(need: RefreshNeed): number | undefined {
-  const { isRevisionOpen, hasMoved, fromMs, asks, askedAtMs, isClear, wasClear } = need
+  const { isRevisionOpen, isChangeVisible, fromMs, asks, askedAtMs, isClear, wasClear } = need
   if (asks === 0 || askedAtMs === undefined) return isClear ? fromMs : fromMs + rolloutTimes.foreignRefreshMs
-  if (isRevisionOpen && hasMoved) return undefined
-  return isClear && !wasClear ? fromMs : askedAtMs + rolloutTimes.refreshEveryMs
+  if (isRevisionOpen && isChangeVisible) return undefined
+  return isClear && !wasClear ? fromMs : nextLookMs(askedAtMs, need.acceptedAtMs)
+}
+
+/**
+ * A pipeline may push after it submits, and without a webhook Argo CD itself looks every two to three minutes: refreshes follow
+ * each other quickly at first, then less often the older the task is.
+ */
+function nextLookMs(askedAtMs: number, acceptedAtMs: number): number {
+  const ageMs = askedAtMs - acceptedAtMs
+  if (ageMs < rolloutTimes.secondRefreshMs) return acceptedAtMs + rolloutTimes.secondRefreshMs
+  const pace = rolloutTimes.laterRefreshes.find(({ untilAgeMs }) => ageMs < untilAgeMs)
+  return askedAtMs + (pace?.everyMs ?? rolloutTimes.lateRefreshEveryMs)
 }
 
 /** One refresh for one missing comparison: another only after the usual long wait. */

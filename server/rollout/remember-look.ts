@@ -18,7 +18,7 @@ export function rememberLook(
   nowMs: number,
 ): RolloutMemory {
   const known = memory.baseline?.uid === newest.uid ? memory : startAnew(memory, newest, observation, nowMs)
-  const withCommit = rememberRefresh(rememberCommit(known, observation), observation)
+  const withCommit = rememberAnswer(rememberRefresh(rememberCommit(known, observation), observation), observation)
   const reconciledAtMs = newest.reconciledAtMs
   const isNew =
     reconciledAtMs !== undefined &&
@@ -41,14 +41,24 @@ function startAnew(
 }
 
 function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): Baseline {
-  const { uid, version, revisions, reconciledAtMs, images, operation } = application
-  const operationStartedAtMs = isOperationActive(application) ? undefined : operation?.startedAtMs
-  return { uid, version, revisions, reconciledAtMs, images, operationStartedAtMs, isBeforeCommit }
+  const { uid, version, revisions, reconciledAtMs, images } = application
+  const operation = application.operation && {
+    startedAtMs: application.operation.startedAtMs,
+    isOver: !isOperationActive(application),
+  }
+  return { uid, version, revisions, reconciledAtMs, images, operation, isBeforeCommit }
 }
 
 function rememberCommit(memory: RolloutMemory, { writeBack }: RolloutObservation): RolloutMemory {
   if (writeBack.kind !== 'ended' || memory.refreshFromMs >= writeBack.atMs) return memory
-  return { ...memory, refreshFromMs: writeBack.atMs, refreshAsks: 0, hasReached: false }
+  return { ...memory, refreshFromMs: writeBack.atMs, refreshAsks: 0, refreshAnswers: 0, hasReached: false }
+}
+
+/** Only comparisons that began since this task needs them say something about it. */
+function rememberAnswer(memory: RolloutMemory, { refresh: { answered } }: RolloutObservation): RolloutMemory {
+  const beganAfterMs = answered?.beganAfterMs ?? -Infinity
+  if (answered === memory.answeredRefresh || beganAfterMs < memory.refreshFromMs) return memory
+  return { ...memory, answeredRefresh: answered, refreshAnswers: memory.refreshAnswers + 1 }
 }
 
 /** Refreshes are shared by all tasks of an application; those asked since this one needs them count. */
@@ -103,6 +113,7 @@ function holdingConditions(
     ['comparison_error', errorConditionsOf(application).length > 0 && !isAwaitingCommit({ observation }) && !isGone],
     ['sync_failed', !isAwaitingCommit({ observation }) && !isGone && isSyncFailing(context, gates)],
     ['idle_out_of_sync', !isGone && isIdleOutOfSync(context, gates)],
+    ['images_unmet', isReached && gates.othersAreOpen && !gates.isOpen('I')],
     ['awaiting_comparison', isReached && isIdle && !gates.isOpen('P')],
     ['refresh_pending', application.isRefreshPending],
     ['awaiting_ancestry', wantedRelations(context).length > 0],

@@ -1,3 +1,4 @@
+import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** Things that count only when they last. */
@@ -10,6 +11,7 @@ const lastingConditions = [
   'gone',
   'never_seen',
   'idle_out_of_sync',
+  'images_unmet',
   'awaiting_comparison',
   'refresh_pending',
   'awaiting_ancestry',
@@ -42,6 +44,9 @@ export type RolloutMemory = {
   readonly refreshFromMs: number
   readonly refreshAsks: number
   readonly refreshAskedAtMs: number | undefined
+  /** The last refresh that was answered since `refreshFromMs`, and how many were. */
+  readonly answeredRefresh: RefreshObservation['answered']
+  readonly refreshAnswers: number
   /** Gate R has been open since our commit. */
   readonly hasReached: boolean
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
@@ -76,6 +81,8 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
     refreshFromMs: nowMs,
     refreshAsks: 0,
     refreshAskedAtMs: undefined,
+    answeredRefresh: undefined,
+    refreshAnswers: 0,
     hasReached: false,
     comparisons: [],
     told: nothingTold,

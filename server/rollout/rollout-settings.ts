@@ -15,6 +15,8 @@ export type RolloutSettings = {
   /** Whether an old Pod that still runs keeps a task waiting (gate V). */
   readonly isStrict: boolean
   readonly controlPlaneNamespace: string
+  /** Argo CD itself reads override files of the prefix `argocd` only. */
+  readonly overrideFilePrefix: string
 }
 
 /** Fixed times: what the delivery controller's own behaviour dictates. */
@@ -23,6 +25,16 @@ export const rolloutTimes = {
   refreshAgainMs: [10_000, 30_000, 60_000],
   refreshEveryMs: 120_000,
   refreshApartMs: 5_000,
+  /** Without a commit of ours: the second refresh after acceptance, and those after it by the age of the task. */
+  secondRefreshMs: 5_000,
+  laterRefreshes: [
+    { untilAgeMs: 120_000, everyMs: 15_000 },
+    { untilAgeMs: 300_000, everyMs: 30_000 },
+  ],
+  lateRefreshEveryMs: 60_000,
+  /** How long a state from before a task is not believed where it has another tag beside the requested one. */
+  changeWaitMs: 30_000,
+  changeWaitWithoutRefreshMs: 60_000,
   /** How long somebody else's refresh is let run: one asked meanwhile would be dropped. */
   foreignRefreshMs: 10_000,
   /** How long the end of a refresh may stay unseen before the application is read for it. */
@@ -39,6 +51,8 @@ export const rolloutTimes = {
   podEventsEveryMs: 60_000,
   treeEveryMs: 15_000,
   imagesEveryMs: 15_000,
+  /** How long the images may lag behind everything else before the manifests are read for what they declare. */
+  imagesLagMs: 3_000,
   relationAgainMs: 15_000,
   /** Between two Lists that look for an application nobody has seen. */
   absenceApartMs: 1_000,

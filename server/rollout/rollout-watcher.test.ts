@@ -381,7 +381,7 @@ test('after a change of owner the stored baseline and outcome are judged by, and
     revisions: [aSha('a')],
     reconciledAtMs: 0,
     images: [],
-    operationStartedAtMs: undefined,
+    operation: undefined,
     isBeforeCommit: true,
   }
   const writeBackOutcome = { kind: 'landed', commit: aSha('c'), repository, branch: 'main' } as const

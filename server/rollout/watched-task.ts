@@ -9,8 +9,8 @@ export type Baseline = {
   readonly revisions: readonly string[]
   readonly reconciledAtMs: number | undefined
   readonly images: readonly string[]
-  /** Start of the operation that was over by then; one still running may well be the one that the task waits for. */
-  readonly operationStartedAtMs: number | undefined
+  /** The operation shown then. One that had not ended may well be the one that the task waits for. */
+  readonly operation: { readonly startedAtMs: number | undefined; readonly isOver: boolean } | undefined
   /** Whether it was taken before a commit of ours was there to be seen. */
   readonly isBeforeCommit: boolean
 }
@@ -32,7 +32,8 @@ export type WatchedTask = {
   readonly baseline: Baseline | undefined
   /** What the record already says, after a change of owner. */
   readonly writeBackOutcome: WriteBackOutcome | undefined
-  readonly createdSeconds: number
+  /** When the task was accepted, on the watcher's clock. */
+  readonly acceptedAtMs: number
 }
 
 /** Where a task's commit stands. */

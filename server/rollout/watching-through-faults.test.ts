@@ -8,6 +8,7 @@ import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
+import type { WatchedTask } from './watched-task.ts'
 
 const old = { images: ['registry.example/shop:v1'], version: 1 }
 const slowAnswerMs = 30_000
@@ -104,7 +105,8 @@ function aWorld(seed = 1) {
     line,
     ends,
     progress,
-    watch: (id: string, deadlineMs = 900_000) => watcher.watch([aWatchedTask(id, { mayWrite: false, deadlineMs })]),
+    watch: (id: string, fields: Partial<WatchedTask> = {}) =>
+      watcher.watch([aWatchedTask(id, { mayWrite: false, ...fields })]),
     /** The application shows something new; subscribers hear of it unless the event is lost. */
     change(fields: object) {
       shown = { ...shown, ...fields, version: shown.version + 1 }
@@ -149,7 +151,7 @@ describe('Argo CD is refused for minutes in the middle of a rollout', () => {
     const world = aWorld()
     await using _ = world
     world.watch('goes on')
-    world.watch('too short', 120_000)
+    world.watch('too short', { deadlineMs: 120_000 })
     await world.clock.advanceTo(10_000)
     world.line.isDown = true
     world.cut()
@@ -204,7 +206,7 @@ test.for([5, 30, 61, 69])(
   async (second) => {
     const world = aWorld()
     await using _ = world
-    world.watch('1')
+    world.watch('1', { refresh: false })
     await world.clock.advanceTo(second * 1_000)
     world.line.loses = true
     world.change(rolledOut)
@@ -228,7 +230,7 @@ describe('half of the calls fail, and half of the others take 30 s', () => {
     await using _ = world
     world.line.isBad = isBad
     for (const id of ['1', '2', '3', '4']) world.watch(id)
-    world.watch('too short', 120_000)
+    world.watch('too short', { deadlineMs: 120_000 })
     await world.clock.advanceTo(300_000)
     world.change(rolledOut)
     await world.clock.advanceTo(600_000)

@@ -219,7 +219,7 @@ function createHistory(script: HistoryScript) {
       refresh: task.mayRefresh,
       deadlineMs: clock.nowMs() + task.windowMs,
       isOverdue: false,
-      createdSeconds: clock.nowMs() / 1_000,
+      acceptedAtMs: clock.nowMs(),
     }
     return {
       id,

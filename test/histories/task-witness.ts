@@ -142,7 +142,10 @@ function isOperationOver(
   if (operation !== undefined) return false
   if (operationState?.phase !== 'Failed' && operationState?.phase !== 'Error') return true
   if (writeBackOutcome === undefined)
-    return baseline === undefined || Date.parse(operationState.startedAt) === baseline.operationStartedAtMs
+    return (
+      baseline === undefined ||
+      (baseline.operation?.isOver === true && Date.parse(operationState.startedAt) === baseline.operation.startedAtMs)
+    )
   return !isWantedCommit(attemptedRevisions(operationState))
 }
 

@@ -48,6 +48,7 @@ export function judge(
   const judged = {
     images: [{ image: task.image ?? 'registry.example/shop', tag: task.tag ?? 'v2' }],
     refresh: task.refresh ?? true,
+    acceptedAtMs: 0,
     deadlineMs: task.deadlineMs ?? 900_000,
     isOverdue: task.isOverdue ?? false,
   }

@@ -62,6 +62,7 @@ const settings: RolloutSettings = {
   annotationPrefixes: ['watcher/', 'argo-watcher/'],
   isStrict: false,
   controlPlaneNamespace: 'argocd',
+  overrideFilePrefix: 'argocd',
 }
 
 type Recorded = { readonly offset_ms: number; readonly body: unknown }
@@ -192,7 +193,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         isOverdue: false,
         baseline: undefined,
         writeBackOutcome: undefined,
-        createdSeconds: 0,
+        acceptedAtMs: 0,
       },
     ])
   }

@@ -27,7 +27,7 @@ export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): Wat
   isOverdue: false,
   baseline: undefined,
   writeBackOutcome: undefined,
-  createdSeconds: 0,
+  acceptedAtMs: 0,
   ...fields,
 })
 
@@ -71,10 +71,11 @@ export const aGateContext = (application: ObservedApplication, fields: Partial<G
   mayRefresh: true,
   refreshFromMs: 0,
   refresh: nothingRefreshed,
+  isChangeOverdue: false,
   hasReached: false,
   comparisons: [],
   observation: { relations: new Map(), tree: undefined, managed: undefined },
   acceptSuspended: false,
-  settings: { registryProxy: undefined, isStrict: false },
+  settings: defaultRolloutSettings,
   ...fields,
 })

@@ -13,4 +13,5 @@ export const defaultRolloutSettings: RolloutSettings = {
   annotationPrefixes: [],
   isStrict: false,
   controlPlaneNamespace: 'argocd',
+  overrideFilePrefix: 'argocd',
 }

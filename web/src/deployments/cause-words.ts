@@ -56,6 +56,10 @@ export const causeWords: Readonly<Record<Cause, CauseWords>> = {
     headline: 'The image is not part of the application',
     todo: ['Compare the image name with those the report lists.', 'Deploy again with the right name.'],
   },
+  commit_without_effect: {
+    headline: 'The commit did not change the manifests',
+    todo: ['Check what the report lists, in its order.', mend],
+  },
   not_followed: {
     headline: 'The application does not follow this branch',
     todo: ['Let the application track the branch that is written to, or write to the one it tracks.', mend],

@@ -27,6 +27,7 @@ const gateOfCause: Partial<Record<Cause, GateName>> = {
   manual_sync_required: 'Synced',
   auto_sync_stopped: 'Synced',
   image_not_in_application: 'Healthy',
+  commit_without_effect: 'Healthy',
   image_pull: 'Healthy',
   image_name: 'Healthy',
   container_config: 'Healthy',

@@ -36,6 +36,7 @@ const isWaiting = (application: Application, image: string) =>
 function createInstallation(simulator: Simulator) {
   const { control, controller, git } = simulator
   const expected = new Map<string, string>()
+  const beganAtMs = new Map<string, number>()
   const completedAtMs = new Map<string, number>()
   const waitingApps = new Set<string>()
   const waiters = new Set<() => void>()
@@ -43,6 +44,7 @@ function createInstallation(simulator: Simulator) {
     const { name } = application.metadata
     const image = expected.get(name)
     if (image === undefined) return
+    if (application.operation !== undefined && !beganAtMs.has(name)) beganAtMs.set(name, Date.now())
     if (!completedAtMs.has(name) && isComplete(application, image)) completedAtMs.set(name, Date.now())
     if (isWaiting(application, image)) waitingApps.add(name)
     for (const wake of waiters) wake()
@@ -57,6 +59,15 @@ function createInstallation(simulator: Simulator) {
       waiters.add(look)
       look()
     })
+
+  const expectRollout = (names: readonly string[], tag: string) => {
+    for (const name of names) {
+      expected.set(name, `registry.example/${name}:${tag}`)
+      beganAtMs.delete(name)
+      completedAtMs.delete(name)
+      waitingApps.delete(name)
+    }
+  }
 
   return {
     connection: async () => ({
@@ -82,13 +93,11 @@ function createInstallation(simulator: Simulator) {
     },
     /** From now on the next rollout of these is expected to bring `tag`, and its Pods wait to be released. */
     hold(names: readonly string[], tag: string): void {
-      for (const name of names) {
-        expected.set(name, `registry.example/${name}:${tag}`)
-        completedAtMs.delete(name)
-        waitingApps.delete(name)
-        control.setMood(name, { newPods: 'held' })
-      }
+      expectRollout(names, tag)
+      for (const name of names) control.setMood(name, { newPods: 'held' })
     },
+    /** From now on the next rollout of these is expected to bring `tag`. */
+    expectRollout,
     /** Commits a tag as somebody else does. */
     commitTags: (names: readonly string[], repository: string, tag: string) =>
       git.commit(
@@ -101,6 +110,8 @@ function createInstallation(simulator: Simulator) {
       for (const name of names) control.releasePods(name)
     },
     untilComplete: (names: readonly string[]) => until(() => names.every((name) => completedAtMs.has(name))),
+    /** When Argo CD began the expected rollout of each. */
+    beginnings: (names: readonly string[]): readonly number[] => names.map((name) => beganAtMs.get(name) ?? NaN),
     completions: (names: readonly string[]): readonly number[] => names.map((name) => completedAtMs.get(name) ?? NaN),
     /** The next comparison of each sees the commit before the newest one. */
     answerOnceWithOlder(names: readonly string[]): void {

@@ -13,7 +13,7 @@ import {
 } from '../../test/support/judge-looks.ts'
 import { noAnnotations } from '../../test/support/rollout-builder.ts'
 import { nothingKnown } from './newest-snapshots.ts'
-import { type RolloutObservation, relationKey } from './rollout-observation.ts'
+import { nothingRefreshed, type RolloutObservation, relationKey } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
 describe('a rollout that cannot succeed ends the task', () => {
@@ -115,6 +115,22 @@ describe('a rollout that cannot succeed ends the task', () => {
     },
   ])('$name does not', ({ fields }) => {
     expect(judge([beforeCommit, { atMs: 1_000, ...fields }, { atMs: 400_000, ...fields }]).end).toBeUndefined()
+  })
+
+  test.for([
+    { name: 'none of them: another task or an earlier state', images: ['registry.example/shop:v1'], cause: undefined },
+    { name: 'the requested one', images: ['registry.example/shop:v2'], cause: 'degraded' },
+  ])('degraded without a commit of ours counts by the images that are there: $name', ({ images, cause }) => {
+    const refresh = { ...nothingRefreshed, answered: { beganAfterMs: 0, version: 2 } }
+    const at = (atMs: number) => ({
+      atMs,
+      version: 2,
+      health: 'Degraded',
+      images,
+      seen: { refresh, directRead: read(atMs) },
+    })
+    const looks = [{ ...at(0), version: 1 }, at(1_000), at(61_000)]
+    expect(judge(looks, { writeBack: monitored }).end?.cause).toBe(cause)
   })
 
   test('not while its own commit is still on the way', () => {

@@ -1,9 +1,11 @@
 import { wantedRelations } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
+import { isImageRunning } from './image-reference.ts'
 import { isSyncFailing } from './judge-failure.ts'
 import type { Gates } from './judge-gates.ts'
 import { findBadPods, rememberBadPods } from './judge-pods.ts'
 import { isIdleOutOfSync } from './judge-waiting.ts'
+import { appliedImages } from './last-operation.ts'
 import { isAwaitingCommit } from './look.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { continueSince, type LastingCondition, type RolloutMemory, startMemory } from './rollout-memory.ts'
@@ -96,6 +98,16 @@ export function remember(
   }
 }
 
+/**
+ * Without a commit of ours the application may have been Degraded before, or by the change of another task: it counts once all
+ * requested images are there.
+ */
+function isDegradedByTask({ application, commit, wanted, settings }: GateContext): boolean {
+  if (application.healthStatus !== 'Degraded') return false
+  const there = [...application.images, ...appliedImages(application)]
+  return commit !== undefined || wanted.every((image) => isImageRunning(image, there, settings))
+}
+
 function holdingConditions(
   context: GateContext,
   gates: Gates,
@@ -108,7 +120,7 @@ function holdingConditions(
   const conditions: readonly (readonly [LastingCondition, boolean])[] = [
     ['gone', isGone],
     ['complete', gates.areOpen && !isGone && !isAwaitingCommit({ observation })],
-    ['degraded', isReached && gates.isOpen('S') && isIdle && application.healthStatus === 'Degraded'],
+    ['degraded', isReached && gates.isOpen('S') && isIdle && isDegradedByTask(context)],
     ['progressing', isReached && application.healthStatus === 'Progressing'],
     ['comparison_error', errorConditionsOf(application).length > 0 && !isAwaitingCommit({ observation }) && !isGone],
     ['sync_failed', !isAwaitingCommit({ observation }) && !isGone && isSyncFailing(context, gates)],

@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import { createCallPaces } from './call-turns.ts'
-import { parseApplication } from './observed-application.ts'
+import { parseApplication } from './parse-application.ts'
 
 const application = (name: string, version = 1) => ({
   metadata: { name, namespace: 'argocd', uid: `uid-${name}`, resourceVersion: String(version) },

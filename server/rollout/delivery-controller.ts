@@ -1,7 +1,5 @@
-import type { ManagedResources } from './managed-resources.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { ResourceTree } from './resource-tree.ts'
-import type { SyncWindows } from './sync-windows.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
 
 /** What a call came to. Only `read` says anything about an application. */
 export type ReadOutcome<Value> =

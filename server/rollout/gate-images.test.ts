@@ -3,7 +3,7 @@ import { type ApplicationFields, anApplication, repository } from '../../test/su
 import { aGateContext } from '../../test/support/rollout-builder.ts'
 import { gateImages, wantedImageReads } from './gate-images.ts'
 import type { GateContext } from './gates.ts'
-import type { ManagedResources } from './managed-resources.ts'
+import type { ManagedResources } from './observed-resources.ts'
 
 type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }
 

@@ -1,7 +1,7 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image } from '../../contract/task.ts'
 import { isImageRunning } from './image-reference.ts'
-import type { ObservedPod, ResourceTree } from './resource-tree.ts'
+import type { ObservedPod, ResourceTree } from './observed-resources.ts'
 import type { BadPodMemory } from './rollout-memory.ts'
 import type { PodEvents, Reading } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'

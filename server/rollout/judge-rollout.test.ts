@@ -14,7 +14,7 @@ import {
   succeeded,
   tree,
 } from '../../test/support/judge-looks.ts'
-import { parseApplication } from './observed-application.ts'
+import { parseApplication } from './parse-application.ts'
 import { type RolloutObservation, relationKey } from './rollout-observation.ts'
 
 describe('a task with a commit of ours is deployed', () => {

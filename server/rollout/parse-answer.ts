@@ -1,8 +1,10 @@
 import type { ApplicationList } from './delivery-controller.ts'
-import { type ManagedResources, parseManagedResources } from './managed-resources.ts'
-import { type ObservedApplication, parseApplication } from './observed-application.ts'
-import { parseResourceTree, type ResourceTree } from './resource-tree.ts'
-import { parseSyncWindows, type SyncWindows } from './sync-windows.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
+import { parseApplication } from './parse-application.ts'
+import { parseManagedResources } from './parse-managed-resources.ts'
+import { parseResourceTree } from './parse-resource-tree.ts'
+import { parseSyncWindows } from './parse-sync-windows.ts'
 import { isTrueAt, listAt, objectAt, textAt } from './untrusted-json.ts'
 
 /** What can be asked of the delivery controller, and what is kept of the answer. */

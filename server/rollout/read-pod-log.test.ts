@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ReadOutcome } from './delivery-controller.ts'
+import type { ObservedPod } from './observed-resources.ts'
 import { createReadPodLog, type WantedLog } from './read-pod-log.ts'
-import type { ObservedPod } from './resource-tree.ts'
 
 const shop = { name: 'shop', namespace: undefined, project: 'default' }
 const aPod = (more: Partial<ObservedPod> = {}): ObservedPod => ({

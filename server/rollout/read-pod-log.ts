@@ -1,6 +1,6 @@
 import type { PodLog } from '../../contract/task.ts'
 import type { ApplicationAddress, ReadOutcome } from './delivery-controller.ts'
-import type { ObservedPod } from './resource-tree.ts'
+import type { ObservedPod } from './observed-resources.ts'
 
 export type WantedLog = {
   readonly pod: Pick<ObservedPod, 'namespace' | 'name'>

@@ -7,7 +7,7 @@ import type { Gates } from './judge-gates.ts'
 import { findBadPods } from './judge-pods.ts'
 import { appliedImages } from './last-operation.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { ResourceTree } from './resource-tree.ts'
+import type { ResourceTree } from './observed-resources.ts'
 import type { PodEvents } from './rollout-observation.ts'
 
 export type StatusReason = {

@@ -1,8 +1,6 @@
 import type { Diagnosis } from './call-turns.ts'
-import type { ManagedResources } from './managed-resources.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
-import type { ResourceTree } from './resource-tree.ts'
-import type { SyncWindows } from './sync-windows.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
 import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
 
 /** The answer to a read, or that there was none. `version` is the newest snapshot's when it was asked. */

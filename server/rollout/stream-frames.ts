@@ -1,4 +1,5 @@
-import { type ObservedApplication, parseApplication } from './observed-application.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import { parseApplication } from './parse-application.ts'
 import { hasObject, largeJsonBytes, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** What one line of the application stream says. */

@@ -3,10 +3,9 @@ import { createActionThrottle } from './action-throttle.ts'
 import type { ApplicationReference } from './application-reference.ts'
 import type { CallLine } from './call-turns.ts'
 import type { ApplicationAddress, Clock } from './delivery-controller.ts'
-import type { ManagedResources } from './managed-resources.ts'
 import { type KnownApplication, nothingKnown } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { ResourceTree } from './resource-tree.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import {
   type DirectRead,
@@ -17,7 +16,6 @@ import {
   type Relation,
   type RolloutObservation,
 } from './rollout-observation.ts'
-import type { SyncWindows } from './sync-windows.ts'
 import type { createTaskWrites } from './task-writes.ts'
 import type { Baseline, RolloutAnnotations, WatchedTask, WriteBackState } from './watched-task.ts'
 

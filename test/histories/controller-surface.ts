@@ -4,10 +4,10 @@ import type {
   ReadOutcome,
   DeliveryController as ServerController,
 } from '../../server/rollout/delivery-controller.ts'
-import { parseManagedResources } from '../../server/rollout/managed-resources.ts'
-import { parseApplication } from '../../server/rollout/observed-application.ts'
-import { parseResourceTree } from '../../server/rollout/resource-tree.ts'
-import { parseSyncWindows } from '../../server/rollout/sync-windows.ts'
+import { parseApplication } from '../../server/rollout/parse-application.ts'
+import { parseManagedResources } from '../../server/rollout/parse-managed-resources.ts'
+import { parseResourceTree } from '../../server/rollout/parse-resource-tree.ts'
+import { parseSyncWindows } from '../../server/rollout/parse-sync-windows.ts'
 import { type Application, refreshAnnotation } from '../../simulator/model/application.ts'
 import type { DeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { renderManagedResources } from '../../simulator/model/render-managed-resources.ts'

@@ -1,4 +1,5 @@
-import { type ObservedApplication, parseApplication } from '../../server/rollout/observed-application.ts'
+import type { ObservedApplication } from '../../server/rollout/observed-application.ts'
+import { parseApplication } from '../../server/rollout/parse-application.ts'
 
 export const aSha = (letter: string) => letter.repeat(40)
 

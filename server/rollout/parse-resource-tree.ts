@@ -1,26 +1,5 @@
+import type { ObservedPod, ResourceTree, UnwellResource } from './observed-resources.ts'
 import { listAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
-
-export type ObservedPod = {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  readonly images: readonly string[]
-  /** As `kubectl get pods` shows it: Running, Completed, ImagePullBackOff, … */
-  readonly reason: string | undefined
-  readonly health: string | undefined
-  readonly message: string | undefined
-  readonly createdAtMs: number | undefined
-}
-
-/** A resource that is not well, for the reason of a failure. */
-type UnwellResource = {
-  readonly kind: string
-  readonly name: string
-  readonly health: string
-  readonly message: string
-}
-
-export type ResourceTree = { readonly pods: readonly ObservedPod[]; readonly unwell: readonly UnwellResource[] }
 
 /** Reads the answer of `resource-tree`; nodes that cannot be read are left out. */
 export function parseResourceTree(raw: unknown): ResourceTree {

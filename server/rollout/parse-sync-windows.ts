@@ -1,9 +1,5 @@
+import type { SyncWindows } from './observed-resources.ts'
 import { listAt, textAt } from './untrusted-json.ts'
-
-export type SyncWindows = {
-  /** Which window keeps automated sync from starting; `undefined`: none does. */
-  readonly blockedBy: string | undefined
-}
 
 /**
  * Reads the answer of `syncwindows`. Its `canSync` speaks of manual syncs; automated ones are blocked by any active `deny`

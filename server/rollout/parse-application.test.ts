@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication } from '../../test/support/application-builder.ts'
-import { parseApplication } from './observed-application.ts'
+import { parseApplication } from './parse-application.ts'
 
 describe('an Application that cannot be told apart from others', () => {
   test.for([

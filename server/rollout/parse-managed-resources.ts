@@ -1,15 +1,6 @@
 import { isBuiltInGroup } from './kubernetes-groups.ts'
+import type { ManagedResources } from './observed-resources.ts'
 import { listAt, parseJson, textAt } from './untrusted-json.ts'
-
-export type ManagedResources = {
-  /** Every `image` text in the live manifests. */
-  readonly liveImages: readonly string[]
-  /** Every `image` text in the manifests that Git declares. */
-  readonly declaredImages: readonly string[]
-  /** Kinds outside Kubernetes' own groups may start Pods with images that no manifest names. */
-  readonly hasForeignKinds: boolean
-  readonly count: number
-}
 
 /** Reads the answer of `managed-resources`, whose states are JSON in texts. */
 export function parseManagedResources(raw: unknown): ManagedResources {

@@ -12,8 +12,8 @@ import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { DeployLockUnreadableError } from '../locks/deploy-lock-unreadable-error.ts'
 import { isDatabaseUnreachable } from '../storage/database-unreachable.ts'
 import { echo, joinFaults } from './error-text.ts'
+import { InvalidJsonError } from './json-body.ts'
 import { InvalidRequestError, RefusedRequestError } from './request-errors.ts'
-import { InvalidJsonError } from './strict-json.ts'
 
 type ErrorAnswer = {
   readonly status: number

@@ -1,12 +1,11 @@
 const longestText = 300
-const longestEcho = 64
+const maxEcho = 64
 
-/** What somebody sent, fit to be shown back: at most 64 characters, control characters made visible. */
-export function echo(text: string): string {
-  const characters = [...text.slice(0, 2 * longestEcho).toWellFormed()]
-  const cut =
-    characters.length > longestEcho ? `${characters.slice(0, longestEcho - 1).join('')}…` : text.toWellFormed()
-  return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u${hex(character)}`).slice(0, longestEcho)
+/** What a caller sent, fit to be shown back: at most 64 characters unless said otherwise, control characters made visible. */
+export function echo(text: string, maxLength = maxEcho): string {
+  const characters = [...text.slice(0, 2 * maxLength).toWellFormed()]
+  const cut = characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text.toWellFormed()
+  return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u${hex(character)}`).slice(0, maxLength)
 }
 
 /** Joins all faults into at most 300 characters; says how many did not fit. */

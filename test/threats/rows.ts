@@ -42,7 +42,7 @@ export const threatsElsewhere = {
 export const badInputs = {
   B1: 'B1 empty body / null / [] / "x" / 42: 406 "body must be a JSON object"',
   B2: 'B2 truncated JSON, trailing text after the object, BOM, single quotes, NaN: 406 with line/column',
-  B3: 'B3 duplicate keys {"app":"a","app":"b"}: 406 "duplicate key app"',
+  B3: 'B3 duplicate keys {"app":"a","app":"b"}: as JSON has it: the last one counts; never a prototype, never 5xx',
   B4: 'B4 Content-Type missing, text/plain, form, application/json\\ta, leading blank, ;charset=utf-16: 415 naming the type; no bypass of validation',
   B5: 'B5 body 1 MiB + 1, chunked without end, Content-Length lie: 413 / 408, connection closed',
   B6: 'B6 Content-Encoding: gzip: 415',

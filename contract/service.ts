@@ -45,20 +45,20 @@ export const DeployLockDetails = z
   })
 export type DeployLockDetails = z.infer<typeof DeployLockDetails>
 
-const Part = z.object({ status: z.enum(['ok', 'degraded', 'down']), detail: z.string().optional() })
+const Part = z.object({ status: z.enum(['up', 'degraded', 'down']), detail: z.string().optional() })
 
 /** Of the stream of applications; `proven` is the one that brings events now. */
 export const streamStates = ['connecting', 'open', 'proven', 'refused', 'closed'] as const
 
 export const Health = z
   .object({
-    status: z.enum(['ok', 'degraded', 'down']),
+    status: z.enum(['up', 'down']).describe('`down` only while the database does not answer'),
     database: Part,
     delivery_controller: Part.extend({ stream: growingEnum(streamStates).optional() }),
   })
   .meta({
     id: 'Health',
-    examples: [{ status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'proven' } }],
+    examples: [{ status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'proven' } }],
   })
 export type Health = z.infer<typeof Health>
 

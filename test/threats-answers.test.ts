@@ -123,9 +123,9 @@ test(threats.T38, async () => {
   const more = 'log_level mattermost oidc skip_tls_verify state_type webhook'
   expect(Object.keys(config).sort()).toEqual(`${shown} ${more}`.split(' '))
   expect((await world.service.request('/healthz')).body).toEqual({
-    status: 'ok',
-    database: { status: 'ok' },
-    delivery_controller: expect.objectContaining({ status: 'ok' }),
+    status: 'up',
+    database: { status: 'up' },
+    delivery_controller: expect.objectContaining({ status: 'up' }),
   })
   const metrics = textOf(await world.service.request('/metrics'))
   for (const secret of [

@@ -29,7 +29,7 @@ let isDraining: boolean
 
 beforeEach(() => {
   database = async () => undefined
-  controller = { status: 'ok', stream: 'proven' }
+  controller = { status: 'up', stream: 'proven' }
   isDraining = false
   app = quietHttpServer()
   const checkParts = createCheckParts({ checkDatabase: () => database(), controllerState: () => controller })
@@ -51,15 +51,15 @@ describe('/healthz', () => {
   test('names the database and the delivery controller', async () => {
     expect(await get('/healthz')).toMatchObject({
       status: 200,
-      body: { status: 'ok', database: { status: 'ok' }, delivery_controller: { status: 'ok', stream: 'proven' } },
+      body: { status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'proven' } },
     })
   })
 
-  test('is 200 and degraded while the delivery controller is down', async () => {
+  test('is 200 while the delivery controller is down, and names it', async () => {
     controller = down
     expect(await get('/healthz')).toMatchObject({
       status: 200,
-      body: { status: 'degraded', delivery_controller: down },
+      body: { status: 'up', delivery_controller: down },
     })
   })
 
@@ -103,8 +103,14 @@ describe('/livez and /readyz', () => {
   ])('draining $draining, database down $databaseDown: live $live, ready $ready', async (row) => {
     isDraining = row.draining
     if (row.databaseDown) database = isDown
-    expect((await get('/livez')).status).toBe(row.live)
-    expect((await get('/readyz')).status).toBe(row.ready)
+    expect(await get('/livez')).toMatchObject({ status: row.live, body: { status: 'up' } })
+    expect(await get('/readyz')).toMatchObject({
+      status: row.ready,
+      body:
+        row.ready === 200
+          ? { status: 'up' }
+          : { status: 'down', detail: row.draining ? 'draining' : expect.any(String) },
+    })
   })
 })
 

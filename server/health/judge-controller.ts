@@ -16,7 +16,7 @@ export function judgeController(
   nowMs: number,
 ): Health['delivery_controller'] {
   if (unreachable) return { status: 'down', detail: unreachable.why, stream: stream.state }
-  if (stream.why === undefined) return { status: 'ok', stream: stream.state }
+  if (stream.why === undefined) return { status: 'up', stream: stream.state }
   const wasJustThere = stream.lastByteAtMs !== undefined && nowMs - stream.lastByteAtMs < recentMs
   return { status: wasJustThere ? 'degraded' : 'down', detail: stream.why, stream: stream.state }
 }

@@ -10,7 +10,11 @@ type Dependencies = {
 }
 
 const tags = ['service']
-const Probe = z.object({ status: z.string() }).meta({ id: 'Probe', examples: [{ status: 'ok' }] })
+/** argo-watcher's words: checks compare them. */
+const Probe = z
+  .object({ status: z.enum(['up', 'down']), detail: z.string().optional().describe('Why it is down') })
+  .meta({ id: 'Probe', examples: [{ status: 'up' }] })
+const up = { status: 'up' } as const
 
 /** /healthz, /livez and /readyz; registered without a prefix. */
 export const probeRoutes =
@@ -35,9 +39,7 @@ export const probeRoutes =
     app.get(
       '/livez',
       { schema: { tags, operationId: 'getLiveness', summary: 'Does the process run?', response: { 200: Probe } } },
-      async () => ({
-        status: 'ok',
-      }),
+      async () => up,
     )
 
     app.get(
@@ -51,10 +53,10 @@ export const probeRoutes =
         },
       },
       async (_request, reply) => {
-        if (isDraining()) return reply.code(503).send({ status: 'draining' })
+        const down = (detail: string) => reply.code(503).send({ status: 'down', detail })
+        if (isDraining()) return down('draining')
         const { database } = await checkParts()
-        if (database.status === 'down') return reply.code(503).send({ status: 'database down' })
-        return { status: 'ok' }
+        return database.status === 'down' ? down('the database does not answer') : up
       },
     )
   }

@@ -27,7 +27,7 @@ describe(badInputs.B19, () => {
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
   })
   test.for(['GET', 'POST', 'DELETE'])('%s of nothing', async (method) => {
-    for (const path of ['/api/v1/nothing', '/api/v2/tasks', '/api', '/api/v1/tasks/'])
+    for (const path of ['/api/v1/nothing', '/api/v2/tasks', '/api', '/api/v1/tasks//'])
       expect(await request(path, withHeaders({ accept: 'text/html' }, method))).toMatchObject({
         status: 404,
         body: { error: expect.any(String) },

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isReadMethod } from '../http/is-read-method.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
-import { baseUrlOf, isSecure } from './browser-address.ts'
+import { isSecure } from './browser-address.ts'
 
 /** A header that no page of another origin can send without asking first, and nobody would be told yes. */
 export const csrfHeader = 'X-Watcher-Csrf'
@@ -18,12 +18,12 @@ export const sessionIn = ({ headers }: FastifyRequest): string | undefined =>
  * differ on plain http, and a cookie of the other name counts for nothing.
  */
 export function createBrowserCookies(publicUrl: string | undefined) {
-  const optionsFor = (request: FastifyRequest) => {
-    const secure = isSecure(baseUrlOf(request, publicUrl))
-    return { path: '/', httpOnly: true, sameSite: 'lax', secure } as const
-  }
+  // By the scheme alone: a check by HTTP/1.0 names no host.
+  const isByHttps = ({ protocol }: FastifyRequest) => isSecure(publicUrl ?? `${protocol}:`)
+  const optionsFor = (request: FastifyRequest) =>
+    ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isByHttps(request) }) as const
   const nameFor = (request: FastifyRequest, kind: 'session' | 'sign-in') =>
-    `${isSecure(baseUrlOf(request, publicUrl)) ? '__Host-' : ''}watcher-${kind}`
+    `${isByHttps(request) ? '__Host-' : ''}watcher-${kind}`
 
   return {
     /** The id of a session. @throws {RefusedRequestError} if a change comes without the header */

@@ -7,6 +7,8 @@ import { dropInputTwins } from './drop-input-twins.ts'
 
 /** The page's own address is the prefix: its scripts and the document lie below it. */
 const page = '/swagger/index.html'
+/** Where programs look for the document: argo-watcher's path, and one beside the API. */
+const documentPaths = ['/swagger/swagger.json', '/api/v1/openapi.json']
 
 /**
  * Adds the API document and its page. To be called before the routes are registered: it collects those that follow.
@@ -33,9 +35,9 @@ export async function addExplorer(app: FastifyInstance, version: string, access:
     uiConfig: { deepLinking: true, displayRequestDuration: true, persistAuthorization: false },
     theme: { title: 'Deployment Watcher API', css: [{ filename: 'theme.css', content: withoutOtherDocuments }] },
   })
-  for (const path of ['/swagger', '/swagger/']) {
-    app.get(path, { schema: { hide: true } }, async (_request, reply) => reply.redirect(page))
-  }
+  app.get('/swagger', { schema: { hide: true } }, async (_request, reply) => reply.redirect(page))
+  for (const path of documentPaths)
+    app.get(path, { config: { isAlwaysReadable: true }, schema: { hide: true } }, async () => app.swagger())
 }
 
 const description = `Accepts deployment tasks, watches their rollout and tells how it went. [Tasks](/tasks) shows them.

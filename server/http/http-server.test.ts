@@ -99,6 +99,7 @@ describe('paths and methods', () => {
     ['OPTIONS', '/api/v1/tasks', 'GET, HEAD, POST'],
     ['POST', '/api/v1/tasks/1', 'GET, HEAD'],
     ['PUT', '/api/v1/deploy-lock', 'GET, HEAD'],
+    ['PUT', '/api/v1/tasks/', 'GET, HEAD, POST'],
   ] as const)('%s %s: 405 with Allow', async ([method, url, allow]) => {
     const answer = await send({ method, url, headers: { 'content-type': 'text/plain' }, payload: 'x' })
     expect(answer).toMatchObject({ status: 405, body: { error: expect.stringContaining(method) } })
@@ -119,12 +120,13 @@ describe('paths and methods', () => {
     '/api/',
     '/api/v1',
     '/api/v2/tasks',
-    '/api/v1/tasks/',
     '/api/v1/tasks/1/x',
     '/api/v1/../x',
     '/swagger//',
     '/metrics',
     '/healthz/x',
+    '/ws',
+    '/api/v1/tasks//',
   ])('GET %s: JSON 404, never the page', async (url) => {
     const answer = await send({ url, headers: { accept: 'text/html' } })
     expect(answer).toMatchObject({ status: 404, body: { error: expect.any(String) } })

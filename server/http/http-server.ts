@@ -50,7 +50,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
       maxHeaderSize: largestHeaders,
       requireHostHeader: false, // judged with the other headers
     },
-    routerOptions: { maxParamLength: largestHeaders },
+    routerOptions: { maxParamLength: largestHeaders, ignoreTrailingSlash: true },
     return503OnClosing: false, // what arrives on an open connection while draining is still served
     forceCloseConnections: 'idle',
     clientErrorHandler: clientErrors.answer,

@@ -31,8 +31,9 @@ export function answerUnknownRequests(app: FastifyInstance, answerPage: AnswerPa
 
   function answer(request: FastifyRequest, reply: FastifyReply): unknown {
     const path = targetPath(request.url)
-    const allowed = routes.methodsAt(path)
-    const exists = !absent.methodsAt(path).includes(request.method)
+    const route = path.replace(/(?<=[^/])\/$/, '')
+    const allowed = routes.methodsAt(route)
+    const exists = !absent.methodsAt(route).includes(request.method)
     if (allowed.length > 0 && !allowed.includes(request.method) && exists)
       throw methodNotAllowed(request.method, allowed)
     if (isPage(request, path)) return answerPage(request, reply)
@@ -45,7 +46,7 @@ function methodNotAllowed(method: string, allowed: readonly string[]): RefusedRe
   return new RefusedRequestError(405, `method ${echo(method)} is not allowed here: use ${list}`, { Allow: list })
 }
 
-const ownPaths = /^\/(?:api|swagger|metrics|healthz|livez|readyz)(?:\/|$)/
+const ownPaths = /^\/(?:api|swagger|ws|metrics|healthz|livez|readyz)(?:\/|$)/
 
 /** A path that tries to leave its folder, or is spelled oddly. */
 const crooked = /\/(?:\.|%2e)|\/\/|\\/i

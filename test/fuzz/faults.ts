@@ -177,7 +177,6 @@ const idFaults = ({ needsCredential }: Operation): Fault[] =>
 
 const pathFaults: Fault[] = (
   [
-    ['/', [404, 405]],
     ['//', [404]],
     ['/..', [404, 405]],
     ['/%2e%2e/%2e%2e/secret', [404]],
@@ -217,6 +216,7 @@ export const noise: fc.Arbitrary<(draft: RequestDraft) => RequestDraft> = fc.one
     ...draft,
     query: [...draft.query, [`unknown${value.replace(/[^\w]/g, '')}`, value] as const],
   })),
+  fc.constant((draft: RequestDraft) => (/[a-z}]$/.test(draft.path) ? { ...draft, path: `${draft.path}/` } : draft)),
   fc
     .constantFrom(
       ['X-HTTP-Method-Override', 'DELETE'],

@@ -104,6 +104,6 @@ function brokenObjects({ properties = {}, required = [] }: Schema, value: object
 export function brokenTexts({ maxLength, pattern, enum: choices }: Schema): string[] {
   const odd = ['', ' ', 'abc', '-', '1.5.5', '0x10', '1e300', '9'.repeat(40), '١', "' OR 1=1--", '\0', '\ud83d\ude00']
   if (maxLength !== undefined) return ['a'.repeat(maxLength + 1), '\0']
-  if (choices) return odd.filter((one) => !choices.includes(one))
+  if (choices) return odd.filter((one) => one !== '' && !choices.includes(one)) // an empty one counts as absent
   return pattern === undefined ? [] : odd.filter((one) => !new RegExp(pattern).test(one))
 }

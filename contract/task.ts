@@ -65,7 +65,7 @@ export const TaskSubmission = z
       .meta({ type: 'integer', format: 'int32' })
       .optional()
       .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
-    refresh: z.boolean().optional().describe('Ask the delivery controller to look at once; absent: ARGO_REFRESH_APP'),
+    refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
     source: Source.optional(),
   })
   .meta({
@@ -171,15 +171,18 @@ const textFilter = z
 
 const timestampFilter = z
   .string()
-  .regex(/^\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?$/, unixSeconds)
-  .transform(Number)
-  .refine((seconds) => seconds <= lastSecond, unixSeconds)
+  .regex(/^(\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?)?$/, unixSeconds)
+  .transform((text) => (text === '' ? undefined : Number(text)))
+  .refine((seconds = 0) => seconds <= lastSecond, unixSeconds)
   .optional()
   .meta({ type: 'number', format: 'double', minimum: 0, maximum: lastSecond })
 
 export const largestPage = 1000
 /** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
 const largestOffset = 1e15
+
+/** argo-watcher's other statuses: clients may ask for them, and no task has them. */
+const filterStatuses = [...taskStatuses, 'accepted', 'argocd is unavailable'] as const
 
 /** The query string of the list. Unknown parameters are ignored. */
 export const TaskFilter = z
@@ -199,15 +202,15 @@ export const TaskFilter = z
     to_timestamp: timestampFilter.describe('Created at this moment or before'),
     limit: z
       .string()
-      .regex(/^-?\d+$/, 'must be a whole number')
+      .regex(/^(-?\d+)?$/, 'must be a whole number')
       .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
       .optional()
       .meta({ type: 'integer', format: 'int32' })
       .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
     offset: z
       .string()
-      .regex(/^\d+$/, 'must be a whole number, 0 or above')
-      .transform((text) => Math.min(Number(text), largestOffset))
+      .regex(/^\d*$/, 'must be a whole number, 0 or above')
+      .transform((text) => (text === '' ? undefined : Math.min(Number(text), largestOffset)))
       .optional()
       .meta({ type: 'integer', format: 'int64', minimum: 0 }),
     cursor: TaskCursor.optional().describe(
@@ -224,8 +227,8 @@ export const TaskFilter = z
   })
   // Not a fault of the field, which would stand before it: argo-watcher's words are exactly these.
   .transform(({ status: wanted, ...filter }, context) => {
-    const status = taskStatuses.find((one) => one === wanted)
-    if (wanted !== undefined && status === undefined) context.addIssue('unsupported status filter')
+    const status = filterStatuses.find((one) => one === wanted)
+    if (wanted && status === undefined) context.addIssue('unsupported status filter')
     return { ...filter, ...(status === undefined ? {} : { status }) }
   })
 export type TaskFilter = z.infer<typeof TaskFilter>

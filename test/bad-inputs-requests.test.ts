@@ -53,13 +53,13 @@ describe(badInputs.B21, () => {
 describe(badInputs.B22, () => {
   test.for([
     ...['limit=0', 'limit=-1', 'limit=1000000000', 'limit=99999999999999999999', 'limit=-99999999999999999999'],
-    ...['unknown=1', 'offset=999999999', 'offset=99999999999999999999'],
+    ...['limit=', 'unknown=1', 'offset=999999999', 'offset=99999999999999999999'],
   ])('%s is good', async (query) => {
     expect((await list(query)).status).toBe(200)
   })
   test.for([
     ['limit=abc', 'limit: must be a whole number'],
-    ['limit=', 'limit: must be a whole number'],
+    ['limit=-', 'limit: must be a whole number'],
     ['offset=-1', 'offset: must be a whole number'],
     ['offset=x', 'offset: must be a whole number'],
     ['limit=1&limit=2', 'limit: must be given once'],

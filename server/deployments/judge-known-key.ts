@@ -14,8 +14,10 @@ export type KnownKey = { readonly taskId: string; readonly callerKind: string; r
 export const keyUseOf = (key: string, submission: TaskSubmission, { kind }: Caller): KeyUse => ({
   key,
   callerKind: kind,
-  // The schema has put the fields into its own order.
-  bodyDigest: createHash('sha256').update(JSON.stringify(submission)).digest('hex'),
+  // The schema has put the fields into its own order; null and no refresh mean the same.
+  bodyDigest: createHash('sha256')
+    .update(JSON.stringify({ ...submission, refresh: submission.refresh ?? undefined }))
+    .digest('hex'),
 })
 
 /**

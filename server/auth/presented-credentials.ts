@@ -1,3 +1,5 @@
+import { isSameSecret } from './deploy-token.ts'
+
 /** Everything in a request that claims to be a credential, good or bad. */
 export type PresentedCredentials = {
   readonly deployTokens: readonly string[]
@@ -42,19 +44,28 @@ export function readPresentedCredentials({ rawHeaders, url, session }: Credentia
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
     const value = rawHeaders[index + 1] ?? ''
-    if (deployTokenHeaders.has(name)) deployTokens.push(asUtf8(value))
+    if (deployTokenHeaders.has(name)) deployTokens.push(withoutScheme(asUtf8(value)))
     if (name === 'authorization') authorization.push(value)
     if (accessTokenHeaders.has(name)) accessTokens.push(value)
   }
   const inQuery = deployTokensOf(url)
+  const jwt = readToken('Authorization', 'a JWT', authorization)
+  const accessToken = readToken('Oidc-Authorization', 'an access token', accessTokens)
   return {
     deployTokens: [...deployTokens, ...inQuery],
     isDeployTokenInQuery: inQuery.length > 0,
-    authorization: readToken('Authorization', 'a JWT', authorization),
-    accessToken: readToken('Oidc-Authorization', 'an access token', accessTokens),
+    // Some clients send the provider's token in both headers: it is one credential.
+    authorization: isSameToken(jwt, accessToken) ? { kind: 'absent' } : jwt,
+    accessToken,
     session,
   }
 }
+
+const isSameToken = (one: PresentedToken, other: PresentedToken) =>
+  one.kind === 'token' && other.kind === 'token' && isSameSecret(one.token, other.token)
+
+/** `Bearer` may stand before any token that a header carries. */
+const withoutScheme = (value: string) => value.replace(/^bearer(?: +|$)/i, '')
 
 function deployTokensOf(url = ''): string[] {
   const query = url.indexOf('?')
@@ -71,7 +82,7 @@ function readToken(header: string, form: string, values: readonly string[]): Pre
   const [value, second] = values
   if (value === undefined) return { kind: 'absent' }
   if (second !== undefined) return malformed('it was sent twice')
-  const token = value.replace(/^bearer(?: +|$)/i, '')
+  const token = withoutScheme(value)
   if (token === '') return malformed('it holds no token')
   if (/\s/.test(token)) return malformed(`it must be ${form}, alone or after "Bearer"`)
   return { kind: 'token', token }

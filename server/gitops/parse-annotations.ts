@@ -1,3 +1,5 @@
+import { findSimilarName } from '../settings/find-similar-name.ts'
+import { durationForm, parseDuration } from '../settings/parse-duration.ts'
 import { quote } from './quote.ts'
 
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
@@ -42,7 +44,7 @@ export function parseAnnotations(
   prefixes: readonly string[],
 ): ApplicationAnnotations {
   const read = (name: string) => prefixes.map((prefix) => annotations.get(prefix + name)).find((v) => v !== undefined)
-  const notes: string[] = []
+  const notes = unknownAnnotations(annotations.keys(), prefixes)
   const flag = (name: string) => readFlag(name, read(name), notes)
   const { images, faults } = readManagedImages(read('managed-images'), read)
   return {
@@ -61,6 +63,34 @@ export function parseAnnotations(
   }
 }
 
+const knownNames = [
+  'managed',
+  'managed-images',
+  'write-back-repo',
+  'write-back-branch',
+  'write-back-path',
+  'write-back-filename',
+  'fire-and-forget',
+  'skip-image-validation',
+  'accept-suspended',
+  'bad-pod-grace',
+]
+const tagSuffix = '.helm.image-tag'
+/** Of an application that nobody meant to annotate so: the first ones are enough to see it. */
+const maxUnknown = 10
+
+function unknownAnnotations(names: Iterable<string>, prefixes: readonly string[]): string[] {
+  const unknown = [...names].filter((full) => {
+    const prefix = prefixes.find((one) => full.startsWith(one))
+    const name = full.slice(prefix?.length)
+    return prefix !== undefined && !knownNames.includes(name) && !name.endsWith(tagSuffix)
+  })
+  return unknown.slice(0, maxUnknown).map((full) => {
+    const likely = findSimilarName(full.slice(full.indexOf('/') + 1), knownNames)
+    return `unknown annotation ${quote(full)} is ignored${likely === undefined ? '' : `: did you mean ${likely}?`}`
+  })
+}
+
 /** Only "true" switches on. "false" and "" are quiet; any other value is ignored with a note. */
 function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
   if (value === undefined || value === '') return undefined
@@ -69,22 +99,12 @@ function readFlag(name: string, value: string | undefined, notes: string[]): boo
   return value === 'false' ? false : undefined
 }
 
-const unitMs: ReadonlyMap<string, number> = new Map([
-  ['', 1_000],
-  ['ms', 1],
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-])
-
-/** `120`, `120s`, `2m`: decision 0041. */
+/** Milliseconds, in the form that settings have too (decision 0041). */
 function readGrace(value: string | undefined, notes: string[]): number | undefined {
   if (value === undefined) return undefined
-  const [, amount, unit] = /^(\d{1,6})(ms|s|m|h|)$/.exec(value.trim()) ?? []
-  const factor = unitMs.get(unit ?? '')
-  if (amount !== undefined && factor !== undefined) return Number(amount) * factor
-  notes.push(`annotation bad-pod-grace is ${quote(value)}: write seconds, or a number with ms, s, m or h`)
-  return undefined
+  const graceMs = parseDuration(value.trim())
+  if (graceMs === undefined) notes.push(`annotation bad-pod-grace is ${quote(value)}: must be ${durationForm}`)
+  return graceMs
 }
 
 type ReadAnnotation = (name: string) => string | undefined
@@ -135,7 +155,7 @@ function isAlias(alias: string): boolean {
 }
 
 function readTagParameter(alias: string, read: ReadAnnotation): ManagedImage['tag'] {
-  const name = `${alias}.helm.image-tag`
+  const name = alias + tagSuffix
   const path = read(name)?.trim()
   if (path === undefined) {
     return { kind: 'fault', reason: `alias ${quote(alias)} has no annotation ${name}, so its tag has no place` }

@@ -82,7 +82,6 @@ export function planWriteBack(
       message: commitMessage(task, settings.commitTrailer),
     },
     warnings: [
-      ...annotations.notes,
       ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
       ...generatePathWarnings(application, file.path),
       ...namesakeWarnings(application, annotations, file.path),

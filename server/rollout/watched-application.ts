@@ -96,6 +96,7 @@ export function addressOf({ reference, known }: WatchedApplication<unknown>): Ap
 }
 
 const noAnnotations: RolloutAnnotations = {
+  notes: [],
   fireAndForget: false,
   skipImageValidation: false,
   acceptSuspended: undefined,

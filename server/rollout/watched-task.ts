@@ -54,4 +54,6 @@ export type RolloutAnnotations = {
   readonly skipImageValidation: boolean
   readonly acceptSuspended: boolean | undefined
   readonly badPodGraceMs: number | undefined
+  /** What was ignored, in words for the timeline. */
+  readonly notes: readonly string[]
 }

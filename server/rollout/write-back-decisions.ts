@@ -6,7 +6,7 @@ import type { WatchedTask, WriteBackState } from './watched-task.ts'
 
 type Dependencies<Plan> = Pick<
   RolloutWatcherDeps<Plan>,
-  'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
+  'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
 > & {
   readonly reports: Pick<TaskReports<Plan>, 'tell'>
 }
@@ -15,6 +15,7 @@ export type WriteBackDecisions<Plan> = ReturnType<typeof createWriteBackDecision
 
 /** Decides what is to be committed for a task, once its application is known, and has it queued. */
 export function createWriteBackDecisions<Plan>({
+  annotations,
   clock,
   decideWriteBack,
   queueWriteBack,
@@ -24,9 +25,10 @@ export function createWriteBackDecisions<Plan>({
   return {
     decide({ known: { newest } }: WatchedApplication<Plan>, state: TaskState<Plan>) {
       if (newest === undefined || state.writeBack.kind !== 'undecided') return
+      const { notes } = annotations(newest)
       const decision = decideWriteBack(state.task, newest)
       state.writeBack = stateOf(decision, clock.nowMs())
-      reports.tell(state, eventsOf(decision))
+      reports.tell(state, [...notes.map(noteOf), ...eventsOf(decision)])
       if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
       if (decision.kind !== 'write') return
       state.plan = decision.plan
@@ -54,8 +56,10 @@ function stateOf(decision: WriteBackDecision<unknown>, nowMs: number): WriteBack
   return { kind: 'ended', outcome: decision, atMs: nowMs }
 }
 
+const noteOf = (detail: string): NewTaskEvent => ({ kind: 'note', detail })
+
 function eventsOf(decision: WriteBackDecision<unknown>): readonly NewTaskEvent[] {
-  if (decision.kind === 'write') return decision.warnings.map((detail) => ({ kind: 'note', detail }))
+  if (decision.kind === 'write') return decision.warnings.map(noteOf)
   const isSaid = decision.kind === 'monitor' && decision.note !== ''
   return isSaid ? [{ kind: 'write_back_skipped', detail: decision.note }] : []
 }

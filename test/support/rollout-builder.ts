@@ -7,6 +7,7 @@ import type { RolloutAnnotations, WatchedTask } from '../../server/rollout/watch
 import { defaultRolloutSettings } from './rollout-settings.ts'
 
 export const noAnnotations: RolloutAnnotations = {
+  notes: [],
   fireAndForget: false,
   skipImageValidation: false,
   acceptSuspended: undefined,

@@ -1,0 +1,24 @@
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+const maxMs = 24 * 3_600_000
+
+/** What {@link parseDuration} reads, for messages. */
+export const durationForm = 'a duration of at most 24h such as 120, 120s, 2m or 1m30s'
+
+/**
+ * Reads `120` (seconds), `120s`, `2m`, `1m30s`, `500ms` or `0`: the one form of durations, in settings and annotations
+ * (decision 0061).
+ *
+ * @returns milliseconds; undefined for anything else, and for more than a day
+ */
+export function parseDuration(text: string): number | undefined {
+  const value = /^\d{1,9}$/.test(text) ? `${text}s` : text
+  if (!/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
+  const parts = [...value.matchAll(/([\d.]+)(ms|s|m|h)/g)]
+  const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs.get(unit ?? '') ?? 0), 0)
+  return total <= maxMs ? Math.round(total) : undefined
+}

@@ -20,6 +20,16 @@ const least = {
   DATABASE_URL: 'postgres://watcher:pw@db/watcher',
   OVERRIDE_FILE_PREFIX: 'argocd',
 }
+/** What an installation should change is changed. */
+const secured = {
+  ...least,
+  DATABASE_URL: 'postgres://watcher:pw@db/watcher?sslmode=verify-full',
+  WATCHER_DEPLOY_TOKEN: 'deploy-token',
+  REQUIRE_CREDENTIAL: 'true',
+  JWT_ENFORCE_ALLOWED_APPS: 'true',
+  DEPLOY_TOKEN_IN_QUERY: 'false',
+  WRITE_BACK_ALLOWED_REPOS: 'git.example.com',
+}
 const without = (...names: (keyof typeof least)[]) =>
   Object.fromEntries(Object.entries(least).filter(([name]) => !names.some((other) => other === name)))
 
@@ -34,7 +44,7 @@ function mistakesIn(environment: Record<string, string | undefined>): readonly s
 }
 
 describe('the settings that are enough', () => {
-  const { settings, warnings } = readSettings(least)
+  const { settings } = readSettings(least)
 
   test('give the documented defaults', () => {
     expect(settings.http).toMatchObject({ host: '0.0.0.0', port: 8080, metricsPort: undefined, trustedProxies: [] })
@@ -47,7 +57,7 @@ describe('the settings that are enough', () => {
     expect(settings.writeBack.annotationPrefixes).toEqual(['watcher/', 'argo-watcher/'])
     expect(settings.writeBack.repoCachePath).toBe(path.resolve('data/repositories'))
   })
-  test('need no warning', () => expect(warnings).toEqual([]))
+  test('need no warning where what is insecure was changed', () => expect(readSettings(secured).warnings).toEqual([]))
   test('cannot be changed', () => expect(Object.isFrozen(settings) && Object.isFrozen(settings.http)).toBe(true))
 })
 
@@ -79,7 +89,7 @@ describe('what is missing or excludes each other is refused', () => {
     ],
     [
       'both names of the identity provider',
-      { ...least, IDP_ENABLED: 'true', OIDC_ENABLED: 'true', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' },
+      { ...least, IDP_ENABLED: 'true', OIDC_ENABLED: 'false', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' },
       ['IDP_ENABLED: given more than once'],
     ],
     ['a value and a file', { ...least, ARGO_TOKEN_FILE: aFile('token', 't') }, ['ARGO_TOKEN: given more than once']],
@@ -120,12 +130,12 @@ test('several wrong values are reported together, and no value is repeated', () 
 describe('a value of the wrong form is refused with the form', () => {
   test.for<[string, string, string]>([
     ...['0', '70000', 'abc', '-1', '80.5'].map((text): [string, string, string] => ['PORT', text, 'from 1 to 65535']),
-    ...['10', '10x', '-5s', '1d', '25h'].map((text): [string, string, string] => [
+    ...['10x', '-5s', '1d', '25h', '86401', '1.5', '1m 30s'].map((text): [string, string, string] => [
       'BAD_POD_GRACE',
       text,
-      'such as 120s',
+      'such as 120, 120s',
     ]),
-    ...['0', '10x', '-5'].map((text): [string, string, string] => ['DEPLOYMENT_TIMEOUT', text, 'number of seconds or']),
+    ...['0', '10x', '-5'].map((text): [string, string, string] => ['DEPLOYMENT_TIMEOUT', text, 'above 0']),
     ['REQUIRE_CREDENTIAL', 'yes', 'must be true or false'],
     ['LOG_LEVEL', 'loud', 'must be one of trace, debug'],
     ['ARGO_URL', 'ftp://argocd', 'must be an http:// or https:// address'],
@@ -182,16 +192,13 @@ describe('what is understood', () => {
   )
   test.for<[string, number]>([
     ['0', 0],
+    ['120', 120_000],
     ['500ms', 500],
     ['1m30s', 90_000],
     ['1.5s', 1500],
   ])('the grace %s is %i ms', ([text, ms]) =>
     expect(settingsWith({ BAD_POD_GRACE: text }).rollout.badPodGraceMs).toBe(ms),
   )
-  test('plain seconds and a duration mean the same where installations give seconds', () => {
-    expect(settingsWith({ GIT_OP_TIMEOUT: '45' }).writeBack.gitOpTimeoutMs).toBe(45_000)
-    expect(settingsWith({ GIT_OP_TIMEOUT: '45s' }).writeBack.gitOpTimeoutMs).toBe(45_000)
-  })
   test('an empty setting is one that is not given', () =>
     expect(settingsWith({ PORT: '', ARGO_SELECTOR: '', STATE_TYPE: 'postgres' }).http.port).toBe(8080))
   test('the older name of the deploy token', () =>
@@ -257,14 +264,15 @@ describe('what is understood', () => {
 
 describe('a mounted file', () => {
   test('loses one newline at its end', () => {
-    const file = aFile('jwt', `${'s'.repeat(32)}\n\n`)
-    expect(readSettings({ ...least, JWT_SECRET_FILE: file }).settings.auth.jwtSecret?.()).toBe(`${'s'.repeat(32)}\n`)
+    const parts = { DB_HOST: 'db', DB_USER: 'me', DB_NAME: 'watcher', DB_PASSWORD_FILE: aFile('pw', ' pw\n\n') }
+    const { connection } = readSettings({ ...without('DATABASE_URL'), ...parts }).settings.database
+    expect(connection.password).toBe(' pw\n')
   })
   test('with a credential is read again when it has changed; a blank one is not believed', () => {
     const file = aFile('argo-token', 'first\n')
     const { token } = readSettings({ ...without('ARGO_TOKEN'), ARGO_TOKEN_FILE: file }).settings.deliveryController
     expect(token()).toBe('first')
-    writeFileSync(file, 'the second\n')
+    writeFileSync(file, ' the second\n\n')
     expect(token()).toBe('the second')
     writeFileSync(file, '\n')
     expect(token()).toBe('the second')
@@ -339,13 +347,86 @@ describe('a warning, and no refusal', () => {
     [{ STATIC_FILES_PATH: '/static' }, 'STATIC_FILES_PATH is without effect'],
     [{ GIT_MAX_ATTEMPTS: '5' }, 'GIT_MAX_ATTEMPTS is without effect'],
   ])('%j', ([change, warning]) => {
-    const { warnings } = readSettings({ ...least, ...change })
+    const warnings = readSettings({ ...least, ...change }).warnings.filter(
+      (line) => !line.startsWith('insecure settings'),
+    )
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(warning)
     expect(warnings[0]).not.toContain('changeme')
   })
   test('http on the own machine needs none', () =>
-    expect(readSettings({ ...least, ARGO_URL: 'http://127.0.0.1:4711' }).warnings).toEqual([]))
+    expect(readSettings({ ...secured, ARGO_URL: 'http://127.0.0.1:4711' }).warnings).toEqual([]))
+
+  test.for<[Record<string, string>, string | undefined]>([
+    [{}, undefined],
+    [{ REQUIRE_CREDENTIAL: 'false' }, 'submissions need no credential (REQUIRE_CREDENTIAL)'],
+    [{ JWT_ENFORCE_ALLOWED_APPS: '' }, 'allowed_apps of a JWT is not enforced (JWT_ENFORCE_ALLOWED_APPS)'],
+    [{ DEPLOY_TOKEN_IN_QUERY: '' }, 'the deploy token is accepted in the query (DEPLOY_TOKEN_IN_QUERY)'],
+    [{ WRITE_BACK_ALLOWED_REPOS: '' }, 'any repository may be written to (WRITE_BACK_ALLOWED_REPOS)'],
+    ...[
+      'postgres://me:pw@db.example/w',
+      'postgres://me:pw@db.example/w?sslmode=disable',
+      'postgres://me:pw@127.0.0.1/w?host=db.example',
+      'host=db.example dbname=w',
+    ].map((address): [Record<string, string>, string] => [
+      { DATABASE_URL: address },
+      'the connection to the database has no TLS (DB_SSL_MODE)',
+    ]),
+    ...[
+      'postgres://me:pw@db.example/w?sslmode=require',
+      'postgres://me:pw@db.example/w?ssl=true',
+      'postgres://me:pw@[::1]:5433/w',
+      'postgres://me:pw@localhost/w',
+      'postgres:///w?host=/run/postgresql',
+      'host=/run/postgresql dbname=w',
+      'dbname=w',
+      'host=db.example dbname=w sslmode=verify-ca',
+    ].map((address): [Record<string, string>, undefined] => [{ DATABASE_URL: address }, undefined]),
+  ])('insecure settings are listed, with %j: %s', ([change, fact]) =>
+    expect(readSettings({ ...secured, ...change }).warnings).toEqual(
+      fact === undefined ? [] : [`insecure settings: ${fact}`],
+    ),
+  )
+  test('all insecure settings share one line', () =>
+    expect(readSettings(least).warnings).toEqual([expect.stringMatching(/^insecure settings: (?:[^;]+; ){4}[^;]+$/)]))
+})
+
+describe('a variable that is no setting', () => {
+  const warned = (environment: Record<string, string>) => readSettings({ ...secured, ...environment }).warnings
+
+  test.for([
+    ['LOCKDOWN_SHEDULE', 'LOCKDOWN_SCHEDULE'],
+    ['LOCKDOWN_TIME_ZONE', 'LOCKDOWN_TIMEZONE'],
+    ['REQUIRE_CREDENTIALS', 'REQUIRE_CREDENTIAL'],
+    ['WRITEBACK_ALLOWED_REPOS', 'WRITE_BACK_ALLOWED_REPOS'],
+    ['ARGO_WATCHER_DEPLOY_TOKENS', 'ARGO_WATCHER_DEPLOY_TOKEN'],
+    ['OIDC_ISUER_URL', 'OIDC_ISSUER_URL'],
+    ['JWT_SECRET_FIEL', 'JWT_SECRET_FILE'],
+  ] as const)('%s gets a warning that names %s', ([given, likely]) =>
+    expect(warned({ [given]: 'value-of-it' })).toEqual([
+      `${given} is not a setting and is ignored: did you mean ${likely}?`,
+    ]),
+  )
+  test('of Kubernetes, npm or a shell gets none, nor does one of argo-watcher that does nothing here', () => {
+    const services = ['DB', 'ARGO', 'METRICS', 'LOCKDOWN_SCHEDULE', 'JWT_SECRET', 'WATCHER', 'KUBERNETES'].flatMap(
+      (name) =>
+        [
+          ...['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT_5432_TCP', 'PORT_5432_TCP_PROTO'],
+          ...['PORT_5432_TCP_PORT', 'PORT_5432_TCP_ADDR'],
+        ].map((end) => `${name}_${end}`),
+    )
+    const others = `HOME PATH PWD OLDPWD SHELL SHLVL USER LOGNAME HOSTNAME TERM LANG LC_ALL LANGUAGE TZ EDITOR PAGER MAIL
+      DISPLAY TMPDIR SSH_AUTH_SOCK SSH_AGENT_PID SSH_CLIENT SSH_CONNECTION SSH_TTY SSH_ASKPASS GIT_SSH_COMMAND GIT_DIR
+      XDG_RUNTIME_DIR XDG_DATA_DIRS XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS COLORTERM PS1 _ INIT_CWD NODE NODE_ENV
+      NODE_OPTIONS NODE_VERSION NODE_EXTRA_CA_CERTS YARN_VERSION npm_command npm_config_cache npm_config_prefix
+      npm_lifecycle_event npm_lifecycle_script npm_package_json npm_package_name npm_package_version npm_execpath
+      npm_node_execpath npm_config_user_agent npm_config_node_gyp npm_config_local_prefix CI HTTP_PROXY HTTPS_PROXY
+      NO_PROXY http_proxy https_proxy no_proxy POD_NAME POD_NAMESPACE POD_IP HOST_IP PGHOST PGPORT PGUSER PGDATABASE
+      PGPASSWORD PGSSLMODE WEBHOOK_URL WEBHOOK_FORMAT MATTERMOST_URL TASK_RETENTION_DAYS ARGO_WATCHER_URL ARGO_APP
+      IMAGES IMAGE_TAG BEARER_TOKEN TASK_TIMEOUT EXPECTED_DEPLOY_TIME RETRY_INTERVAL COMMIT_AUTHOR PROJECT_NAME`
+    const names = [...services, ...others.split(/\s+/)]
+    expect(warned(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([])
+  })
 })
 
 function anSshKey(cipher: string, lineEnd = '\n'): string {

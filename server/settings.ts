@@ -8,11 +8,12 @@ import type { LockdownSchedule } from './locks/lockdown-times.ts'
 import { renderWindow } from './locks/lockdown-window.ts'
 import type { DeliveryControllerSettings } from './rollout/delivery-controller-settings.ts'
 import type { RolloutSettings } from './rollout/rollout-settings.ts'
-import { definitions, mayNotBeEmpty, type Values } from './settings/definitions.ts'
+import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './settings/definitions.ts'
 import { mistakesTogether } from './settings/mistakes-together.ts'
 import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
+import { unknownNameWarnings } from './settings/unknown-names.ts'
 import { warningsOf } from './settings/warnings-of.ts'
 import type { DatabaseSettings } from './storage/database.ts'
 
@@ -35,16 +36,22 @@ export type Settings = ReturnType<typeof settingsOf>
  * @throws {SettingsError} naming every mistake; whoever starts the service ends with exit code 78
  */
 export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
-  const { texts, mistakes } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const { texts, mistakes, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
   const others = gatherSettingTexts(environment, otherNames, new Set())
   const parsed = definitions.safeParse(texts)
   const unread = new Set(mistakes.map(subjectOf))
   const wrong = (parsed.error?.issues ?? []).map(mistakeOf).filter((mistake) => !unread.has(subjectOf(mistake)))
   const all = [...mistakes, ...others.mistakes, ...wrong, ...mistakesTogether(texts), ...refusalsOf(others.texts)]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
+  const settings = settingsOf(parsed.data, environment)
   return {
-    settings: settingsOf(parsed.data, environment),
-    warnings: [...notesOf(others.texts), ...warningsOf(parsed.data, texts)],
+    settings,
+    warnings: [
+      ...warnings,
+      ...unknownNameWarnings(environment, settingDefaults.keys()),
+      ...notesOf(others.texts),
+      ...warningsOf(parsed.data, texts, environment, settings.database.connection),
+    ],
   }
 }
 

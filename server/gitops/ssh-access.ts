@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { pathList } from '../settings/path-list.ts'
 import { GitError } from './git-error.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 import { type GitEnvironment, runGit } from './run-git.ts'
@@ -62,15 +63,19 @@ export async function openSshAccess(
 async function copyKey(settings: WriteBackSettings, secrets: string): Promise<void> {
   const key = await readKey(settings)
   const copy = path.join(secrets, 'key')
-  const known = path.join(secrets, 'known_hosts')
   if ((await readIfAny(copy)) !== key) {
     const written = `${copy}.${randomBytes(4).toString('hex')}`
     await writeFile(written, key, { mode: 0o400 })
     await rename(written, copy)
   }
-  // a link, so that ssh reads the file as it is now
-  await symlink(path.resolve(settings.knownHostsPath ?? '/dev/null'), known).catch(ignoreExisting)
+  // links, so that ssh reads the files as they are now
+  for (const [index, file] of knownHosts(settings).entries())
+    await symlink(path.resolve(file), knownHostsLink(secrets, index)).catch(ignoreExisting)
 }
+
+const knownHosts = ({ knownHostsPath }: WriteBackSettings) => pathList(knownHostsPath ?? '/dev/null')
+
+const knownHostsLink = (secrets: string, index: number) => path.join(secrets, `known_hosts-${index}`)
 
 function ignoreExisting(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
@@ -90,12 +95,14 @@ async function readIfAny(file: string): Promise<string | undefined> {
 }
 
 /** A host that went away is noticed within (ServerAliveCountMax + 1) * ServerAliveInterval, decision 0200. */
-function sshCommand({ sshKeyPass }: WriteBackSettings, secrets: string, socketName: string): string {
+function sshCommand(settings: WriteBackSettings, secrets: string, socketName: string): string {
+  const { sshKeyPass } = settings
+  const knownHostsLinks = knownHosts(settings).map((_, index) => knownHostsLink(secrets, index))
   const options = [
     sshKeyPass === undefined ? 'BatchMode=yes' : 'NumberOfPasswordPrompts=1',
     'PreferredAuthentications=publickey',
     'IdentitiesOnly=yes',
-    `UserKnownHostsFile=${secrets}/known_hosts`,
+    `'UserKnownHostsFile=${knownHostsLinks.join(' ')}'`,
     'GlobalKnownHostsFile=/dev/null',
     'StrictHostKeyChecking=yes',
     'UpdateHostKeys=no',

@@ -4,7 +4,7 @@ export type WriteBackSettings = {
   readonly sshKeyPath: string | undefined
   /** SSH_KEY_PASS */
   readonly sshKeyPass: string | undefined
-  /** SSH_KNOWN_HOSTS: a file; hosts that it does not name are refused */
+  /** SSH_KNOWN_HOSTS: a file, or several in a colon list; hosts that they do not name are refused */
   readonly knownHostsPath: string | undefined
   /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
   readonly commitAuthor: { readonly name: string; readonly mail: string }

@@ -4,6 +4,8 @@ import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window
 type Mistake = { readonly mistake: string }
 
 const longestQuote = 64
+/** To be seen nowhere, and a blank for `trim`. */
+const byteOrderMark = '\u{feff}'
 const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00'
 
 /**
@@ -13,6 +15,7 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
  * Source: spec 2.4. What is refused there and why: decision 0013.
  */
 export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
+  if (text.includes(byteOrderMark)) return { mistake: 'has a byte order mark: save the text as UTF-8 without one' }
   if (text.trim() === '') return []
   const windows: LockdownWindow[] = []
   for (const [index, entry] of text

@@ -3,8 +3,6 @@ import { otherNames } from './other-names.ts'
 import { sslModes } from './parse-database-connection.ts'
 import * as value from './setting-values.ts'
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
-
 /** Every setting, how its text is read, and the text that counts where there is none. Meanings: docs/settings.md. */
 export const definitions = z.object({
   HOST: value.text.prefault('0.0.0.0'),
@@ -15,7 +13,7 @@ export const definitions = z.object({
   DRAIN_DELAY: value.duration.prefault('5s'),
   SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('0'),
   STREAMS_PER_CLIENT: value.wholeNumber(1, 5_000).prefault('100'),
-  LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).prefault('info'),
+  LOG_LEVEL: value.logLevel.prefault('info'),
   DATA_DIR: value.text.prefault('./data'),
 
   DATABASE_URL: value.secret.optional(),
@@ -26,7 +24,7 @@ export const definitions = z.object({
   DB_PASSWORD: value.secret.optional(),
   DB_NAME: value.text.optional(),
   DB_SSL_MODE: z.enum(sslModes, { error: `must be one of ${sslModes.join(', ')}` }).prefault('disable'),
-  DB_CONNECT_TIMEOUT: value.secondsOrDuration.prefault('2s'),
+  DB_CONNECT_TIMEOUT: value.positiveDuration.prefault('2s'),
   DB_SCHEMA: value.schemaName.prefault('watcher'),
   DB_MAX_CONNECTIONS: value.wholeNumber(4, 500).prefault('16'),
   EMBEDDED_DATABASE: value.truth.prefault('false'),
@@ -34,7 +32,7 @@ export const definitions = z.object({
   ARGO_URL: value.httpAddress,
   ARGO_URL_ALIAS: value.httpAddress.optional(),
   ARGO_TOKEN: value.headerSecret,
-  ARGO_API_TIMEOUT: value.secondsOrDuration.prefault('60'),
+  ARGO_API_TIMEOUT: value.positiveDuration.prefault('60'),
   ARGO_API_RETRIES: value.wholeNumber(0, 20).prefault('3'),
   ARGO_REFRESH_APP: value.truth.prefault('true'),
   ARGO_CA_FILE: value.text.optional(),
@@ -45,7 +43,7 @@ export const definitions = z.object({
   APPS_IN_ANY_NAMESPACE: value.truth.prefault('false'),
   ANNOTATION_PREFIXES: value.annotationPrefixes.prefault('watcher/,argo-watcher/'),
 
-  DEPLOYMENT_TIMEOUT: value.secondsOrDuration.prefault('900'),
+  DEPLOYMENT_TIMEOUT: value.positiveDuration.prefault('900'),
   ACCEPT_SUSPENDED_APP: value.truth.prefault('false'),
   DOCKER_IMAGES_PROXY: value.text.optional(),
   ROLLOUT_SETTLE: value.duration.optional(),
@@ -84,7 +82,7 @@ export const definitions = z.object({
   SSH_COMMIT_USER: value.commitIdentity.prefault('deployment-watcher'),
   SSH_COMMIT_MAIL: value.commitIdentity.prefault('deployment-watcher@localhost'),
   GIT_CREDENTIALS: value.gitCredentials.prefault(''),
-  GIT_OP_TIMEOUT: value.secondsOrDuration.prefault('90s'),
+  GIT_OP_TIMEOUT: value.positiveDuration.prefault('90s'),
   REPO_CACHE_PATH: value.text.optional(),
   WRITE_BACK_ALLOWED_REPOS: value.list.prefault(''),
   OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),

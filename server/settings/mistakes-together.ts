@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Name } from './definitions.ts'
 import { judgeSshKey } from './judge-ssh-key.ts'
 import { parseDatabaseConnection } from './parse-database-connection.ts'
+import { pathList } from './path-list.ts'
 
 /** What was given, before it was read: mistakes of several settings are found beside those of single ones. */
 export type Texts = Readonly<Record<string, string>>
@@ -29,14 +30,17 @@ function fileMistakes(texts: Texts): string[] {
       text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form',
     ),
     mistakeInFile('SSH_KEY_PATH', (text) => judgeSshKey(text, 'SSH_KEY_PASS' in texts)),
-    mistakeInFile('SSH_KNOWN_HOSTS', () => undefined),
+    ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => mistakeInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
   ].filter((mistake) => mistake !== undefined)
 
-  function mistakeInFile(name: Name, judge: (text: string) => string | undefined): string | undefined {
-    const file = texts[name]
-    if (!file?.trim()) return undefined
+  function mistakeInFile(
+    name: Name,
+    judge: (text: string) => string | undefined,
+    file = texts[name]?.trim(),
+  ): string | undefined {
+    if (!file) return undefined
     try {
-      const mistake = judge(readFileSync(file.trim(), 'utf8'))
+      const mistake = judge(readFileSync(file, 'utf8'))
       return mistake && `${name}: the file ${mistake}`
     } catch (error) {
       return `${name}: the file cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown reason'})`

@@ -1,4 +1,5 @@
 import type { DatabaseSettings } from '../storage/database.ts'
+import { isLoopback } from './is-loopback.ts'
 
 type Connection = DatabaseSettings['connection']
 
@@ -38,6 +39,18 @@ function parseAddress(text: string): Connection | { mistake: string } {
   address.searchParams.set('uselibpqcompat', 'true')
   return { connectionString: address.href }
 }
+
+/** Whether the password and all data cross a network without TLS. */
+export function isUnprotected({ connectionString, host, ssl }: Connection): boolean {
+  const address = URL.parse(connectionString ?? '')
+  if (address === null) return !ssl && isElsewhere(typeof host === 'string' ? host : '')
+  const { searchParams: query } = address
+  const mode = query.get('sslmode') ?? (/^(true|1)$/.test(query.get('ssl') ?? '') ? 'require' : 'disable')
+  return mode === 'disable' && isElsewhere(query.get('host') ?? address.hostname)
+}
+
+/** Without a host, and with a path for one, the database is on this machine. */
+const isElsewhere = (host: string) => host !== '' && !host.startsWith('/') && !isLoopback(host)
 
 function parseKeywords(text: string): Map<string, string> | undefined {
   const pair = /\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)\s*/y

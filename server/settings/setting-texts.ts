@@ -3,7 +3,12 @@ import { readFileSync, statSync } from 'node:fs'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The texts of the settings that are given, wherever they are given, and what is wrong with where they are. */
-export type SettingTexts = { readonly texts: Readonly<Record<string, string>>; readonly mistakes: readonly string[] }
+export type SettingTexts = {
+  readonly texts: Readonly<Record<string, string>>
+  readonly mistakes: readonly string[]
+  /** What was ignored, for the log. */
+  readonly warnings: readonly string[]
+}
 
 /** A name that means the same as another. */
 const aliases = new Map([
@@ -11,7 +16,19 @@ const aliases = new Map([
   ['IDP_REQUIRE_READ_AUTH', 'OIDC_REQUIRE_TASK_READ_AUTH'],
 ])
 
-/** Looks up each setting as `NAME`, then as the file that `NAME_FILE` names. Empty means not given, except `mayNotBeEmpty`. */
+/** Tokens and secrets that others present: a blank or a line end around one is left over from how it was stored. */
+const trimmedNames: ReadonlySet<string> = new Set([
+  'ARGO_TOKEN',
+  'IDP_CLIENT_SECRET',
+  'JWT_SECRET',
+  'JWT_SECRET_PREVIOUS',
+  'WATCHER_DEPLOY_TOKEN',
+])
+
+/**
+ * Looks up each setting by its names, and as the file that `<name>_FILE` names; several ways may give it if they agree.
+ * Empty means not given, except `mayNotBeEmpty`.
+ */
 export function gatherSettingTexts(
   environment: Environment,
   names: readonly string[],
@@ -19,24 +36,34 @@ export function gatherSettingTexts(
 ): SettingTexts {
   const texts: Record<string, string> = {}
   const mistakes: string[] = []
+  const warnings: string[] = []
   for (const name of names) {
-    const given = waysToGive(name).filter((way) => environment[way] !== undefined && environment[way] !== '')
-    const [first] = given
-    if (given.length > 1) mistakes.push(`${name}: given more than once (${given.join(', ')}): keep one`)
-    else if (first !== undefined) gather(name, first)
-    else if (mayNotBeEmpty.has(name) && waysToGive(name).some((way) => environment[way] === '')) texts[name] = ''
+    const ways = waysToGive(name)
+    const injected = ways.filter((way) => isServiceLink(way, environment[way]))
+    for (const way of injected) warnings.push(`${way} is ignored: Kubernetes sets it for a Service of that name`)
+    const given = ways.filter((way) => Boolean(environment[way]) && !injected.includes(way))
+    const found = new Set(given.map((way) => read(name, way)).filter((text) => text !== undefined))
+    const [text] = found
+    if (found.size > 1) mistakes.push(`${name}: given more than once (${given.join(', ')}): keep one`)
+    else if (text !== undefined) texts[name] = text
+    else if (given.length === 0 && mayNotBeEmpty.has(name) && ways.some((way) => environment[way] === ''))
+      texts[name] = ''
   }
-  return { texts, mistakes }
+  return { texts, mistakes, warnings }
 
-  function gather(name: string, way: string) {
+  function read(name: string, way: string): string | undefined {
     const value = environment[way] ?? ''
     try {
-      texts[name] = isFileWay(name, way) ? readSecretFile(value) : value
+      return isFileWay(name, way) ? readSecretFile(name, value) : withoutEnds(name, value)
     } catch (error) {
       mistakes.push(`${way}: the file cannot be read (${codeOf(error)})`)
+      return undefined
     }
   }
 }
+
+/** What Kubernetes puts into a container for a Service named `db`: `DB_PORT=tcp://10.0.0.7:5432`. */
+const isServiceLink = (way: string, value = '') => way.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value)
 
 /**
  * Reads a credential anew when its mounted file has changed, so that it can be rotated without a restart. While the file
@@ -64,7 +91,7 @@ export function credentialReader(
       const { mtimeMs, ino, size } = statSync(file)
       const version = `${mtimeMs} ${ino} ${size}`
       if (version === seen) return current
-      const text = readSecretFile(file)
+      const text = readSecretFile(name, file)
       take(text)
       seen = version
     } catch {
@@ -75,14 +102,18 @@ export function credentialReader(
   }
 }
 
-function waysToGive(name: string): string[] {
+/** Every variable that may give a setting. */
+export function waysToGive(name: string): string[] {
   const names = [name, aliases.get(name), ...(name.startsWith('IDP_') ? [name.replace('IDP_', 'OIDC_')] : [])]
   return names.filter((one) => one !== undefined).flatMap((variant) => [variant, `${variant}_FILE`])
 }
 
 const isFileWay = (name: string, way: string) => way.endsWith('_FILE') && way !== name
 
+const withoutEnds = (name: string, text: string) => (trimmedNames.has(name) ? text.trim() : text)
+
 /** Editors and `kubectl create secret --from-file` leave one newline at the end. */
-const readSecretFile = (file: string) => readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+const readSecretFile = (name: string, file: string) =>
+  withoutEnds(name, readFileSync(file, 'utf8').replace(/\r?\n$/, ''))
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : 'unknown reason')

@@ -4,6 +4,8 @@ import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/is-header-text.ts'
+import { isLoopback } from './is-loopback.ts'
+import { durationForm, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 
 /** How one setting's text becomes a value. The messages follow "NAME: " and never hold the text: it may be a secret. */
@@ -29,6 +31,20 @@ export const truth = z
   .regex(/^(true|false|t|f|1|0)$/i, refused('must be true or false'))
   .transform((value) => /^[t1]/i.test(value))
 
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+/** Names that argo-watcher's logger has and ours has not. */
+const otherLogLevels: ReadonlyMap<string, string> = new Map([
+  ['warning', 'warn'],
+  ['panic', 'fatal'],
+])
+
+export const logLevel = z
+  .string()
+  .transform((value) => value.trim().toLowerCase())
+  .transform((value) => otherLogLevels.get(value) ?? value)
+  .pipe(z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }))
+
 /** @param unit what is counted, for the message */
 export const wholeNumber = (smallest: number, largest: number, unit = '') =>
   z
@@ -42,42 +58,22 @@ export const wholeNumber = (smallest: number, largest: number, unit = '') =>
 
 export const port = wholeNumber(1, 65_535)
 
-const unitMs = new Map([
-  ['ms', 1],
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-])
-
-function parseDuration(value: string): number | undefined {
-  if (value === '0') return 0
-  if (!/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
-  const parts = [...value.matchAll(/(?<![\d.])([\d.]+)(ms|s|m|h)/g)]
-  const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs.get(unit ?? '') ?? 0), 0)
-  return Math.round(total)
-}
-
-const longestMs = 24 * 3_600_000
-
-const milliseconds = (read: (value: string) => number | undefined, rule: string) =>
+const milliseconds = (isPossible: (ms: number) => boolean, rule: string) =>
   z
     .string()
     .trim()
     .transform((value, context) => {
-      const ms = read(value)
-      if (ms !== undefined && ms <= longestMs) return ms
+      const ms = parseDuration(value)
+      if (ms !== undefined && isPossible(ms)) return ms
       context.addIssue({ code: 'custom', message: rule })
       return z.NEVER
     })
 
-/** Milliseconds of `120s`, `1m30s`, `500ms` or `0`; at most a day. */
-export const duration = milliseconds(parseDuration, 'must be a duration of at most 24h such as 120s, 2m or 0')
+/** @returns milliseconds */
+export const duration = milliseconds(() => true, `must be ${durationForm}`)
 
-/** Where installations give plain seconds: `90` as well as `90s`. Not 0. @returns milliseconds */
-export const secondsOrDuration = milliseconds(
-  (value) => (/^\d{1,9}$/.test(value) ? Number(value) * 1000 : parseDuration(value)) || undefined,
-  'must be a number of seconds or a duration such as 90s, above 0 and at most 24h',
-)
+/** @returns milliseconds, above 0 */
+export const positiveDuration = milliseconds((ms) => ms > 0, `must be ${durationForm}, above 0`)
 
 /** The entries of a comma list; blanks around them and empty entries do not count. */
 export const list = z.string().transform((value) =>
@@ -139,11 +135,8 @@ export const httpOrigin = httpAddress.refine(
 export const issuerAddress = text.refine((value) => {
   const address = URL.parse(value)
   if (address?.search !== '' || address.hash !== '' || address.username !== '') return false
-  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address))
+  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address.hostname))
 }, 'must be an https:// address without user, query and fragment; http:// only on a loopback address')
-
-/** Whether an address names this machine. */
-export const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
 

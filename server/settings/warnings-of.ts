@@ -1,12 +1,20 @@
 import { isWeakSecret } from '../auth/is-weak-secret.ts'
 import { judgeWindows } from '../locks/lockdown-window.ts'
+import type { DatabaseSettings } from '../storage/database.ts'
 import type { Values } from './definitions.ts'
+import { isLoopback } from './is-loopback.ts'
 import type { Texts } from './mistakes-together.ts'
-import { isLoopback } from './setting-values.ts'
+import { isUnprotected } from './parse-database-connection.ts'
+import type { Environment } from './setting-texts.ts'
 
 /** What works but a person should know, a line each. */
-export function warningsOf(values: Values, texts: Texts): string[] {
-  const warnings: string[] = []
+export function warningsOf(
+  values: Values,
+  texts: Texts,
+  environment: Environment,
+  connection: DatabaseSettings['connection'],
+): string[] {
+  const warnings = migrationWarnings(values, texts, environment)
   for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
     if (isWeakSecret(values[name])) {
       warnings.push(`${name} is weak: use at least 32 bytes, for instance from "openssl rand -hex 32"`)
@@ -20,7 +28,7 @@ export function warningsOf(values: Values, texts: Texts): string[] {
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
     warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')
   }
-  if (values.ARGO_URL.startsWith('http:') && !isLoopback(new URL(values.ARGO_URL))) {
+  if (values.ARGO_URL.startsWith('http:') && !isLoopback(new URL(values.ARGO_URL).hostname)) {
     warnings.push('ARGO_URL is http: the token and all answers cross the network unprotected')
   }
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
@@ -34,5 +42,34 @@ export function warningsOf(values: Values, texts: Texts): string[] {
     )
   }
   if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
+  const insecure = insecureDefaults(values, connection)
+  return insecure.length === 0 ? warnings : [...warnings, `insecure settings: ${insecure.join('; ')}`]
+}
+
+/** Where the same settings mean something else in argo-watcher. */
+function migrationWarnings(values: Values, texts: Texts, environment: Environment): string[] {
+  const warnings: string[] = []
+  const { TZ = '' } = environment
+  const hasZone = 'LOCKDOWN_TIMEZONE' in texts || /^(Etc\/)?UTC$/i.test(TZ)
+  if (values.LOCKDOWN_SCHEDULE.length > 0 && TZ !== '' && !hasZone)
+    warnings.push('LOCKDOWN_SCHEDULE is in UTC although TZ is set: set LOCKDOWN_TIMEZONE to that zone')
+  const hasOlderNames = Object.keys(environment).some((name) => name.startsWith('OIDC_') && environment[name] !== '')
+  if (!values.IDP_ENABLED || !hasOlderNames) return warnings
+  if (values.IDP_PRIVILEGED_GROUPS === undefined)
+    warnings.push('OIDC_PRIVILEGED_GROUPS is not set: every signed-in user may set the deploy lock and deploy')
+  if (!values.IDP_REQUIRE_READ_AUTH)
+    warnings.push('OIDC_REQUIRE_TASK_READ_AUTH is not set: tasks can be read without signing in')
   return warnings
+}
+
+/** Defaults that suit a first start, and that an installation should change. */
+function insecureDefaults(values: Values, connection: DatabaseSettings['connection']): string[] {
+  const facts: readonly (readonly [boolean, string])[] = [
+    [!values.REQUIRE_CREDENTIAL, 'submissions need no credential (REQUIRE_CREDENTIAL)'],
+    [!values.JWT_ENFORCE_ALLOWED_APPS, 'allowed_apps of a JWT is not enforced (JWT_ENFORCE_ALLOWED_APPS)'],
+    [values.DEPLOY_TOKEN_IN_QUERY, 'the deploy token is accepted in the query (DEPLOY_TOKEN_IN_QUERY)'],
+    [isUnprotected(connection), 'the connection to the database has no TLS (DB_SSL_MODE)'],
+    [values.WRITE_BACK_ALLOWED_REPOS.length === 0, 'any repository may be written to (WRITE_BACK_ALLOWED_REPOS)'],
+  ]
+  return facts.filter(([isInsecure]) => isInsecure).map(([, text]) => text)
 }

@@ -93,5 +93,5 @@ export const badInputs = {
   B51: 'B51 Argo URL ftp://, with user:pass, with path, trailing /, blank: refused or normalised, documented',
   B52: 'B52 Argo token with newline at the end (mounted file): trimmed once',
   B53: 'B53 JWT_SECRET "" / blanks; 8 chars / "changeme" / 31 bytes: refused; one warning and metric: "at least 32 bytes"',
-  B54: 'B54 ports 0, 70000, "abc"; durations "10", "10x", negative; booleans "yes": refused with the accepted form',
+  B54: 'B54 ports 0, 70000, "abc"; durations "10x", negative; booleans "yes": refused with the accepted form',
 } as const

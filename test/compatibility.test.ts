@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { IssuedDeployToken } from '../contract/auth.ts'
 import { ServiceConfig } from '../contract/service.ts'
 import { TaskList, type TaskRecord } from '../contract/task.ts'
+import { parseAnnotations } from '../server/gitops/parse-annotations.ts'
 import { readSettings, type Settings, SettingsError } from '../server/settings.ts'
 import { chartFiles, type ExampleWorkload } from '../simulator/model/example-repository.ts'
 import { runArgoWatcherClient } from './support/argo-watcher-client.ts'
@@ -13,6 +14,7 @@ import { type CredentialWorld, startCredentialWorld } from './support/credential
 import { createTestDatabase } from './support/database.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
 import { mintJwt } from './support/mint-jwt.ts'
+import { rawExchange } from './support/raw-exchange.ts'
 import { aTask, type Service, startService } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
 import { createManaged, deployToken, settingsFor, withToken } from './support/world.ts'
@@ -79,7 +81,13 @@ describe('settings', () => {
       ? inParts
       : { DB_DSN: 'host=db dbname=w' }
     const isDsn = 'DB_DSN' in given
-    return readSettings({ ...least, ...(isDsn ? {} : database), ...given })
+    const { settings, warnings } = readSettings({ ...least, ...(isDsn ? {} : database), ...given })
+    return { settings, warnings: warnings.filter((line) => !line.startsWith('insecure settings: ')) }
+  }
+  const file = (name: string, text: string) => {
+    const written = path.join(folder, name)
+    writeFileSync(written, text)
+    return written
   }
   type Row = readonly [name: string, Record<string, string>, (settings: Settings) => unknown, unknown]
 
@@ -156,7 +164,106 @@ describe('settings', () => {
       (all) => all.identityProvider?.requireReadAuth,
       true,
     ],
+    ...['debug', 'DEBUG', ' Debug'].map(
+      (level): Row => [`LOG_LEVEL ${level}`, { LOG_LEVEL: level }, (all) => all.log.level, 'debug'],
+    ),
+    ['LOG_LEVEL warning', { LOG_LEVEL: 'Warning' }, (all) => all.log.level, 'warn'],
+    ['LOG_LEVEL panic', { LOG_LEVEL: 'PANIC' }, (all) => all.log.level, 'fatal'],
+    [
+      'both names of a setting with one value',
+      { WATCHER_DEPLOY_TOKEN: 'same', ARGO_WATCHER_DEPLOY_TOKEN: 'same', IDP_ENABLED: 'false', OIDC_ENABLED: 'false' },
+      (all) => all.auth.deployToken?.(),
+      'same',
+    ],
+    [
+      'a name and its file with one value',
+      { JWT_SECRET: 's'.repeat(32), JWT_SECRET_FILE: file('jwt-secret', `${'s'.repeat(32)}\n`) },
+      (all) => all.auth.jwtSecret?.(),
+      's'.repeat(32),
+    ],
+    [
+      'DB_PORT as Kubernetes sets it for a Service named db',
+      { DB_PORT: 'tcp://10.0.0.7:5432' },
+      (all) => all.database.connection.port,
+      5432,
+    ],
+    [
+      'the same beside a whole address',
+      { DB_DSN: 'host=db3 dbname=w', DB_PORT: 'tcp://10.0.0.7:5432' },
+      (all) => all.database.connection.host,
+      'db3',
+    ],
+    [
+      'METRICS_PORT of a Service named metrics',
+      { METRICS_PORT: 'udp://10.0.0.8:9' },
+      (all) => all.http.metricsPort,
+      undefined,
+    ],
+    ...['120', '120s', '2m', '1m60s', '120000ms'].flatMap((time): Row[] => [
+      [`BAD_POD_GRACE ${time}`, { BAD_POD_GRACE: time }, (all) => all.rollout.badPodGraceMs, 120_000],
+      [`DRAIN_DELAY ${time}`, { DRAIN_DELAY: time }, (all) => all.http.drainDelayMs, 120_000],
+      [`ROLLOUT_SETTLE ${time}`, { ROLLOUT_SETTLE: time }, (all) => all.rollout.settleMs, 120_000],
+      [`DEPLOYMENT_TIMEOUT ${time}`, { DEPLOYMENT_TIMEOUT: time }, (all) => all.submission.defaultTimeoutSeconds, 120],
+      [`GIT_OP_TIMEOUT ${time}`, { GIT_OP_TIMEOUT: time }, (all) => all.writeBack.gitOpTimeoutMs, 120_000],
+    ]),
   ])('%s', ([, given, pick, value]) => expect(pick(read(given).settings)).toEqual(value))
+
+  const credentials: readonly (readonly [name: string, pick: (settings: Settings) => unknown])[] = [
+    ['ARGO_TOKEN', (all) => all.deliveryController.token()],
+    ['WATCHER_DEPLOY_TOKEN', (all) => all.auth.deployToken?.()],
+    ['ARGO_WATCHER_DEPLOY_TOKEN', (all) => all.auth.deployToken?.()],
+    ['JWT_SECRET', (all) => all.auth.jwtSecret?.()],
+    ['JWT_SECRET_PREVIOUS', (all) => all.auth.jwtSecretPrevious?.()],
+    ['IDP_CLIENT_SECRET', (all) => all.identityProvider?.clientSecret?.()],
+    ['OIDC_CLIENT_SECRET', (all) => all.identityProvider?.clientSecret?.()],
+  ]
+  test.for(credentials)('blanks and newlines around %s are trimmed', ([name, pick]) => {
+    const others = { ...oidc, ...(name === 'JWT_SECRET_PREVIOUS' ? { JWT_SECRET: 's'.repeat(32) } : {}) }
+    expect(pick(read({ ...others, [name]: ' \t a secret\r\n\n' }).settings)).toBe('a secret')
+    const mounted = file(name, '\n a secret \n\n')
+    const { settings } = read({ ...others, ARGO_TOKEN: name === 'ARGO_TOKEN' ? '' : 't', [`${name}_FILE`]: mounted })
+    expect(pick(settings)).toBe('a secret')
+    writeFileSync(mounted, '\n\n the next secret \n')
+    expect(pick(settings)).toBe('the next secret')
+  })
+
+  const friday = 'Fri 17:00 - Mon 08:00'
+  test.for<[Record<string, string>, readonly string[]]>([
+    [
+      { TZ: 'Europe/Berlin', LOCKDOWN_SCHEDULE: friday },
+      ['LOCKDOWN_SCHEDULE is in UTC although TZ is set: set LOCKDOWN_TIMEZONE'],
+    ],
+    [{ TZ: 'Europe/Berlin', LOCKDOWN_SCHEDULE: friday, LOCKDOWN_TIMEZONE: 'UTC' }, []],
+    [{ TZ: 'UTC', LOCKDOWN_SCHEDULE: friday }, []],
+    [{ TZ: 'Europe/Berlin' }, []],
+    [
+      oidc,
+      ['an access token that is no JWT', 'OIDC_PRIVILEGED_GROUPS is not set', 'OIDC_REQUIRE_TASK_READ_AUTH is not set'],
+    ],
+    [
+      { ...oidc, OIDC_PRIVILEGED_GROUPS: 'platform', OIDC_REQUIRE_TASK_READ_AUTH: 'true' },
+      ['an access token that is no JWT'],
+    ],
+    [{ ...oidc, OIDC_ENABLED: 'false' }, []],
+    [{ DB_PORT: 'tcp://10.0.0.7:5432' }, ['DB_PORT is ignored: Kubernetes sets it for a Service of that name']],
+    [
+      { LOCKDOWN_SHEDULE: friday },
+      ['LOCKDOWN_SHEDULE is not a setting and is ignored: did you mean LOCKDOWN_SCHEDULE?'],
+    ],
+    [{ DB_SERVICE_HOST: '10.0.0.7', DB_PORT_5432_TCP_PORT: '5432', npm_config_cache: '/c', HOSTNAME: 'w-0' }, []],
+  ])('%j starts with the warnings %j', ([given, lines]) => {
+    const { warnings } = read(given)
+    expect(warnings.toSorted()).toEqual(lines.map((line) => expect.stringContaining(line)))
+  })
+
+  test('what is insecure by default is listed in one warning', () => {
+    const { warnings } = readSettings({ ...least, DATABASE_URL: 'postgres://me:pw@db.example/w' })
+    const listed = warnings.filter((line) => line.startsWith('insecure settings: '))
+    expect(listed).toHaveLength(1)
+    for (const name of ['REQUIRE_CREDENTIAL', 'JWT_ENFORCE_ALLOWED_APPS', 'DEPLOY_TOKEN_IN_QUERY', 'DB_SSL_MODE'])
+      expect(listed[0]).toContain(`(${name})`)
+    expect(listed[0]).toContain('(WRITE_BACK_ALLOWED_REPOS)')
+  })
 
   test.for<[Record<string, string>, readonly string[]]>([
     [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, ['COMMIT_MESSAGE_FORMAT is not available in this version']],
@@ -200,6 +307,13 @@ describe('settings', () => {
     [{ KEYCLOAK_CLIENT_SECRET: 's' }, 'is now IDP_CLIENT_SECRET'],
     [{ KEYCLOAK_PRIVILEGED_GROUPS: 'a' }, 'is now IDP_PRIVILEGED_GROUPS'],
     [{ KEYCLOAK_TOKEN_VALIDATION_INTERVAL: '5' }, 'has no replacement and needs none'],
+    [{ LOCKDOWN_SCHEDULE: `\ufeff${friday}` }, 'LOCKDOWN_SCHEDULE: has a byte order mark'],
+    [{ LOCKDOWN_SCHEDULE_FILE: file('schedule', `\ufeff${friday}\n`) }, 'LOCKDOWN_SCHEDULE: has a byte order mark'],
+    [{ ...sshKey, SSH_KNOWN_HOSTS: `${knownHosts}:/nowhere` }, 'SSH_KNOWN_HOSTS: the file cannot be read (ENOENT)'],
+    [
+      { WATCHER_DEPLOY_TOKEN: 'a', ARGO_WATCHER_DEPLOY_TOKEN: 'b' },
+      'WATCHER_DEPLOY_TOKEN: given more than once (WATCHER_DEPLOY_TOKEN, ARGO_WATCHER_DEPLOY_TOKEN): keep one',
+    ],
   ])('%j is refused at the start, with the way out', ([given, wayOut]) => {
     try {
       read(given)
@@ -245,6 +359,13 @@ describe('settings, as they are lived', () => {
     }
     expect(await linkOn(configured)).toMatch(/^https:\/\/argo\.example\/applications\/.*shop$/)
     expect(await linkOn(world.service)).toContain(`${world.simulator.argoUrl}/applications/`)
+  })
+  test('SSH_KNOWN_HOSTS may be a colon list', async () => {
+    const files = `${knownHosts}:${world.simulator.git.knownHostsPath}`
+    await using listed = await startService({ settings: { ...settingsFor(world.simulator), SSH_KNOWN_HOSTS: files } })
+    const task = aTask({ images: [{ image: 'registry.example/shop', tag: 'known-hosts' }] })
+    const id = idOf(await listed.submitTask(task, withToken))
+    expect(await listed.waitForEnd(id, 60_000)).toMatchObject({ status: 'deployed', commit: expect.any(String) })
   })
   test('DEPLOYMENT_TIMEOUT and ARGO_REFRESH_APP are those of a task that says nothing', async () => {
     const shown = async (service: Service, more: object = {}) =>
@@ -322,6 +443,33 @@ describe('annotations of the prefix argo-watcher/', () => {
     expect(await found(name, await committed(name))).toEqual(expected(name))
   })
 
+  test.for<[string, Record<string, string>, string]>([
+    [
+      'mistyped',
+      { 'argo-watcher/manged': 'true' },
+      'unknown annotation "argo-watcher/manged" is ignored: did you mean managed?',
+    ],
+    ['foreign', { 'watcher/colour': 'blue' }, 'unknown annotation "watcher/colour" is ignored'],
+  ])('an unknown annotation of one of the prefixes is in the timeline: %s', async ([app, unknown, detail]) => {
+    const source = { repository: 'gitops', path: 'apps/shop', targetRevision: 'main' }
+    const known = { 'argo-watcher/main.helm.image-tag': 'image.tag', 'example.com/managed': 'true' }
+    await world.simulator.control.createApplication({
+      name: `unknown-${app}`,
+      source,
+      annotations: { ...known, ...unknown },
+    })
+    const id = idOf(await world.service.submitTask(aTask({ app: `unknown-${app}`, timeout: 60 })))
+    const Events = z.object({ events: z.array(z.object({ kind: z.string(), detail: z.string().optional() })) })
+    const notes = async () =>
+      Events.parse((await get(`/tasks/${id}/events`)).body).events.filter(({ kind }) => kind === 'note')
+    await expect.poll(notes, { timeout: 20_000 }).toEqual([expect.objectContaining({ detail })])
+  })
+  test.for(['5', '5s', '5000ms', '0m5s'])('bad-pod-grace may be %s', async (time) => {
+    const { badPodGraceMs, notes } = parseAnnotations(new Map([['argo-watcher/bad-pod-grace', time]]), [
+      'argo-watcher/',
+    ])
+    expect([badPodGraceMs, notes]).toEqual([5_000, []])
+  })
   test('fire-and-forget ends a task with its commit', async () => {
     await application('jobs', { 'argo-watcher/fire-and-forget': 'true' })
     const end = await world.service.waitForEnd(await world.deploy('jobs', 'v8'))
@@ -345,6 +493,25 @@ describe('credentials', () => {
     async (name) => {
       expect((await world.present([[name, deployToken]])).status).toBe(409)
       expect((await world.present([[name, `${deployToken}x`]])).status).toBe(401)
+    },
+  )
+  test.for(['Bearer ', 'bearer ', 'Bearer  '])('a deploy token after "%s"', async (scheme) => {
+    for (const name of names) {
+      expect((await world.present([[name, scheme + deployToken]])).status).toBe(409)
+      expect((await world.present([[name, `${scheme}${deployToken}x`]])).status).toBe(401)
+    }
+  })
+  test.for(['Keycloak-Authorization', 'Oidc-Authorization'])(
+    'one access token in Authorization and %s is one credential',
+    async (name) => {
+      people.idp.users.set('ada', { groups: ['platform'] })
+      const token = await people.idp.issueOpaqueToken('ada')
+      const release = (headers: Record<string, string>) =>
+        people.service.request('/api/v1/deploy-lock', { method: 'DELETE', headers })
+      expect((await release({ Authorization: `Bearer ${token}`, [name]: token })).status).toBe(200)
+      expect((await release({ Authorization: token, [name]: `Bearer ${token}` })).status).toBe(200)
+      expect((await release({ Authorization: 'Bearer other', [name]: token })).status).toBe(401)
+      expect((await release({ Authorization: 'Bearer invented', [name]: 'invented' })).status).toBe(401)
     },
   )
   test.for(['', 'Bearer ', 'bearer '])('a JWT in Authorization after "%s"', async (scheme) => {
@@ -550,8 +717,85 @@ describe('answers', () => {
       ['from_timestamp bounds', 'from_timestamp=1', true],
     ])('%s', async ([, query, is]) => expect(await found(query)).toBe(is))
   })
+  test.for(['accepted', 'argocd is unavailable'])(
+    'the status filter %s, which no task has, is an empty list',
+    async (status) => {
+      const tasks = (more: string) => get(`/tasks?${new URLSearchParams({ status })}${more}`)
+      for (const more of ['', '&app=shop', '&search=shop', '&limit=1&offset=3'])
+        expect(await tasks(more)).toMatchObject({ status: 200, body: { tasks: [], total: 0 } })
+    },
+  )
+  test('empty values of filters count as absent', async () => {
+    const names = ['limit', 'offset', 'from_timestamp', 'to_timestamp', 'status']
+    const all = await get('/tasks?app=gone')
+    for (const query of [...names, names.join('=&')])
+      expect(await get(`/tasks?app=gone&${query}=`)).toMatchObject({ status: 200, body: all.body })
+  })
+  test('refresh: null counts as absent', async () => {
+    const submitted = async (refresh: unknown, service: Service) =>
+      idOf(
+        await service.submitTask(
+          { ...aTask({ app: 'gone' }), refresh },
+          { 'Idempotency-Key': `refresh-${service.url}` },
+        ),
+      )
+    for (const [service, refresh] of [
+      [world.service, true],
+      [configured, false],
+    ] as const) {
+      const id = await submitted(null, service)
+      expect(await service.getTask(id)).toMatchObject({ refresh })
+      expect(await submitted(undefined, service)).toBe(id)
+    }
+  })
+  test('a slash at the end of a path does not count', async () => {
+    const id = idOf(await world.service.submitTask(aTask({ app: 'gone' })))
+    for (const path of [
+      '/healthz',
+      '/livez',
+      '/api/v1/tasks',
+      `/api/v1/tasks/${id}`,
+      '/api/v1/deploy-lock',
+      '/api/v1/config',
+    ])
+      expect((await world.service.request(`${path}/`, { redirect: 'manual' })).status).toBe(200)
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify(aTask({ app: 'gone' }))
+    expect((await world.service.request('/api/v1/tasks/', { method: 'POST', headers, body })).status).toBe(202)
+    const wrong = await world.service.request('/api/v1/tasks/', { method: 'PUT' })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+  })
+  test.for<[string, () => Promise<Pick<Service, 'url' | 'request'>>]>([
+    ['/livez', async () => world.service],
+    ['/readyz', async () => world.service],
+    ['/healthz', async () => world.service],
+    ['/healthz', async () => people.service],
+  ])('%s says up', async ([path, service]) =>
+    expect(await (await service()).request(path)).toMatchObject({ status: 200, body: { status: 'up' } }),
+  )
+  test.for(['/livez', '/healthz', '/api/v1/deploy-lock', '/api/v1/tasks', '/api/v1/version', '/tasks'])(
+    'GET %s by HTTP/1.0 without Host is 200, also with an identity provider and no PUBLIC_URL',
+    async (path) => {
+      for (const { url } of [world.service, people.service]) {
+        const answer = await rawExchange(Number(new URL(url).port), `GET ${path} HTTP/1.0\r\n\r\n`)
+        expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+      }
+    },
+  )
+  test('/ws is a JSON 404', async () => {
+    for (const path of ['/ws', '/ws/'])
+      expect(await world.service.request(path, { headers: { accept: 'text/html' } })).toMatchObject({
+        status: 404,
+        body: { error: expect.any(String) },
+      })
+  })
+  test.for(['/swagger/swagger.json', '/api/v1/openapi.json'])('the API document is at %s', async (path) => {
+    const { body } = await world.service.request('/swagger/index.html/json')
+    expect(await world.service.request(path)).toMatchObject({ status: 200, body })
+    expect(Json.parse(body)).toMatchObject({ openapi: '3.1.0' })
+  })
   test('an unsupported status is 400', async () =>
-    expect(await get('/tasks?status=accepted')).toMatchObject({
+    expect(await get('/tasks?status=lost')).toMatchObject({
       status: 400,
       body: { error: 'unsupported status filter' },
     }))
@@ -579,8 +823,10 @@ describe('while what the service needs is away', () => {
     const databaseUrl = Object.assign(new URL(database.url), { port: String(toDatabase.port) }).href
     const settings = { ...settingsFor(world.simulator), ARGO_URL: `http://127.0.0.1:${toArgo.port}` }
     await using service = await startService({ databaseUrl, settings })
+    const statusOf = async (path: string) => Json.parse((await service.request(path)).body).status
     const all = async () => [
       (await get('/reachability', service)).body,
+      await Promise.all(['/livez', '/readyz', '/healthz'].map(statusOf)),
       await figureOf(service, 'argocd_unavailable'),
       await figureOf(service, 'state_unavailable'),
     ]
@@ -597,7 +843,14 @@ describe('while what the service needs is away', () => {
     for (const [isArgoAway, isDatabaseAway, answer] of rows) {
       away(toArgo, isArgoAway)
       away(toDatabase, isDatabaseAway)
-      await expect.poll(all, { timeout: 60_000 }).toEqual([answer, Number(isArgoAway), Number(isDatabaseAway)])
+      await expect
+        .poll(all, { timeout: 60_000 })
+        .toEqual([
+          answer,
+          ['up', ...Array(2).fill(isDatabaseAway ? 'down' : 'up')],
+          Number(isArgoAway),
+          Number(isDatabaseAway),
+        ])
     }
   }, 120_000)
 })
@@ -662,6 +915,20 @@ describe('different on purpose', () => {
     })
     expect(await world.service.request('/api/v1/tasks', { method: 'PUT', headers })).toMatchObject({ status: 405 })
   })
+  const post = (body: string, headers: Record<string, string>) =>
+    world.service.request('/api/v1/tasks', { method: 'POST', headers, body: Buffer.from(body) })
+  const json = { 'content-type': 'application/json' }
+  const valid = JSON.stringify(aTask({ app: 'gone' }))
+  test.for<[string, string, Record<string, string>, number]>([
+    ['an empty credential', valid, { ...json, ARGO_WATCHER_DEPLOY_TOKEN: '' }, 401],
+    ['an unknown token', valid, { ...json, Authorization: 'awt_0123456789' }, 401],
+    ['a body without Content-Type', valid, {}, 415],
+    ['keys in another case', valid.replace('"app"', '"App"'), json, 406],
+    ['text after the JSON', `${valid} {}`, json, 406],
+    ['a page of another origin', valid, { ...json, Origin: 'https://elsewhere.example' }, 403],
+  ])('%s is rejected', async ([, body, headers, status]) => expect((await post(body, headers)).status).toBe(status))
+  test('reading is open with an identity provider', async () =>
+    expect((await get('/tasks', people.service)).status).toBe(200))
   test('images: [] is 406', async () =>
     expect((await world.service.submitTask(aTask({ images: [] }))).status).toBe(406))
   test('a task is accepted while Argo CD is down', async () => {

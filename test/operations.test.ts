@@ -93,6 +93,23 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
     expect(stderr).not.toContain('hidden')
   })
 
+  test('a password that is a word of ours is not told by a gap in the message', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-word-'))
+    const { status, stderr, stdout } = start({
+      ARGO_URL: 'http://127.0.0.1:1',
+      ARGO_TOKEN: 'token-of-the-test',
+      DATA_DIR: folder,
+      DB_HOST: '127.0.0.1',
+      DB_PORT: '1',
+      DB_USER: 'watcher',
+      DB_PASSWORD: 'watcher',
+      DB_NAME: 'watcher',
+    })
+    await rm(folder, { recursive: true })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('deployment-watcher: the start failed: ')])
+    expect(stderr + stdout).not.toContain('<redacted>')
+  })
+
   test('no database where none is started for us names DATABASE_URL', () => {
     const { status, stderr } = start({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
     expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hideSecrets } from './hide-secrets.ts'
 
 const formOf = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
@@ -27,4 +27,24 @@ test.for(['', 'abc'])('the secret "%s" is too short to be hidden', (short) => {
 
 test('of a secret that begins with another one nothing is left', () => {
   expect(hideSecrets('password is team-prod-2026', ['team', 'team-prod-2026'])).toBe('password is <redacted>')
+})
+
+describe('a secret that is a word of ours is not given away by what is hidden', () => {
+  const lines = [
+    '{"level":40,"time":1795420800000,"pid":7,"hostname":"w-0","msg":"SSH_KNOWN_HOSTS: is required"}',
+    '{"level":50,"err":{"type":"Error","message":"relation \\"watcher.tasks\\" does not exist","stack":"at migrate"}}',
+    'deployment-watcher: the start failed: password authentication failed for user "postgres"',
+    '{"status":"in progress","status_reason":"argocd does not answer","cause":"timeout"}',
+  ]
+  test.for(['watcher', 'deployment-watcher', 'level', 'time', 'hostname', 'task', 'postgres', 'argocd', 'timeout'])(
+    '%s',
+    (secret) => {
+      for (const line of lines) expect(hideSecrets(line, [secret, 'another-secret-1'])).toBe(line)
+    },
+  )
+  test('its other forms are hidden, and so is a longer secret that begins with it', () => {
+    const basic = Buffer.from('me:watcher').toString('base64')
+    expect(hideSecrets(`Basic ${basic}`, ['watcher'])).toMatch(/^Basic .*<redacted>/)
+    expect(hideSecrets('watcher-2026 of watcher', ['watcher', 'watcher-2026'])).toBe('<redacted> of watcher')
+  })
 })

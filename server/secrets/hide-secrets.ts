@@ -1,10 +1,15 @@
+import { isOwnWord } from './own-words.ts'
+
 const hidden = '<redacted>'
 
 /** A shorter text would hide half of everything and protects nothing. */
 const shortestSecret = 4
 const shortestMiddle = 8
 
-/** Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL or form, or within something in base64. */
+/**
+ * Replaces secrets wherever they stand in a text: as they are, in JSON, in a URL or form, or within something in base64. One
+ * that is a word of ours stays where it stands as it is: in its place the gap would tell it.
+ */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return knownFormsOf(secrets).reduce((safe, form) => safe.replaceAll(form, hidden), text)
 }
@@ -18,7 +23,9 @@ function knownFormsOf(secrets: readonly string[]): readonly string[] {
   const key = secrets.join('\0')
   const known = knownForms.get(key)
   if (known !== undefined) return known
-  const forms = [...new Set(secrets.flatMap(formsOf))].toSorted((one, other) => other.length - one.length)
+  const forms = [...new Set(secrets.flatMap(formsOf))]
+    .filter((form) => !isOwnWord(form))
+    .toSorted((one, other) => other.length - one.length)
   if (knownForms.size >= mostKnown) knownForms.clear()
   knownForms.set(key, forms)
   return forms

@@ -1,7 +1,16 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startDemo } from '../simulator/demo.ts'
+import { fastTimes } from '../simulator/model/simulator-times.ts'
+import { startSimulator } from '../simulator/simulator.ts'
 import { launchBrowser, openPage } from './support/browser.ts'
-import { startWorld } from './support/world.ts'
+import { startService } from './support/service.ts'
+import { settingsFor, startWorld } from './support/world.ts'
 import { threats } from './threats/rows.ts'
 
 let browser: Browser
@@ -22,6 +31,20 @@ test('a deployment is followed live, from the list to the verdict on its page (s
   await page.getByText('Deployed').first().waitFor()
   expect(await page.title()).toContain('shop')
   expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
+})
+
+test('the command of the page without tasks works in the demo as it is pasted', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-pasted-'))
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const simulator = stack.use(await startSimulator({ folder, times: fastTimes }))
+  await startDemo(simulator)
+  const service = stack.use(await startService({ settings: settingsFor(simulator) }))
+  const { page } = stack.use(await openPage(browser, service.url, '/tasks'))
+  const command = await page.locator('code').innerText()
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command])
+  expect(JSON.parse(stdout)).toMatchObject({ app: 'shop', status: 'deployed' })
+  await page.getByRole('link', { name: 'shop' }).waitFor()
 })
 
 test(`${threats.T32} (spec 1.6)`, async () => {

@@ -185,7 +185,7 @@ describe('the task list', () => {
     service.tasks = []
     await using opened = await open('/tasks')
     await opened.page.getByRole('heading', { name: 'No deployment yet' }).waitFor()
-    await opened.page.getByText(`curl -X POST ${service.baseUrl}/api/v1/tasks`).waitFor()
+    await opened.page.getByText(`curl -sS --fail-with-body ${service.baseUrl}/api/v1/tasks`).waitFor()
   })
 
   test('says what could not be read, and reads it when asked', async () => {
@@ -264,7 +264,7 @@ describe('the task page', () => {
     expect(await href('4be19d0')).toBe('https://git.example/shop/deployments/commit/4be19d0aa11')
     expect(await href('shop/deployments')).toBe('https://git.example/shop/deployments.git')
     expect(await href('Argo CD')).toBe(links.app_url)
-    await page.getByText(`curl "${service.baseUrl}/api/v1/tasks/waiting?wait=60"`).waitFor()
+    await page.getByText(`curl --fail-with-body "${service.baseUrl}/api/v1/tasks/waiting?wait=50"`).waitFor()
   })
 
   test('of a failed task holds the whole report and copies it', async () => {

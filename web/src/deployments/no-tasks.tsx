@@ -39,8 +39,10 @@ function Way({ to, children }: { to: string; children: string }) {
   )
 }
 
-const firstCommand = (origin: string) => `curl -X POST ${origin}/api/v1/tasks \\
+/** Submits and waits. The image and the tag are those that run in the demo at first, so that it needs no credential there. */
+const firstCommand = (origin: string) => `task=$(curl -sS --fail-with-body ${origin}/api/v1/tasks \\
   -H "Content-Type: application/json" -d '{
     "app": "shop", "author": "you", "project": "demo",
-    "images": [{"image": "shop", "tag": "1.0.1"}]
-  }'`
+    "images": [{"image": "registry.example/shop", "tag": "1.0.0"}]
+  }') && curl -sS --fail-with-body -w '\\n' \\
+  "${origin}/api/v1/tasks/$(printf %s "$task" | cut -d'"' -f4)?wait=50" || printf '%s\\n' "$task"`

@@ -28,6 +28,6 @@ test.for([
 
 test('one line of curl follows a task', () => {
   expect(followCommand('https://watcher.example', 'a"b')).toBe(
-    'curl "https://watcher.example/api/v1/tasks/a%22b?wait=60"',
+    'curl --fail-with-body "https://watcher.example/api/v1/tasks/a%22b?wait=50"',
   )
 })

@@ -20,4 +20,4 @@ export function repositoryName(repository: string): string {
 
 /** A full client in one line, for the record of a task. */
 export const followCommand = (origin: string, id: string): string =>
-  `curl "${origin}/api/v1/tasks/${encodeURIComponent(id)}?wait=60"`
+  `curl --fail-with-body "${origin}/api/v1/tasks/${encodeURIComponent(id)}?wait=50"`

@@ -5,8 +5,15 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { buildUi } from './launcher/build-ui.mjs'
-import { addressOf, dataDirectoryOf, demoSettings, isDatabaseSet, isDemo } from './launcher/environment.mjs'
-import { LaunchError } from './launcher/launch-error.mjs'
+import {
+  addressOf,
+  dataDirectoryOf,
+  demoSettings,
+  isDatabaseSet,
+  isDemo,
+  settingsAgainstDemo,
+} from './launcher/environment.mjs'
+import { LaunchError, wrongSetup } from './launcher/launch-error.mjs'
 import { forgetStart, recordStart, waitForPreviousEnd } from './launcher/previous-start.mjs'
 import { renderDemoHints } from './launcher/render-demo-hints.mjs'
 import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/requirements.mjs'
@@ -52,6 +59,7 @@ process.exit()
  * @returns {Promise<number>} the exit code
  */
 async function launch(environment) {
+  refuseDemo(environment)
   const node = findNode(checkout)
   checkPackages(checkout)
   checkPrograms(environment.PATH)
@@ -67,6 +75,14 @@ async function launch(environment) {
   if ((await Promise.race([isReady(address.probe, server), wishedEnd])) === true)
     announce(address.shown, settings, demo)
   return untilEnd(server)
+}
+
+/** @param {NodeJS.ProcessEnv} environment */
+function refuseDemo(environment) {
+  const names = isDemo(environment) ? settingsAgainstDemo(environment) : []
+  if (names.length === 0) return
+  const message = `ARGO_URL and ARGO_TOKEN: required with ${names.join(', ')}; without any of these the demo starts`
+  throw new LaunchError(message, { exitCode: wrongSetup })
 }
 
 /** Interrupts the start when the person does not want it any more; a part that is being started comes up before: only then it

@@ -26,9 +26,27 @@ function read(environment, name) {
  * @param {Environment} environment */
 export const isDemo = (environment) => !isAnySet(environment, ['ARGO_URL', 'ARGO_TOKEN'])
 
+const databaseNames = ['DATABASE_URL', 'DB_DSN', 'DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASSWORD', 'DB_NAME']
+
+/** Kubernetes sets DB_PORT for a Service named `db`; the service does not count that one either.
+ * @param {Environment} environment */
+const databaseNamesIn = (environment) =>
+  databaseNames.filter(
+    (name) => isAnySet(environment, [name]) && !(name === 'DB_PORT' && /^\w+:\/\//.test(environment.DB_PORT ?? '')),
+  )
+
 /** @param {Environment} environment */
-export const isDatabaseSet = (environment) =>
-  isAnySet(environment, ['DATABASE_URL', 'DB_DSN', 'DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASSWORD', 'DB_NAME'])
+export const isDatabaseSet = (environment) => databaseNamesIn(environment).length > 0
+
+/** What only a real installation has: a demo beside it would judge its tasks by the simulator.
+ * @param {Environment} environment @returns {string[]} the names that are set */
+export function settingsAgainstDemo(environment) {
+  const names = ['SSH_KEY_PATH', 'GIT_CREDENTIALS', 'IDP_ISSUER_URL', 'OIDC_ISSUER_URL']
+  const enabled = ['IDP_ENABLED', 'OIDC_ENABLED'].filter((name) =>
+    /^(true|t|1)$/i.test(read(environment, name)?.trim() ?? ''),
+  )
+  return [...databaseNamesIn(environment), ...names.filter((name) => isAnySet(environment, [name])), ...enabled]
+}
 
 /** @param {Environment} environment */
 const isCredentialSet = (environment) =>
@@ -40,7 +58,7 @@ export const dataDirectoryOf = (environment) => path.resolve(read(environment, '
 /** Where the service will listen, and where this machine reaches it. A wrong PORT is left to the service to report.
  * @param {Environment} environment */
 export function addressOf(environment) {
-  const host = read(environment, 'HOST') || '0.0.0.0'
+  const host = read(environment, 'HOST') || (isDemo(environment) ? demoDefaults.HOST : '0.0.0.0')
   const port = Number(read(environment, 'PORT') || 8080)
   const everywhere = host === '0.0.0.0' || host === '::'
   const name = everywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host
@@ -56,6 +74,7 @@ export function addressOf(environment) {
 
 /** Where nothing else was wished: failures show within seconds, and the log leaves room for the hints. */
 const demoDefaults = {
+  HOST: '127.0.0.1', // its token is known to everybody
   DRAIN_DELAY: '0', // nobody stands between the demo and its reader
   LOG_LEVEL: 'warn',
   BAD_POD_GRACE: '5s',

@@ -10,7 +10,8 @@
  * }} Demo */
 
 /**
- * What a newcomer can do next. Every command can be pasted as it stands: single quotes, no variable, no line break inside.
+ * What a newcomer can do next. Every command is one line that submits a task and waits for its end, and can be pasted as it
+ * stands.
  *
  * @param {Demo} demo
  * @returns {string}
@@ -29,16 +30,12 @@ export function renderDemoHints(demo) {
     'Demo applications:',
     ...applications.map(({ name, note }) => `  ${name.padEnd(width)}  ${note}`),
     '',
-    'Deploy, one command each:',
+    'Deploy and wait for the end, one command each:',
     ...applications.flatMap((application) => [
       '',
       `# ${application.name}: ${application.note}`,
-      submitLine(demo, application),
+      deployLine(demo, application),
     ]),
-    '',
-    'Read a task, waiting up to 60 s for its end (put the id of the answer in place of <id>):',
-    '',
-    `curl -s '${demo.address}/api/v1/tasks/<id>?wait=60'`,
     '',
     'Ctrl+C stops everything.',
     '',
@@ -58,8 +55,13 @@ const newer = (tag) => tag.replace(/^(\d+)\.(\d+)/, (_, major, minor) => `${majo
  * @param {Demo} demo
  * @param {DemoApplication} application
  */
-function submitLine({ address, token }, { name, image, tag }) {
+function deployLine({ address, token }, { name, image, tag }) {
   const task = { app: name, author: 'demo', project: 'demo', images: [{ image, tag: newer(tag) }] }
   const headers = [`Content-Type: application/json`, `Watcher-Deploy-Token: ${token}`]
-  return `curl -s ${headers.map((header) => `-H '${header}'`).join(' ')} -d '${JSON.stringify(task)}' '${address}/api/v1/tasks'`
+  const curl = 'curl -sS --fail-with-body'
+  const tasks = `${address}/api/v1/tasks`
+  const submit = `${curl} ${headers.map((header) => `-H '${header}'`).join(' ')} -d '${JSON.stringify(task)}' '${tasks}'`
+  // `wait` stays below the 60 s at which many proxies cut.
+  const wait = `${curl} -w '\\n' "${tasks}/$(printf %s "$task" | cut -d'"' -f4)?wait=50"`
+  return `task=$(${submit}) && ${wait} || printf '%s\\n' "$task"`
 }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dataDirectoryOf } from '../launcher/environment.mjs'
+import { dataDirectoryOf, settingsAgainstDemo } from '../launcher/environment.mjs'
 import { freePort } from '../server/storage/embedded-postgres.mjs'
 
 const run = promisify(execFile)
@@ -81,7 +81,7 @@ function launch(folder: string, settings: Record<string, string>) {
   return launcher
 }
 
-const curlLines = (output: string) => output.split('\n').filter((line) => line.startsWith('curl '))
+const curlLines = (output: string) => output.split('\n').filter((line) => line.includes('curl '))
 
 async function shell(line: string): Promise<unknown> {
   return JSON.parse((await run('/bin/sh', ['-c', line])).stdout)
@@ -107,14 +107,27 @@ describe('two checkouts start their demos at once, as root too and below folders
     ports = [String(await freePort()), String(await freePort())]
     first = launch(copies[0], { PORT: ports[0] })
     // As mounted files, which have a line end.
-    const files = { PORT: ports[1], LOG_LEVEL: 'error', APP_GONE_GRACE: '6s', OVERRIDE_FILE_PREFIX: 'theirs' }
+    const files = {
+      PORT: ports[1],
+      HOST: '0.0.0.0',
+      LOG_LEVEL: 'error',
+      APP_GONE_GRACE: '6s',
+      OVERRIDE_FILE_PREFIX: 'theirs',
+    }
     second = launch(copies[1], await writtenSettings(files))
     await Promise.all([first.waitForOutput('Ctrl+C stops'), second.waitForOutput('Ctrl+C stops')])
   }, startLimitMs + 10_000)
 
   test('each says where it is', () => {
-    expect(first.output()).toContain(`http://localhost:${ports[0]}/tasks`)
+    expect(first.output()).toContain(`http://127.0.0.1:${ports[0]}/tasks`)
     expect(second.output()).toContain(`http://localhost:${ports[1]}/tasks`)
+  })
+
+  test('it listens on 127.0.0.1 alone, unless HOST says otherwise', async () => {
+    const answers = (host: string, port: string) => fetch(`http://${host}:${port}/livez`).then(({ ok }) => ok)
+    expect(await answers('127.0.0.1', ports[0])).toBe(true)
+    await expect(answers('127.0.0.2', ports[0])).rejects.toThrow()
+    expect(await answers('127.0.0.2', ports[1])).toBe(true)
   })
 
   test('the web UI and the API explorer are there', async () => {
@@ -124,19 +137,22 @@ describe('two checkouts start their demos at once, as root too and below folders
     }
   })
 
-  test('the first printed command deploys the first application', { timeout: 90_000 }, async () => {
-    const [submit = '', ...others] = curlLines(first.output())
-    const read = others.find((line) => line.includes('wait=60')) ?? ''
-    const accepted = await shell(submit)
-    expect(accepted).toEqual({ id: expect.any(String), status: 'accepted' })
-    const { id } = accepted as { id: string }
-    expect(await shell(read.replace('<id>', id))).toMatchObject({ id, status: 'deployed' })
+  test('each printed command submits a task and waits for its end, as it stands', { timeout: 120_000 }, async () => {
+    const ends = await Promise.all(curlLines(first.output()).map(shell))
+    expect(ends).toMatchObject([
+      { app: 'shop', status: 'deployed' },
+      { app: 'payments', status: 'failed' },
+      { app: 'no-such-application', status: 'app not found' },
+    ])
   })
 
-  test('every printed command is accepted as it stands', async () => {
-    const submits = curlLines(second.output()).filter((line) => line.includes(' -d '))
-    expect(submits.length).toBeGreaterThanOrEqual(3)
-    for (const line of submits) expect(await shell(line)).toMatchObject({ status: 'accepted' })
+  test('a printed command that is rejected shows why', async () => {
+    const [command = ''] = curlLines(second.output())
+    const { stdout } = await run('/bin/sh', [
+      '-c',
+      command.replace('Watcher-Deploy-Token: ', 'Watcher-Deploy-Token: not-'),
+    ])
+    expect(JSON.parse(stdout)).toMatchObject({ error: expect.stringContaining('the deploy token does not match') })
   })
 
   test('half of the settings of a real installation: no demo starts', async () => {
@@ -162,7 +178,7 @@ describe('two checkouts start their demos at once, as root too and below folders
   test('SIGTERM ends every part', { timeout: 60_000 }, async () => {
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
-    await expect(fetch(`http://localhost:${ports[0]}/livez`)).rejects.toThrow()
+    await expect(fetch(`http://127.0.0.1:${ports[0]}/livez`)).rejects.toThrow()
     const data = /the database is kept in (\S+)/.exec(first.output())?.[1] ?? path.join(copies[0], 'data', 'postgresql')
     expect(existsSync(path.join(data, 'cluster', 'PG_VERSION'))).toBe(true)
     expect(existsSync(path.join(data, 'cluster', 'postmaster.pid'))).toBe(false)
@@ -183,6 +199,29 @@ describe('what is missing is said in one line, with exit code 78', () => {
     expect(launcher.output().trim().split('\n')).toHaveLength(1)
   })
 
+  test.for<[Record<string, string>, string]>([
+    [{ DATABASE_URL: 'postgres://db.invalid/watcher' }, 'DATABASE_URL'],
+    [{ DB_DSN: 'host=db.invalid' }, 'DB_DSN'],
+    [{ DB_HOST: 'db.invalid', DB_NAME: 'watcher' }, 'DB_HOST, DB_NAME'],
+    [{ DATABASE_URL: '' }, 'DATABASE_URL'],
+    [{ SSH_KEY_PATH: '/keys/id_ed25519' }, 'SSH_KEY_PATH'],
+    [{ GIT_CREDENTIALS_FILE: '/keys/git' }, 'GIT_CREDENTIALS'],
+    [{ IDP_ENABLED: 'true', IDP_ISSUER_URL: 'https://id.invalid' }, 'IDP_ISSUER_URL, IDP_ENABLED'],
+    [{ OIDC_ENABLED: '1' }, 'OIDC_ENABLED'],
+  ])('%j without ARGO_URL and ARGO_TOKEN, which would start a demo', async ([settings, names]) => {
+    const launcher = launch(checkout, settings)
+    expect(await launcher.ended).toBe(78)
+    expect(launcher.output()).toBe(
+      `deployment-watcher: ARGO_URL and ARGO_TOKEN: required with ${names}; without any of these the demo starts\n`,
+    )
+  })
+  test('what Kubernetes sets for a Service named db, and a provider that is off, do not keep the demo from starting', () => {
+    expect(
+      settingsAgainstDemo({ DB_PORT: 'tcp://10.0.0.7:5432', DB_SERVICE_HOST: '10.0.0.7', IDP_ENABLED: 'false' }),
+    ).toEqual([])
+    expect(settingsAgainstDemo({ DB_PORT: '5432' })).toEqual(['DB_PORT'])
+  })
+
   test('a folder that is named by a file', async () => {
     const settings = await writtenSettings({ DATA_DIR: path.join(root, 'theirs') })
     expect(dataDirectoryOf(settings)).toBe(path.join(root, 'theirs'))
@@ -197,7 +236,7 @@ describe('what is missing is said in one line, with exit code 78', () => {
     const launcher = launch(checkout, { PORT: port })
     expect(await launcher.ended).toBe(78)
     expect(launcher.output()).toBe(
-      `deployment-watcher: port ${port} on 0.0.0.0 is taken by another program: set PORT to a free one\n`,
+      `deployment-watcher: port ${port} on 127.0.0.1 is taken by another program: set PORT to a free one\n`,
     )
     await new Promise((resolve) => other.close(resolve))
   })

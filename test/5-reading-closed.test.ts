@@ -33,6 +33,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const read = (path: string, headers: Record<string, string> = {}) => world.service.request(path, { headers })
 const closed = () => [
   '/api/v1/tasks',
+  '/api/v1/tasks/',
   `/api/v1/tasks/${ids.shop}`,
   `/api/v1/tasks/${ids.shop}/events`,
   '/api/v1/tasks/00000000-0000-0000-0000-000000000000',
@@ -60,10 +61,16 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     for (const path of closed()) expect((await world.service.request(path, { method: 'HEAD' })).status, path).toBe(401)
   })
 
-  test.for(['/api/v1/deploy-lock', '/api/v1/config', '/api/v1/session', '/healthz', '/livez', '/readyz', '/metrics'])(
-    'leaves %s open',
-    async (path) => expect(await read(path)).toMatchObject({ status: 200 }),
-  )
+  test.for([
+    '/api/v1/deploy-lock',
+    '/api/v1/config',
+    '/api/v1/session',
+    '/api/v1/openapi.json',
+    '/healthz',
+    '/livez',
+    '/readyz',
+    '/metrics',
+  ])('leaves %s open', async (path) => expect(await read(path)).toMatchObject({ status: 200 }))
 
   test('any good credential opens it: deploy token, JWT, access token, session', async () => {
     const accessToken = await world.idp.issueOpaqueToken('ada')

@@ -41,14 +41,12 @@ const deepNest = `{"x":${'['.repeat(2_000)}${']'.repeat(2_000)},`
 
 function bodyFaults({ body: schema = {}, isBodyRequired }: Operation, body: unknown): Fault[] {
   const text = JSON.stringify(body)
-  const [firstKey = 'a'] = Object.keys(Object(body))
   const raw: [string, string | Buffer][] = [
     ['cut', text.slice(0, -1)],
     ['followed by text', `${text} x`],
     ['twice', text + text],
     ['with a byte order mark', `\ufeff${text}`],
     ['in single quotes', text.replaceAll('"', "'")],
-    ['with a key twice', `{${JSON.stringify(firstKey)}:1,${text.slice(1)}`],
     ['with a comma too many', `${text.slice(0, -1)},}`],
     ['NaN', '{"app":NaN}'],
     ['nested deep', deepNest + text.slice(1)],

@@ -61,8 +61,9 @@ export const createFindSubmitted =
     key: string,
     readerDigestFor: ReaderDigestFor,
   ): Promise<string | undefined> => {
-    const known = await tasks.findKey(key)
-    return known && submittedAgain(tasks, known, keyUseOf(key, submission, caller), readerDigestFor)
+    const use = keyUseOf(key, submission, caller)
+    const known = await tasks.findKey(use.keyDigest)
+    return known && submittedAgain(tasks, known, use, readerDigestFor)
   }
 export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 

@@ -66,8 +66,7 @@ export type Schema = {
     lines: string[]
   }
   idempotency_keys: {
-    key: string
-    caller_kind: string
+    key_digest: Buffer
     body_digest: Buffer
     task_id: string
     created: Generated<Date>

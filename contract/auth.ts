@@ -58,7 +58,7 @@ export const DeployTokenRequest = z
       .min(1, 'must name at least one application; leave it out for all')
       .max(100, 'must name at most 100 applications')
       .optional()
-      .describe('Applications it is good for: names or globs with * and ?; absent: all'),
+      .describe('Applications it is good for: names or globs with * and ?, which do not match /; absent: all'),
     description: line(255),
     expires: futureSeconds,
   })

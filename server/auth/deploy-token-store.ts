@@ -4,13 +4,14 @@ import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../c
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
+import { withCanonicalNames } from './judge-application.ts'
 import { type CredentialJudgement, rejected, scopedTokenPrefix } from './judge-credentials.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
 const mostListed = 1_000
 
 /** All SQL of scoped deploy tokens. Only the digest of a token is stored. */
-export function createDeployTokenStore({ query }: Database) {
+export function createDeployTokenStore({ query }: Database, controlPlaneNamespace: string) {
   return {
     /** @returns the token, shown this once; `past` where it would have expired already */
     issue: ({ apps, description, expires }: DeployTokenRequest, actor: Actor): Promise<IssuedDeployToken | 'past'> =>
@@ -85,8 +86,9 @@ export function createDeployTokenStore({ query }: Database) {
       if (row.revoked) return rejected(`the deploy token was revoked at ${row.revoked.toISOString()}`)
       if (row.is_over) return rejected(`the deploy token expired at ${row.expires.toISOString()}`)
       if (row.is_stale) await touch(row.id)
-      const { id, description, apps } = row
-      return { kind: 'caller', caller: { kind: 'scoped_token', id, description, apps: apps ?? undefined } }
+      const { id, description } = row
+      const apps = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : undefined
+      return { kind: 'caller', caller: { kind: 'scoped_token', id, description, apps } }
     },
   }
 

@@ -41,7 +41,7 @@ type Dependencies = {
 
 /** Everything that says who calls and what he may do, put together. */
 export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, onTrouble }: Dependencies) {
-  const deployTokens = createDeployTokenStore(database)
+  const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
   const judges: CredentialJudges = {
     scopedToken: deployTokens.judge,

@@ -185,6 +185,7 @@ function identityProviderOf(values: Values, environment: Environment): IdentityP
     scopes: values.IDP_SCOPES,
     audiences: [clientId, ...values.IDP_AUDIENCE],
     requireReadAuth: values.IDP_REQUIRE_READ_AUTH,
+    allowHttpIssuer: values.IDP_ALLOW_HTTP_ISSUER,
   }
 }
 

@@ -25,9 +25,14 @@ beforeEach(() => {
     scopes: 'openid profile',
     audiences: [clientId],
     requireReadAuth: false,
+    allowHttpIssuer: false,
   }
   const provider = createIdentityProvider(settings, nowMs)
-  const keys = createProviderKeys({ keysUrl: async () => String((await provider.metadata()).jwks_uri), nowMs })
+  const keys = createProviderKeys({
+    keysUrl: async () => String((await provider.metadata()).jwks_uri),
+    isHttpAllowed: true,
+    nowMs,
+  })
   const none = async () => undefined
   judges = createUserJudges({
     settings,

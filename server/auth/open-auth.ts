@@ -5,6 +5,7 @@ import type { Database } from '../storage/database.ts'
 import { actorOf } from './actor-of.ts'
 import { NotPrivilegedError } from './auth-errors.ts'
 import type { AuthSettings } from './auth-settings.ts'
+import { isOnThisMachine } from './browser-address.ts'
 import { createBrowserCookies, sessionIn } from './browser-cookies.ts'
 import type { Caller } from './caller.ts'
 import { createCheckSession } from './check-session.ts'
@@ -174,7 +175,8 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       if (url === undefined) throw new Error('the identity provider names no keys')
       return url
     }
-    const keys = createProviderKeys({ keysUrl, nowMs: steadyMs })
+    const isHttpAllowed = provided.allowHttpIssuer || isOnThisMachine(provided.issuerUrl)
+    const keys = createProviderKeys({ keysUrl, isHttpAllowed, nowMs: steadyMs })
     const checkSession = createCheckSession({ sessions, provider })
     return {
       provider,

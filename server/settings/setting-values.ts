@@ -132,15 +132,12 @@ export const httpOrigin = httpAddress.refine(
   'must be an address without a path',
 )
 
-/**
- * The address of an identity provider, exactly as its tokens name it: a slash at its end counts. Plain http is for a
- * provider on this machine.
- */
+/** The address of an identity provider, exactly as its tokens name it: a slash at its end counts. */
 export const issuerAddress = text.refine((value) => {
   const address = URL.parse(value)
   if (address?.search !== '' || address.hash !== '' || address.username !== '') return false
-  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address))
-}, 'must be an https:// address without user, query and fragment; http:// only on a loopback address')
+  return /^https?:$/.test(address.protocol)
+}, 'must be an https:// address without user, query and fragment')
 
 /** Whether an address names this machine. */
 export const isLoopback = ({ hostname }: URL) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)

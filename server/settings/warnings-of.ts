@@ -33,6 +33,9 @@ export function warningsOf(values: Values, texts: Texts): string[] {
       'IDP_ENABLED: an access token that is no JWT is judged by the provider alone, which may have issued it to another client',
     )
   }
+  const issuer = URL.parse(values.IDP_ENABLED ? (values.IDP_ISSUER_URL ?? '') : '')
+  if (issuer?.protocol === 'http:' && !isLoopback(issuer))
+    warnings.push('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network unprotected')
   if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
   return warnings
 }

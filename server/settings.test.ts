@@ -363,6 +363,12 @@ describe('a warning, and no refusal', () => {
       expect.stringContaining('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network'),
     )
   })
+  test('about open metrics where reading is closed', () => {
+    const change = { ...provider, IDP_REQUIRE_READ_AUTH: 'true' }
+    const warning = expect.stringContaining('IDP_REQUIRE_READ_AUTH: /metrics on PORT names applications')
+    expect(readSettings({ ...least, ...change }).warnings).toContainEqual(warning)
+    expect(readSettings({ ...least, ...change, METRICS_PORT: '9090' }).warnings).not.toContainEqual(warning)
+  })
   test('http on the own machine needs none', () =>
     expect(readSettings({ ...least, ARGO_URL: 'http://127.0.0.1:4711' }).warnings).toEqual([]))
 })

@@ -78,6 +78,14 @@ describe('signing in with a browser', () => {
     expect(Math.abs(Number(session.user?.expires) - nowSeconds() - 8 * 3600)).toBeLessThan(60)
   })
 
+  test('fails for a user with a group that cannot be stored', async () => {
+    idp.users.set('eve', { groups: ['platform', 'plat\0form'] })
+    const browser = createHttpBrowser()
+    const { pathname, searchParams } = await browser.signIn(service.url, 'eve')
+    expect([pathname, searchParams.get('reason')]).toEqual(['/sign-in-error', 'refused'])
+    expect((await sessionOf(browser)).user).toBeNull()
+  })
+
   test('gives the browser one cookie that scripts cannot read, and no token', async () => {
     const browser = createHttpBrowser()
     const begun = await browser.request(`${service.url}/auth/login`)
@@ -226,6 +234,7 @@ describe('API callers with an access token', () => {
     ['without a user', () => idp.mintJwt({ iss: idp.issuer, aud: clientId, exp: nowSeconds() + 60 }), 'sub'],
     ['from the future', () => idp.mintJwt({ ...claimsOf('ada'), iat: nowSeconds() + 3600 }), 'iat'],
     ['not valid yet', () => idp.mintJwt({ ...claimsOf('ada'), nbf: nowSeconds() + 3600 }), 'nbf'],
+    ['whose sub holds NUL', () => idp.issueJwt(claimsOf('ad\0a')), 'sub holds NUL or a lone surrogate'],
     ['that is an ID token', () => idp.mintJwt({ ...claimsOf('ada'), at_hash: 'x' }), 'ID token'],
     ['that is an ID token by its nonce', () => idp.mintJwt({ ...claimsOf('ada'), nonce: 'x' }), 'ID token'],
     ['of a foreign key', async () => idp.mintJwt(claimsOf('ada'), {}, await makeKey('first')), 'not a valid JWT'],

@@ -3,7 +3,7 @@ import { IdentityProviderUnavailableError } from './auth-errors.ts'
 import type { User } from './caller.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import { isProviderOutage } from './is-provider-outage.ts'
-import { userOfClaims } from './user-of-claims.ts'
+import { InvalidUserError, userOfClaims } from './user-of-claims.ts'
 
 /** What the provider gave for a user; kept on the server, never in a browser. */
 export type ProviderTokens = {
@@ -88,7 +88,8 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
     try {
       return { kind: 'good', ...(await call(provider)) }
     } catch (cause) {
-      if (isProviderOutage(cause)) throw new IdentityProviderUnavailableError({ cause })
+      if (!(cause instanceof InvalidUserError) && isProviderOutage(cause))
+        throw new IdentityProviderUnavailableError({ cause })
       return { kind: 'refused', cause }
     }
   }

@@ -9,12 +9,17 @@ import { type CredentialJudgement, rejected, scopedTokenPrefix } from './judge-c
 import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
 const mostListed = 1_000
+/** A year, also a leap year. */
+const maxLifetimeMs = 366 * 24 * 60 * 60 * 1000
 
 /** All SQL of scoped deploy tokens. Only the digest of a token is stored. */
 export function createDeployTokenStore({ query }: Database, controlPlaneNamespace: string) {
   return {
-    /** @returns the token, shown this once; `past` where it would have expired already */
-    issue: ({ apps, description, expires }: DeployTokenRequest, actor: Actor): Promise<IssuedDeployToken | 'past'> =>
+    /** @returns the token, shown this once; `past` where it would have expired already, `too_late` where after a year */
+    issue: (
+      { apps, description, expires }: DeployTokenRequest,
+      actor: Actor,
+    ): Promise<IssuedDeployToken | 'past' | 'too_late'> =>
       query.transaction().execute(async (transaction) => {
         const token = `${scopedTokenPrefix}${makeOpaqueId()}`
         const row = await transaction
@@ -29,9 +34,10 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
           })
           .returningAll()
           .executeTakeFirstOrThrow()
-        if (row.expires <= row.created) {
+        const lifetimeMs = row.expires.getTime() - row.created.getTime()
+        if (lifetimeMs <= 0 || lifetimeMs > maxLifetimeMs) {
           await transaction.deleteFrom('deploy_tokens').where('id', '=', row.id).execute()
-          return 'past'
+          return lifetimeMs <= 0 ? 'past' : 'too_late'
         }
         const detail = `${description}, for ${apps?.join(', ') ?? 'all applications'}`
         await recordAction(transaction, { action: 'token_issued', actor, subject: row.id, detail })

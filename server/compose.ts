@@ -105,7 +105,8 @@ async function listenForMetrics(
   metrics: Metrics,
   opened: AsyncDisposableStack,
 ): Promise<void> {
-  const server = createHttpServer({ ...httpSettings(settings), webFolder: undefined })
+  // Without the public address, which is that of the pages.
+  const server = createHttpServer({ ...httpSettings(settings), publicUrl: undefined, webFolder: undefined })
   opened.defer(() => server.close())
   server.register(metricsRoutes(metrics))
   await server.listen({ host: settings.http.host, port })

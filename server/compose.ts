@@ -39,7 +39,9 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const keyMistake = await access.checkSshKey()
   if (keyMistake !== undefined) throw new SettingsError([keyMistake])
 
-  await migrate(settings.database)
+  await migrate(settings.database, {
+    onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
+  })
   const foundation = openFoundation(settings, opened, log)
   const watching = composeWatching(foundation, access)
   const stopping = new AbortController()

@@ -121,11 +121,17 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
         return { user: userOfClaims(claims.sub, info, claims), tokens }
       }),
 
-    /** Whose token this is, by the provider's word: the user's who is `known`, whose claims count where it has none of its own. */
-    userOf: (accessToken: string, known?: KnownUser): Promise<Answer<{ readonly user: User }>> =>
+    /**
+     * Whose token this is, by the provider's word: the user's who is `known`, whose claims count where it has none of its own;
+     * `namesGroups`: it has groups of its own.
+     */
+    userOf: (
+      accessToken: string,
+      known?: KnownUser,
+    ): Promise<Answer<{ readonly user: User; readonly namesGroups: boolean }>> =>
       ask(async (provider) => {
         const info = await client.fetchUserInfo(provider, accessToken, known?.subject ?? client.skipSubjectCheck)
-        return { user: userOfClaims(info.sub, info, known?.claims ?? {}) }
+        return { user: userOfClaims(info.sub, info, known?.claims ?? {}), namesGroups: info.groups !== undefined }
       }),
 
     /** Gives new tokens for a refresh token; a provider may give only some of them anew. */

@@ -177,7 +177,11 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     }
     const isHttpAllowed = provided.allowHttpIssuer || isOnThisMachine(provided.issuerUrl)
     const keys = createProviderKeys({ keysUrl, isHttpAllowed, nowMs: steadyMs })
-    const checkSession = createCheckSession({ sessions, provider })
+    const checkSession = createCheckSession({
+      sessions,
+      provider,
+      areGroupsNeeded: provided.privilegedGroups.length > 0,
+    })
     return {
       provider,
       sessions,

@@ -115,6 +115,7 @@ export type Schema = {
     subject: string
     name: string
     groups: string[]
+    has_stale_groups: Generated<boolean>
     tokens: Buffer
     created: Generated<Date>
     last_used: Generated<Date>

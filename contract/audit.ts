@@ -11,8 +11,8 @@ const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
-/** The kinds of credential somebody can act with. */
-const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session'] as const
+/** The kinds of credential that callers act with; `command`: an operator at the service's own command line. */
+const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session', 'command'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
 export const AuditEntry = z
@@ -20,7 +20,9 @@ export const AuditEntry = z
     id: wholeNumber,
     at: epochSeconds,
     action: growingEnum(auditActions).describe('What was done; more may come'),
-    actor_kind: growingEnum(actorKinds).describe('The kind of credential; more may come'),
+    actor_kind: growingEnum(actorKinds).describe(
+      'The kind of credential, or `command` for the command line of the service; more may come',
+    ),
     actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),
     actor_name: z.string().nullable().describe('As the credential names them'),
     subject: z.string().nullable().describe('Id of the task or the token'),

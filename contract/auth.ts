@@ -58,13 +58,13 @@ export const DeployTokenRequest = z
       .min(1, 'must name at least one application; leave it out for all')
       .max(100, 'must name at most 100 applications')
       .optional()
-      .describe('Applications it is good for: names or globs with * and ?; absent: all'),
+      .describe('Applications it is good for: names or globs with * and ?, which do not match /; absent: all'),
     description: line(255),
-    expires: futureSeconds,
+    expires: futureSeconds.describe('Unix seconds, in the future, at most a year ahead'),
   })
   .meta({
     id: 'DeployTokenRequest',
-    examples: [{ apps: ['shop', 'shop-*'], description: 'pipeline of team shop', expires: 1_830_000_000 }],
+    examples: [{ apps: ['shop', 'shop-*'], description: 'pipeline of team shop', expires: 1_826_000_000 }],
   })
 export type DeployTokenRequest = z.infer<typeof DeployTokenRequest>
 
@@ -74,7 +74,7 @@ const issuedToken = {
   description: 'pipeline of team shop',
   created: 1_795_420_800.25,
   created_by: 'ada',
-  expires: 1_830_000_000,
+  expires: 1_826_000_000,
   last_used: null,
   revoked: null,
 }

@@ -81,7 +81,10 @@ export const SubmissionHeaders = z.looseObject({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be one value of 1 to 255 visible ASCII characters without blanks')
     .optional()
-    .describe('The same key with the same body gives the same task again, for 24 hours; with another body 409'),
+    .describe(
+      'The same key with the same body gives the same task again, for 24 hours; with another body 409. ' +
+        'A key belongs to the credential and the application',
+    ),
 })
 
 export const TaskAcceptance = z

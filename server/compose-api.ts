@@ -10,7 +10,7 @@ import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
-import { createCheckSubmission, createFindSubmitted, createSubmitTask } from './deployments/submit-task.ts'
+import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { addExplorer } from './explorer/explorer.ts'
@@ -25,6 +25,7 @@ import { addRequestLimits } from './http/request-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
+import { canonicalName } from './rollout/application-reference.ts'
 import { systemClock } from './rollout/system-clock.ts'
 import type { Settings } from './settings.ts'
 import { shareReads } from './storage/share-reads.ts'
@@ -76,7 +77,8 @@ export async function composeApi(
     taskRoutes({
       ...taskActions(foundation, watching, lock.closedTimes),
       submissionsPerMinute: settings.http.submissionsPerMinute,
-      checkSubmission: createCheckSubmission(settings.submission),
+      normalizeSubmission: createNormalizeSubmission(settings.submission),
+      canonicalName: (app) => canonicalName(app, settings.submission.controlPlaneNamespace),
       findSubmitted: createFindSubmitted(tasks),
       tasks,
       requireTask,

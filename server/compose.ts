@@ -39,7 +39,9 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const keyMistake = await access.checkSshKey()
   if (keyMistake !== undefined) throw new SettingsError([keyMistake])
 
-  await migrate(settings.database)
+  await migrate(settings.database, {
+    onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
+  })
   const foundation = openFoundation(settings, opened, log)
   const watching = composeWatching(foundation, access)
   const stopping = new AbortController()
@@ -105,7 +107,8 @@ async function listenForMetrics(
   metrics: Metrics,
   opened: AsyncDisposableStack,
 ): Promise<void> {
-  const server = createHttpServer({ ...httpSettings(settings), webFolder: undefined })
+  // Without the public address, which is that of the pages.
+  const server = createHttpServer({ ...httpSettings(settings), publicUrl: undefined, webFolder: undefined })
   opened.defer(() => server.close())
   server.register(metricsRoutes(metrics))
   await server.listen({ host: settings.http.host, port })

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { compose } from './compose.ts'
 import { createRedactor } from './http/redactor.ts'
 import { readSettings, SettingsError } from './settings.ts'
+import { SchemaTooNewError } from './storage/migrate.ts'
 import { surviveStrayErrors } from './stray-errors.ts'
 import { surroundingsFault } from './surroundings-fault.ts'
 
@@ -15,7 +16,7 @@ let secrets: () => readonly string[] = () => []
 const redact = createRedactor(() => secrets())
 
 function exitFor(error: unknown): never {
-  if (error instanceof SettingsError) {
+  if (error instanceof SettingsError || error instanceof SchemaTooNewError) {
     console.error(`deployment-watcher: ${error.message}`)
     process.exit(configurationError)
   }

@@ -161,7 +161,11 @@ describe('a value of the wrong form is refused with the form', () => {
     ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
     ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
     ['STATE_TYPE', 'in-memory', 'remove it and set DATABASE_URL'],
-    ['IDP_ISSUER_URL', 'http://id.example.com', 'http:// only on a loopback address'],
+    [
+      'IDP_ISSUER_URL',
+      'http://id.example.com',
+      'http:// is allowed on a loopback address only, or with IDP_ALLOW_HTTP',
+    ],
     ['IDP_ISSUER_URL', 'https://me@id.example.com', 'without user'],
     ['IDP_SCOPES', 'profile email', 'must list openid'],
     ['IDP_CLIENT_SECRET', ' ', 'must not be blank'],
@@ -222,6 +226,14 @@ describe('what is understood', () => {
       scopes: 'openid profile email',
       audiences: ['watcher', 'account'],
       requireReadAuth: true,
+      allowHttpIssuer: false,
+    })
+  })
+  test('an identity provider inside a cluster, over http', () => {
+    const given = { IDP_ENABLED: 'true', IDP_ISSUER_URL: 'http://dex.auth.svc:5556', IDP_CLIENT_ID: 'w' }
+    expect(settingsWith({ ...given, IDP_ALLOW_HTTP_ISSUER: 'true' }).identityProvider).toMatchObject({
+      issuerUrl: 'http://dex.auth.svc:5556',
+      allowHttpIssuer: true,
     })
   })
   test('credentials of Git hosts', () =>
@@ -353,6 +365,19 @@ describe('a warning, and no refusal', () => {
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(warning)
     expect(warnings[0]).not.toContain('changeme')
+  })
+  const provider = { IDP_ENABLED: 'true', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }
+  test('about an issuer without https', () => {
+    const change = { ...provider, IDP_ISSUER_URL: 'http://dex.auth.svc:5556', IDP_ALLOW_HTTP_ISSUER: 'true' }
+    expect(readSettings({ ...least, ...change }).warnings).toContainEqual(
+      expect.stringContaining('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network'),
+    )
+  })
+  test('about open metrics where reading is closed', () => {
+    const change = { ...provider, IDP_REQUIRE_READ_AUTH: 'true' }
+    const warning = expect.stringContaining('IDP_REQUIRE_READ_AUTH: /metrics on PORT names applications')
+    expect(readSettings({ ...least, ...change }).warnings).toContainEqual(warning)
+    expect(readSettings({ ...least, ...change, METRICS_PORT: '9090' }).warnings).not.toContainEqual(warning)
   })
   test('http on the own machine needs none', () =>
     expect(readSettings({ ...secured, ARGO_URL: 'http://127.0.0.1:4711' }).warnings).toEqual([]))

@@ -106,6 +106,7 @@ function settingsOf(values: Values, environment: Environment) {
       defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
       refreshByDefault: values.ARGO_REFRESH_APP,
       appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
+      controlPlaneNamespace: values.ARGO_NAMESPACE,
     } satisfies SubmissionSettings,
     rollout: rolloutOf(values),
     podLogLines: values.POD_LOG_LINES,
@@ -174,6 +175,7 @@ function authOf(values: Values, environment: Environment): AuthSettings {
     jwtIssuer: values.JWT_ISSUER,
     jwtAudience: values.JWT_AUDIENCE,
     enforceAllowedApps: values.JWT_ENFORCE_ALLOWED_APPS,
+    controlPlaneNamespace: values.ARGO_NAMESPACE,
     requireCredential: values.REQUIRE_CREDENTIAL,
   }
 }
@@ -190,6 +192,7 @@ function identityProviderOf(values: Values, environment: Environment): IdentityP
     scopes: values.IDP_SCOPES,
     audiences: [clientId, ...values.IDP_AUDIENCE],
     requireReadAuth: values.IDP_REQUIRE_READ_AUTH,
+    allowHttpIssuer: values.IDP_ALLOW_HTTP_ISSUER,
   }
 }
 

@@ -64,6 +64,22 @@ describe('POST /api/v1/tasks (spec 2.3, 4)', () => {
       })
   })
 
+  test('takes <ARGO_NAMESPACE>/shop and shop for one application', async () => {
+    const settings = { APPS_IN_ANY_NAMESPACE: 'true', ARGO_NAMESPACE: 'gitops' }
+    await using service = await startService({ settings })
+    const key = { 'Idempotency-Key': 'retry-1' }
+    const first = bodyOf(await service.submitTask(aTask({ app: 'gitops/shop' }), key))
+    expect(bodyOf(await service.submitTask(aTask({ app: 'shop' }), key))).toEqual(first)
+    expect(await service.getTask(String(first.id))).toMatchObject({ app: 'shop', status: 'in progress' })
+    const second = bodyOf(await service.submitTask(aTask({ app: 'shop' })))
+    expect(await service.getTask(String(first.id))).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+    await service.submitTask(aTask({ app: 'argocd/shop' }))
+    for (const app of ['shop', 'gitops/shop']) {
+      const { body } = await service.request(`/api/v1/tasks?app=${app}`)
+      expect(body).toMatchObject({ tasks: [{ id: second.id }, { id: first.id }], total: 2 })
+    }
+  })
+
   test('caps the timeout at a day and takes the default for 0 and below', async () => {
     for (const [timeout, expected] of [
       [1e9, 86_400],

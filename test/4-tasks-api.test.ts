@@ -8,12 +8,13 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts'
 import { readEvents } from './support/event-reader.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
 import { mintJwt } from './support/mint-jwt.ts'
-import { aTask, type Service, startService } from './support/service.ts'
+import { type Answer, aTask, type Service, startService } from './support/service.ts'
 import { startStatementLog } from './support/statement-log.ts'
 
 const deployToken = 'deploy-token-of-this-test'
 const withToken = { 'Watcher-Deploy-Token': deployToken }
-const settings = { WATCHER_DEPLOY_TOKEN: deployToken }
+const jwtSecret = 'the-jwt-secret-of-this-test-has-32-bytes'
+const settings = { WATCHER_DEPLOY_TOKEN: deployToken, JWT_SECRET: jwtSecret }
 
 let database: TestDatabase
 let rows: Pool
@@ -63,14 +64,38 @@ describe('Idempotency-Key', () => {
     }
   })
 
-  test('with another body, or another kind of credential, is 409 and accepts nothing', async () => {
+  test('with another body is 409 and accepts nothing', async () => {
     const [app, key] = [anApp(), randomUUID()]
     await replica(0).submitTask(aTask({ app }), keyed(key, withToken))
     const otherBody = await replica(1).submitTask(aTask({ app, author: 'bob' }), keyed(key, withToken))
     expect(otherBody).toMatchObject({ status: 409, body: { error: 'Idempotency-Key: was used with another body' } })
-    const anonymous = await replica(1).submitTask(aTask({ app }), keyed(key))
-    expect(anonymous).toMatchObject({ status: 409, body: { error: expect.stringContaining('kind of credential') } })
     expect(await tasksOf(app)).toBe(1)
+  })
+
+  test('belongs to the kind and subject of the credential and to the application', async () => {
+    const [app, otherApp, key] = [anApp(), anApp(), randomUUID()]
+    const jwtOf = (sub: string) => ({
+      Authorization: mintJwt({ sub, exp: Math.ceil(Date.now() / 1000) + 600 }, jwtSecret),
+    })
+    const uses: [string, Record<string, string>][] = [
+      [app, {}],
+      [app, withToken],
+      [app, jwtOf('team-a')],
+      [app, jwtOf('team-b')],
+      [otherApp, jwtOf('team-b')],
+    ]
+    const submitAll = async (at: number) => {
+      const answers: Answer[] = []
+      for (const [name, headers] of uses) {
+        const task = aTask({ app: name, author: `author-${answers.length}` })
+        answers.push(await replica(at).submitTask(task, keyed(key, headers)))
+      }
+      return answers
+    }
+    const first = await submitAll(0)
+    expect(first.map(({ status }) => status)).toEqual(uses.map(() => 202))
+    expect(new Set(first.map(idOf)).size).toBe(uses.length)
+    expect((await submitAll(1)).map(idOf)).toEqual(first.map(idOf))
   })
 
   test.for([
@@ -307,13 +332,4 @@ describe('limits of a client', () => {
     open.abort()
     behindProxy.abort()
   })
-})
-
-test('a JWT and a deploy token are different kinds of credential for a key', async () => {
-  const secret = 'a secret that only this test knows'
-  await using service = await startService({ databaseUrl: database.url, settings: { ...settings, JWT_SECRET: secret } })
-  const [app, key] = [anApp(), randomUUID()]
-  await service.submitTask(aTask({ app }), keyed(key, withToken))
-  const jwt = await mintJwt({ exp: Math.floor(Date.now() / 1000) + 60 }, secret)
-  expect((await service.submitTask(aTask({ app }), keyed(key, { Authorization: jwt }))).status).toBe(409)
 })

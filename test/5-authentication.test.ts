@@ -78,6 +78,14 @@ describe('signing in with a browser', () => {
     expect(Math.abs(Number(session.user?.expires) - nowSeconds() - 8 * 3600)).toBeLessThan(60)
   })
 
+  test('fails for a user with a group that cannot be stored', async () => {
+    idp.users.set('eve', { groups: ['platform', 'plat\0form'] })
+    const browser = createHttpBrowser()
+    const { pathname, searchParams } = await browser.signIn(service.url, 'eve')
+    expect([pathname, searchParams.get('reason')]).toEqual(['/sign-in-error', 'refused'])
+    expect((await sessionOf(browser)).user).toBeNull()
+  })
+
   test('gives the browser one cookie that scripts cannot read, and no token', async () => {
     const browser = createHttpBrowser()
     const begun = await browser.request(`${service.url}/auth/login`)
@@ -226,6 +234,7 @@ describe('API callers with an access token', () => {
     ['without a user', () => idp.mintJwt({ iss: idp.issuer, aud: clientId, exp: nowSeconds() + 60 }), 'sub'],
     ['from the future', () => idp.mintJwt({ ...claimsOf('ada'), iat: nowSeconds() + 3600 }), 'iat'],
     ['not valid yet', () => idp.mintJwt({ ...claimsOf('ada'), nbf: nowSeconds() + 3600 }), 'nbf'],
+    ['whose sub holds NUL', () => idp.issueJwt(claimsOf('ad\0a')), 'sub holds NUL or a lone surrogate'],
     ['that is an ID token', () => idp.mintJwt({ ...claimsOf('ada'), at_hash: 'x' }), 'ID token'],
     ['that is an ID token by its nonce', () => idp.mintJwt({ ...claimsOf('ada'), nonce: 'x' }), 'ID token'],
     ['of a foreign key', async () => idp.mintJwt(claimsOf('ada'), {}, await makeKey('first')), 'not a valid JWT'],
@@ -339,6 +348,42 @@ describe('a user whom the provider does not vouch for any more', () => {
     await letPass(61)
     expect((await browser.change(service.url, '/api/v1/deploy-lock', 'POST')).status).toBe(403)
     expect(await sessionOf(browser)).toMatchObject({ privileged: false, user: { name: 'ada.l', groups: [] } })
+  })
+
+  test('who has groups in the ID token only keeps them by a new one, and loses them with it', async () => {
+    const eve = { groups: ['platform'], preferred_username: 'eve', hasGroupsInIdToken: true }
+    idp.users.set('eve', eve)
+    const browser = await signedIn('eve')
+    const unlock = async () => (await browser.change(service.url, '/api/v1/deploy-lock', 'DELETE')).status
+    const renewals = () => idp.calls.filter((call) => call === 'POST /token').length
+    const before = renewals()
+    expect([await unlock(), renewals() - before]).toEqual([200, 0]) // as young as the sign-in
+    await letPass(61)
+    expect([await unlock(), await unlock(), renewals() - before]).toEqual([200, 200, 1])
+    idp.users.set('eve', { ...eve, groups: ['developers'] })
+    expect(await unlock()).toBe(200)
+    await letPass(61)
+    expect(await unlock()).toBe(403)
+    expect(await sessionOf(browser)).toMatchObject({ privileged: false, user: { name: 'eve', groups: ['developers'] } })
+    idp.users.set('eve', eve)
+    await letPass(61)
+    expect(await unlock()).toBe(200)
+  })
+
+  test('who has groups in an ID token that cannot be renewed is no member after a minute, and is told how to be', async () => {
+    idp.users.set('eve', { groups: ['platform'], hasGroupsInIdToken: true, hasNoRefreshToken: true })
+    const browser = await signedIn('eve')
+    const unlock = async () => {
+      const answer = await browser.change(service.url, '/api/v1/deploy-lock', 'DELETE')
+      return [answer.status, ((await answer.json()) as { error?: string }).error]
+    }
+    expect((await unlock())[0]).toBe(200)
+    await letPass(61)
+    const refused = [403, expect.stringContaining('sign in again, or add offline_access to IDP_SCOPES')]
+    expect([await unlock(), await unlock()]).toEqual([refused, refused])
+    expect(await sessionOf(browser)).toMatchObject({ privileged: false, user: { groups: ['platform'] } })
+    await browser.signIn(service.url, 'eve')
+    expect((await unlock())[0]).toBe(200)
   })
 
   test('is asked for with a new access token when the old one has expired', async () => {

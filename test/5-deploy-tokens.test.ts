@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DeployTokens, IssuedDeployToken } from '../contract/auth.ts'
+import { serviceUrlOf } from './support/database.ts'
 import type { HttpBrowser } from './support/http-browser.ts'
 import { aTask } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'
@@ -118,9 +120,60 @@ describe('a deploy token for some applications', () => {
   })
 })
 
+test('a deploy token may live for a year', async () => {
+  const { token } = await issue({ expires: inTenMinutes() + 365 * 86_400 })
+  expect(await submit(token)).toMatchObject({ status: 202 })
+})
+
+describe('npm run deploy-tokens', () => {
+  const run = (...args: string[]) =>
+    spawnSync('npm', ['run', '--silent', 'deploy-tokens', '--', ...args], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        DATABASE_URL: serviceUrlOf(world.service.databaseUrl),
+        ARGO_URL: 'https://argocd.example',
+        ARGO_TOKEN: 'token',
+      },
+    })
+
+  test('lists and revokes tokens where there is no identity provider', async () => {
+    const { id, token } = await issue({ apps: ['shop', 'team-*'] })
+    const listing = run('list')
+    expect([listing.status, listing.stderr]).toEqual([0, ''])
+    const line = listing.stdout.split('\n').find((one) => one.startsWith(id))
+    expect(line?.split('\t').slice(1, 2)).toEqual(['valid'])
+    expect(line).toContain('shop, team-*\tpipeline of shop\tada')
+    expect(listing.stdout).not.toContain(token)
+    expect(run('revoke', id)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^revoked .*pipeline of shop/) })
+    expect(await submit(token)).toMatchObject(refusal(/was revoked at 20/))
+    expect(run('list').stdout).toContain(`${id}\trevoked`)
+    const { rows } = await world.database.query(
+      "SELECT actor_kind FROM watcher.audit WHERE action = 'token_revoked' AND subject = $1",
+      [id],
+    )
+    expect(rows).toEqual([{ actor_kind: 'command' }])
+  })
+
+  test.for<[string, string[], number, string]>([
+    ['an unknown id', ['revoke', '00000000-0000-0000-0000-000000000000'], 1, 'deploy token not found'],
+    ['something that is no id', ['revoke', 'shop'], 1, 'deploy token not found'],
+    ['nothing', [], 2, 'usage: npm run deploy-tokens -- list'],
+    ['revoke without an id', ['revoke'], 2, 'usage: npm run deploy-tokens -- list'],
+  ])('%s changes nothing', ([, args, status, error]) =>
+    expect(run(...args)).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(error) }),
+  )
+})
+
 describe('issuing', () => {
   test.for<[string, object, string]>([
     ['an expiry in the past', { expires: 1 }, 'expires: must lie in the future'],
+    [
+      'an expiry after more than a year',
+      { expires: inTenMinutes() + 366 * 86_400 },
+      'expires: must be at most a year ahead',
+    ],
     ['no expiry', { expires: undefined }, 'expires: is required'],
     ['no description', { description: ' ' }, 'description: must not be empty'],
     ['an empty list', { apps: [] }, 'apps: must name at least one application; leave it out for all'],

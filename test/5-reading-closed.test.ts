@@ -156,7 +156,9 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
   })
 
   test('a retry with a newer token may go on reading its task when that token has expired', async () => {
-    const fresh = (sub: string) => ({ Authorization: mintJwt({ exp: nowSeconds() + 2, sub }, jwtSecret) })
+    const fresh = (jti: string) => ({
+      Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline', jti }, jwtSecret),
+    })
     const [first, second] = [fresh('first'), fresh('second')]
     const submit = async (headers: Record<string, string>) =>
       (await world.service.submitTask(aTask({ app: 'retried' }), { ...headers, 'Idempotency-Key': 'retried' }))

@@ -11,5 +11,7 @@ export type AuthSettings = {
   readonly jwtIssuer: string | undefined
   readonly jwtAudience: string | undefined
   readonly enforceAllowedApps: boolean
+  /** ARGO_NAMESPACE: tokens may name its applications with it or without. */
+  readonly controlPlaneNamespace: string
   readonly requireCredential: boolean
 }

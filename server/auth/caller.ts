@@ -3,6 +3,8 @@ export type User = {
   readonly subject: string
   readonly name: string
   readonly groups: readonly string[]
+  /** They stand in an ID token that the provider did not renew when it was asked, so they allow nothing. */
+  readonly hasStaleGroups?: boolean
 }
 
 /** Who makes a request, as far as its credential tells. */

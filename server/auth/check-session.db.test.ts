@@ -10,7 +10,7 @@ import type { IdentityProvider } from './identity-provider.ts'
 import { createSessionStore } from './session-store.ts'
 
 const { testDatabase, database } = await openFileDatabase({ maxConnections: 8 })
-const user = { subject: 'ada', name: 'ada', groups: ['platform'] }
+const user = { subject: 'ada', name: 'ada', groups: ['platform'], hasStaleGroups: false }
 
 type Provider = Pick<IdentityProvider, 'userOf' | 'refresh'>
 
@@ -20,7 +20,7 @@ function strictProvider() {
   const provider: Provider = {
     async userOf(token) {
       await delay(50)
-      return token === accessToken ? { kind: 'good', user } : { kind: 'refused', cause: 'expired' }
+      return token === accessToken ? { kind: 'good', user, namesGroups: true } : { kind: 'refused', cause: 'expired' }
     },
     async refresh(token) {
       await delay(50)
@@ -46,7 +46,7 @@ async function aStaleSession() {
 test('two replicas that ask about one user at the same moment use the refresh token once, and he stays signed in', async () => {
   const { sessions, session } = await aStaleSession()
   const { provider, refreshes } = strictProvider()
-  const replicas = [1, 2].map(() => createCheckSession({ sessions, provider }))
+  const replicas = [1, 2].map(() => createCheckSession({ sessions, provider, areGroupsNeeded: true }))
   expect(await Promise.all(replicas.map((check) => check(session)))).toEqual([user, user])
   expect(refreshes()).toBe(1)
   expect(await sessions.find(session.id)).toMatchObject({ isFresh: true })
@@ -58,7 +58,7 @@ test('ten requests of one user at the same moment cost the database what one doe
   const connectionString = Object.assign(new URL(testDatabase.url), { port: String(log.port) }).href
   await using logged = openDatabase({ ...testDatabase.settings, connection: { connectionString } }, () => undefined)
   const { provider } = strictProvider()
-  const check = createCheckSession({ sessions: createSessionStore(logged), provider })
+  const check = createCheckSession({ sessions: createSessionStore(logged), provider, areGroupsNeeded: true })
   const answers = await Promise.all(Array.from({ length: 10 }, () => check(session)))
   expect(new Set(answers)).toEqual(new Set([user]))
   expect(log.statements).toHaveLength(3) // the turn, the new tokens and the user
@@ -68,7 +68,9 @@ test('ten requests of one user at the same moment cost the database what one doe
 test('where the provider does not vouch, both are told so', async () => {
   const { sessions, session } = await aStaleSession()
   const refused = async () => ({ kind: 'refused', cause: 'gone' }) as const
-  const replicas = [1, 2].map(() => createCheckSession({ sessions, provider: { userOf: refused, refresh: refused } }))
+  const replicas = [1, 2].map(() =>
+    createCheckSession({ sessions, provider: { userOf: refused, refresh: refused }, areGroupsNeeded: true }),
+  )
   expect(await Promise.all(replicas.map((check) => check(session)))).toEqual([undefined, undefined])
   expect(await sessions.find(session.id)).toBeUndefined()
 })
@@ -78,8 +80,8 @@ test('a provider that does not answer keeps nobody from asking again', async () 
   const away = async () => {
     throw new IdentityProviderUnavailableError()
   }
-  const check = createCheckSession({ sessions, provider: { userOf: away, refresh: away } })
+  const check = createCheckSession({ sessions, provider: { userOf: away, refresh: away }, areGroupsNeeded: true })
   await expect(check(session)).rejects.toThrow(IdentityProviderUnavailableError)
   const { provider } = strictProvider()
-  expect(await createCheckSession({ sessions, provider })(session)).toEqual(user)
+  expect(await createCheckSession({ sessions, provider, areGroupsNeeded: true })(session)).toEqual(user)
 })

@@ -8,6 +8,8 @@ import type { Session, SessionStore } from './session-store.ts'
 type Dependencies = {
   readonly sessions: Pick<SessionStore, 'find' | 'takeTurn' | 'endTurn' | 'saveTokens' | 'saveUser' | 'end'>
   readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
+  /** IDP_PRIVILEGED_GROUPS is set, so that groups decide what a user may change. */
+  readonly areGroupsNeeded: boolean
 }
 
 /** The user as the provider knows him now; undefined when it does not vouch for him any more, and the session is over. */
@@ -22,7 +24,7 @@ const patienceMs = 10_000
  * Requests that come together share one question, over all replicas, because some providers take a refresh token once only.
  * @throws {IdentityProviderUnavailableError} where it does not answer
  */
-export function createCheckSession({ sessions, provider }: Dependencies): CheckSession {
+export function createCheckSession({ sessions, provider, areGroupsNeeded }: Dependencies): CheckSession {
   const pending = new Map<string, Promise<User | undefined>>()
 
   return async (session) => {
@@ -44,7 +46,7 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
 
   async function judge(id: string, user: User, tokens: ProviderTokens): Promise<User | undefined> {
     try {
-      const now = (await vouchedFor(tokens, user)) ?? (await withNewTokens(id, user, tokens))
+      const now = await vouchedUser(id, user, tokens)
       await (now ? sessions.saveUser(id, now) : sessions.end(id))
       return now
     } catch (error) {
@@ -53,20 +55,36 @@ export function createCheckSession({ sessions, provider }: Dependencies): CheckS
     }
   }
 
-  /** What only the ID token says stays as it is there; what was once said elsewhere and is left out now does not. */
-  async function vouchedFor({ accessToken, idToken }: ProviderTokens, { subject }: User): Promise<User | undefined> {
-    const claims = idToken === undefined ? {} : decodeJwt(idToken)
-    const answer = await provider.userOf(accessToken, { subject, claims })
-    return answer.kind === 'good' ? answer.user : undefined
+  /** An access token that has expired is renewed, and so is an ID token that groups stand in alone. */
+  async function vouchedUser(id: string, user: User, tokens: ProviderTokens): Promise<User | undefined> {
+    const vouched = await askAbout(tokens, user)
+    if (vouched && !vouched.needsIdToken) return vouched.user
+    const renewed = await renew(id, tokens)
+    if (!renewed) return vouched && { ...vouched.user, hasStaleGroups: true }
+    const again = await askAbout(renewed.tokens, user)
+    return again && { ...again.user, hasStaleGroups: again.needsIdToken && !renewed.isIdTokenNew }
   }
 
-  async function withNewTokens(id: string, user: User, former: ProviderTokens): Promise<User | undefined> {
+  /**
+   * What only the ID token says stays as it is there; what was once said elsewhere and is left out now does not.
+   * `needsIdToken`: groups that matter stand in the ID token alone, so its age decides whether they count.
+   */
+  async function askAbout({ accessToken, idToken }: ProviderTokens, { subject }: User) {
+    const decoded = idToken === undefined ? {} : decodeJwt(idToken)
+    const claims = decoded.sub === subject ? decoded : {}
+    const answer = await provider.userOf(accessToken, { subject, claims })
+    if (answer.kind === 'refused') return undefined
+    return { user: answer.user, needsIdToken: areGroupsNeeded && !answer.namesGroups && claims.groups !== undefined }
+  }
+
+  /** Undefined where the provider gives no new tokens. */
+  async function renew(id: string, former: ProviderTokens) {
     if (former.refreshToken === undefined) return undefined
     const answer = await provider.refresh(former.refreshToken)
     if (answer.kind === 'refused') return undefined
     const { accessToken, refreshToken = former.refreshToken, idToken = former.idToken } = answer.tokens
     const tokens = { accessToken, refreshToken, idToken }
     await sessions.saveTokens(id, tokens)
-    return vouchedFor(tokens, user)
+    return { tokens, isIdTokenNew: answer.tokens.idToken !== undefined }
   }
 }

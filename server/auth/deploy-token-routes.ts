@@ -37,6 +37,7 @@ export const deployTokenRoutes =
       async (request, reply) => {
         const issued = await deployTokens.issue(request.body, await requireUser(request))
         if (issued === 'past') throw new InvalidRequestError('body', ['expires: must lie in the future'])
+        if (issued === 'too_late') throw new InvalidRequestError('body', ['expires: must be at most a year ahead'])
         return reply.code(201).send(issued)
       },
     )

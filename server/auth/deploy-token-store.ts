@@ -4,16 +4,22 @@ import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../c
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
+import { withCanonicalNames } from './judge-application.ts'
 import { type CredentialJudgement, rejected, scopedTokenPrefix } from './judge-credentials.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
 const mostListed = 1_000
+/** A year, also a leap year. */
+const maxLifetimeMs = 366 * 24 * 60 * 60 * 1000
 
 /** All SQL of scoped deploy tokens. Only the digest of a token is stored. */
-export function createDeployTokenStore({ query }: Database) {
+export function createDeployTokenStore({ query }: Database, controlPlaneNamespace: string) {
   return {
-    /** @returns the token, shown this once; `past` where it would have expired already */
-    issue: ({ apps, description, expires }: DeployTokenRequest, actor: Actor): Promise<IssuedDeployToken | 'past'> =>
+    /** @returns the token, shown this once; `past` where it would have expired already, `too_late` where after a year */
+    issue: (
+      { apps, description, expires }: DeployTokenRequest,
+      actor: Actor,
+    ): Promise<IssuedDeployToken | 'past' | 'too_late'> =>
       query.transaction().execute(async (transaction) => {
         const token = `${scopedTokenPrefix}${makeOpaqueId()}`
         const row = await transaction
@@ -28,9 +34,10 @@ export function createDeployTokenStore({ query }: Database) {
           })
           .returningAll()
           .executeTakeFirstOrThrow()
-        if (row.expires <= row.created) {
+        const lifetimeMs = row.expires.getTime() - row.created.getTime()
+        if (lifetimeMs <= 0 || lifetimeMs > maxLifetimeMs) {
           await transaction.deleteFrom('deploy_tokens').where('id', '=', row.id).execute()
-          return 'past'
+          return lifetimeMs <= 0 ? 'past' : 'too_late'
         }
         const detail = `${description}, for ${apps?.join(', ') ?? 'all applications'}`
         await recordAction(transaction, { action: 'token_issued', actor, subject: row.id, detail })
@@ -85,8 +92,9 @@ export function createDeployTokenStore({ query }: Database) {
       if (row.revoked) return rejected(`the deploy token was revoked at ${row.revoked.toISOString()}`)
       if (row.is_over) return rejected(`the deploy token expired at ${row.expires.toISOString()}`)
       if (row.is_stale) await touch(row.id)
-      const { id, description, apps } = row
-      return { kind: 'caller', caller: { kind: 'scoped_token', id, description, apps: apps ?? undefined } }
+      const { id, description } = row
+      const apps = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : undefined
+      return { kind: 'caller', caller: { kind: 'scoped_token', id, description, apps } }
     },
   }
 

@@ -12,4 +12,6 @@ export type IdentityProviderSettings = {
   /** Names in `aud` or `azp` of an access token that mean us; the client id is the first. */
   readonly audiences: readonly string[]
   readonly requireReadAuth: boolean
+  /** IDP_ALLOW_HTTP_ISSUER */
+  readonly allowHttpIssuer: boolean
 }

@@ -3,7 +3,7 @@ import { IdentityProviderUnavailableError } from './auth-errors.ts'
 import type { User } from './caller.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import { isProviderOutage } from './is-provider-outage.ts'
-import { userOfClaims } from './user-of-claims.ts'
+import { InvalidUserError, userOfClaims } from './user-of-claims.ts'
 
 /** What the provider gave for a user; kept on the server, never in a browser. */
 export type ProviderTokens = {
@@ -88,7 +88,8 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
     try {
       return { kind: 'good', ...(await call(provider)) }
     } catch (cause) {
-      if (isProviderOutage(cause)) throw new IdentityProviderUnavailableError({ cause })
+      if (!(cause instanceof InvalidUserError) && isProviderOutage(cause))
+        throw new IdentityProviderUnavailableError({ cause })
       return { kind: 'refused', cause }
     }
   }
@@ -120,11 +121,17 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
         return { user: userOfClaims(claims.sub, info, claims), tokens }
       }),
 
-    /** Whose token this is, by the provider's word: the user's who is `known`, whose claims count where it has none of its own. */
-    userOf: (accessToken: string, known?: KnownUser): Promise<Answer<{ readonly user: User }>> =>
+    /**
+     * Whose token this is, by the provider's word: the user's who is `known`, whose claims count where it has none of its own;
+     * `namesGroups`: it has groups of its own.
+     */
+    userOf: (
+      accessToken: string,
+      known?: KnownUser,
+    ): Promise<Answer<{ readonly user: User; readonly namesGroups: boolean }>> =>
       ask(async (provider) => {
         const info = await client.fetchUserInfo(provider, accessToken, known?.subject ?? client.skipSubjectCheck)
-        return { user: userOfClaims(info.sub, info, known?.claims ?? {}) }
+        return { user: userOfClaims(info.sub, info, known?.claims ?? {}), namesGroups: info.groups !== undefined }
       }),
 
     /** Gives new tokens for a refresh token; a provider may give only some of them anew. */

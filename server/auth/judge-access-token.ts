@@ -2,7 +2,7 @@ import { errors, jwtVerify } from 'jose'
 import type { User } from './caller.ts'
 import { leewaySeconds } from './judge-claims.ts'
 import type { ProviderKeys } from './provider-keys.ts'
-import { userOfClaims } from './user-of-claims.ts'
+import { InvalidUserError, userOfClaims } from './user-of-claims.ts'
 
 export type AccessTokenJudgement =
   | {
@@ -42,6 +42,7 @@ export async function judgeAccessToken(token: string, rules: Rules): Promise<Acc
     return { kind: 'user', user: userOfClaims(String(payload.sub), payload), isForUserInfo }
   } catch (error) {
     if (error instanceof errors.JOSEError) return { kind: 'refused', reason: reasonOf(error) }
+    if (error instanceof InvalidUserError) return { kind: 'refused', reason: `${error.message} in the access token` }
     throw error
   }
 }

@@ -25,6 +25,14 @@ export function judgeApplication(caller: Caller, app: string, enforceAllowedApps
 export const isInScope = (app: string, globs: readonly string[] | undefined) =>
   globs === undefined || globs.some((glob) => matchesGlob(app, glob))
 
+/** Globs that name applications of the control plane's namespace, such as `argocd/shop`, and the same without it. */
+export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespace: string): readonly string[] =>
+  globs.flatMap((glob) => {
+    const [namespace = '', name, ...more] = glob.split('/')
+    const isOfControlPlane = name !== undefined && more.length === 0 && matchesGlob(controlPlaneNamespace, namespace)
+    return isOfControlPlane ? [glob, name] : [glob]
+  })
+
 function allowedAppsFault(caller: Caller, app: string): string | undefined {
   if (caller.kind !== 'jwt') return undefined
   if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../test/support/mint-jwt.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { createIdentifyCaller } from './identify-caller.ts'
-import { judgeApplication } from './judge-application.ts'
+import { isInScope, judgeApplication, withCanonicalNames } from './judge-application.ts'
 import { type CredentialJudges, judgeCredentials, rejected } from './judge-credentials.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
 
@@ -17,6 +17,7 @@ const settings: AuthSettings = {
   jwtIssuer: undefined,
   jwtAudience: undefined,
   enforceAllowedApps: false,
+  controlPlaneNamespace: 'argocd',
   requireCredential: false,
 }
 const judges: CredentialJudges = {
@@ -228,6 +229,21 @@ describe('what the settings change', () => {
   })
 })
 
+describe('the globs of a scoped token', () => {
+  test.for<[string, string, boolean]>([
+    ['shop', 'shop', true],
+    ['argocd/shop', 'shop', true],
+    ['argocd/*', 'shop', true],
+    ['*/shop-*', 'shop-eu', true],
+    ['team/*', 'shop', false],
+    ['*', 'shop', true],
+    ['*', 'team/shop', false],
+    ['argocd/x/*', 'x/shop', false],
+  ])('%s, where Argo CD runs in argocd, match %s: %s', ([glob, app, expected]) => {
+    expect(isInScope(app, withCanonicalNames([glob], 'argocd'))).toBe(expected)
+  })
+})
+
 describe('allowed_apps', () => {
   const forApps = (allowedApps?: readonly string[]) => ({ kind: 'jwt', subject: 'ci', allowedApps }) as const
 
@@ -246,6 +262,20 @@ describe('allowed_apps', () => {
     expect(lenient.kind === 'allowed' && lenient.note !== undefined).toBe(note)
     expect(lenient.kind).toBe('allowed')
   })
+
+  test.for(['shop', 'argocd/shop'])(
+    'that lists %s is for the application with and without its namespace',
+    async (app) => {
+      const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
+      const identifyCaller = createIdentifyCaller(settings, judges, () => nowSeconds)
+      const caller = await identifyCaller({ rawHeaders: ['Authorization', mintJwt(claims, secret)] })
+      expect(['shop', 'team/shop', 'other/shop'].map((name) => judgeApplication(caller, name, true).kind)).toEqual([
+        'allowed',
+        'allowed',
+        'refused',
+      ])
+    },
+  )
 
   test('the refusal names the application', () => {
     expect(judgeApplication(forApps(['app1']), 'app2', true)).toMatchObject({

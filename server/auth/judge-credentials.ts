@@ -1,3 +1,4 @@
+import { canonicalName } from '../rollout/application-reference.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { anonymous, type Caller } from './caller.ts'
 import { isSameSecret } from './deploy-token.ts'
@@ -83,7 +84,8 @@ async function judgeToken(
     nowSeconds,
   })
   if (judgement.kind === 'invalid') return rejected(judgement.reason)
-  const { subject, allowedApps } = judgement
+  const { subject } = judgement
+  const allowedApps = judgement.allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace))
   return { kind: 'caller', caller: { kind: 'jwt', subject, allowedApps } }
 }
 

@@ -25,9 +25,14 @@ beforeEach(() => {
     scopes: 'openid profile',
     audiences: [clientId],
     requireReadAuth: false,
+    allowHttpIssuer: false,
   }
   const provider = createIdentityProvider(settings, nowMs)
-  const keys = createProviderKeys({ keysUrl: async () => String((await provider.metadata()).jwks_uri), nowMs })
+  const keys = createProviderKeys({
+    keysUrl: async () => String((await provider.metadata()).jwks_uri),
+    isHttpAllowed: true,
+    nowMs,
+  })
   const none = async () => undefined
   judges = createUserJudges({
     settings,
@@ -72,6 +77,20 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
     passedMs = 61_000
     expect(await judge(token)).toEqual(['developers'])
   })
+
+  test.for<[string, string, string[]]>([
+    ['sub holds NUL', 'ad\0a', []],
+    ['groups hold NUL', 'bob', ['platform\0']],
+    ['groups hold', 'bob', ['platform', '\ud800']],
+  ])(
+    '%s or a lone surrogate: refused, by its own claims and by what the provider says',
+    async ([fault, sub, groups]) => {
+      idp.users.set(sub, { groups })
+      const reason = expect.stringMatching(new RegExp(`^credential rejected: ${fault}.* surrogate`))
+      for (const token of [await idp.issueJwt(claims({ sub, groups })), await idp.issueOpaqueToken(sub)])
+        expect(await judges.accessToken(token)).toEqual({ kind: 'refused', reason })
+    },
+  )
 
   test('that the provider refused is not asked about again for ten seconds', async () => {
     const before = calls()

@@ -8,6 +8,7 @@ import { type CredentialJudgement, type CredentialJudges, rejected } from './jud
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import type { SessionStore } from './session-store.ts'
+import { InvalidUserError } from './user-of-claims.ts'
 
 type Dependencies = {
   readonly settings: Pick<IdentityProviderSettings, 'audiences'>
@@ -77,7 +78,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     const known = remembered.get(key)
     if (known && steadyMs() < known.untilMs) return known.judgement
     const answer = await provider.userOf(token, claimed && { subject: claimed.subject, claims: claimed })
-    const judgement = answer.kind === 'refused' ? notAccepted : caller('oidc', answer.user)
+    const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : caller('oidc', answer.user)
     remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
     return judgement
   }
@@ -97,7 +98,12 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
 const notForUserInfo =
   'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
 
-const notAccepted = rejected('the identity provider does not accept the access token')
+const refusalOf = (cause: unknown) =>
+  rejected(
+    cause instanceof InvalidUserError
+      ? `${cause.message}, by the word of the identity provider`
+      : 'the identity provider does not accept the access token',
+  )
 
 const expired = rejected('the session has expired: sign in again')
 

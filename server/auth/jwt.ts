@@ -1,5 +1,6 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { type ClaimRules, judgeClaims } from './judge-claims.ts'
+import { isStorable } from './user-of-claims.ts'
 
 type JwtJudgement =
   | {
@@ -65,6 +66,8 @@ function judgePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
   const reason = judgeClaims(claims, rules)
   if (reason !== undefined) return { kind: 'invalid', reason }
   const { sub, allowed_apps: apps } = claims
+  if (typeof sub === 'string' && !isStorable(sub))
+    return { kind: 'invalid', reason: 'sub of the JWT holds NUL or a lone surrogate' }
   return {
     kind: 'valid',
     subject: typeof sub === 'string' ? sub : undefined,

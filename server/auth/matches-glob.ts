@@ -1,8 +1,13 @@
 /**
- * Whether a name matches a glob: `*` stands for any characters, `?` for one, everything else for itself. Takes time in
- * proportion to both lengths, whatever the glob.
+ * Whether a name matches a glob: `*` stands for any characters but `/`, `?` for one, everything else for itself. Takes time
+ * in proportion to both lengths, whatever the glob.
  */
-export const matchesGlob = (name: string, glob: string): boolean => matchesCharacters([...name], [...glob])
+export function matchesGlob(name: string, glob: string): boolean {
+  const [parts, globs] = [name.split('/'), glob.split('/')]
+  return (
+    parts.length === globs.length && parts.every((part, at) => matchesCharacters([...part], [...(globs[at] ?? '')]))
+  )
+}
 
 function matchesCharacters(name: readonly string[], glob: readonly string[]): boolean {
   let [at, inGlob, star, resumeAt] = [0, 0, -1, 0]

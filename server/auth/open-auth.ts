@@ -5,6 +5,7 @@ import type { Database } from '../storage/database.ts'
 import { actorOf } from './actor-of.ts'
 import { NotPrivilegedError } from './auth-errors.ts'
 import type { AuthSettings } from './auth-settings.ts'
+import { isOnThisMachine } from './browser-address.ts'
 import { createBrowserCookies, sessionIn } from './browser-cookies.ts'
 import type { Caller } from './caller.ts'
 import { createCheckSession } from './check-session.ts'
@@ -41,7 +42,7 @@ type Dependencies = {
 
 /** Everything that says who calls and what he may do, put together. */
 export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, onTrouble }: Dependencies) {
-  const deployTokens = createDeployTokenStore(database)
+  const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
   const judges: CredentialJudges = {
     scopedToken: deployTokens.judge,
@@ -174,8 +175,13 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       if (url === undefined) throw new Error('the identity provider names no keys')
       return url
     }
-    const keys = createProviderKeys({ keysUrl, nowMs: steadyMs })
-    const checkSession = createCheckSession({ sessions, provider })
+    const isHttpAllowed = provided.allowHttpIssuer || isOnThisMachine(provided.issuerUrl)
+    const keys = createProviderKeys({ keysUrl, isHttpAllowed, nowMs: steadyMs })
+    const checkSession = createCheckSession({
+      sessions,
+      provider,
+      areGroupsNeeded: provided.privilegedGroups.length > 0,
+    })
     return {
       provider,
       sessions,

@@ -11,6 +11,7 @@ let published: { status: number; body: string }
 let fetches: number
 let nowMs: number
 let keys: ReturnType<typeof createProviderKeys>
+let keysUrl: () => Promise<string>
 let first: SigningKey
 
 const publish = (...some: SigningKey[]) => {
@@ -29,7 +30,8 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // listening on TCP, so not a pipe's path
-  keys = createProviderKeys({ keysUrl: async () => `http://127.0.0.1:${port}/`, nowMs: () => nowMs })
+  keysUrl = async () => `http://127.0.0.1:${port}/`
+  keys = createProviderKeys({ keysUrl, isHttpAllowed: true, nowMs: () => nowMs })
 })
 afterEach(() => new Promise((resolve) => server.close(resolve)))
 
@@ -46,6 +48,14 @@ const isGood = async (token: string) => {
 }
 
 describe("the provider's keys", () => {
+  test('are not fetched over http, unless that is allowed', async () => {
+    keys = createProviderKeys({ keysUrl, isHttpAllowed: false, nowMs: () => nowMs })
+    const failure = await isGood(await tokenOf(first)).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(IdentityProviderUnavailableError)
+    expect(failure).toMatchObject({ cause: { message: 'jwks_uri of the identity provider is not https' } })
+    expect(fetches).toBe(0)
+  })
+
   test('are fetched once, for requests that come together too', async () => {
     const token = await tokenOf(first)
     expect(await Promise.all([isGood(token), isGood(token), isGood(token)])).toEqual([true, true, true])

@@ -5,6 +5,8 @@ import { IdentityProviderUnavailableError } from './auth-errors.ts'
 type Dependencies = {
   /** Address of the keys. Rejects if the provider does not answer. */
   readonly keysUrl: () => Promise<string>
+  /** Else an address without https counts as no answer: whoever is in between could give keys of their own. */
+  readonly isHttpAllowed: boolean
   readonly nowMs: () => number
 }
 
@@ -19,7 +21,7 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) })
  * The provider's signing keys. A key that is not known is looked for at the provider, once a minute for all of them, so that
  * invented key ids cost nothing; a failed fetch is repeated after half a minute and leaves the keys that are there.
  */
-export function createProviderKeys({ keysUrl, nowMs }: Dependencies) {
+export function createProviderKeys({ keysUrl, isHttpAllowed, nowMs }: Dependencies) {
   let keys: ReturnType<typeof createLocalJWKSet> | undefined
   let nextFetchMs = Number.NEGATIVE_INFINITY
   let fetchedMs = Number.NEGATIVE_INFINITY
@@ -27,7 +29,9 @@ export function createProviderKeys({ keysUrl, nowMs }: Dependencies) {
 
   async function fetchKeys(): Promise<void> {
     nextFetchMs = nowMs() + afterFailureMs
-    const answer = await fetch(await keysUrl(), { signal: AbortSignal.timeout(limitMs), redirect: 'error' })
+    const url = await keysUrl()
+    if (!isHttpAllowed && !url.startsWith('https:')) throw new Error('jwks_uri of the identity provider is not https')
+    const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs), redirect: 'error' })
     if (!answer.ok) {
       await answer.body?.cancel()
       throw new Error(`the keys of the identity provider answered ${answer.status}`)

@@ -68,7 +68,7 @@ export function createSessionStore({ query }: Database) {
       if (!isOpaqueId(id)) return undefined
       const row = await query
         .selectFrom('sessions')
-        .select(['subject', 'name', 'groups'])
+        .select(['subject', 'name', 'groups', 'has_stale_groups'])
         .select([
           isFresh.as('is_fresh'),
           sql<boolean>`last_used < clock_timestamp() - interval '1 minute'`.as('is_stale'),
@@ -79,8 +79,8 @@ export function createSessionStore({ query }: Database) {
         .executeTakeFirst()
       if (!row) return undefined
       if (row.is_stale && purpose === 'use') await touch(id)
-      const { subject, name, groups } = row
-      return { id, user: { subject, name, groups }, isFresh: row.is_fresh, expires: row.expires }
+      const { subject, name, groups, has_stale_groups: hasStaleGroups } = row
+      return { id, user: { subject, name, groups, hasStaleGroups }, isFresh: row.is_fresh, expires: row.expires }
     },
 
     /**
@@ -112,10 +112,16 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** Stores what the provider says about the user now. */
-    async saveUser(id: string, { name, groups }: User): Promise<void> {
+    async saveUser(id: string, { name, groups, hasStaleGroups = false }: User): Promise<void> {
       await query
         .updateTable('sessions')
-        .set({ name, groups: [...groups], checked: sql`clock_timestamp()`, asked_until: null })
+        .set({
+          name,
+          groups: [...groups],
+          has_stale_groups: hasStaleGroups,
+          checked: sql`clock_timestamp()`,
+          asked_until: null,
+        })
         .where('id_digest', '=', digestOf(id))
         .execute()
     },

@@ -188,8 +188,8 @@ describe('connections for submissions', () => {
       return rows[0]?.count === 2
     }
     const keyed = await database.query.transaction().execute(async (transaction) => {
-      await sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id)
-        VALUES (${use.key}, 'jwt', '', ${makeTaskId(new Date())})`.execute(transaction)
+      await sql`INSERT INTO watcher.idempotency_keys (key_digest, body_digest, task_id)
+        VALUES (decode(${use.keyDigest}, 'hex'), '', ${makeTaskId(new Date())})`.execute(transaction)
       const waiting = [aNewTask(), aNewTask()].map((task) => store.accept({ task, closed: neverClosed, use }))
       await expect.poll(isWaiting, { timeout: 5_000 }).toBe(true)
       const tasksBeside = [aNewTask(), aNewTask(), aNewTask()]
@@ -307,7 +307,7 @@ describe('an Idempotency-Key', () => {
     )
     expect(new Set(ids).size).toBe(1)
     expect((await tasks.list({ app })).total?.count).toBe(1)
-    expect(await tasks.findKey(use.key)).toMatchObject({ taskId: ids[0], callerKind: 'deploy_token' })
+    expect(await tasks.findKey(use.keyDigest)).toMatchObject({ taskId: ids[0] })
   })
 
   test('of a task that a lock refused is free again', async () => {
@@ -318,7 +318,7 @@ describe('an Idempotency-Key', () => {
     await expect(
       tasks.accept({ task: aNewTask(), closed: { known: always, intervals: [always] }, use }),
     ).rejects.toThrow('lockdown is active')
-    expect(await tasks.findKey(use.key)).toBeUndefined()
+    expect(await tasks.findKey(use.keyDigest)).toBeUndefined()
     const task = aNewTask()
     expect(await knownId(task, use)).toBe(task.id)
   })
@@ -330,27 +330,30 @@ describe('an Idempotency-Key', () => {
     await tasks.accept({ task: aNewTask(), closed: neverClosed, use: young })
     const age = (key: string, hours: number) =>
       run(
-        sql`UPDATE watcher.idempotency_keys SET created = now() - make_interval(hours => ${hours}) WHERE key = ${key}`,
+        sql`UPDATE watcher.idempotency_keys SET created = now() - make_interval(hours => ${hours}) WHERE key_digest = decode(${key}, 'hex')`,
       )
-    await age(old.key, 23)
+    await age(old.keyDigest, 23)
     expect(await knownId(aNewTask(), old)).toBe(first.id)
-    await age(old.key, 25)
-    expect(await tasks.findKey(old.key)).toBeUndefined()
+    await age(old.keyDigest, 25)
+    expect(await tasks.findKey(old.keyDigest)).toBeUndefined()
     const second = aNewTask()
     expect(await knownId(second, old)).toBe(second.id)
-    expect(await tasks.findKey(old.key)).toMatchObject({ taskId: second.id })
-    await run(sql`INSERT INTO watcher.idempotency_keys (key, caller_kind, body_digest, task_id, created)
-      SELECT 'expired ' || n, 'jwt', '', gen_random_uuid(), now() - interval '2 days' FROM generate_series(1, 2500) AS n`)
+    expect(await tasks.findKey(old.keyDigest)).toMatchObject({ taskId: second.id })
+    await run(sql`INSERT INTO watcher.idempotency_keys (key_digest, body_digest, task_id, created)
+      SELECT sha256(n::text::bytea), 'expired', gen_random_uuid(), now() - interval '2 days' FROM generate_series(1, 2500) AS n`)
     await Promise.all([dropExpiredKeys(database.query), dropExpiredKeys(database.query)])
-    const keys = await database.query.selectFrom('idempotency_keys').select('key').execute()
-    expect(keys.filter(({ key }) => key.startsWith('expired'))).toEqual([])
-    expect(keys.map(({ key }) => key)).toEqual(expect.arrayContaining([old.key, young.key]))
+    const keys = await database.query.selectFrom('idempotency_keys').selectAll().execute()
+    expect(keys.filter(({ body_digest }) => body_digest.toString() === 'expired')).toEqual([])
+    const digests = keys.map(({ key_digest }) => key_digest.toString('hex'))
+    expect(digests).toEqual(expect.arrayContaining([old.keyDigest, young.keyDigest]))
   })
 
   test('that is used again at the moment in which it would be deleted stays', async () => {
     const use = aUse()
     await tasks.accept({ task: aNewTask(), closed: neverClosed, use })
-    await run(sql`UPDATE watcher.idempotency_keys SET created = now() - interval '25 hours' WHERE key = ${use.key}`)
+    await run(
+      sql`UPDATE watcher.idempotency_keys SET created = now() - interval '25 hours' WHERE key_digest = decode(${use.keyDigest}, 'hex')`,
+    )
     const isDeleting = async () => {
       const { rows } = await sql`SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE 'delete%'`.execute(
@@ -359,13 +362,15 @@ describe('an Idempotency-Key', () => {
       return rows.length === 1
     }
     const deleted = await database.query.transaction().execute(async (transaction) => {
-      await sql`UPDATE watcher.idempotency_keys SET created = now() WHERE key = ${use.key}`.execute(transaction)
+      await sql`UPDATE watcher.idempotency_keys SET created = now() WHERE key_digest = decode(${use.keyDigest}, 'hex')`.execute(
+        transaction,
+      )
       const dropping = dropExpiredKeys(database.query)
       await expect.poll(isDeleting, { timeout: 5_000 }).toBe(true)
       return { dropping }
     })
     await deleted.dropping
-    expect(await tasks.findKey(use.key)).toBeDefined()
+    expect(await tasks.findKey(use.keyDigest)).toBeDefined()
   })
 })
 

@@ -37,7 +37,7 @@ type Answer =
       readonly created: Readonly<Record<string, string>>
       readonly superseded: Readonly<Record<string, readonly EndedJson[]>>
     }
-  | { readonly known: { task_id: string; caller_kind: string; body_digest: string } }
+  | { readonly known: { task_id: string; body_digest: string } }
 
 const acceptedTogether = 64
 /** As many statements that submissions share run at once. */
@@ -122,7 +122,7 @@ const rowOf = ({ task, use }: Submission) => ({
   actor_kind: task.submittedBy.kind,
   actor: task.submittedBy.id,
   actor_name: task.submittedBy.name,
-  key: use?.key,
+  key_digest: use?.keyDigest,
   body_digest: use?.bodyDigest,
 })
 
@@ -139,8 +139,8 @@ function acceptancesOf(
   owner: string | undefined,
 ): readonly Acceptance[] {
   if ('known' in answer) {
-    const { task_id: taskId, caller_kind: callerKind, body_digest: bodyDigest } = answer.known
-    return [{ kind: 'known', known: { taskId, callerKind, bodyDigest } }]
+    const { task_id: taskId, body_digest: bodyDigest } = answer.known
+    return [{ kind: 'known', known: { taskId, bodyDigest } }]
   }
   return submissions.flatMap(({ task: { id } }): Acceptance[] => {
     const created = answer.created[id]

@@ -7,14 +7,14 @@ const droppedAtOnce = 1_000
 /** accept_tasks (storage/migrations) goes by the same day. */
 const isExpired = sql<boolean>`created <= clock_timestamp() - interval '24 hours'`
 
-export async function findKey(query: Kysely<Schema>, key: string): Promise<KnownKey | undefined> {
+export async function findKey(query: Kysely<Schema>, keyDigest: string): Promise<KnownKey | undefined> {
   const row = await query
     .selectFrom('idempotency_keys')
     .selectAll()
-    .where('key', '=', key)
+    .where('key_digest', '=', Buffer.from(keyDigest, 'hex'))
     .where((build) => build.not(isExpired))
     .executeTakeFirst()
-  return row && { taskId: row.task_id, callerKind: row.caller_kind, bodyDigest: row.body_digest.toString('hex') }
+  return row && { taskId: row.task_id, bodyDigest: row.body_digest.toString('hex') }
 }
 
 /** Deletes keys that stand for nothing any more, a batch at a time and on one replica at a time. */
@@ -29,8 +29,13 @@ const dropBatch = (query: Kysely<Schema>): Promise<number> =>
     if (!rows[0]?.mine) return 0
     const { numDeletedRows } = await transaction
       .deleteFrom('idempotency_keys')
-      .where('key', 'in', (build) =>
-        build.selectFrom('idempotency_keys').select('key').where(isExpired).orderBy('created').limit(droppedAtOnce),
+      .where('key_digest', 'in', (build) =>
+        build
+          .selectFrom('idempotency_keys')
+          .select('key_digest')
+          .where(isExpired)
+          .orderBy('created')
+          .limit(droppedAtOnce),
       )
       .where(isExpired) // one that was used again meanwhile stays
       .executeTakeFirst()

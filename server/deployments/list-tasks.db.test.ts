@@ -41,6 +41,17 @@ async function stored(tasks: readonly Stored[]): Promise<void> {
 
 const newProject = () => `project-${crypto.randomUUID()}`
 
+test('globs end at the slash', async () => {
+  const project = newProject()
+  await stored(['shop', 'team/shop', 'team/bank', 'teams/shop'].map((app) => ({ project, app })))
+  const found = async (...globs: string[]) =>
+    (await createTaskStore(database).list({ project }, globs)).tasks.map(({ app }) => app).toSorted()
+  expect(await found('*')).toEqual(['shop'])
+  expect(await found('team*', '*shop', 'team?shop')).toEqual(['shop'])
+  expect(await found('team/*')).toEqual(['team/bank', 'team/shop'])
+  expect(await found('*/shop', 's*')).toEqual(['shop', 'team/shop', 'teams/shop'])
+})
+
 test('a bound between two milliseconds is kept', async () => {
   const project = newProject()
   await stored([{ project }])

@@ -30,7 +30,9 @@ import type { TaskStore } from './task-store.ts'
 type Dependencies = {
   /** SUBMISSIONS_PER_MINUTE of one client; 0: no limit */
   readonly submissionsPerMinute: number
-  readonly checkSubmission: (submission: TaskSubmission) => void
+  readonly normalizeSubmission: (submission: TaskSubmission) => TaskSubmission
+  /** The name that tasks have of an application. */
+  readonly canonicalName: (app: string) => string
   readonly submitTask: SubmitTask
   readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
@@ -58,7 +60,8 @@ const TaskParameters = z.object({ id: z.string().min(1, 'must not be empty') })
 export const taskRoutes =
   ({
     submissionsPerMinute,
-    checkSubmission,
+    normalizeSubmission,
+    canonicalName,
     submitTask,
     findSubmitted,
     cancelTask,
@@ -111,8 +114,7 @@ export const taskRoutes =
         },
       },
       async (request, reply) => {
-        checkSubmission(request.body)
-        const { body } = request
+        const body = normalizeSubmission(request.body)
         const key = request.headers['idempotency-key']
         const identifyDeployer = async () => {
           const caller = await identifyCaller(request)
@@ -146,7 +148,9 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const { tasks: page, next, total } = await tasks.list(request.query, globsOf(request))
+        const { app: name } = request.query
+        const filter = name === undefined ? request.query : { ...request.query, app: canonicalName(name) }
+        const { tasks: page, next, total } = await tasks.list(filter, globsOf(request))
         return {
           tasks: page.map(taskRecordOf),
           ...(total ? { total: total.count } : {}),

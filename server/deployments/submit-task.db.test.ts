@@ -28,7 +28,7 @@ async function submitted(to: typeof database, closed: ClosedTimes = neverClosed)
       closedTimes: () => closed,
       now: () => new Date(),
     },
-    { defaultTimeoutSeconds: 900, refreshByDefault: true, appsInAnyNamespace: false },
+    { defaultTimeoutSeconds: 900, refreshByDefault: true, appsInAnyNamespace: false, controlPlaneNamespace: 'argocd' },
   )
   const outcome = await submitTask(submission, { kind: 'anonymous' }, undefined, () => undefined).catch(
     (error: unknown) => error,

@@ -2,6 +2,7 @@ import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf } from '../auth/actor-of.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
+import { canonicalName } from '../rollout/application-reference.ts'
 import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError } from './task-errors.ts'
@@ -16,6 +17,8 @@ export type SubmissionSettings = {
   readonly refreshByDefault: boolean
   /** APPS_IN_ANY_NAMESPACE: `namespace/name` is an application's name too */
   readonly appsInAnyNamespace: boolean
+  /** ARGO_NAMESPACE */
+  readonly controlPlaneNamespace: string
 }
 
 /** `claim`: it is this replica's to watch; undefined: whoever claims it. */
@@ -37,16 +40,21 @@ type Dependencies = {
 }
 
 /**
- * Checks what the schema leaves to the settings.
+ * Checks what the schema leaves to the settings, and gives the submission with the canonical name of its application.
  * @throws {InvalidSubmissionError} naming the field and the rule
  */
-export const createCheckSubmission =
-  ({ appsInAnyNamespace }: Pick<SubmissionSettings, 'appsInAnyNamespace'>) =>
-  ({ app }: TaskSubmission): void => {
-    if (!app.includes('/')) return
+export const createNormalizeSubmission =
+  ({
+    appsInAnyNamespace,
+    controlPlaneNamespace,
+  }: Omit<SubmissionSettings, 'defaultTimeoutSeconds' | 'refreshByDefault'>) =>
+  (submission: TaskSubmission): TaskSubmission => {
+    const { app } = submission
+    if (!app.includes('/')) return submission
     if (!appsInAnyNamespace)
       throw new InvalidSubmissionError("app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set")
     if (!/^[^/]+\/[^/]+$/.test(app)) throw new InvalidSubmissionError('app: must be a name, or a namespace/name')
+    return { ...submission, app: canonicalName(app, controlPlaneNamespace) }
   }
 
 /** Of the request's credential, what is stored with the task; undefined where reading is open. */
@@ -61,8 +69,9 @@ export const createFindSubmitted =
     key: string,
     readerDigestFor: ReaderDigestFor,
   ): Promise<string | undefined> => {
-    const known = await tasks.findKey(key)
-    return known && submittedAgain(tasks, known, keyUseOf(key, submission, caller), readerDigestFor)
+    const use = keyUseOf(key, submission, caller)
+    const known = await tasks.findKey(use.keyDigest)
+    return known && submittedAgain(tasks, known, use, readerDigestFor)
   }
 export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 

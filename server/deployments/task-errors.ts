@@ -38,8 +38,8 @@ export class TaskOverError extends Error {
 /** An Idempotency-Key that stands for another submission; answered 409. */
 export class IdempotencyKeyUsedError extends Error {
   override readonly name = 'IdempotencyKeyUsedError'
-  constructor(how: string) {
-    super(`Idempotency-Key: was used ${how}`)
+  constructor() {
+    super('Idempotency-Key: was used with another body')
   }
 }
 

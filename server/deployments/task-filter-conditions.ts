@@ -14,7 +14,7 @@ export const nameConditions = (
   ...(app === undefined ? [] : [sql<SqlBool>`app = ${app}`]),
   ...(author === undefined ? [] : [sql<SqlBool>`author = ${author}`]),
   ...(project === undefined ? [] : [sql<SqlBool>`project = ${project}`]),
-  ...(globs === undefined ? [] : [sql<SqlBool>`app LIKE ANY(${globs.map(patternOf)}::text[])`]),
+  ...(globs === undefined ? [] : [matchesOne(globs)]),
 ]
 
 /** On what each task has for itself. */
@@ -40,6 +40,14 @@ export const isLike = (text: RawBuilder<unknown>, part: string): FilterCondition
 
 /** For LIKE: the text itself, with nothing in it that has a meaning there. */
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+
+/** As matchesGlob (auth/): `*` and `?` do not stand for `/`. A name holds one at most, so that of the glob is that of the name. */
+function matchesOne(globs: readonly string[]): FilterCondition {
+  const [qualified, plain] = [true, false].map((hasSlash) =>
+    globs.filter((glob) => glob.includes('/') === hasSlash).map(patternOf),
+  )
+  return sql<SqlBool>`((app LIKE ANY(${plain}::text[]) AND app NOT LIKE '%/%') OR app LIKE ANY(${qualified}::text[]))`
+}
 
 const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')
 

@@ -30,7 +30,7 @@ export function createTaskStore(database: Database, forSubmissions = database) {
     accept: createAcceptTask(database, forSubmissions),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
-    findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
+    findKey: (keyDigest: string): Promise<KnownKey | undefined> => findKey(query, keyDigest),
 
     /** Lets one more credential that submitted a task read it, if it has not very many already. */
     async addReader(id: string, digest: Buffer): Promise<void> {

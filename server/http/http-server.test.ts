@@ -169,6 +169,36 @@ describe('other origins', () => {
     },
   )
 
+  test('a browser at another host than that of PUBLIC_URL is refused, or led there', async () => {
+    const own = createHttpServer({
+      log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
+      publicUrl: 'https://watcher.example',
+      trustedProxies: ['10.0.0.0/8'],
+      webFolder: undefined,
+    })
+    own.get('/api/v1/tasks', async () => [])
+    const page = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' }
+    const script = { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+    const ask = (headers: Record<string, string>, url = '/api/v1/tasks', remoteAddress = '192.0.2.1') =>
+      own.inject({ url, headers, remoteAddress })
+    const rebound = { host: 'rebound.example' }
+    expect(await ask({ ...rebound, ...script })).toMatchObject({
+      statusCode: 403,
+      body: expect.stringContaining('PUBLIC_URL'),
+    })
+    expect(await ask({ ...rebound, origin: 'https://watcher.example' })).toMatchObject({ statusCode: 403 })
+    expect(await ask({ ...rebound, ...page }, '//x/tasks?a=b')).toMatchObject({
+      statusCode: 302,
+      headers: { location: 'https://watcher.example//x/tasks?a=b' },
+    })
+    expect((await ask({ host: 'watcher.example', ...script })).statusCode).toBe(200)
+    expect((await ask({ host: 'watcher.svc:8080' })).statusCode).toBe(200)
+    const forwarded = { ...script, host: 'watcher.svc', 'x-forwarded-host': 'watcher.example' }
+    expect((await ask(forwarded)).statusCode).toBe(403)
+    expect((await ask(forwarded, undefined, '10.0.0.1')).statusCode).toBe(200)
+    await own.close()
+  })
+
   test('no CORS header is ever sent', async () => {
     const { headers } = await send({ url: '/api/v1/deploy-lock', headers: { origin: 'https://evil.example' } })
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isForeignOrigin } from './judge-origin.ts'
+import { isForeignHost, isForeignOrigin } from './judge-origin.ts'
 
 describe('a page of another origin', () => {
   test.for<[Record<string, string>, boolean]>([
@@ -29,6 +29,22 @@ describe('a page of another origin', () => {
     ['http://[::1]:8080', '[::1]:8080', false],
   ])('%s asking %s is foreign: %s', ([origin, host, foreign]) => {
     expect(isForeignOrigin({ host, origin }, undefined)).toBe(foreign)
+  })
+
+  test.for<[Record<string, string>, string, boolean]>([
+    [{ 'sec-fetch-site': 'same-origin' }, 'watcher.example', false],
+    [{ 'sec-fetch-site': 'same-origin' }, 'Watcher.example:443', false],
+    [{ 'sec-fetch-site': 'same-origin' }, 'rebound.example', true],
+    [{ 'sec-fetch-dest': 'script' }, 'rebound.example', true],
+    [{ 'sec-fetch-mode': 'navigate' }, 'rebound.example', true],
+    [{ origin: 'https://watcher.example' }, 'rebound.example', true],
+    [{ origin: 'http://rebound.example' }, 'rebound.example', true],
+    [{ origin: 'http://rebound.example' }, 'watcher.example:8443', true],
+    [{ origin: 'http://rebound.example' }, '', true],
+    [{}, 'watcher.svc:8080', false],
+    [{ 'sec-fetch-mode': 'cors' }, 'watcher.svc:8080', false],
+  ])('with PUBLIC_URL, a browser by %j at the host %s is at a foreign one: %s', ([headers, host, foreign]) => {
+    expect(isForeignHost(headers, host, 'https://watcher.example')).toBe(foreign)
   })
 
   test.for<[string, boolean]>([

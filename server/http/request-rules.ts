@@ -4,14 +4,19 @@ import { isReadMethod } from './is-read-method.ts'
 import { parseJsonBody } from './json-body.ts'
 import { judgeHeaderList } from './judge-header-list.ts'
 import { judgeMediaType } from './judge-media-type.ts'
-import { isForeignOrigin } from './judge-origin.ts'
+import { isForeignHost, isForeignOrigin, isNavigation } from './judge-origin.ts'
 import { RefusedRequestError } from './request-errors.ts'
 
 /** What must hold of every request before its route sees it. */
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
-  app.addHook('onRequest', async ({ raw, method, headers }) => {
+  app.addHook('onRequest', async ({ raw, method, headers, host, url }, reply) => {
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new RefusedRequestError(fault.status, fault.error)
+    if (publicUrl !== undefined && isForeignHost(headers, host, publicUrl)) {
+      if (isNavigation(headers) && isReadMethod(method) && url.startsWith('/'))
+        return reply.redirect(`${new URL(publicUrl).origin}${url}`)
+      throw new RefusedRequestError(403, 'browsers may use the host of PUBLIC_URL only')
+    }
     const isGuarded = !isReadMethod(method) || acceptsEventStream(headers.accept)
     if (isGuarded && isForeignOrigin(headers, publicUrl)) {
       throw new RefusedRequestError(403, 'a page of another origin may not change anything here, nor follow events')

@@ -8,7 +8,7 @@ import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
 export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
 
-/** For how long a release opens a lockdown window. */
+/** For how long at most a release opens a lockdown window. */
 const overrideMs = 15 * 60 * 1000
 
 /** All SQL of the deploy lock, but for the hold of an accepting transaction (accept_tasks in storage/migrations). */
@@ -43,13 +43,13 @@ export function createDeployLockStore({ query, settings }: Database) {
         return 'set'
       }),
 
-    /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour, from now. */
+    /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour from now, or until its end. */
     release: (closedTimes: (around: Date) => ClosedTimes, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
         await takeTurn(transaction)
         const { at } = await selected(transaction)
         const window = windowAt(closedTimes(at), at)
-        const overrideUntil = window ? new Date(at.getTime() + overrideMs) : null
+        const overrideUntil = window ? new Date(Math.min(at.getTime() + overrideMs, window.to.getTime())) : null
         await write(transaction, {
           isSet: false,
           since: null,

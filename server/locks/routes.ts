@@ -85,7 +85,7 @@ export const lockRoutes =
           tags,
           operationId: 'releaseDeployLock',
           summary: 'Release the deploy lock',
-          description: 'Inside a lockdown window tasks are accepted for 15 minutes.',
+          description: 'Inside a lockdown window tasks are accepted for 15 minutes, or until it ends.',
           security,
           response: { 200: z.literal('deploy lock is released'), ...refusals },
         },

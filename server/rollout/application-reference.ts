@@ -9,6 +9,12 @@ export function parseApplicationReference(app: string): ApplicationReference {
   return { name: app.slice(slash + 1), namespace: app.slice(0, slash) }
 }
 
+/** The one name that tasks have of an application: `shop` for `argocd/shop` where Argo CD runs in the namespace `argocd`. */
+export function canonicalName(app: string, controlPlaneNamespace: string): string {
+  const { name, namespace } = parseApplicationReference(app)
+  return namespace === controlPlaneNamespace ? name : app
+}
+
 /** A plain name means the application in the namespace of the controller itself, which recent versions report with each application. */
 export function isNamed(
   application: Pick<ObservedApplication, 'name' | 'namespace' | 'controllerNamespace'>,

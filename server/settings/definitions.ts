@@ -69,6 +69,7 @@ export const definitions = z.object({
 
   IDP_ENABLED: value.truth.prefault('false'),
   IDP_ISSUER_URL: value.issuerAddress.optional(),
+  IDP_ALLOW_HTTP_ISSUER: value.truth.prefault('false'),
   IDP_CLIENT_ID: value.text.optional(),
   IDP_CLIENT_SECRET: value.secret.optional(),
   IDP_PRIVILEGED_GROUPS: value.names.optional(),

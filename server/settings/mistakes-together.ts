@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Name } from './definitions.ts'
+import { isLoopback } from './is-loopback.ts'
 import { judgeSshKey } from './judge-ssh-key.ts'
 import { parseDatabaseConnection } from './parse-database-connection.ts'
 import { pathList } from './path-list.ts'
@@ -63,10 +64,14 @@ function combinationMistakes(texts: Texts): string[] {
 }
 
 function identityProviderMistakes(texts: Texts): string[] {
-  if (!/^[t1]/i.test((texts.IDP_ENABLED ?? '').trim())) {
-    const isReadClosed = /^[t1]/i.test((texts.IDP_REQUIRE_READ_AUTH ?? '').trim())
-    return isReadClosed ? ['IDP_REQUIRE_READ_AUTH: needs IDP_ENABLED, or nobody could sign in to read'] : []
-  }
+  const isOn = (name: Name) => /^[t1]/i.test((texts[name] ?? '').trim())
+  const issuer = URL.parse((texts.IDP_ISSUER_URL ?? '').trim())
+  if (issuer?.protocol === 'http:' && !isLoopback(issuer.hostname) && !isOn('IDP_ALLOW_HTTP_ISSUER'))
+    return ['IDP_ISSUER_URL: http:// is allowed on a loopback address only, or with IDP_ALLOW_HTTP_ISSUER=true']
+  if (!isOn('IDP_ENABLED'))
+    return isOn('IDP_REQUIRE_READ_AUTH')
+      ? ['IDP_REQUIRE_READ_AUTH: needs IDP_ENABLED, or nobody could sign in to read']
+      : []
   return ['IDP_ISSUER_URL', 'IDP_CLIENT_ID']
     .filter((name) => !(name in texts))
     .map((name) => `${name}: is required with IDP_ENABLED`)

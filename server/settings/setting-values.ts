@@ -4,7 +4,6 @@ import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/is-header-text.ts'
-import { isLoopback } from './is-loopback.ts'
 import { durationForm, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 
@@ -128,15 +127,12 @@ export const httpOrigin = httpAddress.refine(
   'must be an address without a path',
 )
 
-/**
- * The address of an identity provider, exactly as its tokens name it: a slash at its end counts. Plain http is for a
- * provider on this machine.
- */
+/** The address of an identity provider, exactly as its tokens name it: a slash at its end counts. */
 export const issuerAddress = text.refine((value) => {
   const address = URL.parse(value)
   if (address?.search !== '' || address.hash !== '' || address.username !== '') return false
-  return address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address.hostname))
-}, 'must be an https:// address without user, query and fragment; http:// only on a loopback address')
+  return /^https?:$/.test(address.protocol)
+}, 'must be an https:// address without user, query and fragment')
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal']
 

@@ -41,6 +41,13 @@ export function warningsOf(
       'IDP_ENABLED: an access token that is no JWT is judged by the provider alone, which may have issued it to another client',
     )
   }
+  const issuer = URL.parse(values.IDP_ENABLED ? (values.IDP_ISSUER_URL ?? '') : '')
+  if (issuer?.protocol === 'http:' && !isLoopback(issuer.hostname))
+    warnings.push('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network unprotected')
+  if (values.IDP_REQUIRE_READ_AUTH && values.METRICS_PORT === undefined)
+    warnings.push(
+      'IDP_REQUIRE_READ_AUTH: /metrics on PORT names applications and needs no credential; set METRICS_PORT',
+    )
   if (values.EMBEDDED_DATABASE) warnings.push('embedded database: for trials only; set DATABASE_URL')
   const insecure = insecureDefaults(values, connection)
   return insecure.length === 0 ? warnings : [...warnings, `insecure settings: ${insecure.join('; ')}`]

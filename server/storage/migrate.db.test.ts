@@ -1,7 +1,8 @@
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
-import { migrate } from './migrate.ts'
+import { addNextMigration } from '../../test/support/next-migration.ts'
+import { migrate, SchemaTooNewError } from './migrate.ts'
 
 const waitingForMs = `
   SELECT coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0)::float8 * 1000 AS ms
@@ -34,3 +35,61 @@ test('a function that forbids a kind of plan also forbids to compile: what is fo
   expect(rows.map(({ proname }) => proname).toSorted()).toEqual(['accept_tasks', 'index_tasks', 'number_events'])
   for (const { settings } of rows) expect(settings).toContain('jit=off')
 })
+
+describe('a database that a newer version has migrated', () => {
+  test('is left as it is', async () => {
+    await using testDatabase = await createTestDatabase()
+    await using next = await addNextMigration('CREATE TABLE added (id integer)')
+    await migrate(testDatabase.settings, next)
+    await migrate(testDatabase.settings)
+    expect(await rowsOf(testDatabase.url, 'SELECT FROM watcher.added')).toEqual([])
+    await migrate(testDatabase.settings, next)
+  })
+
+  test('is refused where it lacks a migration of this version', async () => {
+    await using testDatabase = await createTestDatabase()
+    await using next = await addNextMigration('CREATE TABLE added (id integer)')
+    await migrate(testDatabase.settings, next)
+    await rowsOf(testDatabase.url, `DELETE FROM watcher.kysely_migration WHERE name = '0003-task-history'`)
+    const cause = { message: expect.stringContaining('corrupted migrations') }
+    await expect(migrate(testDatabase.settings)).rejects.toMatchObject({ cause })
+  })
+
+  test('is refused where the newer version has said that an older one cannot work with it', async () => {
+    await using testDatabase = await createTestDatabase()
+    await using next = await addNextMigration('UPDATE schema_min_version SET migration = 9999')
+    await migrate(testDatabase.settings, next)
+    const refused = migrate(testDatabase.settings)
+    await expect(refused).rejects.toThrow(SchemaTooNewError)
+    await expect(refused).rejects.toThrow(/requires migration 9999, and this version knows \d{1,3}:/)
+  })
+})
+
+test('a migration that waits for a lock lets readers go first again and again, and is done in the end', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using next = await addNextMigration('ALTER TABLE tasks ADD COLUMN added integer')
+  const [slow, reader] = [1, 2].map(() => new Client({ connectionString: testDatabase.url }))
+  await slow?.connect()
+  await reader?.connect()
+  await slow?.query('BEGIN')
+  await slow?.query('SELECT FROM watcher.tasks')
+  let retries = 0
+  const migrated = migrate(testDatabase.settings, { ...next, onRetry: () => retries++ })
+  await expect.poll(() => retries, { timeout: 15_000 }).toBe(1)
+  await reader?.query(`SET statement_timeout = '7s'`) // with an earlier wait it would stand in line until the slow one is done
+  expect((await reader?.query('SELECT FROM watcher.tasks'))?.rowCount).toBe(0)
+  await slow?.query('COMMIT')
+  await migrated
+  expect(await rowsOf(testDatabase.url, 'SELECT added FROM watcher.tasks')).toEqual([])
+  await Promise.all([slow?.end(), reader?.end()])
+})
+
+async function rowsOf(connectionString: string, statement: string): Promise<unknown[]> {
+  const client = new Client({ connectionString })
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -66,8 +66,7 @@ export type Schema = {
     lines: string[]
   }
   idempotency_keys: {
-    key: string
-    caller_kind: string
+    key_digest: Buffer
     body_digest: Buffer
     task_id: string
     created: Generated<Date>
@@ -116,6 +115,7 @@ export type Schema = {
     subject: string
     name: string
     groups: string[]
+    has_stale_groups: Generated<boolean>
     tokens: Buffer
     created: Generated<Date>
     last_used: Generated<Date>

@@ -9,7 +9,13 @@ import { makeKey } from './signing-key.ts'
 export const clientId = 'watcher'
 const clientSecret = 'secret of the client in these tests'
 
-export type TestUser = { readonly groups?: unknown; readonly preferred_username?: string }
+export type TestUser = {
+  readonly groups?: unknown
+  readonly preferred_username?: string
+  /** The groups stand in the ID token only, as Entra ID has it. */
+  readonly hasGroupsInIdToken?: boolean
+  readonly hasNoRefreshToken?: boolean
+}
 
 /**
  * A real OpenID Connect provider behind a proxy that can be slowed or cut. It is certified software with its own sign-in
@@ -63,8 +69,15 @@ export async function reserveIdentityProvider() {
     claims: { openid: ['sub'], profile: ['preferred_username', 'name', 'groups'], email: ['email'] },
     findAccount: async (_context: unknown, id: string) => {
       const user = users.get(id)
-      return user && { accountId: id, claims: async () => ({ sub: id, ...user }) }
+      if (user === undefined) return undefined
+      const { groups, hasGroupsInIdToken = false, ...claims } = user
+      return {
+        accountId: id,
+        claims: async (use: string) =>
+          hasGroupsInIdToken === (use === 'id_token') ? { sub: id, ...claims, groups } : { sub: id, ...claims },
+      }
     },
+    conformIdTokenClaims: false,
     // Everything that is asked for is granted, so that no consent form stands in between.
     loadExistingGrant: async ({ oidc }: GrantContext) => {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId })
@@ -72,7 +85,8 @@ export async function reserveIdentityProvider() {
       await grant.save()
       return grant
     },
-    issueRefreshToken: async () => true,
+    issueRefreshToken: async (_context: unknown, _client: unknown, { accountId }: { accountId: string }) =>
+      users.get(accountId)?.hasNoRefreshToken !== true,
     ttl: {
       AccessToken: () => accessTokenSeconds,
       Interaction: 600,

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { migrate } from '../../server/storage/migrate.ts'
 
-/** Its rights are those that docs/operations.md grants, which are the least. */
+/** Its rights are those that docs/operations.md gives, which are the least. */
 export const serviceRole = { username: 'watcher_service', password: 'least' } as const
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-const grants = operations.match(/^GRANT [^;]+;$/gm) ?? []
+const grants = operations.match(/^(?:GRANT|REVOKE) [^;]+;$/gm) ?? []
 
 /** A migrated database `watcher_template` that others are cloned from, so that no test waits for its migrations. */
 export async function createTemplate(adminUrl: string): Promise<void> {

@@ -1,3 +1,8 @@
+-- The number of the newest migration that a version of the service must know to work with this schema. A migration that does
+-- more than add sets its own number, and older versions then refuse to start.
+CREATE TABLE schema_min_version (migration integer NOT NULL);
+INSERT INTO schema_min_version VALUES (1);
+
 CREATE TABLE replicas (
   id uuid PRIMARY KEY,
   lock_key bigint NOT NULL UNIQUE,

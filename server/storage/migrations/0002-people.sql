@@ -17,6 +17,8 @@ CREATE TABLE sessions (
   subject text NOT NULL,
   name text NOT NULL,
   groups text[] NOT NULL,
+  -- they stand in an ID token that the provider did not renew at the last check
+  has_stale_groups boolean NOT NULL DEFAULT false,
   -- the provider's tokens, sealed with a key made from the id
   tokens bytea NOT NULL,
   created timestamptz NOT NULL DEFAULT clock_timestamp(),

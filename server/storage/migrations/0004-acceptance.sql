@@ -1,7 +1,6 @@
 CREATE TABLE idempotency_keys (
-  key text COLLATE "C" PRIMARY KEY,
-  -- the kind of credential that used it first; no other one may learn of the task by it
-  caller_kind text NOT NULL,
+  -- SHA-256 of the key with the kind and subject of the credential and the application, to which alone it belongs
+  key_digest bytea PRIMARY KEY,
   -- SHA-256 of the submission
   body_digest bytea NOT NULL,
   -- no foreign key: it is written before the task, and is long forgotten when the task is
@@ -29,7 +28,7 @@ $$;
 CREATE TYPE submission AS (
   id uuid, app text, author text, project text, images jsonb, repositories text[], source jsonb, timeout_seconds integer,
   refresh boolean, may_write boolean, reader_digest text, accepted_text text, audited_text text, actor_kind text, actor text,
-  actor_name text, key text, body_digest text
+  actor_name text, key_digest text, body_digest text
 );
 
 -- Refuses with WL001, whose detail is the time and the lock, a moment at which no task may be created: it is not known
@@ -81,19 +80,19 @@ BEGIN
   END IF;
 
   -- Waits for whoever is using the key. A use that was rolled back is none.
-  IF use.key IS NOT NULL THEN
-    INSERT INTO idempotency_keys AS earlier (key, caller_kind, body_digest, task_id)
-    VALUES (use.key, use.actor_kind, decode(use.body_digest, 'hex'), use.id)
-    ON CONFLICT (key) DO UPDATE SET caller_kind = excluded.caller_kind, body_digest = excluded.body_digest,
-      task_id = excluded.task_id, created = excluded.created
+  IF use.key_digest IS NOT NULL THEN
+    INSERT INTO idempotency_keys AS earlier (key_digest, body_digest, task_id)
+    VALUES (decode(use.key_digest, 'hex'), decode(use.body_digest, 'hex'), use.id)
+    ON CONFLICT (key_digest) DO UPDATE SET body_digest = excluded.body_digest, task_id = excluded.task_id,
+      created = excluded.created
     WHERE earlier.created <= clock_timestamp() - interval '24 hours';
     IF NOT FOUND THEN
-      SELECT * INTO known FROM idempotency_keys WHERE key = use.key;
+      SELECT * INTO known FROM idempotency_keys WHERE key_digest = decode(use.key_digest, 'hex');
       IF NOT FOUND THEN
         RAISE serialization_failure USING MESSAGE = 'the key expired at this moment';
       END IF;
       RETURN jsonb_build_object('known', jsonb_build_object('task_id', known.task_id,
-        'caller_kind', known.caller_kind, 'body_digest', encode(known.body_digest, 'hex')));
+        'body_digest', encode(known.body_digest, 'hex')));
     END IF;
   END IF;
 

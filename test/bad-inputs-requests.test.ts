@@ -53,7 +53,7 @@ describe(badInputs.B21, () => {
 describe(badInputs.B22, () => {
   test.for([
     ...['limit=0', 'limit=-1', 'limit=1000000000', 'limit=99999999999999999999', 'limit=-99999999999999999999'],
-    ...['unknown=1', 'offset=999999999', 'offset=99999999999999999999'],
+    ...['unknown=1', 'offset=100000'],
   ])('%s is good', async (query) => {
     expect((await list(query)).status).toBe(200)
   })
@@ -64,6 +64,8 @@ describe(badInputs.B22, () => {
     ['offset=x', 'offset: must be a whole number'],
     ['limit=1&limit=2', 'limit: must be given once'],
     ['cursor=junk', 'cursor: must be a next_cursor of this list'],
+    ['offset=100001', 'offset: must be at most 100000: use cursor'],
+    ['offset=99999999999999999999', 'offset: must be at most 100000: use cursor'],
     ['cursor=zzzzzzzzz-ffffffffffffffffffffffffffffffff&offset=0', 'cursor: must not come together with offset'],
     ['from_timestamp=2&to_timestamp=1', 'from_timestamp: must not be later'],
     ['from_timestamp=1e300', 'from_timestamp: must be a number of Unix seconds'],

@@ -126,7 +126,14 @@ const rowOf = ({ task, use }: Submission) => ({
   body_digest: use?.bodyDigest,
 })
 
-const imagesText = ({ images }: NewTask) => images.map(({ image, tag }) => `${image}:${tag}`).join(', ')
+/** Events and audit entries are read by the thousand. */
+const maxImagesShown = 5
+
+function imagesText({ images }: NewTask): string {
+  const shown = images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`)
+  const rest = images.length - shown.length
+  return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
 
 /** PostgreSQL knows fewer years than Date; what lies beyond has no bound. */
 const lastYearMs = Date.UTC(9999, 0)

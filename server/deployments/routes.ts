@@ -146,12 +146,14 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const { tasks: page, next, total } = await tasks.list(request.query, globsOf(request))
+        const { cursor, offset = 0 } = request.query
+        const { tasks: page, next, isCut, total } = await tasks.list(request.query, globsOf(request))
         return {
           tasks: page.map(taskRecordOf),
           ...(total ? { total: total.count } : {}),
           ...(total?.isCapped ? { total_capped: true } : {}),
           ...(next ? { next_cursor: renderTaskCursor(next) } : {}),
+          ...(isCut && cursor === undefined ? { next_offset: offset + page.length } : {}),
         }
       },
     )

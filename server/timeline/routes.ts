@@ -6,6 +6,7 @@ import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
+import { fillAnswer } from '../http/fill-answer.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
@@ -27,6 +28,8 @@ type Dependencies = {
 
 const tags = ['events']
 const pageSize = 1_000
+/** So many events at once are in memory of which none may fit into the answer. */
+const chunkSize = 100
 const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
@@ -60,7 +63,7 @@ export const timelineRoutes =
     }
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
-      if (!wantsStream(request)) return pageOf(await events.after(after ?? 0, pageSize + 1, taskId))
+      if (!wantsStream(request)) return readPage(events, after ?? 0, taskId)
       const client = clientOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
@@ -140,10 +143,26 @@ export const timelineRoutes =
     )
   }
 
-function pageOf(events: readonly TaskEvent[]): TaskEvents {
-  const page = events.slice(0, pageSize)
-  const last = page.at(-1)
-  return { events: page, ...(events.length > pageSize && last ? { next_after: last.id } : {}) }
+/** The page ends where its events fill an answer, or at `pageSize`. */
+async function readPage(
+  events: Pick<EventStore, 'after'>,
+  after: number,
+  taskId: string | undefined,
+): Promise<TaskEvents> {
+  let last = after
+  let isWhole = false
+  async function* chunks() {
+    for (let read = 0; read < pageSize && !isWhole; read += chunkSize) {
+      const chunk = await events.after(last, chunkSize, taskId)
+      isWhole = chunk.length < chunkSize
+      last = chunk.at(-1)?.id ?? last
+      yield chunk
+    }
+  }
+  const { items, isCut } = await fillAnswer(chunks())
+  const next = items.at(-1)?.id
+  const hasMore = isCut || (!isWhole && (await events.after(last, 1, taskId)).length > 0)
+  return { events: items, ...(hasMore && next !== undefined ? { next_after: next } : {}) }
 }
 
 /** Reconnecting at once would not help. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
+import { closeStalledConnections } from './close-stalled-connections.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
@@ -59,6 +60,7 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
+  closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', closeUnused)
   app.setValidatorCompiler(validateRequest)

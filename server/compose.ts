@@ -80,7 +80,7 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
   const wakeUps = opened.use(createWakeUps(database, onTrouble))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
-  const tasks = createTaskStore(database, connect(connectionsForSubmissions))
+  const tasks = createTaskStore(database, connect(connectionsForSubmissions), settings.maxUnfinishedPerApp)
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
   opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
   const indexing = opened.use(repeat(tasks.indexNew, indexIntervalMs, onTrouble, indexRestMs))
@@ -113,6 +113,7 @@ async function listenForMetrics(
 
 const httpSettings = ({ log, http, secrets }: Settings) => ({
   publicUrl: http.publicUrl,
+  maxConnections: http.maxConnections,
   trustedProxies: http.trustedProxies,
   log: { level: log.level, destination: process.stdout, secrets },
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
-import { aTask, startService } from '../../test/support/service.ts'
+import { aTask, startService, withoutLimits } from '../../test/support/service.ts'
 import { inTurns } from './in-turns.ts'
 import { startInstallation } from './start-installation.ts'
 
@@ -31,6 +31,7 @@ export async function startBenchWorld(settings: Readonly<Record<string, string>>
     await startService({
       databaseUrl: postgres.url,
       settings: {
+        ...withoutLimits,
         ARGO_URL: argoUrl,
         ARGO_TOKEN: argoToken,
         WATCHER_DEPLOY_TOKEN: deployToken,

@@ -43,6 +43,14 @@ export class IdempotencyKeyUsedError extends Error {
   }
 }
 
+/** There are as many unfinished tasks as there may be; answered 429. */
+export class TooManyUnfinishedError extends Error {
+  override readonly name = 'TooManyUnfinishedError'
+  constructor(howMany: string) {
+    super(`${howMany} are unfinished: try again when some have ended`)
+  }
+}
+
 /** A search that looks at too much; answered 503, though trying again helps less than asking for less. */
 export class SearchTooSlowError extends Error {
   override readonly name = 'SearchTooSlowError'

@@ -15,6 +15,7 @@ import { summarizeApps } from './summarize-apps.ts'
 import type { Claim, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isUnfinished } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
+import type { UnfinishedCount } from './unfinished-quota.ts'
 
 /** Tasks that are indexed in one statement. */
 const indexedAtOnce = 500
@@ -22,12 +23,12 @@ const indexedAtOnce = 500
 const mostReaders = 100
 
 /** All SQL of the tasks and of the events that their changes write. */
-export function createTaskStore(database: Database, forSubmissions = database) {
+export function createTaskStore(database: Database, forSubmissions = database, maxUnfinishedPerApp?: number) {
   const { query, settings } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
-    accept: createAcceptTask(database, forSubmissions),
+    accept: createAcceptTask(database, forSubmissions, maxUnfinishedPerApp),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (key: string): Promise<KnownKey | undefined> => findKey(query, key),
@@ -157,14 +158,13 @@ export function createTaskStore(database: Database, forSubmissions = database) {
       return rows.map(({ id }) => id)
     },
 
-    async countUnfinished(): Promise<number> {
-      const { unfinished } = await query
+    countUnfinished: (): Promise<UnfinishedCount> =>
+      query
         .selectFrom('tasks')
-        .select((build) => build.fn.countAll<string>().as('unfinished'))
-        .where('status', '=', 'in progress')
-        .executeTakeFirstOrThrow()
-      return Number(unfinished)
-    },
+        .select(sql<number>`count(*)::integer`.as('all'))
+        .select(sql<number>`(count(*) FILTER (WHERE may_write))::integer`.as('withCredential'))
+        .where('ended', 'is', null)
+        .executeTakeFirstOrThrow(),
   }
 }
 export type TaskStore = ReturnType<typeof createTaskStore>

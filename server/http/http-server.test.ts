@@ -37,6 +37,7 @@ beforeAll(async () => {
   app = createHttpServer({
     log: { level: 'debug', destination: { write: (line) => log.push(line) }, secrets: () => ['canary-9'] },
     publicUrl: undefined,
+    maxConnections: 1_000,
     trustedProxies: [],
     webFolder,
   })
@@ -320,6 +321,7 @@ describe('the web UI', () => {
     const bare = createHttpServer({
       log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
       publicUrl: undefined,
+      maxConnections: 1_000,
       trustedProxies: [],
       webFolder: join(webFolder, 'absent'),
     })

@@ -17,6 +17,8 @@ type HttpSettings = {
   readonly log: LogSettings
   /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
   readonly publicUrl: string | undefined
+  /** MAX_CONNECTIONS: open at once. */
+  readonly maxConnections: number
   /** TRUST_PROXY: addresses whose X-Forwarded headers count. */
   readonly trustedProxies: readonly string[]
   /** Where the built web UI lies; undefined for a server without pages. */
@@ -34,7 +36,7 @@ const largestHeaders = 8 * 1024
  *
  * The time limits are for receiving a request; an answer may take as long as it needs (`?wait=60`, event streams).
  */
-export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: HttpSettings) {
+export function createHttpServer({ log, publicUrl, maxConnections, trustedProxies, webFolder }: HttpSettings) {
   const clientErrors = createClientErrors()
   const app = fastify({
     logger: logOptions(log),
@@ -60,6 +62,8 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
+  app.server.maxConnections = maxConnections
+  app.server.on('drop', () => app.server.closeIdleConnections()) // so that there is room for who comes back
   closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', closeUnused)

@@ -6,12 +6,13 @@ import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
+import type { Client } from '../http/client-address.ts'
+import type { ClientQuota } from '../http/client-quota.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
 import { openEventStream } from './event-stream.ts'
-import type { StreamPlaces } from './stream-places.ts'
 
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
@@ -20,8 +21,8 @@ type Dependencies = {
   readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
   /** Judges the credential of an open stream once more; rejects with a {@link CredentialRefusedError}. */
   readonly judgeReaderAgain: (request: FastifyRequest) => Promise<void>
-  readonly places: Pick<StreamPlaces, 'take'>
-  readonly clientOf: (request: FastifyRequest) => string | undefined
+  readonly streams: Pick<ClientQuota, 'take'>
+  readonly clientOf: (request: FastifyRequest) => Client
   /** Aborts when the service begins to stop; open streams end then. */
   readonly stopping: AbortSignal
 }
@@ -46,7 +47,7 @@ const StreamHeaders = z.looseObject({
 })
 
 export const timelineRoutes =
-  ({ events, feed, requireTask, judgeReaderAgain, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  ({ events, feed, requireTask, judgeReaderAgain, streams, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     /** Where reading is closed: ends a stream whose reader has signed out, or whose credential has expired or was revoked. */
     const endWhenRefused = (request: FastifyRequest, taskId: string | undefined, end: () => void) => {
@@ -73,7 +74,7 @@ export const timelineRoutes =
         return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
       }
       if (reply.raw.destroyed) return reply.hijack()
-      const leave = places.take(client)
+      const leave = streams.take(client)
       if (!leave) throw tooManyStreams()
       reply.hijack()
       const position = Math.min(start, newest)

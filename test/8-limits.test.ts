@@ -137,9 +137,13 @@ test('a forwarding header lifts no limit: whoever may stand behind it shares ten
 
 test('600 submissions a minute are accepted without a credential where nothing is set', async () => {
   await using limited = await startService()
-  const submit = async () => statusOf(await limited.submitTask())
-  const statuses = (await Promise.all(Array.from({ length: 601 }, submit))).sort()
-  expect(statuses).toEqual([...Array(600).fill(202), 429])
+  const statuses = new Set<number>()
+  const submitSome = async (count: number) => {
+    for (let left = count; left > 0; left -= 1) statuses.add(statusOf(await limited.submitTask()))
+  }
+  await Promise.all(Array.from({ length: 12 }, () => submitSome(50)))
+  expect([...statuses]).toEqual([202])
+  expect(await limited.submitTask().then(statusOf)).toBe(429)
 }, 120_000)
 
 describe('unfinished tasks', () => {

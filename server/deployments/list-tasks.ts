@@ -7,7 +7,7 @@ import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
 import { type Found, findInGroups } from './find-in-groups.ts'
 import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
-import { SearchTooSlowError } from './task-errors.ts'
+import { ReadTimedOutError } from './task-errors.ts'
 import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
 import { taskOf } from './task-row.ts'
@@ -18,6 +18,7 @@ const countedTotal = 10_000
 const readTasks = 12_000
 /** Of each of the statements of a search, three at most. */
 const searchLimitMs = 3_000
+const searchLess = 'more characters, or an application, a project or a time'
 
 export type TaskPage = {
   readonly tasks: readonly Task[]
@@ -78,7 +79,7 @@ async function directly(
   return { ids, count }
 }
 
-/** @throws {SearchTooSlowError} */
+/** @throws {ReadTimedOutError} */
 async function inTime(
   query: Kysely<Schema>,
   filter: TaskFilter,
@@ -88,7 +89,7 @@ async function inTime(
   try {
     return await withTimeLimit(query, searchLimitMs, (limited) => throughGroups(limited, filter, globs, limit))
   } catch (cause) {
-    throw isGivenUp(cause) ? new SearchTooSlowError(searchLimitMs / 1000, { cause }) : cause
+    throw isGivenUp(cause) ? new ReadTimedOutError('the search', searchLimitMs, searchLess, { cause }) : cause
   }
 }
 

@@ -4,7 +4,7 @@ import {
   DeploymentsLockedError,
   IdempotencyKeyUsedError,
   InvalidSubmissionError,
-  SearchTooSlowError,
+  ReadTimedOutError,
   TaskNotFoundError,
   TaskOverError,
   TooManyUnfinishedError,
@@ -42,7 +42,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof DeploymentsLockedError) return locked(error)
   if (error instanceof TooManyUnfinishedError)
     return { status: 429, headers: { 'Retry-After': String(unfinishedRetrySeconds) }, body: { error: error.message } }
-  if (error instanceof SearchTooSlowError) return { status: 503, body: { error: error.message } }
+  if (error instanceof ReadTimedOutError) return { status: 503, body: { error: error.message } }
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof DeployLockUnreadableError)
     return { status: 503, headers: { 'Retry-After': String(databaseRetrySeconds) }, body: { error: error.message } }

@@ -31,6 +31,7 @@ import { lockRoutes } from './locks/routes.ts'
 import { systemClock } from './rollout/system-clock.ts'
 import type { Settings } from './settings.ts'
 import { shareReads } from './storage/share-reads.ts'
+import { createEventStore } from './timeline/event-store.ts'
 import { timelineRoutes } from './timeline/routes.ts'
 
 const api = { prefix: '/api/v1' }
@@ -45,7 +46,7 @@ export async function composeApi(
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, tasks, endings, events, feed, metrics, log, onTrouble } = foundation
+  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onTrouble } = foundation
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -106,7 +107,7 @@ export async function composeApi(
   )
   http.register(
     timelineRoutes({
-      events,
+      events: createEventStore(forReaders),
       feed,
       requireTask,
       judgeReaderAgain: auth.judgeReaderAgain,
@@ -117,7 +118,7 @@ export async function composeApi(
     api,
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
-  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(database), requireUser }), api)
+  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser }), api)
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
 }

@@ -76,11 +76,18 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
   const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
   const connect = (maxConnections: number) =>
     opened.use(openDatabase({ ...settings.database, maxConnections }, onTrouble))
-  const database = connect(settings.database.maxConnections - connectionsForSubmissions)
+  const { maxConnections } = settings.database
+  const connectionsForReaders = Math.floor(maxConnections / 4)
+  const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
+  const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onTrouble))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
-  const tasks = createTaskStore(database, connect(connectionsForSubmissions), settings.maxUnfinishedPerApp)
+  const tasks = createTaskStore(database, {
+    forSubmissions: connect(connectionsForSubmissions),
+    forReaders,
+    maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
+  })
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
   opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
   const indexing = opened.use(repeat(tasks.indexNew, indexIntervalMs, onTrouble, indexRestMs))
@@ -96,7 +103,21 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
       metrics.taskEnded({ app: confirmedApp, result: status, seconds })
   }
   const tell = { tellAccepted, tellEnds }
-  return { settings, opened, log, onTrouble, database, wakeUps, events, feed, tasks, endings, metrics, ...tell }
+  return {
+    settings,
+    opened,
+    log,
+    onTrouble,
+    database,
+    forReaders,
+    wakeUps,
+    events,
+    feed,
+    tasks,
+    endings,
+    metrics,
+    ...tell,
+  }
 }
 
 async function listenForMetrics(

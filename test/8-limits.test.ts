@@ -226,3 +226,29 @@ test('connections are limited, and one too many makes room by those on which not
   for (const socket of sockets) socket.destroy()
   await expect.poll(ask).toMatch(/^HTTP\/1\.1 200 /)
 })
+
+test('what readers ask PostgreSQL for keeps nothing else waiting', async () => {
+  await using slow = await startService({ settings })
+  const { id } = TaskAcceptance.parse((await slow.submitTask(aTask(), withToken)).body)
+  const blocker = new Client({ connectionString: slow.databaseUrl })
+  await blocker.connect()
+  try {
+    await blocker.query('BEGIN; LOCK TABLE watcher.task_searches')
+    const search = () => slow.request('/api/v1/tasks?search=registry').then(statusOf)
+    const searches = Promise.all(Array.from({ length: 40 }, search))
+    const waiting = async () => {
+      await blocker.query('SELECT pg_stat_clear_snapshot()')
+      const ofSearches = "wait_event_type = 'Lock' AND query LIKE '%searchable_tasks%'"
+      return (await blocker.query(`SELECT FROM pg_stat_activity WHERE ${ofSearches}`)).rowCount
+    }
+    await expect.poll(waiting).toBe(4)
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect(await slow.request('/readyz').then(statusOf)).toBe(200)
+      expect(await slow.request(`/api/v1/tasks/${id}`).then(statusOf)).toBe(200)
+      expect(await slow.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
+    }
+    expect(new Set(await searches)).toEqual(new Set([503]))
+  } finally {
+    await blocker.end()
+  }
+})

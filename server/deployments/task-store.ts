@@ -22,8 +22,17 @@ const indexedAtOnce = 500
 /** Of one task. */
 const mostReaders = 100
 
+type TaskStoreOptions = {
+  /** Connections for submissions alone; without them `database`, as without the next. */
+  readonly forSubmissions?: Database
+  /** Connections for lists, searches and summaries: nothing else waits behind them. */
+  readonly forReaders?: Database
+  readonly maxUnfinishedPerApp?: number
+}
+
 /** All SQL of the tasks and of the events that their changes write. */
-export function createTaskStore(database: Database, forSubmissions = database, maxUnfinishedPerApp?: number) {
+export function createTaskStore(database: Database, options: TaskStoreOptions = {}) {
+  const { forSubmissions = database, forReaders = database, maxUnfinishedPerApp } = options
   const { query, settings } = database
 
   return {
@@ -55,7 +64,8 @@ export function createTaskStore(database: Database, forSubmissions = database, m
     podLog: (id: string): Promise<PodLog | undefined> =>
       query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
-    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> => listTasks(query, filter, globs),
+    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
+      listTasks(forReaders.query, filter, globs),
 
     /** Writes what searches would else make of each task that was accepted since; in short steps, as many as it takes. */
     async indexNew(): Promise<void> {
@@ -64,7 +74,7 @@ export function createTaskStore(database: Database, forSubmissions = database, m
       while ((await index.execute(query)).rows[0]?.indexed === indexedAtOnce);
     },
 
-    summarize: (days: number): Promise<AppSummaries> => summarizeApps(query, days),
+    summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 
     /**
      * Claims unfinished tasks whose owner is nobody or dead, oldest first. With `watched` also those of the owner itself

@@ -55,10 +55,11 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     session: users?.judges.session,
   }
   const nowSeconds = () => wallMs() / 1000
-  const carrierOf = ({ raw }: FastifyRequest, session: string | undefined) => ({
-    rawHeaders: raw.rawHeaders,
-    url: raw.url,
+  const carrierOf = (request: FastifyRequest, session: string | undefined) => ({
+    rawHeaders: request.raw.rawHeaders,
+    url: request.raw.url,
     session,
+    client: clientOf(request),
   })
   const identify = createIdentifyCaller(settings, judges, nowSeconds)
   const sessionIdOf = (request: FastifyRequest) => (users ? users.cookies.sessionOf(request) : sessionIn(request))

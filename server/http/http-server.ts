@@ -6,6 +6,7 @@ import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeStalledConnections } from './close-stalled-connections.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
+import { limitConnections } from './limit-connections.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -62,8 +63,7 @@ export function createHttpServer({ log, publicUrl, maxConnections, trustedProxie
 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
-  app.server.maxConnections = maxConnections
-  app.server.on('drop', () => app.server.closeIdleConnections()) // so that there is room for who comes back
+  limitConnections(app.server, maxConnections)
   closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', closeUnused)

@@ -15,6 +15,9 @@ export type Target = {
 const localAddress = '127.0.0.66'
 const forwarded = 'X-Forwarded-For: 203.0.113.7\r\n'
 
+/** From one machine: it has to make them, too, beside the service that it attacks. */
+const connectionsPerSecond = 500
+
 const isOver = ({ untilMs }: Target) => performance.now() >= untilMs
 
 const get = (path: string, headers = '') => `GET /api/v1${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
@@ -50,6 +53,7 @@ function open({ port }: Target): Socket {
 /** Connections that send something and never read; those that are closed are opened again. */
 async function holdOpen(target: Target, connections: number, request: (at: number) => string): Promise<void> {
   const hold = async (at: number) => {
+    await delay((at / connectionsPerSecond) * 1_000)
     while (!isOver(target)) {
       const socket = open(target)
       const closed = once(socket, 'close')

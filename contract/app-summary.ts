@@ -27,7 +27,7 @@ export const AppSummaries = z
   .object({
     as_of: epochSeconds.describe('Unix seconds; the answer may be up to 10 s old'),
     days: wholeNumber,
-    apps: z.array(AppSummary).describe('Applications with a task in the window, by name'),
+    apps: z.array(AppSummary).describe('Applications that Argo CD has shown, with a task in the window, by name'),
   })
   .meta({
     id: 'AppSummaries',

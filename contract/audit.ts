@@ -72,6 +72,6 @@ export const AuditFilter = z.object({
     .transform(Number)
     .optional()
     .meta({ type: 'integer', minimum: 1, maximum: 1000 })
-    .describe('Entries of one page; absent: 100'),
+    .describe('Entries of one page, which ends at 2 MiB; absent: 100'),
 })
 export type AuditFilter = z.infer<typeof AuditFilter>

@@ -36,7 +36,7 @@ export type TaskEvent = z.infer<typeof TaskEvent>
 
 const MoreTaskEvents = wholeNumber
   .optional()
-  .describe('Only where more follow: they come with this as `after`. A page holds 1,000 events.')
+  .describe('Only where more follow: they come with this as `after`. A page holds 1,000 events, or 2 MiB.')
 
 export const TaskEvents = z.object({ events: z.array(TaskEvent), next_after: MoreTaskEvents }).meta({
   id: 'TaskEvents',

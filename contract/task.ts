@@ -18,6 +18,10 @@ export const Image = z
   .meta({ id: 'Image', examples: [{ image: 'registry.example/shop', tag: 'v1.2.3' }] })
 export type Image = z.infer<typeof Image>
 
+const maxImagesBytes = 16 * 1024
+const utf8 = new TextEncoder()
+const bytesOf = ({ image, tag }: Image) => utf8.encode(image + tag).length
+
 const imagesOfOneTask = z
   .array(Image)
   .min(1, 'must hold at least one image')
@@ -36,8 +40,10 @@ const imagesOfOneTask = z
       }
       tagOf.set(repository, tag)
     }
+    if (images.reduce((sum, image) => sum + bytesOf(image), 0) > maxImagesBytes)
+      context.addIssue({ code: 'custom', message: 'names and tags must be at most 16 KiB together' })
   })
-  .describe('None of them twice with two tags')
+  .describe('One tag per image; names and tags together at most 16 KiB')
 
 /** The commit of the application's own repository that a deployment ships. */
 const Source = z
@@ -159,8 +165,12 @@ export const TaskList = z
       .string()
       .optional()
       .describe(
-        '`cursor` of the next page; absent from the last one. Of a search for one or two characters a page may be short, or empty, and have one',
+        '`cursor` of the next page; absent from the last one. A page ends at 2 MiB, and one of a search for one or two ' +
+          'characters may be short, or empty, and have one',
       ),
+    next_offset: wholeNumber
+      .optional()
+      .describe('`offset` of the next page, where this one was not asked for with a cursor and ends at 2 MiB'),
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
@@ -181,8 +191,8 @@ const timestampFilter = z
   .meta({ type: 'number', format: 'double', minimum: 0, maximum: lastSecond })
 
 export const largestPage = 1000
-/** Beyond it nothing is found; PostgreSQL takes no number that is much larger. */
-const largestOffset = 1e15
+/** What an offset skips is read. */
+const maxOffset = 100_000
 
 /** argo-watcher's other statuses: clients may ask for them, and no task has them. */
 const filterStatuses = [...taskStatuses, 'accepted', 'argocd is unavailable'] as const
@@ -213,9 +223,10 @@ export const TaskFilter = z
     offset: z
       .string()
       .regex(/^\d*$/, 'must be a whole number, 0 or above')
-      .transform((text) => (text === '' ? undefined : Math.min(Number(text), largestOffset)))
+      .transform((text) => (text === '' ? undefined : Number(text)))
+      .refine((offset = 0) => offset <= maxOffset, `must be at most ${maxOffset}: use cursor`)
       .optional()
-      .meta({ type: 'integer', format: 'int64', minimum: 0 }),
+      .meta({ type: 'integer', format: 'int32', minimum: 0, maximum: maxOffset }),
     cursor: TaskCursor.optional().describe(
       '`next_cursor` of the page before, with the same filters; not with `offset`',
     ),

@@ -10,18 +10,21 @@ import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
+import { createSubmissionLimit } from './deployments/submission-limit.ts'
 import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
 import type { EndedTask } from './deployments/task-row.ts'
+import { createUnfinishedQuota } from './deployments/unfinished-quota.ts'
 import { addExplorer } from './explorer/explorer.ts'
 import { createCheckParts } from './health/check-parts.ts'
 import { probeRoutes } from './health/probe-routes.ts'
 import { renderServiceConfig } from './health/render-service-config.ts'
 import { serviceRoutes } from './health/service-routes.ts'
 import { version } from './health/version.ts'
-import { clientAddress } from './http/client-address.ts'
+import { clientOf } from './http/client-address.ts'
+import { createClientQuota } from './http/client-quota.ts'
 import type { HttpServer } from './http/http-server.ts'
-import { addRequestLimits } from './http/request-limit.ts'
+import { createRateLimit } from './http/rate-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
@@ -29,10 +32,13 @@ import { canonicalName } from './rollout/application-reference.ts'
 import { systemClock } from './rollout/system-clock.ts'
 import type { Settings } from './settings.ts'
 import { shareReads } from './storage/share-reads.ts'
+import { createEventStore } from './timeline/event-store.ts'
 import { timelineRoutes } from './timeline/routes.ts'
-import { createStreamPlaces } from './timeline/stream-places.ts'
 
 const api = { prefix: '/api/v1' }
+/** Of all clients of a replica together. */
+const maxStreams = 5_000
+const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes. `stopping`: the service takes its leave. */
 export async function composeApi(
@@ -41,7 +47,7 @@ export async function composeApi(
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, tasks, endings, events, feed, metrics, log, onTrouble } = foundation
+  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onTrouble } = foundation
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -50,6 +56,8 @@ export async function composeApi(
     controllerState: watching.controllerState,
   })
   measure(foundation, watching, checkParts)
+  const { submissionsPerMinute, streamsPerClient, waitsPerClient, trustedProxies } = settings.http
+  const client = (request: FastifyRequest) => clientOf(request, trustedProxies.length > 0)
   const auth = openAuth({
     settings: settings.auth,
     idp: settings.identityProvider,
@@ -57,6 +65,7 @@ export async function composeApi(
     database,
     wallMs: Date.now,
     steadyMs: systemClock.nowMs,
+    clientOf: client,
     onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
   })
   const { requireUser } = auth
@@ -71,12 +80,17 @@ export async function composeApi(
   const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
 
   await addExplorer(http, version, apiAccessOf(settings))
-  addRequestLimits(http)
   auth.addRoutes(http, api)
   http.register(
     taskRoutes({
       ...taskActions(foundation, watching, lock.closedTimes),
-      submissionsPerMinute: settings.http.submissionsPerMinute,
+      submissionLimit: createSubmissionLimit({
+        limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
+        clientOf: client,
+        hasCredential: auth.hasCredential,
+      }),
+      waits: createClientQuota(waitsPerClient, maxWaits),
+      clientOf: client,
       normalizeSubmission: createNormalizeSubmission(settings.submission),
       canonicalName: (app) => canonicalName(app, settings.submission.controlPlaneNamespace),
       findSubmitted: createFindSubmitted(tasks),
@@ -95,18 +109,18 @@ export async function composeApi(
   )
   http.register(
     timelineRoutes({
-      events,
+      events: createEventStore(forReaders),
       feed,
       requireTask,
       judgeReaderAgain: auth.judgeReaderAgain,
-      places: createStreamPlaces(settings.http.streamsPerClient),
-      clientOf: (request) => clientAddress(request, settings.http.trustedProxies.length > 0),
+      streams: createClientQuota(streamsPerClient, maxStreams),
+      clientOf: client,
       stopping,
     }),
     api,
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
-  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(database), requireUser }), api)
+  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser }), api)
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
 }
@@ -116,7 +130,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, tellAccepted, tellEnds }: Foundation,
+  { settings, tasks, wakeUps, tellAccepted, tellEnds, onTrouble }: Foundation,
   { replicaId, watchNew, noteUnanswered }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
@@ -135,6 +149,12 @@ function taskActions(
         else wakeUps.send('task', task.id)
       },
       onUnanswered: noteUnanswered,
+      requireRoom: createUnfinishedQuota({
+        maxUnfinished: settings.maxUnfinished,
+        read: tasks.countUnfinished,
+        nowMs: systemClock.nowMs,
+        onError: onTrouble,
+      }),
       closedTimes,
       now: () => new Date(),
     },

@@ -78,11 +78,18 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
   const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
   const connect = (maxConnections: number) =>
     opened.use(openDatabase({ ...settings.database, maxConnections }, onTrouble))
-  const database = connect(settings.database.maxConnections - connectionsForSubmissions)
+  const { maxConnections } = settings.database
+  const connectionsForReaders = Math.floor(maxConnections / 4)
+  const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
+  const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onTrouble))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
-  const tasks = createTaskStore(database, connect(connectionsForSubmissions))
+  const tasks = createTaskStore(database, {
+    forSubmissions: connect(connectionsForSubmissions),
+    forReaders,
+    maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
+  })
   const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
   opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
   const indexing = opened.use(repeat(tasks.indexNew, indexIntervalMs, onTrouble, indexRestMs))
@@ -98,7 +105,21 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
       metrics.taskEnded({ app: confirmedApp, result: status, seconds })
   }
   const tell = { tellAccepted, tellEnds }
-  return { settings, opened, log, onTrouble, database, wakeUps, events, feed, tasks, endings, metrics, ...tell }
+  return {
+    settings,
+    opened,
+    log,
+    onTrouble,
+    database,
+    forReaders,
+    wakeUps,
+    events,
+    feed,
+    tasks,
+    endings,
+    metrics,
+    ...tell,
+  }
 }
 
 async function listenForMetrics(
@@ -116,6 +137,7 @@ async function listenForMetrics(
 
 const httpSettings = ({ log, http, secrets }: Settings) => ({
   publicUrl: http.publicUrl,
+  maxConnections: http.maxConnections,
   trustedProxies: http.trustedProxies,
   log: { level: log.level, destination: process.stdout, secrets },
 })

@@ -89,6 +89,8 @@ function settingsOf(values: Values, environment: Environment) {
       drainDelayMs: values.DRAIN_DELAY,
       submissionsPerMinute: values.SUBMISSIONS_PER_MINUTE,
       streamsPerClient: values.STREAMS_PER_CLIENT,
+      waitsPerClient: values.WAITS_PER_CLIENT,
+      maxConnections: values.MAX_CONNECTIONS,
     },
     database: { ...databaseOf(values), isEmbedded: values.EMBEDDED_DATABASE },
     deliveryController: {
@@ -108,6 +110,8 @@ function settingsOf(values: Values, environment: Environment) {
       appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
       controlPlaneNamespace: values.ARGO_NAMESPACE,
     } satisfies SubmissionSettings,
+    maxUnfinished: values.MAX_UNFINISHED_TASKS,
+    maxUnfinishedPerApp: values.MAX_UNFINISHED_PER_APP,
     rollout: rolloutOf(values),
     podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),

@@ -53,7 +53,7 @@ describe(badInputs.B21, () => {
 describe(badInputs.B22, () => {
   test.for([
     ...['limit=0', 'limit=-1', 'limit=1000000000', 'limit=99999999999999999999', 'limit=-99999999999999999999'],
-    ...['limit=', 'unknown=1', 'offset=999999999', 'offset=99999999999999999999'],
+    ...['limit=', 'unknown=1', 'offset=100000'],
   ])('%s is good', async (query) => {
     expect((await list(query)).status).toBe(200)
   })
@@ -64,6 +64,8 @@ describe(badInputs.B22, () => {
     ['offset=x', 'offset: must be a whole number'],
     ['limit=1&limit=2', 'limit: must be given once'],
     ['cursor=junk', 'cursor: must be a next_cursor of this list'],
+    ['offset=100001', 'offset: must be at most 100000: use cursor'],
+    ['offset=99999999999999999999', 'offset: must be at most 100000: use cursor'],
     ['cursor=zzzzzzzzz-ffffffffffffffffffffffffffffffff&offset=0', 'cursor: must not come together with offset'],
     ['from_timestamp=2&to_timestamp=1', 'from_timestamp: must not be later'],
     ['from_timestamp=1e300', 'from_timestamp: must be a number of Unix seconds'],
@@ -172,20 +174,20 @@ describe(badInputs.B38, () => {
 
   test('one more than STREAMS_PER_CLIENT, whose place is free again when another has gone', async () => {
     await using service = await startService({ settings: { STREAMS_PER_CLIENT: '3' } })
-    const open = async (headers: Record<string, string> = {}) => {
+    const open = async () => {
       const leaving = new AbortController()
-      const init = { headers: { ...stream, ...headers }, signal: leaving.signal }
-      const { status, headers: answered } = await fetch(`${service.url}/api/v1/events`, init)
-      return { status, retryAfter: answered.get('retry-after'), leave: () => leaving.abort() }
+      const { status, headers } = await fetch(`${service.url}/api/v1/events`, {
+        headers: stream,
+        signal: leaving.signal,
+      })
+      return { status, retryAfter: headers.get('retry-after'), leave: () => leaving.abort() }
     }
     const [first, ...others] = await Promise.all([open(), open(), open()])
     expect([first, ...others].map((one) => one?.status)).toEqual([200, 200, 200])
     expect(await open()).toMatchObject({ status: 429, retryAfter: '30' })
-    const proxied = await open({ 'x-forwarded-for': '192.0.2.1' }) // nobody knows whose that is
-    expect(proxied.status).toBe(200)
     first?.leave()
     await expect.poll(async () => (await open()).status).toBe(200)
-    for (const { leave } of [...others, proxied]) leave()
+    for (const { leave } of others) leave()
   })
 })
 

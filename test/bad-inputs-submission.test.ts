@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { TaskEvents } from '../contract/task-event.ts'
 import { rawExchange } from './support/raw-exchange.ts'
 import { aTask } from './support/service.ts'
 import { startWorld, type World, withToken } from './support/world.ts'
@@ -18,6 +19,13 @@ const good = aTask({ app: 'gone' })
 const text = JSON.stringify(good)
 const field = (name: string, value: unknown) => JSON.stringify({ ...good, [name]: value })
 const image = (change: object) => field('images', [{ image: 'registry.example/gone', tag: 'v1', ...change }])
+
+/** 50 images whose names and tags have so many bytes together. */
+const imagesOf = (bytes: number) =>
+  Array.from({ length: 50 }, (_, at) => {
+    const tag = `v${at}`.padEnd(Math.floor(bytes / 50) - 200, 'x')
+    return { image: `é${at}-`.padEnd(at === 49 ? 199 + (bytes % 50) : 199, 'a'), tag }
+  })
 
 const send = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   world.service.request('/api/v1/tasks', {
@@ -94,6 +102,7 @@ const refused: readonly (readonly [string, readonly Refused[]])[] = [
     badInputs.B12,
     [
       ['51 images', field('images', Array(51).fill(good.images[0])), 'images: must hold at most 50 images'],
+      ['more than 16 KiB', field('images', imagesOf(16 * 1024 + 1)), 'images: names and tags must be at most 16 KiB'],
       [
         'two tags',
         field(
@@ -247,6 +256,17 @@ describe(`${badInputs.B10} (T31 shows how)`, () => {
 test(`${badInputs.B13} (what is accepted is compared as a name)`, async () => {
   for (const name of ['host:5000/repo', 'REGISTRY.example/Shop', 'a b', 'http://x/y', 'x'.repeat(255)])
     expect((await accepted(image({ image: name }))).images).toEqual([{ image: name, tag: 'v1' }])
+})
+
+test('16 KiB of images are accepted, and of these the timeline names five', async () => {
+  const images = imagesOf(16 * 1024)
+  const id = idOf(await send(field('images', images)))
+  expect((await world.service.getTask(id)).images).toEqual(images)
+  const shown = images.slice(0, 5).map((one) => `${one.image}:${one.tag}`)
+  const { events } = TaskEvents.parse((await world.service.request(`/api/v1/tasks/${id}/events`)).body)
+  expect(events.find(({ kind }) => kind === 'accepted')?.detail).toBe(
+    `accepted from ${good.author}: ${shown.join(', ')} and 45 more`,
+  )
 })
 
 describe('tags are written as they were given', () => {

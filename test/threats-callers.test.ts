@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createMetrics } from '../server/metrics/metrics.ts'
 import { serviceUrlOf } from './support/database.ts'
-import { aTask } from './support/service.ts'
+import { aTask, withoutLimits } from './support/service.ts'
 import { serviceRole } from './support/template-database.ts'
 import { startWorld, type World, withToken } from './support/world.ts'
 import { idOf, textOf } from './threats/answers.ts'
@@ -12,7 +12,7 @@ import { threats } from './threats/rows.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld({ settings: { LOG_LEVEL: 'debug' } })
+  world = await startWorld({ settings: { ...withoutLimits, LOG_LEVEL: 'debug' } })
 })
 afterAll(() => world[Symbol.asyncDispose]())
 

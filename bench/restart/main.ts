@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { aTask, type Service, startService } from '../../test/support/service.ts'
+import { aTask, type Service, startService, withoutLimits } from '../../test/support/service.ts'
 import { describeMachine } from '../support/describe-machine.ts'
 import { inTurns } from '../support/in-turns.ts'
 import { renderTable } from '../support/render-table.ts'
@@ -18,6 +18,7 @@ await using installation = await startInstallation()
 const { remote } = installation
 const { argoUrl, argoToken, keyPath, knownHostsPath } = await remote.connection()
 const settings = {
+  ...withoutLimits,
   ARGO_URL: argoUrl,
   ARGO_TOKEN: argoToken,
   WATCHER_DEPLOY_TOKEN: deployToken,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { type Service, startService } from '../../test/support/service.ts'
+import { type Service, startService, withoutLimits } from '../../test/support/service.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
 import { describeMachine } from '../support/describe-machine.ts'
 import { loadHistory } from '../support/load-history.ts'
@@ -24,6 +24,7 @@ const bar = 0.35
 
 const profile = process.env.PROFILE_DIR
 const settings = {
+  ...withoutLimits,
   REQUIRE_CREDENTIAL: 'false',
   ...(profile === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` }),
 }

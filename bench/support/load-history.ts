@@ -18,6 +18,7 @@ export async function loadHistory(url: string, count: number): Promise<void> {
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
     await client.query(insertTasks, [count, days, applications])
+    await client.query('INSERT INTO confirmed_applications SELECT DISTINCT app FROM tasks')
     await client.query('SELECT index_tasks($1)', [count])
     for (const { definition } of indexes) await client.query(definition)
     await client.query('VACUUM ANALYZE tasks, task_searches, task_groups, unindexed_tasks')

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
-import { aTask, startService } from '../../test/support/service.ts'
+import { aTask, startService, withoutLimits } from '../../test/support/service.ts'
 import { inTurns } from './in-turns.ts'
 import { startInstallation } from './start-installation.ts'
 
@@ -15,9 +15,9 @@ export type BenchWorld = Awaited<ReturnType<typeof startBenchWorld>>
 
 /**
  * PostgreSQL, the simulator and the service, each in a process of its own, as a replica is run. PROFILE_DIR: the service
- * leaves a CPU profile there.
+ * leaves a CPU profile there. `checkout`: of another version of the service, which is run instead of this one.
  */
-export async function startBenchWorld(settings: Readonly<Record<string, string>> = {}) {
+export async function startBenchWorld(settings: Readonly<Record<string, string>> = withoutLimits, checkout?: string) {
   await using started = new AsyncDisposableStack()
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-bench-'))
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -30,6 +30,7 @@ export async function startBenchWorld(settings: Readonly<Record<string, string>>
   const service = started.use(
     await startService({
       databaseUrl: postgres.url,
+      ...(checkout === undefined ? {} : { checkout }),
       settings: {
         ARGO_URL: argoUrl,
         ARGO_TOKEN: argoToken,

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { AuditEntry, AuditFilter, AuditPage } from '../../contract/audit.ts'
+import { fillAnswer } from '../http/fill-answer.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 
@@ -17,8 +18,8 @@ export function createAuditStore({ query }: Database) {
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute()
-      const entries = rows.slice(0, limit).map(entryOf)
-      return { entries, next: rows.length > limit ? (entries.at(-1)?.id ?? null) : null }
+      const { items: entries } = await fillAnswer([rows.slice(0, limit).map(entryOf)])
+      return { entries, next: rows.length > entries.length ? (entries.at(-1)?.id ?? null) : null }
     },
   }
 }

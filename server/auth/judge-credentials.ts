@@ -1,3 +1,4 @@
+import type { Client } from '../http/client-address.ts'
 import { canonicalName } from '../rollout/application-reference.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { anonymous, type Caller } from './caller.ts'
@@ -18,7 +19,7 @@ export type CredentialJudges = {
   /** Of a token that {@link isScopedToken} recognises. */
   readonly scopedToken: (token: string) => Promise<CredentialJudgement>
   /** Undefined without an identity provider, as is the next. */
-  readonly accessToken: ((token: string) => Promise<CredentialJudgement>) | undefined
+  readonly accessToken: ((token: string, client: Client) => Promise<CredentialJudgement>) | undefined
   readonly session: ((id: string) => Promise<CredentialJudgement>) | undefined
 }
 
@@ -45,7 +46,7 @@ export async function judgeCredentials(
   const callers: Caller[] = []
   const judgements = [
     () => (authorization.kind === 'token' ? judgeToken(authorization.token, settings, nowSeconds, judges) : undefined),
-    () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, judges) : undefined),
+    () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, presented.client, judges) : undefined),
     () => (session === undefined ? undefined : judgeSession(session, judges)),
   ]
   for (const judge of judgements) {
@@ -89,8 +90,14 @@ async function judgeToken(
   return { kind: 'caller', caller: { kind: 'jwt', subject, allowedApps } }
 }
 
-async function judgeAccess(token: string, { accessToken }: CredentialJudges): Promise<CredentialJudgement> {
-  return accessToken?.(token) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
+async function judgeAccess(
+  token: string,
+  client: Client,
+  { accessToken }: CredentialJudges,
+): Promise<CredentialJudgement> {
+  return (
+    accessToken?.(token, client) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
+  )
 }
 
 async function judgeSession(id: string, { session }: CredentialJudges): Promise<CredentialJudgement> {

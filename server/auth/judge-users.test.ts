@@ -49,8 +49,9 @@ const claims = (more: object = {}) => {
   const now = Math.floor(Date.now() / 1000)
   return { iss: idp.issuer, aud: clientId, sub: 'ada', groups: ['platform'], iat: now, exp: now + 600, ...more }
 }
+const client = { address: '192.0.2.1', share: 1 }
 const judge = async (token: string) => {
-  const judgement = await judges.accessToken(token)
+  const judgement = await judges.accessToken(token, client)
   return judgement.kind === 'caller' && 'user' in judgement.caller ? judgement.caller.user.groups : judgement.kind
 }
 const calls = () => idp.calls.filter((call) => call === 'GET /me').length
@@ -88,7 +89,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
       idp.users.set(sub, { groups })
       const reason = expect.stringMatching(new RegExp(`^credential rejected: ${fault}.* surrogate`))
       for (const token of [await idp.issueJwt(claims({ sub, groups })), await idp.issueOpaqueToken(sub)])
-        expect(await judges.accessToken(token)).toEqual({ kind: 'refused', reason })
+        expect(await judges.accessToken(token, client)).toEqual({ kind: 'refused', reason })
     },
   )
 
@@ -104,7 +105,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   test('is asked about once a minute, and not at all for reading', async () => {
     const token = await idp.issueJwt(claims())
     const before = calls()
-    for (let turn = 0; turn < 5; turn++) await judges.reading.accessToken(token)
+    for (let turn = 0; turn < 5; turn++) await judges.reading.accessToken(token, client)
     expect(calls()).toBe(before)
     for (let turn = 0; turn < 5; turn++) await judge(token)
     expect(calls()).toBe(before + 1)
@@ -117,14 +118,63 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   ])('%s without the scope openid changes nothing, since the provider does not say whose it is', async (row) => {
     const [, issue, reason] = row
     const token = await issue()
-    expect(await judges.accessToken(token)).toEqual({ kind: 'refused', reason: expect.stringContaining(reason) })
+    expect(await judges.accessToken(token, client)).toEqual({
+      kind: 'refused',
+      reason: expect.stringContaining(reason),
+    })
   })
 
   test('a JWT without the scope openid reads until it expires, as a session does', async () => {
     const token = await idp.mintJwt(claims({ scope: 'deploy' }))
     idp.users.delete('ada')
-    expect((await judges.reading.accessToken(token)).kind).toBe('caller')
+    expect((await judges.reading.accessToken(token, client)).kind).toBe('caller')
     passedMs = 601_000 + 5_000
-    expect((await judges.reading.accessToken(token)).kind).toBe('refused')
+    expect((await judges.reading.accessToken(token, client)).kind).toBe('refused')
+  })
+})
+
+describe('access tokens that nobody knows (spec 5.7)', () => {
+  const tooMany = { status: 429, message: 'too many unknown access tokens from one address' }
+  const junk = () => `junk-${crypto.randomUUID()}`
+
+  test('reach the provider 60 times a minute for an address, and known good ones go on', async () => {
+    const good = await idp.issueOpaqueToken('ada')
+    expect(await judge(good)).toEqual(['platform'])
+    const before = calls()
+    const answers: string[] = []
+    for (let turn = 0; turn < 100; turn += 1)
+      answers.push(String(await judge(junk()).catch(({ status }: { status: number }) => status)))
+    expect(answers).toEqual([...Array(59).fill('refused'), ...Array(41).fill('429')])
+    expect(calls()).toBe(before + 59)
+    await expect(judge(junk())).rejects.toMatchObject({ ...tooMany, headers: { 'Retry-After': expect.any(String) } })
+
+    passedMs = 59_000 // in the same minute; the good one was asked about at its beginning
+    expect(await judge(good)).toEqual(['platform'])
+    expect(await judge(await idp.issueJwt(claims()))).toEqual(['platform'])
+    const elsewhere = judges.accessToken(junk(), { address: '192.0.2.2', share: 1 })
+    expect((await elsewhere).kind).toBe('refused')
+    passedMs = 61_000
+    expect(await judge(good)).toEqual(['platform'])
+    expect(await judge(junk())).toBe('refused')
+  })
+
+  test('reach it 10 at once', async () => {
+    const before = calls()
+    const answers = await Promise.allSettled(Array.from({ length: 30 }, () => judge(junk())))
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(20)
+    expect(calls()).toBe(before + 10)
+    expect(await judge(junk())).toBe('refused')
+  })
+
+  test('that the provider accepts no longer are unknown again', async () => {
+    const good = await idp.issueOpaqueToken('ada')
+    expect(await judge(good)).toEqual(['platform'])
+    idp.users.delete('ada')
+    passedMs = 61_000
+    expect(await judge(good)).toBe('refused')
+    await Promise.all(Array.from({ length: 10 }, () => judge(junk())))
+    for (let turn = 0; turn < 50; turn += 1) await judge(junk()).catch(() => undefined)
+    passedMs = 72_000
+    await expect(judge(good)).rejects.toMatchObject(tooMany)
   })
 })

@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { Client } from '../http/client-address.ts'
+import { createClientQuota } from '../http/client-quota.ts'
+import { createRateLimit } from '../http/rate-limit.ts'
+import { RefusedRequestError } from '../http/request-errors.ts'
 import type { User } from './caller.ts'
 import type { CheckSession } from './check-session.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -25,6 +29,9 @@ const rememberedMs = 60_000
 /** Whoever sends the same bad token again and again does not make us ask as often. */
 const refusalRememberedMs = 10_000
 const mostRemembered = 1_000
+/** Of one address. A provider that is asked about everything that strangers make up answers nobody in the end. */
+const maxUnknownAtOnce = 10
+const maxUnknownPerMinute = 60
 
 type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<CredentialJudges[Kind]> }
 
@@ -39,9 +46,13 @@ type UserJudges = Judges & {
 export function createUserJudges(dependencies: Dependencies): UserJudges {
   const { settings, provider, keys, sessions, checkSession, wallMs, steadyMs } = dependencies
   const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
+  /** Tokens that the provider accepted when it was asked last. */
+  const wasGood = new Set<string>()
+  const unknownAtOnce = createClientQuota(maxUnknownAtOnce, Number.POSITIVE_INFINITY)
+  const unknownPerMinute = createRateLimit(maxUnknownPerMinute, steadyMs)
 
   return {
-    accessToken: (token) => judgeToken(token, 'ask'),
+    accessToken: (token, client) => judgeToken(token, client, 'ask'),
 
     async session(id) {
       const session = await sessions.find(id)
@@ -55,7 +66,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
 
   function readingWith(purpose: 'use' | 'look'): Judges {
     return {
-      accessToken: (token) => judgeToken(token, 'judge here'),
+      accessToken: (token, client) => judgeToken(token, client, 'judge here'),
       async session(id) {
         const session = await sessions.find(id, purpose)
         return session ? caller('session', session.user) : expired
@@ -63,24 +74,48 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     }
   }
 
-  async function judgeToken(token: string, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
-    if (!isJwt(token)) return askAbout(token) // for the provider alone to judge
+  async function judgeToken(token: string, client: Client, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
+    if (!isJwt(token)) return askAbout(token, client) // for the provider alone to judge
     const { issuer } = await provider.metadata()
     const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
     const judgement = await judgeAccessToken(token, rules)
     if (judgement.kind === 'refused') return rejected(judgement.reason)
     if (how === 'judge here') return caller('oidc', judgement.user)
-    return judgement.isForUserInfo ? askAbout(token, judgement.user) : rejected(notForUserInfo)
+    return judgement.isForUserInfo ? askAbout(token, client, judgement.user) : rejected(notForUserInfo)
   }
 
-  async function askAbout(token: string, claimed?: User): Promise<CredentialJudgement> {
+  /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
+  async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
     if (known && steadyMs() < known.untilMs) return known.judgement
-    const answer = await provider.userOf(token, claimed && { subject: claimed.subject, claims: claimed })
+    const isKnown = claimed !== undefined || wasGood.has(key)
+    const leave = isKnown ? undefined : takePlace(client)
+    const user = claimed && { subject: claimed.subject, claims: claimed }
+    const answer = await provider.userOf(token, user).finally(leave)
+    if (answer.kind === 'refused') wasGood.delete(key)
+    else noteGood(key)
     const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : caller('oidc', answer.user)
     remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
     return judgement
+  }
+
+  /** @throws {RefusedRequestError} where a client shows too many tokens that are not known */
+  function takePlace(client: Client): () => void {
+    const leave = unknownAtOnce.take(client)
+    const retryAfterSeconds = leave ? unknownPerMinute.take(client) : 1
+    if (leave && retryAfterSeconds === undefined) return leave
+    leave?.()
+    throw new RefusedRequestError(429, 'too many unknown access tokens from one address', {
+      'Retry-After': String(retryAfterSeconds),
+    })
+  }
+
+  function noteGood(key: string): void {
+    wasGood.delete(key)
+    const [oldest] = wasGood
+    if (wasGood.size >= mostRemembered && oldest !== undefined) wasGood.delete(oldest)
+    wasGood.add(key)
   }
 
   function remember(key: string, judgement: CredentialJudgement, forMs: number): void {

@@ -1,6 +1,8 @@
 import cookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Actor } from '../audit/record-action.ts'
+import type { Client } from '../http/client-address.ts'
+import { createRateLimit } from '../http/rate-limit.ts'
 import type { Database } from '../storage/database.ts'
 import { actorOf } from './actor-of.ts'
 import { NotPrivilegedError } from './auth-errors.ts'
@@ -37,11 +39,15 @@ type Dependencies = {
   readonly wallMs: () => number
   /** By which things are remembered: it never goes back. */
   readonly steadyMs: () => number
+  readonly clientOf: (request: FastifyRequest) => Client
   readonly onTrouble: (error: unknown) => void
 }
 
+/** Each one that is begun is a row for ten minutes. A whole company may come from one address. */
+const signInsPerMinute = 300
+
 /** Everything that says who calls and what he may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, onTrouble }: Dependencies) {
+export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, clientOf, onTrouble }: Dependencies) {
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
   const judges: CredentialJudges = {
@@ -50,13 +56,17 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     session: users?.judges.session,
   }
   const nowSeconds = () => wallMs() / 1000
-  const carrierOf = ({ raw }: FastifyRequest, session: string | undefined) => ({
-    rawHeaders: raw.rawHeaders,
-    url: raw.url,
+  const carrierOf = (request: FastifyRequest, session: string | undefined) => ({
+    rawHeaders: request.raw.rawHeaders,
+    url: request.raw.url,
     session,
+    client: clientOf(request),
   })
   const identify = createIdentifyCaller(settings, judges, nowSeconds)
   const sessionIdOf = (request: FastifyRequest) => (users ? users.cookies.sessionOf(request) : sessionIn(request))
+
+  const hasCredential = (request: FastifyRequest) =>
+    sessionIdOf(request) !== undefined || credentialsOf(request).length > 0
 
   /** The user who calls, with the right to change something. Throws as below, also for a credential without a user. */
   const requireUser = async (request: FastifyRequest): Promise<Actor> => {
@@ -97,12 +107,12 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       if (request.reader !== undefined) request.reader = await readerOf(request, guardOfReadingOn)
     },
 
+    /** Whether a request shows anything that may turn out to be a good credential. */
+    hasCredential,
+
     /** Whether a request that reads shows no credential, good or bad, though there is an identity provider. */
     isUnauthenticatedRead: (request: FastifyRequest) =>
-      users !== undefined &&
-      request.reader === undefined &&
-      sessionIdOf(request) === undefined &&
-      credentialsOf(request).length === 0,
+      users !== undefined && request.reader === undefined && !hasCredential(request),
 
     /** Whether a request shows a good credential that may read this task, also where none is needed to read. */
     async mayReadPodLog(request: FastifyRequest, task: Parameters<typeof mayRead>[1]): Promise<boolean> {
@@ -145,7 +155,8 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       // A change with a cookie and without its header is refused for that, before its body is looked at.
       void http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
       if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
-      http.register(signInRoutes({ ...users, publicUrl }))
+      const signInLimit = createRateLimit(signInsPerMinute, steadyMs)
+      http.register(signInRoutes({ ...users, publicUrl, signInLimit, clientOf }))
       const sessionOf = async (request: FastifyRequest) => {
         const id = users.cookies.sessionOf(request)
         return id === undefined ? undefined : users.sessions.find(id)

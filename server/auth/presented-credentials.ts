@@ -1,3 +1,4 @@
+import type { Client } from '../http/client-address.ts'
 import { isSameSecret } from './deploy-token.ts'
 
 /** Everything in a request that claims to be a credential, good or bad. */
@@ -10,6 +11,8 @@ export type PresentedCredentials = {
   readonly accessToken: PresentedToken
   /** The id in the session cookie. */
   readonly session: string | undefined
+  /** Who presents them. */
+  readonly client: Client
 }
 
 type PresentedToken =
@@ -25,7 +28,10 @@ export type CredentialCarrier = {
   readonly rawHeaders: readonly string[]
   readonly url?: string | undefined
   readonly session?: string | undefined
+  readonly client?: Client
 }
+
+const unknownClient: Client = { address: 'unknown', share: 1 }
 
 /** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
 const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
@@ -37,7 +43,12 @@ const accessTokenHeaders = new Set(['oidc-authorization', 'keycloak-authorizatio
  * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
  * A deploy token may come in a header, in the query, or in both; each one found is reported.
  */
-export function readPresentedCredentials({ rawHeaders, url, session }: CredentialCarrier): PresentedCredentials {
+export function readPresentedCredentials({
+  rawHeaders,
+  url,
+  session,
+  client = unknownClient,
+}: CredentialCarrier): PresentedCredentials {
   const deployTokens: string[] = []
   const authorization: string[] = []
   const accessTokens: string[] = []
@@ -58,6 +69,7 @@ export function readPresentedCredentials({ rawHeaders, url, session }: Credentia
     authorization: isSameToken(jwt, accessToken) ? { kind: 'absent' } : jwt,
     accessToken,
     session,
+    client,
   }
 }
 

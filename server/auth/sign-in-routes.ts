@@ -3,7 +3,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { SignedOut } from '../../contract/auth.ts'
 import { ErrorReply } from '../../contract/service.ts'
-import { atMostPerMinute } from '../http/request-limit.ts'
+import type { Client } from '../http/client-address.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
+import { RefusedRequestError } from '../http/request-errors.ts'
 import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
 import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -17,26 +19,31 @@ type Dependencies = {
   readonly provider: Pick<IdentityProvider, 'signOutUrl'>
   readonly cookies: BrowserCookies
   readonly publicUrl: string | undefined
+  readonly signInLimit: RateLimit
+  readonly clientOf: (request: FastifyRequest) => Client
 }
 
 const tags = ['sign-in']
 
-/** Each one that is begun is a row for ten minutes. A whole company may come from one address. */
-const signInsPerMinute = 300
-
 /** Signing in and out with a browser; registered without a prefix, and only with an identity provider. */
 export const signInRoutes =
-  ({ signIn, sessions, provider, cookies, publicUrl }: Dependencies): FastifyPluginAsyncZod =>
+  ({ signIn, sessions, provider, cookies, publicUrl, signInLimit, clientOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'))
     const addressOf = (request: FastifyRequest) => baseUrlOf(request, publicUrl)
+    const requireSignInsLeft = (request: FastifyRequest) => {
+      const retryAfterSeconds = signInLimit.take(clientOf(request))
+      if (retryAfterSeconds === undefined) return
+      const rule = `more than ${signInLimit.maxPerMinute} sign-ins a minute from one address`
+      throw new RefusedRequestError(429, rule, { 'Retry-After': String(retryAfterSeconds) })
+    }
     const fail = (reply: FastifyReply, reason: string, back: string) =>
       reply.redirect(`/sign-in-error?${new URLSearchParams({ reason, back })}`)
 
     app.get(
       '/auth/login',
       {
-        config: atMostPerMinute(signInsPerMinute),
+        onRequest: async (request) => requireSignInsLeft(request),
         schema: {
           tags,
           operationId: 'signIn',

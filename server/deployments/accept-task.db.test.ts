@@ -180,7 +180,7 @@ describe('connections for submissions', () => {
     const own = { ...testDatabase.settings, maxConnections: 2 }
     await using shared = openDatabase(own, () => undefined)
     await using forSubmissions = openDatabase(own, () => undefined)
-    const store = createTaskStore(shared, forSubmissions)
+    const store = createTaskStore(shared, { forSubmissions })
     const use = aUse()
     const isWaiting = async () => {
       const { rows } = await sql<{ count: number }>`SELECT count(*)::integer AS count FROM pg_stat_activity

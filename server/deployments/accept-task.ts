@@ -10,7 +10,7 @@ import { inBatches } from '../storage/in-batches.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
 import type { KeyUse, KnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
-import { DeploymentsLockedError } from './task-errors.ts'
+import { DeploymentsLockedError, TooManyUnfinishedError } from './task-errors.ts'
 import { type EndedTask, endedOf } from './task-row.ts'
 
 export type Submission = {
@@ -56,19 +56,21 @@ const patienceAlone = '4s'
  *   (decision 0222). Who waits for somebody does so on one of `database`.
  *
  * It rejects with a DeploymentsLockedError if the task would have been created in a closed time, and with a
- * DeployLockUnknownError if outside of the times that are known, and with a DeployLockUnreadableError if it cannot be read.
+ * DeployLockUnknownError if outside of the times that are known, and with a DeployLockUnreadableError if it cannot be read,
+ * and with a TooManyUnfinishedError where its application has `maxUnfinishedPerApp` unfinished tasks that it does not end.
  */
 export function createAcceptTask(
   database: Database,
   forSubmissions: Database,
+  maxUnfinishedPerApp = 1_000_000,
 ): (submission: Submission) => Promise<Acceptance> {
   const acceptAlone = async (submission: Submission): Promise<Acceptance> => {
-    const [acceptance] = await retryConflicts(() => acceptAll(database, [submission]))
+    const [acceptance] = await retryConflicts(() => acceptAll(database, [submission], maxUnfinishedPerApp))
     if (!acceptance) throw new Error('accept_tasks gave no answer')
     return acceptance
   }
   const acceptTogether = inBatches(
-    (batch: readonly Submission[]) => acceptAll(forSubmissions, batch, patienceOfBatch),
+    (batch: readonly Submission[]) => acceptAll(forSubmissions, batch, maxUnfinishedPerApp, patienceOfBatch),
     {
       alone: acceptAlone,
       atMost: acceptedTogether,
@@ -83,25 +85,27 @@ export function createAcceptTask(
 async function acceptAll(
   { query, settings }: Database,
   submissions: readonly Submission[],
+  maxUnfinishedPerApp: number,
   patience = patienceAlone,
 ): Promise<readonly Acceptance[]> {
   const newest = submissions.at(-1)
   if (!newest) return []
   const { closed, owner } = newest // what it knows is true of all
   const accept = CompiledQuery.raw(
-    `SELECT set_config('lock_timeout', '${patience}', true), ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4) AS answer`,
+    `SELECT set_config('lock_timeout', '${patience}', true), ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4, $5) AS answer`,
     [
       JSON.stringify(submissions.map(rowOf)),
       owner ?? null,
       rangeText(closed.known),
       `{${closed.intervals.map(rangeText).join()}}`,
+      maxUnfinishedPerApp,
     ],
   )
   try {
     const { rows } = await query.executeQuery<{ answer: Answer }>(accept)
     return rows[0] ? acceptancesOf(rows[0].answer, submissions, owner) : []
   } catch (error) {
-    throw refusalOf(error, closed)
+    throw refusalOf(error, closed, maxUnfinishedPerApp)
   }
 }
 
@@ -126,7 +130,14 @@ const rowOf = ({ task, use }: Submission) => ({
   body_digest: use?.bodyDigest,
 })
 
-const imagesText = ({ images }: NewTask) => images.map(({ image, tag }) => `${image}:${tag}`).join(', ')
+/** Events and audit entries are read by the thousand. */
+const maxImagesShown = 5
+
+function imagesText({ images }: NewTask): string {
+  const shown = images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`)
+  const rest = images.length - shown.length
+  return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}
 
 /** PostgreSQL knows fewer years than Date; what lies beyond has no bound. */
 const lastYearMs = Date.UTC(9999, 0)
@@ -154,10 +165,11 @@ function acceptancesOf(
 }
 
 /** A lock that refused says by what, one that cannot be read that it is the lock; anything else stays as it is. */
-function refusalOf(error: unknown, closed: ClosedTimes): unknown {
+function refusalOf(error: unknown, closed: ClosedTimes, maxUnfinishedPerApp: number): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   // The one row that the function must find is the lock's.
   if (error.code === 'P0002' || error.message.includes('deploy_lock')) return lockErrorOf(error)
+  if (error.code === 'WL002') return new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
   if (error.code !== 'WL001' || !('detail' in error)) return error
   const { at, lock } = JSON.parse(String(error.detail))
   try {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createAppSummaries } from './app-summaries.ts'
 
 function aReplica() {
@@ -51,4 +51,55 @@ test('a look that fails is told, and to whom waits for it a failure', async () =
   expect(await at(6_000)).toBe(1)
   await expect(at(10_001)).rejects.toThrow('no database')
   expect(troubles).toHaveLength(1)
+})
+
+test('of two windows at most the summaries are kept, those that were read last', async () => {
+  const { at } = aReplica()
+  expect([await at(0, 1), await at(0, 2), await at(0, 3)]).toEqual([1, 2, 3])
+  expect([await at(0, 3), await at(0, 2)]).toEqual([3, 2])
+  expect(await at(0, 1)).toBe(4)
+})
+
+test('one window is read at a time, once for all who wait for it', async () => {
+  const running: number[] = []
+  const release: (() => void)[] = []
+  const read = async (days: number) => {
+    running.push(days)
+    await new Promise<void>((resolve) => release.push(resolve))
+    return { as_of: 1, days, apps: [] }
+  }
+  const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+  const answers = [summaries(1), summaries(2), summaries(1), summaries(2)]
+  await expect.poll(() => running).toEqual([1])
+  release[0]?.()
+  await expect.poll(() => running).toEqual([1, 2])
+  release[1]?.()
+  expect((await Promise.all(answers)).map(({ days }) => days)).toEqual([1, 2, 1, 2])
+})
+
+test('a failed look keeps no other window waiting', async () => {
+  const read = async (days: number) => {
+    if (days === 1) throw new Error('no database')
+    return { as_of: 1, days, apps: [] }
+  }
+  const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+  const [first, second] = await Promise.allSettled([summaries(1), summaries(2)])
+  expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
+})
+
+test('summaries that nobody asks for again are dropped after ten seconds', async () => {
+  vi.useFakeTimers()
+  try {
+    let reads = 0
+    const read = async (days: number) => {
+      reads += 1
+      return { as_of: reads, days, apps: [] }
+    }
+    const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+    await summaries(1)
+    vi.advanceTimersByTime(10_000)
+    expect((await summaries(1)).as_of).toBe(2) // though by the clock, which stands still, they are as good as new
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -1,42 +1,59 @@
 import type { AppSummaries } from '../../contract/app-summary.ts'
 
-/** Whoever asks about something older waits for a new look. */
-const oldestServedMs = 10_000
+/** An older one is not served, nor kept. */
+const keptMs = 10_000
 /** Whoever asks about something older gets it, and has it renewed for the next one. */
 const renewedAfterMs = 5_000
+/** The one that the pages ask for, and one more. */
+const maxKept = 2
 
 type Dependencies = {
   readonly read: (days: number) => Promise<AppSummaries>
   readonly nowMs: () => number
   readonly onTrouble: (error: unknown) => void
 }
-type Look = { readonly begunMs: number; readonly summaries: AppSummaries }
+type Kept = { readonly begunMs: number; readonly summaries: AppSummaries }
 
-/** Keeps the summaries of this replica for ten seconds, so that however many pages ask, the history is read seldom. */
+/**
+ * Keeps the summaries of two windows for ten seconds, so that however many pages ask, the history is read seldom, and reads
+ * one window at a time, so that whoever asks for all of them keeps PostgreSQL no busier than one.
+ */
 export function createAppSummaries({ read, nowMs, onTrouble }: Dependencies) {
-  const looks = new Map<number, Look>()
-  const running = new Map<number, Promise<Look>>()
+  const kept = new Map<number, Kept>()
+  const pending = new Map<number, Promise<Kept>>()
+  let last: Promise<void> = Promise.resolve()
 
-  const look = async (days: number): Promise<Look> => {
-    const begunMs = nowMs()
-    try {
-      const done = { begunMs, summaries: await read(days) }
-      looks.set(days, done)
-      return done
-    } finally {
-      running.delete(days)
-    }
+  const keep = (days: number, summaries: Kept) => {
+    kept.delete(days)
+    const [oldest] = kept.keys()
+    if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
+    kept.set(days, summaries)
+    const { begunMs } = summaries // the timer holds nothing that was dropped meanwhile
+    setTimeout(() => kept.get(days)?.begunMs === begunMs && kept.delete(days), keptMs).unref()
   }
-  const renewed = (days: number): Promise<Look> => {
-    const current = running.get(days) ?? look(days)
-    running.set(days, current)
-    return current
+  const readNext = async (days: number): Promise<Kept> => {
+    await last
+    const begunMs = nowMs()
+    const done = { begunMs, summaries: await read(days) }
+    keep(days, done)
+    return done
+  }
+  const renewed = (days: number): Promise<Kept> => {
+    const current = pending.get(days)
+    if (current) return current
+    const next = readNext(days).finally(() => pending.delete(days))
+    pending.set(days, next)
+    last = next.then(
+      () => undefined,
+      () => undefined, // thrown to whoever asked for it
+    )
+    return next
   }
 
   return async (days: number): Promise<AppSummaries> => {
-    const known = looks.get(days)
+    const known = kept.get(days)
     const ageMs = known ? nowMs() - known.begunMs : Number.POSITIVE_INFINITY
-    if (!known || ageMs > oldestServedMs) return (await renewed(days)).summaries
+    if (!known || ageMs > keptMs) return (await renewed(days)).summaries
     if (ageMs > renewedAfterMs) renewed(days).catch(onTrouble)
     return known.summaries
   }

@@ -39,6 +39,10 @@ async function stored(tasks: readonly Stored[]): Promise<void> {
   }
 }
 
+/** As when Argo CD shows the application. */
+const confirm = (app: string) =>
+  sql`INSERT INTO watcher.confirmed_applications (app) VALUES (${app})`.execute(database.query)
+
 const newProject = () => `project-${crypto.randomUUID()}`
 
 test('globs end at the slash', async () => {
@@ -276,7 +280,7 @@ describe('searching', () => {
     await other.query.transaction().execute(async (transaction) => {
       await sql`LOCK TABLE watcher.task_groups IN ACCESS EXCLUSIVE MODE`.execute(transaction)
       const search = createTaskStore(database).list({ search: 'shop' })
-      await expect(search).rejects.toThrow('the search was given up after 3 s: ask for more characters')
+      await expect(search).rejects.toThrow('the search timed out after 3s: use more characters')
       const waiting = sql`SELECT FROM pg_locks WHERE relation = 'watcher.task_groups'::regclass AND NOT granted`
       expect((await waiting.execute(transaction)).rows).toEqual([])
     })
@@ -294,6 +298,23 @@ describe('searching', () => {
 })
 
 describe('the summary of applications', () => {
+  test('leaves out those that Argo CD has not shown', async () => {
+    const app = `app-${crypto.randomUUID()}`
+    await stored([{ project: newProject(), app, status: 'app not found' }])
+    const { apps } = await createTaskStore(database).summarize(90)
+    expect(apps.filter((one) => one.app === app)).toEqual([])
+  })
+
+  test('is given up after three seconds, also by PostgreSQL, and says what to do', async () => {
+    await using other = openDatabase(testDatabase.settings, () => undefined)
+    await database.query.transaction().execute(async (transaction) => {
+      await sql`LOCK TABLE watcher.tasks IN ACCESS EXCLUSIVE MODE`.execute(transaction)
+      await expect(createTaskStore(other).summarize(90)).rejects.toThrow(
+        'the summary timed out after 3s: use fewer days',
+      )
+    })
+  })
+
   test('counts statuses, names the last deployment, takes durations from the newest and leaves out what is older', async () => {
     const [project, app] = [newProject(), `app-${crypto.randomUUID()}`]
     const deployed = Array.from({ length: 12 }, (_, index) => ({
@@ -302,6 +323,7 @@ describe('the summary of applications', () => {
       minutesAgo: 10 + index,
       seconds: index < 10 ? 10 + index : 1_000,
     }))
+    await confirm(app)
     await stored([...deployed, { project, app, status: 'failed', minutesAgo: 5 }])
     await stored([{ project, app, status: 'aborted', minutesAgo: 60 * 24 * 2 }])
     const { as_of, days, apps } = await createTaskStore(database).summarize(1)
@@ -320,6 +342,7 @@ describe('the summary of applications', () => {
 
   test('of an application without a deployment has no durations', async () => {
     const app = `app-${crypto.randomUUID()}`
+    await confirm(app)
     await stored([{ project: newProject(), app, status: 'in progress' }])
     const { apps } = await createTaskStore(database).summarize(90)
     expect(apps.find((one) => one.app === app)).toEqual({ app, counts: { 'in progress': 1 }, recent: ['in progress'] })

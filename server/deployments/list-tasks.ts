@@ -1,13 +1,15 @@
-import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import { largestPage, type TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
+import { fillAnswer } from '../http/fill-answer.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
 import { type Found, findInGroups } from './find-in-groups.ts'
 import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
-import { SearchTooSlowError } from './task-errors.ts'
+import { ReadTimedOutError } from './task-errors.ts'
 import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
+import { taskRecordOf } from './task-record.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
@@ -16,11 +18,14 @@ const countedTotal = 10_000
 const readTasks = 12_000
 /** Of each of the statements of a search, three at most. */
 const searchLimitMs = 3_000
+const searchLess = 'more characters, or an application, a project or a time'
 
 export type TaskPage = {
   readonly tasks: readonly Task[]
   /** Where the next page begins; undefined on the last one. */
   readonly next: TaskCursor | undefined
+  /** It holds fewer tasks than were asked for, because more would not fit into an answer. */
+  readonly isCut: boolean
   /** Absent where the page was asked for with a cursor. */
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined
 }
@@ -32,11 +37,12 @@ export async function listTasks(
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { rows, count, cut } = await readerFor(filter, globs)(query, filter, globs, limit + 1)
-  const tasks = rows.slice(0, limit).map(taskOf)
-  const last = rows.length > limit ? tasks.at(-1) : undefined
+  const { ids, count, cut } = await finderFor(filter, globs)(query, filter, globs, limit + 1)
+  const { items: tasks, isCut } = await fillAnswer(inChunks(query, ids.slice(0, limit)), taskRecordOf)
+  const last = ids.length > tasks.length ? tasks.at(-1) : undefined
   return {
     tasks,
+    isCut,
     next: last ? { createdMs: last.created.getTime(), id: last.id } : cut,
     total: filter.cursor
       ? undefined
@@ -44,13 +50,9 @@ export async function listTasks(
   }
 }
 
-type Rows = {
-  readonly rows: readonly Selectable<Schema['tasks']>[]
-  readonly count: number
-  readonly cut?: Found['cut']
-}
+type FoundIds = Pick<Found, 'ids' | 'count'> & { readonly cut?: Found['cut'] }
 
-const readerFor = (filter: TaskFilter, globs: readonly string[] | undefined) => {
+const finderFor = (filter: TaskFilter, globs: readonly string[] | undefined) => {
   if (isInNoField(filter)) return nothing
   return isFoundInGroups(filter, globs) ? inTime : directly
 }
@@ -58,7 +60,7 @@ const readerFor = (filter: TaskFilter, globs: readonly string[] | undefined) => 
 /** No field may hold a control character; where searches look, line ends stand between the fields. */
 const isInNoField = ({ search = '' }: TaskFilter) => /\p{Cc}/u.test(search)
 
-const nothing = async (): Promise<Rows> => ({ rows: [], count: 0 })
+const nothing = async (): Promise<FoundIds> => ({ ids: [], count: 0 })
 
 /** One name alone has an index of its own that is in the order of the list. */
 const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>
@@ -69,25 +71,25 @@ async function directly(
   filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
-): Promise<Rows> {
-  const [rows, count] = await Promise.all([
+): Promise<FoundIds> {
+  const [ids, count] = await Promise.all([
     newestOf(query, filter, globs, limit),
     filter.cursor ? 0 : countOf(query, filter, globs),
   ])
-  return { rows, count }
+  return { ids, count }
 }
 
-/** @throws {SearchTooSlowError} */
+/** @throws {ReadTimedOutError} */
 async function inTime(
   query: Kysely<Schema>,
   filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
-): Promise<Rows> {
+): Promise<FoundIds> {
   try {
     return await withTimeLimit(query, searchLimitMs, (limited) => throughGroups(limited, filter, globs, limit))
   } catch (cause) {
-    throw isGivenUp(cause) ? new SearchTooSlowError(searchLimitMs / 1000, { cause }) : cause
+    throw isGivenUp(cause) ? new ReadTimedOutError('the search', searchLimitMs, searchLess, { cause }) : cause
   }
 }
 
@@ -97,34 +99,48 @@ async function throughGroups(
   filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
-): Promise<Rows> {
+): Promise<FoundIds> {
   const page = { offset: filter.offset ?? 0, limit }
-  const { ids, count, cut } = await findInGroups(query, filter, globs, { ...page, read: readTasks })
-  if (count <= readTasks) return { rows: await withIds(query, sql`${ids}::uuid[]`), count, cut }
-  const rows = await newestOf(query, filter, globs, limit)
-  if (rows.length === limit) return { rows, count, cut }
+  const found = await findInGroups(query, filter, globs, { ...page, read: readTasks })
+  const { count, cut } = found
+  if (count <= readTasks) return found
+  const ids = await newestOf(query, filter, globs, limit)
+  if (ids.length === limit) return { ids, count, cut }
   const whole = await findInGroups(query, filter, globs, page)
-  return { rows: await withIds(query, sql`${whole.ids}::uuid[]`), count, cut }
+  return { ids: whole.ids, count, cut }
 }
 
 /** What an offset skips is skipped in an index. Of a search only among the newest `readTasks`. */
-const newestOf = (query: Kysely<Schema>, filter: TaskFilter, globs: readonly string[] | undefined, limit: number) => {
+async function newestOf(
+  query: Kysely<Schema>,
+  filter: TaskFilter,
+  globs: readonly string[] | undefined,
+  limit: number,
+): Promise<readonly string[]> {
   const { search, offset = 0 } = filter
   const newest = search
     ? sql`SELECT * FROM (${comparedNewest(query, filter, globs, readTasks, holdsPart(search))}) AS compared WHERE is_held`
     : newestTasks(query, filter, globs, offset + limit)
-  const ids = sql`SELECT id FROM (${newest}) AS newest ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}`
-  return withIds(query, sql`ARRAY(${ids})`)
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM (${newest}) AS newest ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}`.execute(query)
+  return rows.map(({ id }) => id)
 }
 
-const withIds = (query: Kysely<Schema>, ids: RawBuilder<unknown>) =>
-  query
-    .selectFrom('tasks')
-    .selectAll()
-    .where(sql<SqlBool>`id = ANY(${ids})`)
-    .orderBy('created', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
+/** So many tasks at once are in memory of which none may fit into the answer. */
+const chunkSize = 100
+
+async function* inChunks(query: Kysely<Schema>, ids: readonly string[]): AsyncGenerator<readonly Task[]> {
+  for (let at = 0; at < ids.length; at += chunkSize) {
+    const rows = await query
+      .selectFrom('tasks')
+      .selectAll()
+      .where(sql<SqlBool>`id = ANY(${ids.slice(at, at + chunkSize)}::uuid[])`)
+      .orderBy('created', 'desc')
+      .orderBy('id', 'desc')
+      .execute()
+    yield rows.map(taskOf)
+  }
+}
 
 async function countOf(
   query: Kysely<Schema>,

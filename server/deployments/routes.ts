@@ -16,9 +16,12 @@ import {
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import type { Caller } from '../auth/caller.ts'
-import { atMostPerMinute } from '../http/request-limit.ts'
+import type { Client } from '../http/client-address.ts'
+import type { ClientQuota } from '../http/client-quota.ts'
+import { RefusedRequestError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
 import { findTask, type RequireTask } from './require-task.ts'
+import type { SubmissionLimit } from './submission-limit.ts'
 import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskEndings } from './task-endings.ts'
@@ -28,8 +31,9 @@ import { taskRecordOf } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
-  /** SUBMISSIONS_PER_MINUTE of one client; 0: no limit */
-  readonly submissionsPerMinute: number
+  readonly submissionLimit: SubmissionLimit
+  readonly waits: Pick<ClientQuota, 'take'>
+  readonly clientOf: (request: FastifyRequest) => Client
   readonly normalizeSubmission: (submission: TaskSubmission) => TaskSubmission
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
@@ -59,7 +63,9 @@ const TaskParameters = z.object({ id: z.string().min(1, 'must not be empty') })
 
 export const taskRoutes =
   ({
-    submissionsPerMinute,
+    submissionLimit,
+    waits,
+    clientOf,
     normalizeSubmission,
     canonicalName,
     submitTask,
@@ -91,7 +97,7 @@ export const taskRoutes =
     app.post(
       '/tasks',
       {
-        config: atMostPerMinute(submissionsPerMinute),
+        onRequest: async (request) => submissionLimit.count(request),
         schema: {
           tags,
           operationId: 'submitTask',
@@ -122,12 +128,18 @@ export const taskRoutes =
           return caller
         }
         const caller = await identifyDeployer().catch(async (refusal: unknown) => {
+          submissionLimit.require(request)
           // A caller who shows a key may learn of its task, locked or not; others are told of the lock first.
           if (key === undefined) await refuseIfLocked()
           throw refusal
         })
+        if (caller.kind !== 'anonymous') submissionLimit.exempt(request)
         const earlier = key === undefined ? undefined : await findSubmitted(body, caller, key, readerDigestOf(request))
-        if (earlier !== undefined) return reply.code(202).send({ id: earlier, status: 'accepted' })
+        if (earlier !== undefined) {
+          if (caller.kind === 'anonymous') submissionLimit.exempt(request)
+          return reply.code(202).send({ id: earlier, status: 'accepted' })
+        }
+        if (caller.kind === 'anonymous') submissionLimit.require(request)
         const { id } = await submitTask(body, caller, key, readerDigestOf(request))
         return reply.code(202).send({ id, status: 'accepted' })
       },
@@ -148,14 +160,15 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const { app: name } = request.query
+        const { app: name, cursor, offset = 0 } = request.query
         const filter = name === undefined ? request.query : { ...request.query, app: canonicalName(name) }
-        const { tasks: page, next, total } = await tasks.list(filter, globsOf(request))
+        const { tasks: page, next, isCut, total } = await tasks.list(filter, globsOf(request))
         return {
           tasks: page.map(taskRecordOf),
           ...(total ? { total: total.count } : {}),
           ...(total?.isCapped ? { total_capped: true } : {}),
           ...(next ? { next_cursor: renderTaskCursor(next) } : {}),
+          ...(isCut && cursor === undefined ? { next_offset: offset + page.length } : {}),
         }
       },
     )
@@ -184,7 +197,14 @@ export const taskRoutes =
           summary: 'Read a task, or wait for its end',
           params: TaskParameters,
           querystring: TaskWait,
-          response: { 200: TaskRecord, 400: ErrorReply, 401: Refusal, 404: TaskMissing, 503: ErrorReply },
+          response: {
+            200: TaskRecord,
+            400: ErrorReply,
+            401: Refusal,
+            404: TaskMissing,
+            429: ErrorReply,
+            503: ErrorReply,
+          },
         },
       },
       async (request, reply) => {
@@ -199,7 +219,9 @@ export const taskRoutes =
         try {
           const task = await requireTask(request, id)
           if (isFinal(task.status)) return await recordFor(request, task)
-          await ending
+          const leave = waits.take(clientOf(request))
+          if (!leave) throw tooManyWaits()
+          await ending.finally(leave)
           return await recordFor(request, (await tasks.find(taskId)) ?? task)
         } finally {
           answered.abort()
@@ -229,5 +251,10 @@ export const taskRoutes =
       },
     )
   }
+
+/** Coming back at once would not help. */
+const waitRetrySeconds = 10
+const tooManyWaits = () =>
+  new RefusedRequestError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
 
 const globsOf = ({ reader }: FastifyRequest) => (reader?.kind === 'applications' ? reader.globs : undefined)

@@ -30,11 +30,11 @@ export function createSaveProgress(database: Database) {
  * of PostgreSQL loses is seen again by the next look, and an event has no reader before its number is on the disk.
  */
 async function saveAll({ query, settings }: Database, all: readonly Progress[]): Promise<boolean[]> {
-  const table = (name: 'tasks' | 'task_events') => sql.id(settings.schema, name)
+  const table = (name: 'tasks' | 'task_events' | 'confirmed_applications') => sql.id(settings.schema, name)
   const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
   const { rows } = await sql<{ id: string }>`
     WITH held AS (
-      SELECT tasks.id, news.progress, news.app_url
+      SELECT tasks.id, tasks.app, news.progress, news.app_url
       FROM unnest(${all.map(({ claim }) => claim.taskId)}::uuid[], ${all.map(({ claim }) => claim.owner)}::uuid[],
         ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
         ${all.map(({ change }) => change.appUrl ?? null)}::text[]) AS news (id, owner, fence, progress, app_url)
@@ -48,6 +48,9 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
         ${told.map(({ detail }) => detail)}::text[]) WITH ORDINALITY AS event (task_id, kind, detail, place)
         ON event.task_id = held.id
       ORDER BY event.place
+    ), confirmed AS (
+      INSERT INTO ${table('confirmed_applications')} (app)
+      SELECT DISTINCT app FROM held WHERE app_url IS NOT NULL ORDER BY app ON CONFLICT DO NOTHING
     )
     UPDATE ${table('tasks')} AS tasks SET updated = clock_timestamp(),
       progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url)

@@ -25,6 +25,7 @@ async function submitted(to: typeof database, closed: ClosedTimes = neverClosed)
       owner: () => undefined,
       announce: () => undefined,
       onUnanswered: () => (unanswered += 1),
+      requireRoom: async () => undefined,
       closedTimes: () => closed,
       now: () => new Date(),
     },

@@ -5,10 +5,11 @@ import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
 import { canonicalName } from '../rollout/application-reference.ts'
 import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
-import { DeploymentsLockedError, InvalidSubmissionError } from './task-errors.ts'
+import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import type { EndedTask } from './task-row.ts'
 import type { TaskStore } from './task-store.ts'
+import type { UnfinishedQuota } from './unfinished-quota.ts'
 
 export type SubmissionSettings = {
   /** DEPLOYMENT_TIMEOUT */
@@ -34,6 +35,8 @@ type Dependencies = {
   readonly announce: (accepted: AcceptedTask, superseded: readonly EndedTask[]) => void
   /** A task may be stored although nothing says so. */
   readonly onUnanswered: () => void
+  /** Rejects where there are as many unfinished tasks as there may be. */
+  readonly requireRoom: UnfinishedQuota
   /** The times around `now` in which no task is accepted. */
   readonly closedTimes: (around: Date) => ClosedTimes
   readonly now: () => Date
@@ -77,13 +80,18 @@ export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
-  ({ tasks, owner, announce, onUnanswered, closedTimes, now }: Dependencies, settings: SubmissionSettings) =>
+  (
+    { tasks, owner, announce, onUnanswered, requireRoom, closedTimes, now }: Dependencies,
+    settings: SubmissionSettings,
+  ) =>
   async (
     submission: TaskSubmission,
     caller: Caller,
     key: string | undefined,
     readerDigestFor: ReaderDigestFor,
   ): Promise<{ id: string }> => {
+    const mayWrite = caller.kind !== 'anonymous'
+    await requireRoom(mayWrite)
     const submitted = now()
     const id = makeTaskId(submitted)
     const task: NewTask = {
@@ -95,7 +103,7 @@ export const createSubmitTask =
       source: submission.source,
       timeoutSeconds: timeoutOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
-      mayWrite: caller.kind !== 'anonymous',
+      mayWrite,
       submittedBy: actorOf(caller),
       readerDigest: readerDigestFor(id),
     }
@@ -103,7 +111,7 @@ export const createSubmitTask =
     const acceptance = await tasks
       .accept({ task, closed: closedTimes(submitted), owner: owner(), use })
       .catch((error: unknown) => {
-        if (!(error instanceof DeploymentsLockedError)) onUnanswered()
+        if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onUnanswered()
         throw error
       })
     if (acceptance.kind === 'known' && use)

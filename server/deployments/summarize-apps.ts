@@ -2,6 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { AppSummaries, AppSummary } from '../../contract/app-summary.ts'
 import { finalStatuses, type TaskStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
+import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
+import { ReadTimedOutError } from './task-errors.ts'
 
 type Row = {
   readonly as_of: number
@@ -17,13 +19,27 @@ type Row = {
   readonly p95_seconds: number | null
 }
 
+/** PostgreSQL gives the statement up then. */
+const summaryLimitMs = 3_000
+
 /**
- * Reads the window once, and for the rest at most 110 tasks of each application; nearly all of it in indexes, application
- * by application, so that nothing is grouped or sorted but what belongs to one.
+ * Of the applications that Argo CD has shown: their names are free text until then. Reads the window once, and for the rest
+ * at most 110 tasks of each application; nearly all of it in indexes, application by application, so that nothing is grouped
+ * or sorted but what belongs to one.
+ * @throws {ReadTimedOutError}
  */
 export async function summarizeApps(query: Kysely<Schema>, days: number): Promise<AppSummaries> {
+  const rows = await withTimeLimit(query, summaryLimitMs, (limited) => readRows(limited, days)).catch((cause) => {
+    throw isGivenUp(cause) ? new ReadTimedOutError('the summary', summaryLimitMs, 'fewer days', { cause }) : cause
+  })
+  const [first] = rows
+  if (!first) throw new Error('the summary of the applications gave no row')
+  return { as_of: first.as_of, days, apps: rows.flatMap(summaryOf) }
+}
+
+async function readRows(query: Kysely<Schema>, days: number): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
-    WITH RECURSIVE ${namesOf(query)}, ${badOnes(query, days)}
+    WITH names AS MATERIALIZED (${query.selectFrom('confirmed_applications').select('app')})
     SELECT as_of, summary.* FROM (SELECT date_part('epoch', now()) AS as_of) AS moment LEFT JOIN (
       SELECT names.app, total, unfinished, bad, recent, last_id, last_created, ten_seconds, p95_seconds
       FROM names
@@ -31,12 +47,10 @@ export async function summarizeApps(query: Kysely<Schema>, days: number): Promis
       CROSS JOIN LATERAL (${tasksOf(query, days).where('ended', 'is', null).select(countAll.as('unfinished'))}) AS waiting
       CROSS JOIN LATERAL ${recentOf(query, days)} AS newest
       CROSS JOIN LATERAL ${deployedOf(query, days)} AS deployed
-      LEFT JOIN bad_ones ON bad_ones.app = names.app
+      CROSS JOIN LATERAL ${badOnesOf(query, days)} AS bad_ones
       WHERE total > 0
     ) AS summary ON true ORDER BY app`.execute(query)
-  const [first] = rows
-  if (!first) throw new Error('the summary of the applications gave no row')
-  return { as_of: first.as_of, days, apps: rows.flatMap(summaryOf) }
+  return rows
 }
 
 function summaryOf({ app, total, unfinished, bad, recent, ...row }: Row): AppSummary[] {
@@ -54,13 +68,6 @@ function summaryOf({ app, total, unfinished, bad, recent, ...row }: Row): AppSum
   ]
 }
 
-/** Each application's name, from one to the next in the index: there are many more groups than names. */
-function namesOf(query: Kysely<Schema>) {
-  const first = query.selectFrom('task_groups').select((build) => build.fn.min('app').as('app'))
-  return sql`names (app) AS (
-    ${first} UNION ALL SELECT (${first.where(sql<boolean>`task_groups.app > names.app`)}) FROM names WHERE names.app IS NOT NULL)`
-}
-
 const isWithin = (days: number) => sql<boolean>`created > now() - make_interval(days => ${days})`
 
 const countAll = sql`count(*)::integer`
@@ -69,17 +76,14 @@ const countAll = sql`count(*)::integer`
 const tasksOf = (query: Kysely<Schema>, days: number) =>
   query.selectFrom('tasks').where(sql<boolean>`tasks.app = names.app`).where(isWithin(days))
 
-/** Those that did not end deployed, of all applications at once, since an index holds nothing else. */
-function badOnes(query: Kysely<Schema>, days: number) {
+/** Those that did not end deployed: an index holds nothing else. */
+function badOnesOf(query: Kysely<Schema>, days: number) {
   const bad = finalStatuses.filter((status) => status !== 'deployed').map((status) => sql.lit(status))
-  const byStatus = query
-    .selectFrom('tasks')
+  const byStatus = tasksOf(query, days)
     .where(sql<boolean>`status IN (${sql.join(bad)})`)
-    .where(isWithin(days))
-    .select(['app', 'status', countAll.as('count')])
-    .groupBy(['app', 'status'])
-  return sql`bad_ones AS MATERIALIZED (
-    SELECT app, json_object_agg(status, count) AS bad FROM (${byStatus}) AS by_status GROUP BY app)`
+    .select(['status', countAll.as('count')])
+    .groupBy('status')
+  return sql`(SELECT json_object_agg(status, count) AS bad FROM (${byStatus}) AS by_status)`
 }
 
 const newestOf = (query: Kysely<Schema>, days: number, limit: number) =>

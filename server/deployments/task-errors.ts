@@ -43,13 +43,18 @@ export class IdempotencyKeyUsedError extends Error {
   }
 }
 
-/** A search that looks at too much; answered 503, though trying again helps less than asking for less. */
-export class SearchTooSlowError extends Error {
-  override readonly name = 'SearchTooSlowError'
-  constructor(limitSeconds: number, options: ErrorOptions) {
-    super(
-      `the search was given up after ${limitSeconds} s: ask for more characters, or within an application, a project or a time`,
-      options,
-    )
+/** There are as many unfinished tasks as there may be; answered 429. */
+export class TooManyUnfinishedError extends Error {
+  override readonly name = 'TooManyUnfinishedError'
+  constructor(howMany: string) {
+    super(`${howMany} are unfinished: try again when some have ended`)
+  }
+}
+
+/** A search or a summary that reads too much; answered 503, though trying again helps less than asking for less. */
+export class ReadTimedOutError extends Error {
+  override readonly name = 'ReadTimedOutError'
+  constructor(what: string, limitMs: number, less: string, options: ErrorOptions) {
+    super(`${what} timed out after ${limitMs / 1000}s: use ${less}`, options)
   }
 }

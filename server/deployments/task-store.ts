@@ -15,19 +15,29 @@ import { summarizeApps } from './summarize-apps.ts'
 import type { Claim, Task, TaskEnd } from './task.ts'
 import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isUnfinished } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
+import type { UnfinishedCount } from './unfinished-quota.ts'
 
 /** Tasks that are indexed in one statement. */
 const indexedAtOnce = 500
 /** Of one task. */
 const mostReaders = 100
 
+type TaskStoreOptions = {
+  /** Connections for submissions alone; without them `database`, as without the next. */
+  readonly forSubmissions?: Database
+  /** Connections for lists, searches and summaries: nothing else waits behind them. */
+  readonly forReaders?: Database
+  readonly maxUnfinishedPerApp?: number
+}
+
 /** All SQL of the tasks and of the events that their changes write. */
-export function createTaskStore(database: Database, forSubmissions = database) {
+export function createTaskStore(database: Database, options: TaskStoreOptions = {}) {
+  const { forSubmissions = database, forReaders = database, maxUnfinishedPerApp } = options
   const { query, settings } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
-    accept: createAcceptTask(database, forSubmissions),
+    accept: createAcceptTask(database, forSubmissions, maxUnfinishedPerApp),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (keyDigest: string): Promise<KnownKey | undefined> => findKey(query, keyDigest),
@@ -54,7 +64,8 @@ export function createTaskStore(database: Database, forSubmissions = database) {
     podLog: (id: string): Promise<PodLog | undefined> =>
       query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
-    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> => listTasks(query, filter, globs),
+    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
+      listTasks(forReaders.query, filter, globs),
 
     /** Writes what searches would else make of each task that was accepted since; in short steps, as many as it takes. */
     async indexNew(): Promise<void> {
@@ -63,7 +74,7 @@ export function createTaskStore(database: Database, forSubmissions = database) {
       while ((await index.execute(query)).rows[0]?.indexed === indexedAtOnce);
     },
 
-    summarize: (days: number): Promise<AppSummaries> => summarizeApps(query, days),
+    summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 
     /**
      * Claims unfinished tasks whose owner is nobody or dead, oldest first. With `watched` also those of the owner itself
@@ -157,14 +168,13 @@ export function createTaskStore(database: Database, forSubmissions = database) {
       return rows.map(({ id }) => id)
     },
 
-    async countUnfinished(): Promise<number> {
-      const { unfinished } = await query
+    countUnfinished: (): Promise<UnfinishedCount> =>
+      query
         .selectFrom('tasks')
-        .select((build) => build.fn.countAll<string>().as('unfinished'))
-        .where('status', '=', 'in progress')
-        .executeTakeFirstOrThrow()
-      return Number(unfinished)
-    },
+        .select(sql<number>`count(*)::integer`.as('all'))
+        .select(sql<number>`(count(*) FILTER (WHERE may_write))::integer`.as('withCredential'))
+        .where('ended', 'is', null)
+        .executeTakeFirstOrThrow(),
   }
 }
 export type TaskStore = ReturnType<typeof createTaskStore>

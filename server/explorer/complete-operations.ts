@@ -75,7 +75,8 @@ export function completeOperations<D extends object>(document: D, access: ApiAcc
 
 function complete(method: string, operation: Operation, access: ApiAccess): void {
   const responses = { ...operation.responses }
-  for (const status of [...ofEveryRequest, ...(method === 'get' ? [] : ofEveryChange)])
+  const ofCredentials = '401' in responses ? ['429'] : [] // unknown ones are looked up so many times a minute
+  for (const status of [...ofEveryRequest, ...(method === 'get' ? [] : ofEveryChange), ...ofCredentials])
     responses[status] ??= { description: unsaid, content: status === '406' ? refusalContent : errorContent }
   for (const [status, answer] of Object.entries(responses)) {
     if (answer.description === unsaid) answer.description = meanings[status] ?? unsaid

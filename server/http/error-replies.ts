@@ -4,9 +4,10 @@ import {
   DeploymentsLockedError,
   IdempotencyKeyUsedError,
   InvalidSubmissionError,
-  SearchTooSlowError,
+  ReadTimedOutError,
   TaskNotFoundError,
   TaskOverError,
+  TooManyUnfinishedError,
 } from '../deployments/task-errors.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { DeployLockUnreadableError } from '../locks/deploy-lock-unreadable-error.ts'
@@ -24,6 +25,7 @@ type ErrorAnswer = {
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */
 const databaseRetrySeconds = 5
 const providerRetrySeconds = 10
+const unfinishedRetrySeconds = 10
 
 /**
  * The one place that turns an error into an answer (spec 7, decision 0008). A text of ours is shown; that of an
@@ -38,7 +40,9 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof TaskOverError) return { status: 409, body: { error: error.message, status: error.status } }
   if (error instanceof IdempotencyKeyUsedError) return { status: 409, body: { error: error.message } }
   if (error instanceof DeploymentsLockedError) return locked(error)
-  if (error instanceof SearchTooSlowError) return { status: 503, body: { error: error.message } }
+  if (error instanceof TooManyUnfinishedError)
+    return { status: 429, headers: { 'Retry-After': String(unfinishedRetrySeconds) }, body: { error: error.message } }
+  if (error instanceof ReadTimedOutError) return { status: 503, body: { error: error.message } }
   if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
   if (error instanceof DeployLockUnreadableError)
     return { status: 503, headers: { 'Retry-After': String(databaseRetrySeconds) }, body: { error: error.message } }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
-import { DeploymentsLockedError, SearchTooSlowError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { DeploymentsLockedError, ReadTimedOutError, TaskNotFoundError } from '../deployments/task-errors.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
 import { answerTo } from './error-replies.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
@@ -25,7 +25,8 @@ const failures: Record<string, () => Error> = {
   lockUnknown: () => new DeployLockUnknownError(new Date(0), { from: new Date(1), to: new Date(2) }),
   credential: () => new CredentialRefusedError('credential rejected: exp is missing'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
-  search: () => new SearchTooSlowError(3, { cause: new Error('canceling statement due to statement timeout') }),
+  search: () =>
+    new ReadTimedOutError('the search', 3_000, 'more characters', { cause: new Error('canceling statement') }),
   bug: () => new Error('SELECT secret FROM /etc/passwd at db.internal:5432 canary-9'),
 }
 
@@ -37,6 +38,7 @@ beforeAll(async () => {
   app = createHttpServer({
     log: { level: 'debug', destination: { write: (line) => log.push(line) }, secrets: () => ['canary-9'] },
     publicUrl: undefined,
+    maxConnections: 1_000,
     trustedProxies: [],
     webFolder,
   })
@@ -173,6 +175,7 @@ describe('other origins', () => {
     const own = createHttpServer({
       log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
       publicUrl: 'https://watcher.example',
+      maxConnections: 1_000,
       trustedProxies: ['10.0.0.0/8'],
       webFolder: undefined,
     })
@@ -219,7 +222,7 @@ describe('errors of the service become answers', () => {
       { error: expect.stringContaining('the deploy lock is unknown: the database says it is 1970') },
     ],
     ['database', 503, { error: 'the database does not answer, try again later' }],
-    ['search', 503, { error: expect.stringContaining('the search was given up after 3 s: ask for more characters') }],
+    ['search', 503, { error: expect.stringContaining('the search timed out after 3s: use more characters') }],
   ])('%s: %s', async ([name, status, body]) => {
     expect(await send({ url: `/api/v1/failures/${name}` })).toMatchObject({ status, body })
   })
@@ -352,6 +355,7 @@ describe('the web UI', () => {
     const bare = createHttpServer({
       log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
       publicUrl: undefined,
+      maxConnections: 1_000,
       trustedProxies: [],
       webFolder: join(webFolder, 'absent'),
     })

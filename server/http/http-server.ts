@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
+import { closeStalledConnections } from './close-stalled-connections.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
 import { answerTo } from './error-replies.ts'
+import { limitConnections } from './limit-connections.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -16,6 +18,8 @@ type HttpSettings = {
   readonly log: LogSettings
   /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
   readonly publicUrl: string | undefined
+  /** MAX_CONNECTIONS: open at once. */
+  readonly maxConnections: number
   /** TRUST_PROXY: addresses whose X-Forwarded headers count. */
   readonly trustedProxies: readonly string[]
   /** Where the built web UI lies; undefined for a server without pages. */
@@ -33,7 +37,7 @@ const largestHeaders = 8 * 1024
  *
  * The time limits are for receiving a request; an answer may take as long as it needs (`?wait=60`, event streams).
  */
-export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: HttpSettings) {
+export function createHttpServer({ log, publicUrl, maxConnections, trustedProxies, webFolder }: HttpSettings) {
   const clientErrors = createClientErrors()
   const app = fastify({
     logger: logOptions(log),
@@ -59,6 +63,8 @@ export function createHttpServer({ log, publicUrl, trustedProxies, webFolder }: 
 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
+  limitConnections(app.server, maxConnections)
+  closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', closeUnused)
   app.setValidatorCompiler(validateRequest)

@@ -11,8 +11,12 @@ export const definitions = z.object({
   PUBLIC_URL: value.httpOrigin.optional(),
   TRUST_PROXY: value.proxies.prefault(''),
   DRAIN_DELAY: value.duration.prefault('5s'),
-  SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('0'),
+  SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('600'),
   STREAMS_PER_CLIENT: value.wholeNumber(1, 5_000).prefault('100'),
+  WAITS_PER_CLIENT: value.wholeNumber(1, 2_000).prefault('200'),
+  MAX_CONNECTIONS: value.wholeNumber(100, 100_000).prefault('5000'),
+  MAX_UNFINISHED_TASKS: value.wholeNumber(1, 1_000_000).prefault('20000'),
+  MAX_UNFINISHED_PER_APP: value.wholeNumber(1, 1_000_000).prefault('50'),
   LOG_LEVEL: value.logLevel.prefault('info'),
   DATA_DIR: value.text.prefault('./data'),
 

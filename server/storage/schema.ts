@@ -52,6 +52,9 @@ export type Schema = {
     group_id: number
     searched: string
   }
+  confirmed_applications: {
+    app: string
+  }
   task_groups: {
     id: GeneratedAlways<number>
     digest: Buffer

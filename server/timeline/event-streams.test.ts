@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { TaskEvent } from '../../contract/task-event.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import { createClientQuota } from '../http/client-quota.ts'
 import { openEventStream } from './event-stream.ts'
 import { timelineRoutes } from './routes.ts'
-import { createStreamPlaces } from './stream-places.ts'
 
 const anEvent = (id: number, detail = ''): TaskEvent => ({ id, task_id: 'task', at: 1, kind: 'note', detail })
 
@@ -19,7 +19,8 @@ async function streamServer() {
   const responses: ServerResponse[] = []
   const followers = new Set<(event: TaskEvent) => void>()
   const stopping = new AbortController()
-  const places = createStreamPlaces(1)
+  const streams = createClientQuota(1, 5_000)
+  const ada = { address: 'ada', share: 1 }
   http.decorateRequest('reader', undefined)
   http.addHook('onRequest', async (_request, reply) => void responses.push(reply.raw))
   const routes = timelineRoutes({
@@ -32,8 +33,8 @@ async function streamServer() {
     },
     requireTask: async (_request, id) => ({ id }),
     judgeReaderAgain: async () => undefined,
-    places,
-    clientOf: () => 'ada',
+    streams,
+    clientOf: () => ada,
     stopping: stopping.signal,
   })
   http.register(routes)
@@ -44,7 +45,7 @@ async function streamServer() {
     return socket
   }
   const isPlaceFree = () => {
-    const leave = places.take('ada')
+    const leave = streams.take(ada)
     leave?.()
     return leave !== undefined
   }

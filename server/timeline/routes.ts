@@ -6,11 +6,13 @@ import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
+import type { Client } from '../http/client-address.ts'
+import type { ClientQuota } from '../http/client-quota.ts'
+import { fillAnswer } from '../http/fill-answer.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
 import { openEventStream } from './event-stream.ts'
-import type { StreamPlaces } from './stream-places.ts'
 
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
@@ -19,14 +21,16 @@ type Dependencies = {
   readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
   /** Judges the credential of an open stream once more; rejects with a {@link CredentialRefusedError}. */
   readonly judgeReaderAgain: (request: FastifyRequest) => Promise<void>
-  readonly places: Pick<StreamPlaces, 'take'>
-  readonly clientOf: (request: FastifyRequest) => string | undefined
+  readonly streams: Pick<ClientQuota, 'take'>
+  readonly clientOf: (request: FastifyRequest) => Client
   /** Aborts when the service begins to stop; open streams end then. */
   readonly stopping: AbortSignal
 }
 
 const tags = ['events']
 const pageSize = 1_000
+/** So many events at once are in memory of which none may fit into the answer. */
+const chunkSize = 100
 const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
@@ -43,7 +47,7 @@ const StreamHeaders = z.looseObject({
 })
 
 export const timelineRoutes =
-  ({ events, feed, requireTask, judgeReaderAgain, places, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  ({ events, feed, requireTask, judgeReaderAgain, streams, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     /** Where reading is closed: ends a stream whose reader has signed out, or whose credential has expired or was revoked. */
     const endWhenRefused = (request: FastifyRequest, taskId: string | undefined, end: () => void) => {
@@ -60,7 +64,7 @@ export const timelineRoutes =
     }
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
-      if (!wantsStream(request)) return pageOf(await events.after(after ?? 0, pageSize + 1, taskId))
+      if (!wantsStream(request)) return readPage(events, after ?? 0, taskId)
       const client = clientOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
@@ -70,7 +74,7 @@ export const timelineRoutes =
         return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
       }
       if (reply.raw.destroyed) return reply.hijack()
-      const leave = places.take(client)
+      const leave = streams.take(client)
       if (!leave) throw tooManyStreams()
       reply.hijack()
       const position = Math.min(start, newest)
@@ -140,10 +144,26 @@ export const timelineRoutes =
     )
   }
 
-function pageOf(events: readonly TaskEvent[]): TaskEvents {
-  const page = events.slice(0, pageSize)
-  const last = page.at(-1)
-  return { events: page, ...(events.length > pageSize && last ? { next_after: last.id } : {}) }
+/** The page ends where its events fill an answer, or at `pageSize`. */
+async function readPage(
+  events: Pick<EventStore, 'after'>,
+  after: number,
+  taskId: string | undefined,
+): Promise<TaskEvents> {
+  let last = after
+  let isWhole = false
+  async function* chunks() {
+    for (let read = 0; read < pageSize && !isWhole; read += chunkSize) {
+      const chunk = await events.after(last, chunkSize, taskId)
+      isWhole = chunk.length < chunkSize
+      last = chunk.at(-1)?.id ?? last
+      yield chunk
+    }
+  }
+  const { items, isCut } = await fillAnswer(chunks())
+  const next = items.at(-1)?.id
+  const hasMore = isCut || (!isWhole && (await events.after(last, 1, taskId)).length > 0)
+  return { events: items, ...(hasMore && next !== undefined ? { next_after: next } : {}) }
 }
 
 /** Reconnecting at once would not help. */

@@ -1,5 +1,6 @@
 import { createHttpBrowser } from '../support/http-browser.ts'
 import { clientId, reserveIdentityProvider } from '../support/identity-provider.ts'
+import { withoutLimits } from '../support/service.ts'
 import { startWorld } from '../support/world.ts'
 import { fuzzCredentials, jwtSecret } from './credentials.ts'
 
@@ -9,7 +10,7 @@ export async function startFuzzWorld(options: { readonly databaseUrl?: string } 
   const provider = started.use(await reserveIdentityProvider())
   provider.users.set('fuzzer', { preferred_username: 'fuzzer' })
   // Of 100,000 requests only what a person should see is logged, so that it fits into memory.
-  const settings = { ...provider.settings, JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' }
+  const settings = { ...withoutLimits, ...provider.settings, JWT_SECRET: jwtSecret, LOG_LEVEL: 'warn' }
   const { service } = started.use(await startWorld({ ...options, settings }))
   await provider.start(service.url)
   const nowSeconds = Math.floor(Date.now() / 1000)

@@ -5,5 +5,12 @@ type Settings = Parameters<typeof createHttpServer>[0]
 /** The real server without routes, pages or log, for tests that inject requests. */
 export function quietHttpServer(change: Partial<Settings> = {}) {
   const log = { level: 'silent', destination: { write: () => undefined }, secrets: () => [] }
-  return createHttpServer({ log, publicUrl: undefined, trustedProxies: [], webFolder: undefined, ...change })
+  return createHttpServer({
+    log,
+    publicUrl: undefined,
+    maxConnections: 1_000,
+    trustedProxies: [],
+    webFolder: undefined,
+    ...change,
+  })
 }

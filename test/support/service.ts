@@ -11,7 +11,7 @@ import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { createTestDatabase, serviceUrlOf } from './database.ts'
 
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
 /** What Node has compiled once serves every start of the service; half of the processor time of a start is compiling. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url))
 const startLimitMs = 30_000
@@ -22,6 +22,8 @@ export type ServiceOptions = {
   readonly settings?: Readonly<Record<string, string>>
   /** Of another service, to run two replicas on one database; else a clone of its own, with the least rights in it. */
   readonly databaseUrl?: string
+  /** Where the service lies that is run; else here. */
+  readonly checkout?: string
 }
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: unknown }
@@ -36,8 +38,18 @@ export const aTask = (fields: Partial<TaskSubmission> = {}): TaskSubmission => (
   ...fields,
 })
 
+/** Settings for those who do more than any client, or than all clients together. */
+export const withoutLimits = {
+  SUBMISSIONS_PER_MINUTE: '0',
+  STREAMS_PER_CLIENT: '5000',
+  WAITS_PER_CLIENT: '2000',
+  MAX_CONNECTIONS: '100000',
+  MAX_UNFINISHED_TASKS: '1000000',
+  MAX_UNFINISHED_PER_APP: '1000000',
+}
+
 /** Starts the real service as a process of its own, and waits until it is ready. */
-export async function startService({ settings = {}, databaseUrl }: ServiceOptions = {}) {
+export async function startService({ settings = {}, databaseUrl, checkout = ownCheckout }: ServiceOptions = {}) {
   await using started = new AsyncDisposableStack()
   const ownerUrl = databaseUrl ?? started.use(await createTestDatabase()).url
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-service-'))
@@ -56,7 +68,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
     ...settings,
   }
   const logFile = path.join(dataDirectory, 'output.log')
-  const run = () => spawnService(environment, logFile)
+  const run = () => spawnService(path.join(checkout, 'server', 'main.ts'), environment, logFile)
   const output = () => readFileSync(logFile, 'utf8')
   let child = run()
   started.defer(() => {
@@ -110,7 +122,7 @@ export async function startService({ settings = {}, databaseUrl }: ServiceOption
 
 type Child = ReturnType<typeof spawnGuarded>
 
-function spawnService(settings: Readonly<Record<string, string>>, logFile: string): Child {
+function spawnService(main: string, settings: Readonly<Record<string, string>>, logFile: string): Child {
   const { PATH, HOME } = process.env // nothing else of the developer's
   const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...settings }
   const log = openSync(logFile, 'a')

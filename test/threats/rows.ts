@@ -77,7 +77,7 @@ export const badInputs = {
   B35: 'B35 lock set twice, released twice, by two users at once: idempotent 200, audit shows each',
   B36: 'B36 OIDC callback: no state, wrong state, replay, error=, other iss, return //evil, /\\evil: 400 page with cause; no session',
   B37: 'B37 session cookie truncated, forged, expired, other key: 401 on API; UI shows sign-in',
-  B38: 'B38 stream upgrade without session / foreign Origin / one more than STREAMS_PER_CLIENT (100) from one client, counted only where its address is known (no forwarding header, or TRUST_PROXY set); else one more than 5,000 in all: 401 only with IDP_REQUIRE_READ_AUTH / 403 / 429',
+  B38: 'B38 stream upgrade without session / foreign Origin / one more than STREAMS_PER_CLIENT (100) from one client, ten times as many from one address behind which there may be many (a forwarding header, and TRUST_PROXY does not name it), one more than 5,000 in all: 401 only with IDP_REQUIRE_READ_AUTH / 403 / 429',
   B39: 'B39 __proto__: x header, 101 headers, 9 kB header, obs-fold, both CL and TE: 400/431, process alive',
   B40: 'B40 swagger path /swagger/../../secret, %2e%2e, /swagger//: 404',
   B41: 'B41 LOCKDOWN_SCHEDULE Fri 20 - Mon 08: start refused: window 1 "time must be HH:MM"',

@@ -112,6 +112,9 @@ CREATE TRIGGER tasks_are_searched_by_commit AFTER UPDATE OF commit, created ON t
 -- In an index, where `updated` would make every progress of a task change all indexes.
 ALTER TABLE tasks ADD COLUMN ended timestamptz(3) GENERATED ALWAYS AS (CASE WHEN status <> 'in progress' THEN updated END) STORED;
 
+-- Applications that Argo CD has shown. The name that a task brings is free text, and strangers may submit tasks.
+CREATE TABLE confirmed_applications (app text PRIMARY KEY);
+
 -- The images of a task whatever their order, short enough to be compared by an index.
 CREATE FUNCTION image_set(images jsonb) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$

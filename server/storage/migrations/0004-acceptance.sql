@@ -55,8 +55,10 @@ $$;
 -- time anew for so many submissions as there are, which takes longer than the statement.
 --
 -- Returns {"created": {<id of a task>: <time>}, "superseded": {<id of a task>: […]}}, or {"known": …} for a key that was used
--- within a day. Where the lock refuses one it refuses all.
-CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange)
+-- within a day. Where the lock refuses one it refuses all, and so does, with WL002, an application that has as many
+-- unfinished tasks as it may have.
+CREATE FUNCTION accept_tasks(submitted jsonb, new_owner uuid, known_times tstzrange, closed_times tstzmultirange,
+  max_unfinished_per_app integer)
 RETURNS jsonb LANGUAGE plpgsql
 SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -129,6 +131,14 @@ BEGIN
   SELECT * INTO STRICT lock FROM deploy_lock FOR SHARE;
   now_at := clock_timestamp();
   is_open := refuse_when_closed(now_at, lock, known_times, closed_times); -- so that what is refused writes no task
+  -- Without those that have just ended. Tasks without a credential take no room from those with one.
+  PERFORM FROM unnest(submissions) AS task
+  WHERE max_unfinished_per_app <= (
+    SELECT count(*) FROM (SELECT FROM tasks WHERE app = task.app AND ended IS NULL AND (may_write OR NOT task.may_write)
+      LIMIT max_unfinished_per_app) AS unfinished);
+  IF FOUND THEN
+    RAISE EXCEPTION USING ERRCODE = 'WL002', MESSAGE = 'an application has too many unfinished tasks';
+  END IF;
   -- Of one application no two have the same millisecond, so that its newest task is the one accepted last. A rollback's
   -- target is the last task that deployed these very images, if others of the same names were deployed since.
   WITH accepted AS (

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify'
+import type { Client } from '../http/client-address.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
+import { RefusedRequestError } from '../http/request-errors.ts'
+
+type Dependencies = {
+  /** SUBMISSIONS_PER_MINUTE; undefined: no limit */
+  readonly limit: RateLimit | undefined
+  readonly clientOf: (request: FastifyRequest) => Client
+  /** Whether the request bears anything that may turn out to be a valid credential. */
+  readonly hasCredential: (request: FastifyRequest) => boolean
+}
+
+/**
+ * Limits what is submitted without a valid credential. Each submission counts until it is exempted: whether its credential
+ * is valid, and whether its Idempotency-Key is known, shows late.
+ */
+export function createSubmissionLimit({ limit, clientOf, hasCredential }: Dependencies) {
+  const refusals = new WeakMap<FastifyRequest, RefusedRequestError>()
+
+  return {
+    /** Before the body is read. @throws {RefusedRequestError} for one too many that nothing can exempt */
+    count(request: FastifyRequest): void {
+      const retryAfterSeconds = limit?.take(clientOf(request))
+      if (limit === undefined || retryAfterSeconds === undefined) return
+      const refusal = new RefusedRequestError(
+        429,
+        `more than ${limit.maxPerMinute} submissions a minute without a valid credential from one address`,
+        { 'Retry-After': String(retryAfterSeconds) },
+      )
+      if (request.headers['idempotency-key'] === undefined && !hasCredential(request)) throw refusal
+      refusals.set(request, refusal)
+    },
+    exempt(request: FastifyRequest): void {
+      if (!refusals.has(request)) limit?.giveBack(clientOf(request))
+    },
+    /** @throws {RefusedRequestError} for one too many */
+    require(request: FastifyRequest): void {
+      const refusal = refusals.get(request)
+      if (refusal) throw refusal
+    },
+  }
+}
+export type SubmissionLimit = ReturnType<typeof createSubmissionLimit>

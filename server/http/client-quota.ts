@@ -1,0 +1,24 @@
+import type { Client } from './client-address.ts'
+
+/** Counts what clients hold at the same time, so that none takes all there is. */
+export function createClientQuota(maxPerClient: number, maxInAll: number) {
+  const taken = new Map<string, number>()
+  let takenInAll = 0
+
+  return {
+    /** @returns how to give it back, once; or undefined where there is none left */
+    take({ address, share }: Client): (() => void) | undefined {
+      const own = taken.get(address) ?? 0
+      if (takenInAll >= maxInAll || own >= maxPerClient * share) return undefined
+      takenInAll += 1
+      taken.set(address, own + 1)
+      return () => {
+        takenInAll -= 1
+        const left = (taken.get(address) ?? 1) - 1
+        if (left > 0) taken.set(address, left)
+        else taken.delete(address)
+      }
+    },
+  }
+}
+export type ClientQuota = ReturnType<typeof createClientQuota>

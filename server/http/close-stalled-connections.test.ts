@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { closeStalledConnections } from './close-stalled-connections.ts'
+
+/** More than the buffers of the system take. */
+const answerBytes = 32 * 1024 * 1024
+const maxStalledMs = 400
+
+async function aServer(limits: Parameters<typeof closeStalledConnections>[1] = {}) {
+  const server = createServer((_request, response) => response.end(Buffer.alloc(answerBytes)))
+  closeStalledConnections(server, { maxStalledMs, intervalMs: 50, ...limits })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  const sockets: Socket[] = []
+  return {
+    server,
+    /** A reader that takes nothing unless it is told to. */
+    ask() {
+      const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined)
+      sockets.push(socket)
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      return socket
+    },
+    answered: () => once(server, 'request') as Promise<[unknown, ServerResponse]>,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+test('a connection whose reader takes nothing is closed', async () => {
+  await using server = await aServer()
+  const answered = server.answered()
+  server.ask()
+  const [, response] = await answered
+  const askedMs = performance.now()
+  await once(response, 'close')
+  expect(response.writableFinished).toBe(false)
+  expect(performance.now() - askedMs).toBeGreaterThan(maxStalledMs)
+})
+
+test('a reader that takes a little at a time gets all of it, however long that lasts', async () => {
+  await using server = await aServer()
+  const beganMs = performance.now()
+  const socket = server.ask()
+  let readBytes = 0
+  for await (const part of socket) {
+    readBytes += part.length
+    if (readBytes >= answerBytes) break
+    await delay(2) // the pace of a slow reader, not a wait for anything
+  }
+  expect(readBytes).toBeGreaterThanOrEqual(answerBytes)
+  expect(performance.now() - beganMs).toBeGreaterThan(maxStalledMs)
+})
+
+test('where too much waits for all readers together, who has taken nothing for longest is closed first', async () => {
+  await using server = await aServer({ maxStalledMs: 60_000, maxUnsentBytes: 1.5 * answerBytes })
+  const closed: string[] = []
+  for (const name of ['first', 'second', 'third']) {
+    const answered = server.answered()
+    server.ask()
+    const [, response] = await answered
+    response.once('close', () => closed.push(name))
+    await delay(100) // so that each has waited longer than the next
+  }
+  await expect.poll(() => closed, { timeout: 5_000 }).toEqual(['first', 'second'])
+})
+
+test('a connection on which nothing is to be sent stays open', async () => {
+  await using server = await aServer()
+  server.server.removeAllListeners('request')
+  const answered = server.answered()
+  const socket = server.ask()
+  const [, response] = await answered
+  await delay(2 * maxStalledMs) // that nothing happens can only be waited for
+  response.end('done')
+  const [part] = await once(socket, 'data')
+  expect(String(part)).toContain('done')
+})

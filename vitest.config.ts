@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{contract,server,simulator,web}/**/*.test.{ts,tsx}'],
+          include: ['{.ci,contract,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
           pool: 'forks',
           testTimeout: 30_000, // some compute for seconds, and longer beside other work
@@ -23,8 +23,6 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Real processes on a shared machine: what fails by chance there shows at a desk, where nothing is tried again.
-          retry: process.env.CI ? 1 : 0,
           expect: { poll: { timeout: 10_000 } },
         },
       },

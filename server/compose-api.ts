@@ -131,7 +131,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
   { settings, tasks, wakeUps, tellAccepted, tellEnds, onTrouble }: Foundation,
-  { replicaId, watchNew, noteUnanswered }: Watching,
+  { replicaId, accepting, watchNew, noteUnanswered }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
   const tellCancelled = (ended: readonly EndedTask[]) => {
@@ -142,6 +142,7 @@ function taskActions(
     {
       tasks,
       owner: replicaId,
+      accepting,
       announce: ({ task, created, claim }, superseded) => {
         tellAccepted()
         if (superseded.length > 0) tellCancelled(superseded)

@@ -120,11 +120,13 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     onNotification: wakeUps.receive,
     onTrouble: (message, error) => log.warn({ err: error }, message),
   })
+  const accepting = new Set<string>()
   const owned = opened.use(
     ownTasks({
       replica,
       tasks,
       watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
+      isHeld: (id) => accepting.has(id) || watcher.isWatched(id),
       buryDead: () => buryDeadReplicas(database, replica),
       wakeUps,
       onTrouble,
@@ -133,6 +135,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
 
   return {
     replicaId: replica.id,
+    accepting,
     /** Watches a task that this replica has just accepted for itself. */
     watchNew(task: NewTask & { readonly created: Date }, claim: Claim) {
       const remainingMs = task.timeoutSeconds * 1000

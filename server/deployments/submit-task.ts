@@ -31,6 +31,8 @@ type Dependencies = {
   readonly tasks: Pick<TaskStore, 'accept' | 'addReader'>
   /** The replica that watches what it accepts; undefined while it may own nothing. */
   readonly owner: () => string | undefined
+  /** The ids of tasks that may be stored already and are not announced yet. */
+  readonly accepting: Set<string>
   /** Tells the watchers, after the commit, which task is new and which are over. */
   readonly announce: (accepted: AcceptedTask, superseded: readonly EndedTask[]) => void
   /** A task may be stored although nothing says so. */
@@ -81,7 +83,7 @@ export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
   (
-    { tasks, owner, announce, onUnanswered, requireRoom, closedTimes, now }: Dependencies,
+    { tasks, owner, accepting, announce, onUnanswered, requireRoom, closedTimes, now }: Dependencies,
     settings: SubmissionSettings,
   ) =>
   async (
@@ -108,16 +110,21 @@ export const createSubmitTask =
       readerDigest: readerDigestFor(id),
     }
     const use = key === undefined ? undefined : keyUseOf(key, submission, caller)
-    const acceptance = await tasks
-      .accept({ task, closed: closedTimes(submitted), owner: owner(), use })
-      .catch((error: unknown) => {
-        if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onUnanswered()
-        throw error
-      })
-    if (acceptance.kind === 'known' && use)
-      return { id: await submittedAgain(tasks, acceptance.known, use, readerDigestFor) }
-    if (acceptance.kind === 'accepted') announce({ task, ...acceptance }, acceptance.superseded)
-    return { id }
+    accepting.add(id)
+    try {
+      const acceptance = await tasks
+        .accept({ task, closed: closedTimes(submitted), owner: owner(), use })
+        .catch((error: unknown) => {
+          if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onUnanswered()
+          throw error
+        })
+      if (acceptance.kind === 'known' && use)
+        return { id: await submittedAgain(tasks, acceptance.known, use, readerDigestFor) }
+      if (acceptance.kind === 'accepted') announce({ task, ...acceptance }, acceptance.superseded)
+      return { id }
+    } finally {
+      accepting.delete(id)
+    }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>
 

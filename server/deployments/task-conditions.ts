@@ -14,8 +14,8 @@ export const hasNoLivingOwner: Condition = (build) =>
     ),
   ])
 
-export const isForgotten = (owner: string, watched: readonly string[]) =>
-  sql<SqlBool>`(owner = ${owner} AND id <> ALL(${watched}::uuid[]))`
+export const isForgotten = (owner: string, forgotten: readonly string[]) =>
+  sql<SqlBool>`(owner = ${owner} AND id = ANY(${forgotten}::uuid[]))`
 
 /**
  * For tasks that are looked up by their ids. In words that no index has: until PostgreSQL counts them anew it takes the

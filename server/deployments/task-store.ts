@@ -76,18 +76,30 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 
+    /** The unfinished tasks that a replica owns. */
+    async ownedBy(owner: string): Promise<string[]> {
+      const owned = query
+        .selectFrom('tasks')
+        .select('id')
+        .where('owner', '=', owner)
+        .where('status', '=', 'in progress')
+      return (await owned.execute()).map(({ id }) => id)
+    },
+
     /**
-     * Claims unfinished tasks whose owner is nobody or dead, oldest first. With `watched` also those of the owner itself
-     * that are not among them, which it must have lost from memory.
+     * Claims unfinished tasks without a living owner, oldest first, and those of the owner itself that are among
+     * `forgotten`: it has lost them from memory.
      */
-    async claim(owner: string, limit: number, watched?: readonly string[]): Promise<ClaimedTask[]> {
+    async claim(owner: string, limit: number, forgotten: readonly string[] = []): Promise<ClaimedTask[]> {
       const rows = await query
         .with('free', (with_) =>
           with_
             .selectFrom('tasks')
             .select('id')
             .where('status', '=', 'in progress')
-            .where((build) => build.or([hasNoLivingOwner(build), ...(watched ? [isForgotten(owner, watched)] : [])]))
+            .where((build) =>
+              build.or([hasNoLivingOwner(build), ...(forgotten.length > 0 ? [isForgotten(owner, forgotten)] : [])]),
+            )
             .orderBy('created')
             .limit(limit)
             .forUpdate()

@@ -25,6 +25,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
   const owner = crypto.randomUUID()
   await database.query.insertInto('replicas').values({ id: owner, lock_key: '7' }).execute()
   const watched: string[] = []
+  const accepting: string[] = []
   const troubles: unknown[] = []
   const wakeUps = stack.use(createWakeUps(database, (error) => troubles.push(error)))
   const store = createTaskStore(database)
@@ -39,6 +40,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
           drop: () => undefined,
           watchedIds: () => watched,
         },
+        isHeld: (id) => [...watched, ...accepting].includes(id),
         buryDead: async () => 0,
         wakeUps,
         onTrouble: (error) => troubles.push(error),
@@ -49,7 +51,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
       .insertInto('tasks')
       .values({ ...aTask(id), ...change })
       .execute()
-  return { owner, watched, troubles, claim, start, insert }
+  return { owner, watched, accepting, troubles, claim, start, insert }
 }
 
 /** What is there at the start is claimed at once. */
@@ -57,18 +59,20 @@ async function untilStartIsOver({ mock }: { mock: { calls: unknown[]; settledRes
   await expect.poll(() => mock.settledResults.length > 0 && mock.settledResults.length === mock.calls.length).toBe(true)
 }
 
-test('a task whose wake-up was lost is found by the sweep, a few seconds later', async () => {
+test.concurrent('a task whose wake-up was lost is found by the sweep, a few seconds later', async ({ expect }) => {
   await using stack = new AsyncDisposableStack()
   const { watched, troubles, claim, start, insert } = await anOwner(stack, (given) => given)
   start()
   await untilStartIsOver(claim)
   const id = makeTaskId(new Date())
   await insert(id)
-  await expect.poll(() => watched, { timeout: 5_000 }).toEqual([id])
+  await expect.poll(() => watched).toEqual([id])
   expect(troubles).toEqual([])
 })
 
-test('a task whose claim was made but never answered is claimed again by the next sweep', async () => {
+test.concurrent('a task whose claim was made but never answered is claimed again by the next sweep', async ({
+  expect,
+}) => {
   await using stack = new AsyncDisposableStack()
   let isLost = false
   const { watched, claim, start, insert } = await anOwner(stack, (make) => async (...given) => {
@@ -82,11 +86,11 @@ test('a task whose claim was made but never answered is claimed again by the nex
   isLost = true
   const id = makeTaskId(new Date())
   await insert(id)
-  await expect.poll(() => isLost, { timeout: 5_000 }).toBe(false)
-  await expect.poll(() => watched, { timeout: 5_000 }).toEqual([id])
+  await expect.poll(() => isLost).toBe(false)
+  await expect.poll(() => watched).toEqual([id])
 })
 
-test('a task that was accepted without an answer is claimed by the next sweep', async () => {
+test.concurrent('a task that was accepted without an answer is claimed by the next sweep', async ({ expect }) => {
   await using stack = new AsyncDisposableStack()
   const { owner, watched, claim, start, insert } = await anOwner(stack, (given) => given)
   const owned = start()
@@ -94,5 +98,19 @@ test('a task that was accepted without an answer is claimed by the next sweep', 
   const id = makeTaskId(new Date())
   await insert(id, { owner })
   owned.noteUnanswered()
-  await expect.poll(() => watched, { timeout: 5_000 }).toEqual([id])
+  await expect.poll(() => watched).toEqual([id])
+})
+
+test.concurrent('a task that is being accepted is not claimed a second time', async ({ expect }) => {
+  await using stack = new AsyncDisposableStack()
+  const { owner, watched, accepting, claim, start, insert } = await anOwner(stack, (given) => given)
+  const owned = start()
+  await untilStartIsOver(claim)
+  const [accepted, lost] = [makeTaskId(new Date()), makeTaskId(new Date())]
+  accepting.push(accepted)
+  await insert(accepted, { owner })
+  await insert(lost, { owner })
+  owned.noteUnanswered()
+  await expect.poll(() => watched).toContain(lost)
+  expect(watched).toEqual([lost])
 })

@@ -13,7 +13,8 @@ const claimRestMs = 25
 type Dependencies<Claimed> = {
   readonly replica: Pick<Replica, 'id'>
   readonly tasks: {
-    claim(owner: string, limit: number, watched?: readonly string[]): Promise<Claimed[]>
+    ownedBy(owner: string): Promise<string[]>
+    claim(owner: string, limit: number, forgotten: readonly string[]): Promise<Claimed[]>
     ended(ids: readonly string[]): Promise<string[]>
   }
   readonly watcher: {
@@ -21,6 +22,8 @@ type Dependencies<Claimed> = {
     drop(ids: readonly string[]): void
     watchedIds(): readonly string[]
   }
+  /** Whether this replica watches a task, or is accepting it and watches it next. */
+  readonly isHeld: (id: string) => boolean
   readonly buryDead: () => Promise<number>
   readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
   readonly onTrouble: (error: unknown) => void
@@ -28,7 +31,7 @@ type Dependencies<Claimed> = {
 
 /** Claims what nobody watches and hands it to the watcher, and drops what was cancelled under it. */
 export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
-  const { replica, tasks, watcher, buryDead, wakeUps, onTrouble } = dependencies
+  const { replica, tasks, watcher, isHeld, buryDead, wakeUps, onTrouble } = dependencies
 
   let recalledAtMs = Number.NEGATIVE_INFINITY
   let isUnsure = false
@@ -41,11 +44,13 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
     isUnsure = true
     let claimed: Claimed[]
     do {
-      claimed = await tasks.claim(owner, claimedAtOnce, isRecall ? watcher.watchedIds() : undefined)
+      claimed = await tasks.claim(owner, claimedAtOnce, isRecall ? await forgottenBy(owner) : [])
       if (claimed.length > 0) await watcher.watch(claimed)
     } while (claimed.length === claimedAtOnce)
     isUnsure = false
   }
+  /** Decided after they were read: a task that was stored by then and is not held is lost from memory. */
+  const forgottenBy = async (owner: string) => (await tasks.ownedBy(owner)).filter((id) => !isHeld(id))
   const claiming = repeat(claimAll, sweepIntervalMs, onTrouble, claimRestMs)
   const burying = repeat(
     async () => {

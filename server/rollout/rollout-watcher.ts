@@ -187,6 +187,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     unreachable: () => reachability.state(),
     /** Somebody else could not reach the delivery controller either. */
     suspect: () => reachability.suspect(),
+    isWatched: (taskId: string) => appOfTask.has(taskId),
     watchedIds: (): readonly string[] => [...appOfTask.keys()],
     watchedCount: () => appOfTask.size,
     async [Symbol.asyncDispose]() {

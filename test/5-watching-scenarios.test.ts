@@ -113,8 +113,10 @@ describe.concurrent('every scenario at once, each on an application of its own',
     }) => {
       await anApplication('one-second')
       await expectDeployed(await deploy('one-second'), 'one-second')
-      expect(callsOf('one-second', 'refresh')).toHaveLength(1)
-      expect(callsOf('one-second', 'get', 'refresh').length).toBeLessThanOrEqual(4)
+      const [first, ...repeats] = callsOf('one-second', 'refresh')
+      // A commit that takes longer to be seen is asked for again, and that is counted apart.
+      expect(repeats.filter(({ atMs }) => atMs < Number(first?.atMs) + 10_000)).toEqual([])
+      expect(callsOf('one-second', 'get').length).toBeLessThanOrEqual(3)
     })
 
     test('a later commit of somebody else with the same tag', async ({ expect }) => {
@@ -436,6 +438,11 @@ test('a hundred tasks on a hundred applications share one stream and stay within
   const calls = many.simulator.control.callLog()
   expect(calls.filter(({ kind }) => kind === 'stream')).toHaveLength(1)
   expect(calls.filter(({ kind }) => kind === 'list').length).toBeLessThanOrEqual(2)
-  for (const app of applications)
-    expect(calls.filter(({ application }) => application === app).length).toBeLessThanOrEqual(4)
+  for (const { app, created } of ended) {
+    const own = calls.filter(({ application }) => application === app)
+    const refreshes = own.filter(({ kind }) => kind === 'refresh')
+    // A task that takes longer is refreshed again, and that is counted apart.
+    expect(refreshes.filter(({ atMs }) => atMs < created * 1_000 + 5_000).length).toBeLessThanOrEqual(1)
+    expect(own.length - refreshes.length).toBeLessThanOrEqual(3)
+  }
 })

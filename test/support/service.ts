@@ -91,7 +91,9 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
         body: JSON.stringify(task),
       }),
     async getTask(id: string): Promise<TaskRecord> {
-      return taskSchema.parse((await request(`${url}/api/v1/tasks/${id}`)).body)
+      const { status, body } = await request(`${url}/api/v1/tasks/${id}`)
+      if (status !== 200) throw new Error(`task ${id} was not read: ${status} ${JSON.stringify(body)}`)
+      return taskSchema.parse(body)
     },
     /** @throws if the fact is not seen within the limit, showing the task as it was last */
     async waitForTask(id: string, isReached: (task: TaskRecord) => boolean, limitMs = 30_000): Promise<TaskRecord> {

@@ -1,16 +1,25 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { runningCommands } from './support/running-commands.ts'
-import { aTask, startService } from './support/service.ts'
+import { aTask, compileCache, startService } from './support/service.ts'
 import { startWorld } from './support/world.ts'
 
 const main = fileURLToPath(new URL('../server/main.ts', import.meta.url))
 const keygen = 'ssh-keygen'
+
+/** Runs the service until it ends by itself. */
+async function run(env: Record<string, string>) {
+  const child = spawn(process.execPath, [main], { env: { NODE_COMPILE_CACHE: compileCache, ...env } })
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { status: Number(status), stdout, stderr }
+}
 
 async function connect(connectionString: string) {
   const client = new Client({ connectionString })
@@ -64,11 +73,9 @@ describe('SIGTERM', () => {
   })
 })
 
-describe('wrong settings end the start with 78 and one report (spec 2.7)', () => {
-  const start = (env: Record<string, string>) => spawnSync(process.execPath, [main], { env, encoding: 'utf8' })
-
-  test('three wrong values and a missing one, without their text', () => {
-    const { status, stderr, stdout } = start({
+describe.concurrent('wrong settings end the start with 78 and one report (spec 2.7)', () => {
+  test('three wrong values and a missing one, without their text', async ({ expect }) => {
+    const { status, stderr, stdout } = await run({
       ARGO_URL: 'ftp://hidden-1',
       DATABASE_URL: 'mysql://hidden-2',
       PORT: 'hidden-3',
@@ -78,9 +85,9 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
     expect(stderr + stdout).not.toContain('hidden')
   })
 
-  test('an address where a host belongs is not repeated with its password', async () => {
+  test('an address where a host belongs is not repeated with its password', async ({ expect }) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-host-'))
-    const { status, stderr } = start({
+    const { status, stderr } = await run({
       ARGO_URL: 'http://127.0.0.1:1',
       ARGO_TOKEN: 'token',
       DATA_DIR: folder,
@@ -93,9 +100,9 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
     expect(stderr).not.toContain('hidden')
   })
 
-  test('a password that is a word of ours is not told by a gap in the message', async () => {
+  test('a password that is a word of ours is not told by a gap in the message', async ({ expect }) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-word-'))
-    const { status, stderr, stdout } = start({
+    const { status, stderr, stdout } = await run({
       ARGO_URL: 'http://127.0.0.1:1',
       ARGO_TOKEN: 'token-of-the-test',
       DATA_DIR: folder,
@@ -110,13 +117,13 @@ describe('wrong settings end the start with 78 and one report (spec 2.7)', () =>
     expect(stderr + stdout).not.toContain('<redacted>')
   })
 
-  test('no database where none is started for us names DATABASE_URL', () => {
-    const { status, stderr } = start({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
+  test('no database where none is started for us names DATABASE_URL', async ({ expect }) => {
+    const { status, stderr } = await run({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
     expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
   })
 })
 
-describe('B55 an SSH key that cannot be used ends the start with 78 and its cause', () => {
+describe.concurrent('B55 an SSH key that cannot be used ends the start with 78 and its cause', () => {
   async function startWithKey(prepare: (key: string) => Promise<unknown>, settings: Record<string, string> = {}) {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
     try {
@@ -124,7 +131,7 @@ describe('B55 an SSH key that cannot be used ends the start with 78 and its caus
       spawnSync(keygen, ['-q', '-t', 'ed25519', '-N', settings.SSH_KEY_PASS === undefined ? '' : 'secret', '-f', key])
       await prepare(key)
       const env = {
-        PATH: process.env.PATH,
+        PATH: process.env.PATH ?? '',
         DATA_DIR: folder,
         ARGO_URL: 'http://127.0.0.1:1',
         ARGO_TOKEN: 'token',
@@ -133,7 +140,7 @@ describe('B55 an SSH key that cannot be used ends the start with 78 and its caus
         SSH_KNOWN_HOSTS: '/dev/null',
         ...settings,
       }
-      return spawnSync(process.execPath, [main], { env, encoding: 'utf8', timeout: 20_000 })
+      return await run(env)
     } finally {
       await rm(folder, { recursive: true })
     }
@@ -163,13 +170,13 @@ describe('B55 an SSH key that cannot be used ends the start with 78 and its caus
       says: 'SSH_KEY_PASS: the passphrase does not open the key',
     },
     { name: 'a damaged key', prepare: withoutMiddle, says: 'SSH_KEY_PATH: the key cannot be read' },
-  ])('$name', async ({ prepare, settings, says }) => {
+  ])('$name', async ({ prepare, settings, says }, { expect }) => {
     const { status, stderr } = await startWithKey(prepare, settings)
     expect([status, stderr]).toEqual([78, expect.stringContaining(says)])
     expect(stderr).not.toContain('not the secret')
   })
 
-  test('but not CRLF line ends or a mode that ssh would refuse: such a key is used', async () => {
+  test('but not CRLF line ends or a mode that ssh would refuse: such a key is used', async ({ expect }) => {
     const withCrlf = async (key: string) => {
       await writeFile(key, (await readFile(key, 'utf8')).replaceAll('\n', '\r\n'))
       await chmod(key, 0o644)

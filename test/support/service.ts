@@ -13,7 +13,7 @@ import { createTestDatabase, serviceUrlOf } from './database.ts'
 
 const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
 /** What Node has compiled once serves every start of the service; half of the processor time of a start is compiling. */
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url))
+export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url))
 const startLimitMs = 30_000
 const stopLimitMs = 40_000
 

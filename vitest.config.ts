@@ -12,7 +12,8 @@ export default defineConfig({
           include: ['{.ci,contract,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
           pool: 'forks',
-          testTimeout: 30_000, // some compute for seconds, and longer beside other work
+          testTimeout: 120_000, // some compute for seconds, and longer beside other work
+          isolate: false, // a process for each file would take more time than its tests
         },
       },
       {
@@ -21,9 +22,10 @@ export default defineConfig({
           include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 10_000 } },
+          // These only end what hangs: a busy machine takes long, and what may not take long a test says itself.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../test/support/eventually.ts'
 import { startDemo } from './demo.ts'
 import type { Application } from './model/application.ts'
 import { chartFiles, overrideFile } from './model/example-repository.ts'
@@ -47,14 +48,14 @@ describe('a simulator with a real repository', () => {
       status: 'OutOfSync',
       revision: commit,
     })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status } = await readApplication(simulator, '/shop')
       expect(status).toMatchObject({
         sync: { status: 'Synced' },
         health: { status: 'Healthy' },
         summary: { images: ['registry.example/shop:1.0.1'] },
       })
-    }, 10_000)
+    })
     expect(simulator.control.callLog().filter(({ kind }) => kind === 'refresh')).toMatchObject([
       { status: 200, application: 'shop' },
     ])
@@ -111,16 +112,14 @@ describe('a simulator with a real repository', () => {
       Object.fromEntries(apps.map((app) => [`apps/${app}/.argocd-source-${app}.yaml`, overrideFile('2.0.0')])),
     )
     await Promise.all(apps.map((app) => read(simulator, `/${app}?refresh=normal`)))
-    await vi.waitFor(
-      async () =>
-        expect(await (await read(simulator, '/payments/resource-tree')).text()).toContain('Back-off pulling image'),
-      10_000,
+    await eventually(async () =>
+      expect(await (await read(simulator, '/payments/resource-tree')).text()).toContain('Back-off pulling image'),
     )
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status } = await readApplication(simulator, '/shop')
       expect(status).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
       expect(status.summary.images).toContain('registry.example/shop:2.0.0')
-    }, 10_000)
+    })
   }, 30_000)
 
   test('a refresh that never ends is answered by the deadline, and the annotation stays', async () => {
@@ -161,7 +160,7 @@ describe('a simulator with a real repository', () => {
       ...current,
       metadata: { ...current.metadata, labels: { lost: 'yes' } },
     }))
-    await vi.waitFor(() => expect(replica?.get('argocd/shop')?.metadata.labels).toEqual({ lost: 'yes' }))
+    await eventually(() => expect(replica?.get('argocd/shop')?.metadata.labels).toEqual({ lost: 'yes' }))
     expect(late.text()).not.toContain('"lost"')
     simulator.argo.endStreams('eof')
     await Promise.all([silent.ended, lively.ended, late.ended])
@@ -202,7 +201,7 @@ async function openStream({ argoUrl, argoToken }: Pick<Simulator, 'argoUrl' | 'a
   return {
     ended,
     text: () => text,
-    untilText: (wanted: string) => vi.waitFor(() => expect(text).toContain(wanted), 5_000),
+    untilText: (wanted: string) => eventually(() => expect(text).toContain(wanted)),
   }
 }
 

@@ -246,7 +246,7 @@ describe('an accepted task', () => {
     const found = async () => TaskList.parse((await replica(1).request(`/api/v1/tasks?search=${tag}`)).body).tasks
     expect((await found()).map((task) => task.id)).toEqual([id])
     const waits = () => rows.query('SELECT FROM watcher.unindexed_tasks WHERE id = $1', [id])
-    await expect.poll(async () => (await waits()).rowCount, { timeout: 5_000 }).toBe(0)
+    await expect.poll(async () => (await waits()).rowCount).toBe(0)
     expect((await found()).map((task) => task.id)).toEqual([id])
   })
 })
@@ -262,10 +262,10 @@ test('who hangs up while waiting is waited for no longer', async () => {
   const waits = Array.from({ length: 100 }, () =>
     fetch(`${replica(0).url}/api/v1/tasks/${id}?wait=60`, hangUp).catch(() => undefined),
   )
-  await expect.poll(timers, { timeout: 10_000 }).toBeGreaterThan(before + 90)
+  await expect.poll(timers).toBeGreaterThan(before + 90)
   hangUp.abort()
   await Promise.all(waits)
-  await expect.poll(timers, { timeout: 10_000 }).toBeLessThan(before + 50)
+  await expect.poll(timers).toBeLessThan(before + 50)
 })
 
 describe('a task whose id is asked for in capital letters', () => {
@@ -296,7 +296,7 @@ describe('a long timeline', () => {
     await replica(0).request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })
     const page = async (after = '') =>
       TaskEvents.parse((await replica(1).request(`/api/v1/tasks/${id}/events${after}`)).body)
-    await expect.poll(async () => (await page()).events.length, { timeout: 5_000 }).toBe(1000)
+    await expect.poll(async () => (await page()).events.length).toBe(1000)
     const first = await page()
     expect(first.next_after).toBe(first.events.at(-1)?.id)
     const second = await page(`?after=${first.next_after}`)

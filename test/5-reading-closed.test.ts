@@ -166,7 +166,7 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     const { id } = await submit(first)
     expect(await submit(second)).toMatchObject({ id })
     expect(await submit(second)).toMatchObject({ id })
-    await expect.poll(async () => (await read('/api/v1/tasks', second)).status, { timeout: 10_000 }).toBe(401)
+    await expect.poll(async () => (await read('/api/v1/tasks', second)).status).toBe(401)
     for (const token of [first, second]) {
       expect(await read(`/api/v1/tasks/${id}`, token)).toMatchObject({ status: 200, body: { app: 'retried' } })
     }
@@ -202,7 +202,7 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
   test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {
     const short = { Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline' }, jwtSecret) }
     const { id } = (await world.service.submitTask(aTask({ app: 'own' }), short)).body as { id: string }
-    await expect.poll(async () => (await read('/api/v1/tasks', short)).status, { timeout: 10_000 }).toBe(401)
+    await expect.poll(async () => (await read('/api/v1/tasks', short)).status).toBe(401)
     expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 200, body: { app: 'own' } })
     expect(await read(`/api/v1/tasks/${id}/events`, short)).toMatchObject({ status: 200 })
     expect(await read(`/api/v1/tasks/${ids.shop}`, short)).toMatchObject({

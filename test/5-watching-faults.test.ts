@@ -14,7 +14,7 @@ const timeForCommit = 10
 
 /** All are deployed, and all of it is true. */
 async function expectAllDeployed(world: World, ids: readonly string[]) {
-  const ended = await Promise.all(ids.map((id) => world.service.waitForEnd(id, 40_000)))
+  const ended = await Promise.all(ids.map((id) => world.service.waitForEnd(id)))
   expect(ended.filter(({ status }) => status !== 'deployed')).toEqual([])
   for (const { app } of ended) {
     const truth = await world.simulator.control.truth(app)
@@ -84,9 +84,9 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     const connects = () => world.simulator.control.callLog().filter(({ kind }) => kind === 'stream').length
     for (const how of ['eof', 'mid-line', 'reset', 'unfinished'] as const) {
       const before = connects()
-      await expect.poll(() => world.simulator.argo.openStreams(), { timeout: 20_000 }).toBe(1)
+      await expect.poll(() => world.simulator.argo.openStreams()).toBe(1)
       world.simulator.argo.endStreams(how)
-      await expect.poll(connects, { timeout: 30_000 }).toBeGreaterThan(before)
+      await expect.poll(connects).toBeGreaterThan(before)
     }
     await expectAllDeployed(world, ids)
     const lines = world.service
@@ -110,9 +110,7 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     replica?.hold()
     const ids = await Promise.all(apps.map((app) => world.deploy(app, 'v2')))
     await Promise.all(ids.map((id) => committed(world, id)))
-    await expect
-      .poll(async () => (await world.simulator.control.truth('app-0'))?.isSynced, { timeout: 20_000 })
-      .toBe(true)
+    await expect.poll(async () => (await world.simulator.control.truth('app-0'))?.isSynced).toBe(true)
     const early = await Promise.all(ids.map((id) => world.service.getTask(id)))
     for (const { app, status } of early.filter((task) => task.status !== 'in progress'))
       expect([status, (await world.simulator.control.truth(app))?.isRolledOut]).toEqual(['deployed', true])
@@ -142,7 +140,7 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
       await service.waitForTask(id, ({ commit }) => commit !== undefined)
       control.revoke(first)
       world.simulator.controller.faults.hangRefresh.clear()
-      await expect.poll(async () => (await control.truth('shop'))?.isRolledOut, { timeout: 20_000 }).toBe(true)
+      await expect.poll(async () => (await control.truth('shop'))?.isRolledOut).toBe(true)
       await service.waitForTask(id, ({ progress }) => progress?.includes('the token is refused') === true)
       expect(JSON.stringify((await service.request('/healthz')).body)).toContain('the token is refused')
       const callsBefore = argo.callLog().length
@@ -196,8 +194,8 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
       )
       .toBe(true)
     await world.service.restart()
-    expect(await world.service.waitForEnd(cart, 40_000)).toMatchObject({ status: 'deployed' })
-    const task = await world.service.waitForEnd(shop, 40_000)
+    expect(await world.service.waitForEnd(cart)).toMatchObject({ status: 'deployed' })
+    const task = await world.service.waitForEnd(shop)
     expect(task).toMatchObject({ status: 'aborted', cause: 'no_replica' })
     expect(task.status_reason).toContain('no replica of the service watched it')
     expect(await world.commits()).toHaveLength(2)

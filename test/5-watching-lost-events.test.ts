@@ -17,7 +17,7 @@ const isHealthy = ({ simulator }: World) => simulator.control.application('shop'
 
 // They mostly wait.
 describe.concurrent('events that do not arrive: the end of a rollout is found all the same (spec 1.3)', () => {
-  test('those of a full buffer, by the next List', { timeout: 120_000 }, async ({ expect }) => {
+  test('those of a full buffer, by the next List', async ({ expect }) => {
     await using world = await startWorld()
     const id = await aHeldRollout(world)
     for (const replica of world.simulator.controller.replicas) replica.loseEvents(1_000)

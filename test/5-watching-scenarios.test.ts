@@ -83,7 +83,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       world.simulator.controller.faults.hangRefresh.add(keyOf('old-green'))
       const id = await deploy('old-green')
       await committed(id)
-      await expect.poll(() => callsOf('old-green', 'refresh')[0]?.status, { timeout: 20_000 }).toBe(504)
+      await expect.poll(() => callsOf('old-green', 'refresh')[0]?.status).toBe(504)
       expect(world.simulator.control.application('old-green')?.status).toMatchObject({
         sync: { status: 'Synced' },
         health: { status: 'Healthy' },
@@ -135,7 +135,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await anApplication('early', { workloads: [{ kind: 'Deployment', image: templated('early'), replicas: 3 }] })
       const id = await deploy('early')
       await expect
-        .poll(() => world.simulator.control.truth('early').then((truth) => truth?.presentImages), { timeout: 20_000 })
+        .poll(() => world.simulator.control.truth('early').then((truth) => truth?.presentImages))
         .toContain(image('early', 'v2'))
       expect((await world.service.getTask(id)).status).toBe('in progress')
       await expectDeployed(id, 'early')
@@ -149,14 +149,12 @@ describe.concurrent('every scenario at once, each on an application of its own',
     })
 
     test('retries of the sync, and then a success', async ({ expect }) => {
-      const retry = { limit: 20, backoff: { duration: '300ms', maxDuration: '300ms' } }
+      const retry = { limit: 1_000, backoff: { duration: '300ms', maxDuration: '300ms' } }
       await anApplication('retried', { more: { syncPolicy: { automated: { selfHeal: true }, retry } } })
       const { failSync } = world.simulator.controller.faults
       failSync.set(keyOf('retried'), 'the webhook is not ready yet')
       const id = await deploy('retried')
-      await expect
-        .poll(() => statesOf('retried').at(-1)?.status.operationState?.retryCount, { timeout: 10_000 })
-        .toBe(2)
+      await expect.poll(() => statesOf('retried').at(-1)?.status.operationState?.retryCount).toBeGreaterThanOrEqual(2)
       expect((await world.service.getTask(id)).status).toBe('in progress')
       failSync.delete(keyOf('retried'))
       await expectDeployed(id, 'retried')
@@ -236,7 +234,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const action = { kind: 'error', status: 403 } as const
       const end = world.simulator.argo.faults.add({ calls: ['get'], application: 'hiccup', action })
       const id = await deploy('hiccup')
-      await expect.poll(() => callsOf('hiccup', 'get').length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3)
+      await expect.poll(() => callsOf('hiccup', 'get').length).toBeGreaterThanOrEqual(3)
       expect((await world.service.getTask(id)).status).toBe('in progress')
       end()
       await expectDeployed(id, 'hiccup')
@@ -287,7 +285,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       world.simulator.controller.faults.failSync.set(keyOf('given-up'), 'no quota is left')
       expect(await world.service.waitForEnd(await deploy('given-up'))).toMatchObject({ cause: 'sync_error' })
       const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
-      const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 4 }))
+      const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 10 }))
       const { id } = body as { id: string }
       await waitingFor(id, 'automated sync gave up')
       const task = await world.service.waitForEnd(id)
@@ -297,7 +295,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
 
     test('an application without automated sync: says so, then fails at the deadline', async ({ expect }) => {
       await anApplication('by-hand', { more: { syncPolicy: {} } })
-      const id = await deploy('by-hand', 'v2', { timeout: 4 })
+      const id = await deploy('by-hand', 'v2', { timeout: 12 })
       await waitingFor(id, 'manual sync required')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'manual_sync_required' })
     })
@@ -306,7 +304,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const window = { kind: 'deny', schedule: '* * * * *', duration: '1h', manualSync: false, isActive: true } as const
       world.simulator.controller.setSyncWindows('closed', [window])
       await anApplication('shut', { more: { project: 'closed' } })
-      const id = await deploy('shut', 'v2', { timeout: 28 })
+      const id = await deploy('shut', 'v2', { timeout: 36 })
       await waitingFor(id, 'an active deny window')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'sync_window' })
     })
@@ -315,7 +313,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await anApplication('paused', {
         workloads: [{ kind: 'Rollout', image: templated('paused'), replicas: 2, pause: true }],
       })
-      const id = await deploy('paused', 'v2', { timeout: 6 })
+      const id = await deploy('paused', 'v2', { timeout: 12 })
       await waitingFor(id, 'Suspended')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'suspended' })
     })
@@ -325,7 +323,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
     }) => {
       const annotations = { 'argocd.argoproj.io/manifest-generate-paths': '/elsewhere' }
       await anApplication('unseen', { annotations })
-      const id = await deploy('unseen', 'v2', { timeout: 12 })
+      const id = await deploy('unseen', 'v2', { timeout: 20 })
       await waitingFor(id, 'the commit is applied, but the manifests still declare registry.example/unseen:v1')
       const task = await world.service.waitForEnd(id)
       expect(task).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
@@ -344,7 +342,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
     test('a Pod that runs but is never ready, at the deadline', async ({ expect }) => {
       await anApplication('unready')
       world.simulator.control.setMood('unready', { newPods: 'never-ready', except: [image('unready', 'v1')] })
-      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 15 }))
+      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 20 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'probe_failing' })
       expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
     })
@@ -409,7 +407,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
 
     test('a credential that came for an application that is not managed', async ({ expect }) => {
       await anApplication('foreign', { annotations: { 'watcher/managed': 'false' } })
-      const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 3 }))
+      const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 6 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
       expect(task.status_reason?.split('\n', 1)[0]).toContain('no annotation managed')
     })
@@ -433,7 +431,7 @@ test('a hundred tasks on a hundred applications share one stream and stay within
   const applications = Array.from({ length: 100 }, (_, index) => `app-${index}`)
   await using many = await startWorld({ applications })
   const ids = await Promise.all(applications.map((app) => many.announce(app, 'v1')))
-  const ended = await Promise.all(ids.map((id) => many.service.waitForEnd(id, 40_000)))
+  const ended = await Promise.all(ids.map((id) => many.service.waitForEnd(id)))
   expect(ended.filter(({ status }) => status !== 'deployed')).toEqual([])
   const calls = many.simulator.control.callLog()
   expect(calls.filter(({ kind }) => kind === 'stream')).toHaveLength(1)

@@ -357,7 +357,12 @@ describe('accessibility and width', () => {
     ...Object.values(one).map(({ id }) => `/task/${id}`),
     '/task/none',
   ]
-  const cases = (['light', 'dark'] as const).flatMap((scheme) => [1440, 390].map((width) => ({ scheme, width })))
+  // What the width changes is the same in both schemes.
+  const cases = [
+    { scheme: 'light', width: 1440 },
+    { scheme: 'light', width: 390 },
+    { scheme: 'dark', width: 1440 },
+  ] as const
 
   test.for(cases)(
     'axe finds nothing in the $scheme scheme at $width px, and nothing scrolls sideways',

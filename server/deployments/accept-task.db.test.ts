@@ -191,7 +191,7 @@ describe('connections for submissions', () => {
       await sql`INSERT INTO watcher.idempotency_keys (key_digest, body_digest, task_id)
         VALUES (decode(${use.keyDigest}, 'hex'), '', ${makeTaskId(new Date())})`.execute(transaction)
       const waiting = [aNewTask(), aNewTask()].map((task) => store.accept({ task, closed: neverClosed, use }))
-      await expect.poll(isWaiting, { timeout: 5_000 }).toBe(true)
+      await expect.poll(isWaiting).toBe(true)
       const tasksBeside = [aNewTask(), aNewTask(), aNewTask()]
       await Promise.all(tasksBeside.map((task) => store.accept({ task, closed: neverClosed })))
       for (const { id } of tasksBeside) expect(await tasks.find(id)).toMatchObject({ status: 'in progress' })
@@ -366,7 +366,7 @@ describe('an Idempotency-Key', () => {
         transaction,
       )
       const dropping = dropExpiredKeys(database.query)
-      await expect.poll(isDeleting, { timeout: 5_000 }).toBe(true)
+      await expect.poll(isDeleting).toBe(true)
       return { dropping }
     })
     await deleted.dropping

@@ -3,7 +3,8 @@ import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import path from 'node:path'
 import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { runningCommands } from '../../test/support/running-commands.ts'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
@@ -190,10 +191,10 @@ describe('a push that does not land', () => {
     await chmod(hook, 0o755)
     const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const left = (await runningCommands()).filter((line) => /\bssh /.test(line) && line.includes(access.folder))
       expect(left).toEqual([])
-    }, 3_000)
+    })
     await host.stopListening()
     await host.listenAgain()
   })

@@ -4,8 +4,9 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../test/support/write-back-settings.ts'
@@ -141,11 +142,11 @@ async function aService(change: Partial<WriteBackSettings> = {}) {
     return id
   }
   const outcome = (id: string) =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       const found = await writeBack.outcomeOf(id)
       if (!found) throw new Error('no outcome yet')
       return found
-    }, 40_000)
+    })
   const events = async (id: string) =>
     (
       await database.query
@@ -181,7 +182,7 @@ describe('a write-back (spec 2.6)', () => {
     const row = await service.database.query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
     expect(row).toMatchObject({ commit: head, repository: host.url(repository), branch: 'main', status: 'in progress' })
     expect(await service.events(id)).toEqual(['write_back_queued', 'commit_pushed'])
-    await vi.waitFor(() => expect(heard).toEqual([id]))
+    await eventually(() => expect(heard).toEqual([id]))
   })
 
   test('a task that was taken over by another replica is not queued', async () => {
@@ -276,12 +277,12 @@ describe('a write-back (spec 2.6)', () => {
     await aHook(repository, 'update', 'sleep 1')
     const service = await aService()
     const first = await service.queue({ repository, app: 'first' })
-    await vi.waitFor(() => expect(service.measured).toContainEqual(['began', 'first', expect.any(Number)]))
+    await eventually(() => expect(service.measured).toContainEqual(['began', 'first', expect.any(Number)]))
     const second = await service.queue({ repository, app: 'second' })
     for (const id of [first, second]) expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
     const seconds = (kind: string, app: string) =>
       Number(service.measured.find(([what, name]) => what === kind && name === app)?.[2])
-    await vi.waitFor(() => expect(seconds('ended', 'second')).toBeGreaterThan(1))
+    await eventually(() => expect(seconds('ended', 'second')).toBeGreaterThan(1))
     expect(seconds('ended', 'first')).toBeGreaterThan(1)
     expect(seconds('began', 'second')).toBeGreaterThan(0.3)
     expect(seconds('began', 'second')).toBeGreaterThan(seconds('began', 'first'))
@@ -396,7 +397,7 @@ describe('a Git host that comes back', () => {
     for (const app of ['one', 'two']) {
       const id = await service.queue({ repository, app })
       ids.push(id)
-      await vi.waitFor(async () => expect(await service.events(id)).toContain('write_back_retry'), 40_000)
+      await eventually(async () => expect(await service.events(id)).toContain('write_back_retry'))
     }
     await host.listenAgain()
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
@@ -417,26 +418,17 @@ describe('two replicas', () => {
     }
     const early = await write('early')
     await createPendingWriteStore(database).queue(early.claim, early.plan)
-    await vi.waitFor(
-      async () => expect(await first.writeBack.outcomeOf(early.id)).toMatchObject({ kind: 'landed' }),
-      20_000,
-    )
+    await eventually(async () => expect(await first.writeBack.outcomeOf(early.id)).toMatchObject({ kind: 'landed' }))
     const second = await aWriteBack(database, replicas[1])
     const middle = await write('middle')
     await second.writeBack.queue(middle.claim, middle.plan)
-    await vi.waitFor(
-      async () => expect(await second.writeBack.outcomeOf(middle.id)).toMatchObject({ kind: 'landed' }),
-      20_000,
-    )
+    await eventually(async () => expect(await second.writeBack.outcomeOf(middle.id)).toMatchObject({ kind: 'landed' }))
     const owner = () => database.query.selectFrom('repositories').select('owner').executeTakeFirst()
     expect(await owner()).toEqual({ owner: replicas[0] })
     await first.writeBack[Symbol.asyncDispose]()
     const late = await write('late')
     await second.writeBack.queue(late.claim, late.plan)
-    await vi.waitFor(
-      async () => expect(await second.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }),
-      20_000,
-    )
+    await eventually(async () => expect(await second.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }))
     expect(await owner()).toEqual({ owner: replicas[1] })
     expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
   })
@@ -475,7 +467,7 @@ describe('once only', () => {
     const { knownHostsPath, url } = await host.through(proxy.port)
     const service = await aService({ knownHostsPath })
     const id = await service.queue({ repository: url(name) })
-    await vi.waitFor(() => readFile(landed ?? ''), 20_000)
+    await eventually(() => readFile(landed ?? ''))
     proxy.strand()
     await writeFile(stranded ?? '', '')
     expect(await service.outcome(id)).toMatchObject({
@@ -504,7 +496,7 @@ describe('once only', () => {
     for (let at = 0; at < 15; at += 1) {
       const id = await service.queue({ repository, app: `app-${at}` })
       ids.push(id)
-      await vi.waitFor(async () => expect((await service.events(id)).length).toBeGreaterThan(1), 20_000)
+      await eventually(async () => expect((await service.events(id)).length).toBeGreaterThan(1))
     }
     const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
     expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => 'landed'))
@@ -534,10 +526,10 @@ describe('once only', () => {
     await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
 
     const { writeBack } = await aWriteBack(database, await aReplica(database))
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await writeBack.outcomeOf(landed.id)).toMatchObject({ kind: 'landed', commit })
       expect(await writeBack.outcomeOf(lost.id)).toMatchObject({ kind: 'landed' })
-    }, 20_000)
+    })
     expect(await messages(repository)).toBe(
       'watcher(lost): update image tag\nrival\nwatcher(landed): update image tag\nfirst',
     )
@@ -560,10 +552,10 @@ describe('a task that was superseded or cancelled', () => {
     for (const { claim, plan } of [older, newer]) await store.queue(claim, plan)
     await cancel(database, older.id)
     const { writeBack } = await aWriteBack(database, replica)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await writeBack.outcomeOf(older.id)).toEqual({ kind: 'dropped' })
       expect(await writeBack.outcomeOf(newer.id)).toMatchObject({ kind: 'landed' })
-    }, 20_000)
+    })
     expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('2')
   })
 
@@ -611,10 +603,7 @@ describe('a task that was superseded or cancelled', () => {
         base,
       })
       .execute()
-    await vi.waitFor(
-      async () => expect(await service.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }),
-      20_000,
-    )
+    await eventually(async () => expect(await service.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }))
     expect(await host.git(repository, 'show', `main:${file}`)).toContain(ends)
     expect(await host.git(repository, 'log', '-1', '--format=%s', 'main')).toBe(
       rival ? 'rival' : 'watcher(shop): update image tag',

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 
 test('a connection on which no request has come does not keep the server from closing', async () => {
@@ -34,7 +35,7 @@ test('a connection whose answer is under way is closed after it, also if its cli
   const answer = fetch(`${url}/slow`)
   await asked
   const closed = http.close()
-  await vi.waitFor(() => expect(http.server.listening).toBe(false))
+  await eventually(() => expect(http.server.listening).toBe(false))
   release()
   expect(await (await answer).text()).toBe('done')
   await closed

@@ -191,14 +191,27 @@ async function readPostmasterFile(place) {
   return { pid: Number(lines[0] || Number.NaN), status: lines[7]?.trim() }
 }
 
-/** @returns {Promise<number>} a loopback port that is free now */
-export function freePort() {
+/**
+ * Below those that systems give to connections on their own: one of these would take it before it is listened on.
+ * @returns {Promise<number>} a loopback port that is free now
+ */
+export async function freePort() {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000)
+    if (await isFree(port)) return port
+  }
+}
+
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+function isFree(port) {
   return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(address && typeof address === 'object' ? address.port : 0))
-    })
+    const probe = createServer().once('error', (/** @type {NodeJS.ErrnoException} */ error) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    )
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { eventually } from '../../test/support/eventually.ts'
 import { systemClock } from '../model/clock.ts'
 import { createDeliveryController } from '../model/delivery-controller.ts'
 import { chartFiles } from '../model/example-repository.ts'
@@ -65,7 +66,7 @@ beforeAll(async () => {
       sources: [{ repoURL: 'repo', path: 'app', targetRevision: 'main' }],
     })
   }
-  await vi.waitFor(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()))
+  await eventually(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()))
 })
 
 afterAll(async () => {

@@ -5,6 +5,9 @@ import { promisify } from 'node:util'
 import chromium, { inflate } from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 
+/** Ends what hangs; a busy machine takes long. */
+const patienceMs = 90_000
+
 /** The package's own suggestions switch off web security and process isolation, so they are not used. */
 const browserArguments = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
@@ -55,6 +58,7 @@ export async function openPage(
     colorScheme: options.scheme ?? 'light',
     viewport: { width: options.width ?? 1440, height: 900 },
   })
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   if (options.hasClock) await page.clock.install()
   const complaints: string[] = []

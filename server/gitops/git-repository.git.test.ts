@@ -187,7 +187,7 @@ describe('a push that does not land', () => {
   test('a hook that hangs: the time limit ends git and ssh, the outcome is unknown', async () => {
     const name = await aRepository()
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
-    await writeFile(hook, '#!/bin/sh\nexec sleep 20\n')
+    await writeFile(hook, '#!/bin/sh\nexec sleep 90\n')
     await chmod(hook, 0o755)
     const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })

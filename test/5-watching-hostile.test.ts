@@ -10,7 +10,8 @@ const settings = { ARGO_API_TIMEOUT: '2s', ARGO_API_RETRIES: '0' }
 
 async function watch(service: Service, app: string, timeout = 900): Promise<string> {
   const images = [{ image: `registry.example/${app}`, tag: 'v2' }]
-  const { body } = await service.submitTask(aTask({ app, images, timeout }))
+  const { status, body } = await service.submitTask(aTask({ app, images, timeout }))
+  if (status !== 202) throw new Error(`not accepted: ${status} ${JSON.stringify(body)}`)
   return (body as { id: string }).id
 }
 

@@ -10,8 +10,7 @@ test('5,000 requests, good and broken, are each answered as the API document say
   await using world = await startFuzzWorld()
   const { service, credentials } = world
   const began = performance.now()
-  const seed = Math.floor(Math.random() * 2 ** 31)
-  const report = await fuzzService(service, credentials, { cases, seed })
+  const report = await fuzzService(service, credentials, { cases, seed: 1 })
   console.info(renderReport(report, (performance.now() - began) / 1000, await residentBytes(service)))
   expect(report.sent).toBeGreaterThanOrEqual(cases)
   expect(service.logs()).not.toMatch(/"level":[56]0|unhandled/i)

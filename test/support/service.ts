@@ -93,13 +93,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(task),
       }),
-    /** With `waitSeconds` its end is waited for that long. */
-    async getTask(id: string, waitSeconds?: number): Promise<TaskRecord> {
-      const wait = waitSeconds === undefined ? '' : `?wait=${waitSeconds}`
-      const { status, body } = await request(`${url}/api/v1/tasks/${id}${wait}`)
-      if (status !== 200) throw new Error(`task ${id} was not read: ${status} ${JSON.stringify(body)}`)
-      return taskSchema.parse(body)
-    },
+    getTask: (id: string) => readTask(`${url}/api/v1/tasks/${id}`),
     /** @throws if the fact is not seen within the limit, showing the task as it was last */
     async waitForTask(
       id: string,
@@ -115,7 +109,8 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
     async waitForEnd(id: string, limitMs = waitLimitMs): Promise<TaskRecord> {
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
         const leftSeconds = Math.ceil((deadline - performance.now()) / 1_000)
-        const task = await service.getTask(id, Math.max(1, Math.min(leftSeconds, longestWaitSeconds)))
+        const wait = Math.max(1, Math.min(leftSeconds, longestWaitSeconds))
+        const task = await readTask(`${url}/api/v1/tasks/${id}?wait=${wait}`)
         if (isFinal(task.status)) return task
         if (performance.now() > deadline) throw new Error(`no end within ${limitMs} ms: ${JSON.stringify(task)}`)
       }
@@ -171,6 +166,12 @@ async function untilReady(url: string, child: Child, logs: () => string): Promis
 async function ended(child: Child, signal: NodeJS.Signals): Promise<void> {
   const over = new Promise((resolve) => child.once('exit', resolve))
   if (child.kill(signal) && signal === 'SIGKILL') await over
+}
+
+async function readTask(url: string): Promise<TaskRecord> {
+  const { status, body } = await request(url)
+  if (status !== 200) throw new Error(`${url} was not read: ${status} ${JSON.stringify(body)}`)
+  return taskSchema.parse(body)
 }
 
 async function request(url: string, init: RequestInit = {}): Promise<Answer> {

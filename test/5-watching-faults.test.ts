@@ -10,7 +10,7 @@ const apps = Array.from({ length: 6 }, (_, index) => `app-${index}`)
 const committed = (world: World, id: string) => world.service.waitForTask(id, ({ commit }) => commit !== undefined)
 
 /** Seconds in which a task gets its commit also on a busy machine: nothing is begun in the last two of its time. */
-const timeForCommit = 10
+const timeForCommit = 15
 
 /** All are deployed, and all of it is true. */
 async function expectAllDeployed(world: World, ids: readonly string[]) {

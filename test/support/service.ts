@@ -93,7 +93,11 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(task),
       }),
-    getTask: (id: string) => readTask(`${url}/api/v1/tasks/${id}`),
+    async getTask(id: string): Promise<TaskRecord> {
+      const answer = await request(`${url}/api/v1/tasks/${id}`)
+      if (answer.status !== 200) throw new Error(`task ${id} was not read: ${showAnswer(answer)}`)
+      return taskSchema.parse(answer.body)
+    },
     /** @throws if the fact is not seen within the limit, showing the task as it was last */
     async waitForTask(
       id: string,
@@ -101,18 +105,20 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
       limitMs = waitLimitMs,
     ): Promise<TaskRecord> {
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
-        const task = await service.getTask(id)
-        if (isReached(task)) return task
-        if (performance.now() > deadline) throw new Error(`not reached within ${limitMs} ms: ${JSON.stringify(task)}`)
+        const answer = await request(`${url}/api/v1/tasks/${id}`)
+        const task = taskOf(answer)
+        if (task && isReached(task)) return task
+        if (performance.now() > deadline) throw new Error(`not reached within ${limitMs} ms: ${showAnswer(answer)}`)
       }
     },
     async waitForEnd(id: string, limitMs = waitLimitMs): Promise<TaskRecord> {
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
         const leftSeconds = Math.ceil((deadline - performance.now()) / 1_000)
         const wait = Math.max(1, Math.min(leftSeconds, longestWaitSeconds))
-        const task = await readTask(`${url}/api/v1/tasks/${id}?wait=${wait}`)
-        if (isFinal(task.status)) return task
-        if (performance.now() > deadline) throw new Error(`no end within ${limitMs} ms: ${JSON.stringify(task)}`)
+        const answer = await request(`${url}/api/v1/tasks/${id}?wait=${wait}`)
+        const task = taskOf(answer)
+        if (task && isFinal(task.status)) return task
+        if (performance.now() > deadline) throw new Error(`no end within ${limitMs} ms: ${showAnswer(answer)}`)
       }
     },
     pid: () => child.pid,
@@ -168,11 +174,14 @@ async function ended(child: Child, signal: NodeJS.Signals): Promise<void> {
   if (child.kill(signal) && signal === 'SIGKILL') await over
 }
 
-async function readTask(url: string): Promise<TaskRecord> {
-  const { status, body } = await request(url)
-  if (status !== 200) throw new Error(`${url} was not read: ${status} ${JSON.stringify(body)}`)
-  return taskSchema.parse(body)
+/** Undefined where the database did not answer in time: on a busy machine it may, and who waits asks again. */
+function taskOf(answer: Answer): TaskRecord | undefined {
+  if (answer.status === 503) return undefined
+  if (answer.status !== 200) throw new Error(`the task was not read: ${showAnswer(answer)}`)
+  return taskSchema.parse(answer.body)
 }
+
+const showAnswer = ({ status, body }: Answer) => `${status} ${JSON.stringify(body)}`
 
 async function request(url: string, init: RequestInit = {}): Promise<Answer> {
   const answer = await fetch(url, init)

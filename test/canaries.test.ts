@@ -208,4 +208,4 @@ test(`${threats.T39} (${threats.T6})`, async () => {
     ),
   )
   expect(found).toEqual([])
-}, 120_000)
+})

@@ -13,10 +13,10 @@ test('a seed repeats its choices, and another makes other ones', () => {
   expect(planHistory(7, 'safety')).not.toEqual(planHistory(8, 'safety'))
 })
 
+/** One of each mode; `.ci/run` plays more of them. */
 const histories = [
   { seed: 1, mode: 'safety' },
   { seed: 2, mode: 'liveness' },
-  { seed: 3, mode: 'safety' },
 ] as const
 
 test('nobody outside is asked while a transaction is open (invariant I15)', async () => {

@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+/** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
+const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
+
 /** `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service. */
 export default defineConfig({
   test: {
@@ -12,7 +15,7 @@ export default defineConfig({
           include: ['{.ci,contract,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
           pool: 'forks',
-          testTimeout: 120_000, // some compute for seconds, and longer beside other work
+          ...limits,
           isolate: false, // a process for each file would take more time than its tests
         },
       },
@@ -22,10 +25,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
-          // These only end what hangs: a busy machine takes long, and what may not take long a test says itself.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          expect: { poll: { timeout: 60_000 } },
+          ...limits,
         },
       },
     ],

@@ -122,7 +122,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.notes).toHaveLength(ms === undefined ? 1 : 0)
   })
 
-  test('T20 no map of annotations makes it throw', { timeout: 60_000 }, () => {
+  test('T20 no map of annotations makes it throw', () => {
     const names = fc.constantFrom(
       'managed',
       'managed-images',

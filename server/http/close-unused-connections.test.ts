@@ -50,4 +50,4 @@ test('an answer that is written and not yet sent is sent whole', async () => {
   const closed = http.close()
   expect((await answer.text()).length).toBe(body.length)
   await closed
-}, 10_000)
+})

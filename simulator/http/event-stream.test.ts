@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../../test/support/eventually.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../model/clock.ts'
 import { createDeliveryController } from '../model/delivery-controller.ts'
 import { chartFiles } from '../model/example-repository.ts'
@@ -24,7 +23,7 @@ beforeAll(async () => {
   await caughtUp()
 })
 
-beforeEach(() => eventually(() => expect(server.openStreams()).toBe(0)))
+beforeEach(() => vi.waitFor(() => expect(server.openStreams()).toBe(0)))
 
 afterAll(async () => {
   await server.close()
@@ -32,7 +31,7 @@ afterAll(async () => {
 })
 
 const caughtUp = () =>
-  eventually(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()))
+  vi.waitFor(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()), 10_000)
 
 function label(value: string): void {
   controller.editApplication(key, (current) => ({ ...current, metadata: { ...current.metadata, labels: { value } } }))
@@ -54,7 +53,7 @@ function openStream(query = '') {
   return {
     socket,
     text: () => text,
-    has: (wanted: string) => eventually(() => expect(text).toContain(wanted)),
+    has: (wanted: string) => vi.waitFor(() => expect(text).toContain(wanted), 10_000),
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }
@@ -76,7 +75,7 @@ describe('the application stream', () => {
   test('older resource versions than asked for are left out, and nothing is replayed', async () => {
     const now = Number(controller.store.resourceVersion())
     using stream = openStream(`&resourceVersion=${now + 1}`)
-    await eventually(() => expect(server.openStreams()).toBe(1)) // there is no byte to wait for
+    await vi.waitFor(() => expect(server.openStreams()).toBe(1)) // there is no byte to wait for
     label('replayed-or-not')
     await stream.has('replayed-or-not')
     expect(stream.text()).not.toContain('"ADDED"')
@@ -123,7 +122,7 @@ describe('the application stream', () => {
     label('after-the-signal')
     await stream.has('after-the-signal')
     server.endStreams('unfinished')
-    await eventually(() => expect(stream.socket.readableEnded).toBe(true))
+    await vi.waitFor(() => expect(stream.socket.readableEnded).toBe(true))
     expect(stream.text().endsWith('0\r\n\r\n')).toBe(false)
     await server.listenAgain()
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)

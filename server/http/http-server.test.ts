@@ -194,6 +194,10 @@ describe('other origins', () => {
       statusCode: 302,
       headers: { location: 'https://watcher.example//x/tasks?a=b' },
     })
+    expect(await ask({ ...rebound, ...page, cookie: 'watcher-redirected=1' })).toMatchObject({
+      statusCode: 403,
+      body: expect.stringContaining('a proxy must keep Host'),
+    })
     expect((await ask({ host: 'watcher.example', ...script })).statusCode).toBe(200)
     expect((await ask({ host: 'watcher.svc:8080' })).statusCode).toBe(200)
     const forwarded = { ...script, host: 'watcher.svc', 'x-forwarded-host': 'watcher.example' }

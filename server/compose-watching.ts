@@ -15,7 +15,7 @@ import { createReplica } from './ownership/replica.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
 import { createApplicationStream } from './rollout/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './rollout/argo-cd-client.ts'
-import { createCallPaces } from './rollout/call-turns.ts'
+import { createCallLimiter } from './rollout/call-limiter.ts'
 import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
 import { createReadPodLog } from './rollout/read-pod-log.ts'
 import { rolloutTimes } from './rollout/rollout-settings.ts'
@@ -60,11 +60,11 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
   opened.defer(() => release().catch(onTrouble))
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
   const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
-  const paces = createCallPaces(replica.registered)
+  const limiter = createCallLimiter(systemClock, replica.registered)
   const watcher = opened.use(
     createRolloutWatcher({
       controller,
-      paces,
+      limiter,
       records: recordsOf(foundation, replica.id, background),
       clock: systemClock,
       settings: settings.rollout,
@@ -84,13 +84,12 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
   const stream = opened.use(
     createApplicationStream({
       clock: systemClock,
-      directReads: paces.directReads,
       random: Math.random,
       openStream: controller.openStream,
       listApplications: () => controller.listApplications(),
       readLargeFrame: controller.readLargeFrame,
       watchedApps: watcher.watchedApps,
-      readDirectly: watcher.readDirectly,
+      readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       suspect: watcher.suspect,
       onSighted: watcher.sighted,

@@ -2,7 +2,6 @@ import type { streamStates } from '../../contract/service.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { Pace } from './pace.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
 const streamTimes = {
@@ -24,7 +23,6 @@ const streamTimes = {
   liveOnlyWaitMs: 1_000,
 } as const
 
-const directReadsAtOnce = 4
 /** Above this a List costs more than reading the applications that matter. */
 const manyApplications = 500
 
@@ -39,15 +37,15 @@ export type StreamState = {
 
 export type ApplicationStreamDeps = {
   readonly clock: Clock
-  readonly directReads: Pace
   /** Between 0 and 1. */
   random(): number
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   listApplications(): Promise<ReadOutcome<ApplicationList>>
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
-  /** The applications that unfinished tasks wait for. */
-  watchedApps(): readonly string[]
-  readDirectly(app: string): Promise<void>
+  /** How many applications unfinished tasks wait for. */
+  watchedApps(): number
+  /** Reads them directly, each in its turn. */
+  readWatched(): void
   /** While a probe fails it stands for all calls, those of the stream included. */
   isUnreachable(): boolean
   /** A connect has failed: find out whether all calls do. */
@@ -76,9 +74,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let isClosed = false
   let abort = new AbortController()
   const timers = new Map<string, () => void>()
-  const unread = new Set<string>()
-  let readers = 0
-  let turns = 0
 
   const areMany = () => seenUids.size > manyApplications
   const isProven = () =>
@@ -198,8 +193,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const resync = async () => {
     isCatchingUp = false
     later('resync', nextListMs(areMany(), deps.random()), resync)
-    if (deps.watchedApps().length === 0 || deps.isUnreachable()) return
-    if (areMany()) return readWatched()
+    if (deps.watchedApps() === 0 || deps.isUnreachable()) return
+    if (areMany()) return deps.readWatched()
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()
     if (outcome.kind !== 'read' || isClosed) return
@@ -209,33 +204,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const watchOver = () => {
     later('direct', streamTimes.directReadEveryMs, watchOver)
-    if (!isProven()) readWatched()
-  }
-
-  /** Who still waits from an earlier time keeps its place: it will be read after now as well. */
-  const readWatched = () => {
-    for (const app of deps.watchedApps()) unread.add(app)
-    while (readers < Math.min(directReadsAtOnce, unread.size)) void attempt(readUnread)
-  }
-
-  const readUnread = async () => {
-    readers += 1
-    try {
-      for (const app of unread) {
-        unread.delete(app)
-        await nextTurn()
-        if (isClosed) return
-        await deps.readDirectly(app)
-      }
-    } finally {
-      readers -= 1
-    }
-  }
-
-  const nextTurn = () => {
-    const waitMs = deps.directReads.turnAtMs(clock.nowMs()) - clock.nowMs()
-    turns += 1
-    return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn ${turns}`, waitMs, resolve))
+    if (!isProven()) deps.readWatched()
   }
 
   later('connect', 0, connect)

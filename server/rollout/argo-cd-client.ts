@@ -19,6 +19,8 @@ const maxBytes = 16 * 1024 * 1024
 const maxLogBytes = 1024 * 1024
 const maxListBytes = 512 * 1024 * 1024
 const refreshDeadlineSeconds = 2
+/** Each refresh holds one for up to its deadline. */
+const maxConnections = 256
 
 export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
@@ -68,7 +70,7 @@ export function createArgoCdClient(
   const calls = new Agent({
     connect,
     allowH2: false,
-    connections: 16,
+    connections: maxConnections,
     headersTimeout: settings.apiTimeoutMs,
     bodyTimeout: settings.apiTimeoutMs,
   })

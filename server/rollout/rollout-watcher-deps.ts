@@ -1,8 +1,8 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image, PodLog } from '../../contract/task.ts'
+import type { RateLimiter } from '../concurrency/rate-limiter.ts'
 import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
-import type { CallPaces } from './call-turns.ts'
 import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { ObservedPod } from './observed-resources.ts'
@@ -41,7 +41,8 @@ export type RolloutWatcherDeps<Plan> = {
   readonly controller: DeliveryController
   readonly records: TaskRecords
   readonly clock: Clock
-  readonly paces: CallPaces
+  /** What calls wait for that only explain. */
+  readonly limiter: RateLimiter
   readonly settings: RolloutSettings
   /** Base of the links to applications. */
   readonly linkBase: string

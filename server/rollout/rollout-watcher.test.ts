@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
 import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
+import { createRateLimiter } from '../concurrency/rate-limiter.ts'
 import type { TaskEnd } from '../deployments/task.ts'
-import { createCallPaces } from './call-turns.ts'
 import type { DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { parseApplication } from './parse-application.ts'
@@ -17,8 +17,7 @@ type World = {
   readonly reads: { get: number; list: number; probe: number; refresh: number }
 }
 
-function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
-  const clock = createVirtualClock()
+function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = createVirtualClock()) {
   const world: World = {
     application: anApplication({ version: 5 }),
     isDown: false,
@@ -79,6 +78,13 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
     ...more,
   })
   return { watcher, clock, world, ends, saved, troubles }
+}
+
+/** Ten calls a second that only explain. */
+function aLimitedWatcher(maxRunning = 100) {
+  const clock = createVirtualClock()
+  const limiter = createRateLimiter({ clock, perSecond: () => 10, maxSavedSeconds: 0, maxRunning })
+  return aWatcher({ limiter }, clock)
 }
 
 const aTask = (id: string, more: Partial<WatchedTask> = {}) => aWatchedTask(id, { mayWrite: false, ...more })
@@ -418,7 +424,7 @@ describe('after replicas have died', () => {
     aTask(id, { claim: { taskId: id, owner: 'replica', fence: '2' }, ...more })
 
   test('their tasks are read in turn, and no more once a List has shown them (F45)', async () => {
-    const { watcher, clock, world } = aWatcher({ paces: createCallPaces(() => 4) })
+    const { watcher, clock, world } = aLimitedWatcher()
     await using _ = watcher
     world.application = undefined
     watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `shop-${at}`, writeBackOutcome })))
@@ -431,6 +437,19 @@ describe('after replicas have died', () => {
     watcher.listed({ version: 100, applications: shown }, clock.nowMs())
     await clock.advanceTo(1_950)
     expect(world.reads).toMatchObject({ get: 10, refresh: 0 })
+  })
+
+  test('a verdict that shows while its task waits in line is confirmed at once', async () => {
+    const { watcher, clock, world, ends } = aLimitedWatcher()
+    await using _ = watcher
+    world.application = anApplication({ revision: commit })
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `app-${at}` })))
+    watcher.watch([resumed('last', { writeBackOutcome })])
+    await clock.advanceTo(150)
+    expect(world.reads.get, 'of the line').toBe(2)
+    watcher.sighted('seen', world.application)
+    await clock.advanceTo(151)
+    expect(ends.get('last')).toMatchObject({ end: { status: 'deployed' }, atMs: 150 })
   })
 
   test.for([
@@ -448,6 +467,42 @@ describe('after replicas have died', () => {
     expect(world.reads.refresh).toBe(0)
     await clock.advanceTo(atMs ?? 20_000)
     expect(world.reads.refresh).toBe(atMs === undefined ? 0 : 1)
+  })
+})
+
+describe('direct reads of all applications', () => {
+  const apps = Array.from({ length: 30 }, (_, at) => `app-${at}`)
+  /** Rollouts in progress, of which only direct reads are made for now. */
+  async function rollingOut() {
+    const started = aLimitedWatcher()
+    started.watcher.watch(apps.map((app) => aTask(app, { app, refresh: false })))
+    const applications = apps.map((name) => anApplication({ uid: name, health: 'Progressing', metadata: { name } }))
+    started.watcher.listed({ version: 100, applications }, 0)
+    await started.clock.advanceTo(4_000)
+    const before = started.world.reads.get
+    return { ...started, reads: () => started.world.reads.get - before }
+  }
+
+  test('take turns, and a round that begins meanwhile leaves each its place', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    await clock.advanceTo(5_950)
+    expect(reads()).toBe(20)
+    watcher.readWatched()
+    await clock.advanceTo(6_950)
+    expect(reads()).toBe(30)
+    await clock.advanceTo(10_000)
+    expect(reads(), 'those that were read before the second round are read again').toBe(50)
+  })
+
+  test('are not made of an application that nobody waits for any more', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    watcher.drop(apps)
+    await clock.advanceTo(10_000)
+    expect(reads()).toBe(0)
   })
 })
 

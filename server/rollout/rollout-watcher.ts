@@ -10,10 +10,15 @@ import { createPerformAction, isBeingRead } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
 import { startMemory } from './rollout-memory.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import { hasCommitsOnTheirWay } from './sharing-wait.ts'
 import { createTaskReports } from './task-reports.ts'
 import { createTaskWrites } from './task-writes.ts'
-import { observationOf, type TaskState, type WatchedApplication, watchedApplication } from './watched-application.ts'
+import {
+  hasCommitsOnTheirWay,
+  observationOf,
+  type TaskState,
+  type WatchedApplication,
+  watchedApplication,
+} from './watched-application.ts'
 import type { WatchedTask } from './watched-task.ts'
 import { createWriteBackDecisions, initialWriteBack } from './write-back-decisions.ts'
 
@@ -87,7 +92,15 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const writeBacks = createWriteBackDecisions<Plan>({ ...deps, reports })
   const calls = createControllerCalls<Plan>({ ...deps, sightings, suspect: reachability.suspect })
   const isUnreachable = () => reachability.state() !== undefined
-  const perform = createPerformAction<Plan>({ ...deps, calls, reports, writeBacks, isUnreachable, lookAgain, judgeAll })
+  const { perform, readInTurn } = createPerformAction<Plan>({
+    ...deps,
+    calls,
+    reports,
+    writeBacks,
+    isUnreachable,
+    lookAgain,
+    judgeAll,
+  })
 
   const watchOne = (task: WatchedTask) => {
     const claimed = appOfTask.get(task.id)?.tasks.get(task.id)?.task.claim
@@ -175,14 +188,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
         judgeAll(application)
       }
     },
-    /** Names of the applications that unfinished tasks wait for. */
-    watchedApps: (): readonly string[] => [...applications.keys()],
-    /** Reads one application directly, for when the stream is not to be trusted. */
-    async readDirectly(app: string): Promise<void> {
-      const application = applications.get(app)
-      if (application === undefined || isUnreachable()) return
-      await calls.read(application)
-      judgeAll(application)
+    /** How many applications unfinished tasks wait for. */
+    watchedApps: () => applications.size,
+    /** Reads all applications directly, each in its turn, for when the stream is not to be trusted. */
+    readWatched() {
+      for (const application of applications.values()) readInTurn(application)
     },
     unreachable: () => reachability.state(),
     /** Somebody else could not reach the delivery controller either. */

@@ -75,7 +75,6 @@ function aWorld(seed = 1) {
   })
   const stream = createApplicationStream({
     clock,
-    directReads: rolloutDeps.paces.directReads,
     random: () => 1,
     async openStream({ signal }): Promise<StreamOpening> {
       calls.push({ kind: 'stream', atMs: clock.nowMs() })
@@ -87,7 +86,7 @@ function aWorld(seed = 1) {
     },
     listApplications: () => controller.listApplications(),
     watchedApps: watcher.watchedApps,
-    readDirectly: watcher.readDirectly,
+    readWatched: watcher.readWatched,
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => watcher.unreachable() !== undefined,
     suspect: watcher.suspect,

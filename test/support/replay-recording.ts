@@ -106,7 +106,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
   await using watcher = createRolloutWatcher<number>({
     controller,
-    paces: rolloutDeps.paces,
+    limiter: rolloutDeps.limiter,
     clock,
     settings: { ...settings, ...replay.settings },
     linkBase: 'https://argocd.example',

@@ -25,7 +25,6 @@ import { systemClock } from './rollout/system-clock.ts'
 import type { WatchedTask } from './rollout/watched-task.ts'
 import type { Settings } from './settings.ts'
 
-type Background = ReturnType<typeof createSlots>
 type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
 export type Watching = ReturnType<typeof composeWatching>
 
@@ -65,7 +64,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     createRolloutWatcher({
       controller,
       limiter,
-      records: recordsOf(foundation, replica.id, background),
+      records: recordsOf(foundation, replica.id),
       clock: systemClock,
       settings: settings.rollout,
       linkBase: linkBaseOf(settings.deliveryController),
@@ -155,11 +154,8 @@ const numberingEvents = ({ wakeUps, feed }: Foundation): Foundation['wakeUps'] =
 function recordsOf(
   { tasks, feed, tellEnds }: Foundation,
   replicaId: () => string | undefined,
-  background: Background,
 ): RolloutWatcherDeps<unknown>['records'] {
   return {
-    saveBaseline: (claim, baseline) =>
-      background.use(async () => claim.owner === replicaId() && tasks.saveBaseline(claim, baseline)),
     async saveProgress(claim, change, news) {
       const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))
       if (isHeld && news.length > 0) feed.written()

@@ -27,10 +27,9 @@ type DecidedTask = {
 
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
 type TaskRecords = {
-  saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean>
   saveProgress(
     claim: Claim,
-    change: { readonly progress?: string; readonly appUrl?: string },
+    change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline },
     events: readonly NewTaskEvent[],
   ): Promise<boolean>
   /** Also where it says that the claim is gone, the task is over for this watcher. */

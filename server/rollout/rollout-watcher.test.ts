@@ -61,12 +61,11 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = create
     controller,
     clock,
     records: {
-      async saveBaseline() {
-        saved.push('baseline')
-        return true
-      },
-      async saveProgress(_, { progress, appUrl }, events) {
-        saved.push(...[progress, appUrl].filter((text) => text !== undefined), ...events.map(({ kind }) => kind))
+      async saveProgress(_, { progress, appUrl, baseline }, events) {
+        saved.push(
+          ...[progress, appUrl, baseline && 'baseline'].filter((text) => text !== undefined),
+          ...events.map(({ kind }) => kind),
+        )
         return true
       },
       async finish({ taskId }, end) {
@@ -253,7 +252,7 @@ describe('with Argo CD unreachable', () => {
 
 describe('records', () => {
   test('a task that was taken is dropped without a word', async () => {
-    const records = { saveBaseline: async () => false, saveProgress: async () => true, finish: async () => true }
+    const records = { saveProgress: async () => false, finish: async () => true }
     const { watcher, clock, ends } = aWatcher({ records })
     await using _ = watcher
     watcher.watch([aTask('1')])
@@ -265,7 +264,7 @@ describe('records', () => {
   test('of two claims of a task the later one counts, whichever is heard of first', async () => {
     const fences: string[] = []
     const finish: RolloutWatcherDeps<string>['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
-    const records = { saveBaseline: async () => true, saveProgress: async () => true, finish }
+    const records = { saveProgress: async () => true, finish }
     const { watcher, clock } = aWatcher({ records })
     await using _ = watcher
     watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '10' } })])
@@ -278,7 +277,6 @@ describe('records', () => {
     let failures = 3
     const finished: string[] = []
     const records = {
-      saveBaseline: async () => true,
       saveProgress: async () => true,
       async finish({ taskId }: { taskId: string }) {
         failures -= 1
@@ -297,12 +295,11 @@ describe('records', () => {
 
   test('the baseline is stored before a write-back is queued', async () => {
     const order: string[] = []
-    const records = {
-      async saveBaseline() {
-        order.push('baseline')
+    const records: RolloutWatcherDeps<string>['records'] = {
+      async saveProgress(_, { baseline }) {
+        if (baseline !== undefined) order.push('baseline')
         return true
       },
-      saveProgress: async () => true,
       finish: async () => true,
     }
     const { watcher, clock } = aWatcher({

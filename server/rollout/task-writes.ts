@@ -1,12 +1,13 @@
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Clock } from './delivery-controller.ts'
+import type { Baseline } from './watched-task.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>
 
-/** What readers of a task are told: what it waits for, where it is seen, and what happened. */
+/** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
 export type TaskNews = {
-  readonly change: { readonly progress?: string; readonly appUrl?: string }
+  readonly change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
   readonly events: readonly NewTaskEvent[]
 }
 

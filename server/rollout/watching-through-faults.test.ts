@@ -62,7 +62,6 @@ function aWorld(seed = 1) {
     controller,
     clock,
     records: {
-      saveBaseline: async () => true,
       async saveProgress(_, change) {
         if (change.progress !== undefined) progress.push(change.progress)
         return true

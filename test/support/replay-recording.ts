@@ -127,7 +127,6 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
       return task === undefined ? undefined : new Map([[task.image, task.tag]])
     },
     records: {
-      saveBaseline: async () => true,
       saveProgress: async ({ taskId }, change, told) => {
         if (change.progress !== undefined) results[Number(taskId)]?.progress.push(change.progress)
         results[Number(taskId)]?.events.push(...told)

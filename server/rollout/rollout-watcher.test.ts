@@ -273,6 +273,17 @@ describe('records', () => {
     expect(fences).toEqual(['10'])
   })
 
+  test('a task that is claimed twice at its start costs no more calls', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(100)
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '2' } })])
+    await clock.advanceTo(20_000)
+    expect(ends.get('1')?.end.status).toBe('deployed')
+    expect(world.reads).toMatchObject({ get: 2, refresh: 1 })
+  })
+
   test('a write that fails is tried again until it works', async () => {
     let failures = 3
     const finished: string[] = []

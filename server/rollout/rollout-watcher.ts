@@ -8,7 +8,7 @@ import type { Judgement } from './judgement.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { createPerformAction, isBeingRead } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
-import { startMemory } from './rollout-memory.ts'
+import { type RolloutMemory, startMemory } from './rollout-memory.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { createTaskReports } from './task-reports.ts'
 import { createTaskWrites } from './task-writes.ts'
@@ -103,14 +103,18 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   })
 
   const watchOne = (task: WatchedTask) => {
-    const claimed = appOfTask.get(task.id)?.tasks.get(task.id)?.task.claim
+    const earlier = appOfTask.get(task.id)?.tasks.get(task.id)
+    const claimed = earlier?.task.claim
     if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
-    forget(task.id)
+    // Before its last task is forgotten: what was found out serves a second claim of the same task too.
     const application =
       applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)
+    forget(task.id)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
-    const state = stateOf(task)
+    const memory = startMemory(task.baseline, clock.nowMs())
+    // What the earlier claim has told may not have been stored.
+    const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, told: memory.told })
     application.tasks.set(task.id, state)
     if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
@@ -125,9 +129,9 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     return agoMs < (isBurst ? sharedInBurstMs : sharedReadMs)
   }
 
-  const stateOf = (task: WatchedTask): TaskState<Plan> => ({
+  const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState<Plan> => ({
     task,
-    memory: startMemory(task.baseline, clock.nowMs()),
+    memory,
     savedBaseline: task.baseline,
     writeBack: initialWriteBack(task, clock.nowMs()),
     plan: undefined,

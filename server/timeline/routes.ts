@@ -84,12 +84,12 @@ export const timelineRoutes =
       const stopJudging = endWhenRefused(request, taskId, reader.end)
       try {
         if (start > newest) reader.reset(newest)
-        const listener = (event: TaskEvent) => {
-          reader.send(event)
-          if (taskId !== undefined && event.kind === 'verdict') reader.end()
+        for await (const page of feed.follow(position, taskId, reader.over)) {
+          const end = taskId === undefined ? -1 : page.findIndex(({ kind }) => kind === 'verdict')
+          for (const event of end === -1 ? page : page.slice(0, end + 1)) await reader.send(event)
+          if (end !== -1) reader.end()
         }
-        const unfollow = await feed.follow(position, taskId, listener, reader.isOver)
-        await reader.closed.finally(unfollow)
+        await reader.closed
       } finally {
         stopJudging()
         stopping.removeEventListener('abort', reader.end)

@@ -15,7 +15,7 @@ function someEndings() {
       },
     },
     wakeUps: { on: () => () => undefined },
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
   })

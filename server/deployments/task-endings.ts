@@ -7,14 +7,14 @@ const lookIntervalMs = 1_000
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'ended'>
   readonly wakeUps: Pick<WakeUps, 'on'>
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 
 /**
  * Lets requests wait for the end of a task, on whichever replica it is watched. A wake-up tells at once; one look a
  * second for all waiting requests together finds what a lost wake-up missed.
  */
-export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
+export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
   const waiting = new Map<string, Set<() => void>>()
   let isOver = false
 
@@ -24,7 +24,9 @@ export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
       for (const wake of waiting.get(id) ?? []) wake()
     }
   }
-  const looking = repeat(look, lookIntervalMs, onTrouble)
+  const looking = repeat(look, lookIntervalMs, (error) =>
+    onError('looking up ended tasks for waiting requests failed, retrying', error),
+  )
   const unsubscribe = wakeUps.on('event', (ids) => {
     if (ids === 'all' ? waiting.size > 0 : ids.some((id) => waiting.has(id))) looking.nudge()
   })

@@ -18,7 +18,7 @@ function aReplica(onRegistered: (id: string, former: string | undefined) => void
     onRegistered: async (id, former) => onRegistered(id, former),
     onLost: lost,
     onNotification: (payload) => heard.push(payload),
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   return { replica, lost, heard }
 }
@@ -87,7 +87,7 @@ test('a replica that no answer reaches gives up by itself, before others may thi
   const replica = createReplica({ ...testDatabase.settings, connection: { connectionString } }, 'nobody_notifies')
   const lost = vi.fn<() => void>()
   const nothing = () => undefined
-  replica.start({ onRegistered: async () => nothing(), onLost: lost, onNotification: nothing, onTrouble: nothing })
+  replica.start({ onRegistered: async () => nothing(), onLost: lost, onNotification: nothing, onError: nothing })
   await expect.poll(() => replica.id()).toBeDefined()
   const beats = async () => (await database.query.selectFrom('replicas').select('heartbeat_at').execute()).at(0)
   const atStart = await beats()
@@ -133,7 +133,7 @@ test('a wake-up reaches local listeners at once and other replicas by NOTIFY, on
       own.receive(payload)
       other.receive(payload)
     },
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   await expect.poll(() => replica.id()).toBeDefined()
   const heardHere = vi.fn<(ids: readonly string[] | 'all') => void>()

@@ -27,7 +27,7 @@ type ReplicaEvents = {
   /** Owns nothing any more. */
   onLost(): void
   onNotification(payload: string): void
-  onTrouble(message: string, error: unknown): void
+  onError(message: string, error: unknown): void
 }
 
 type Session = {
@@ -49,7 +49,7 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
   let former: string | undefined
   let brokeAtMs = Number.NEGATIVE_INFINITY
   let lived: Promise<Session | undefined> | undefined
-  let onTrouble: ReplicaEvents['onTrouble'] = () => undefined
+  let onError: ReplicaEvents['onError'] = () => undefined
 
   const live = async (events: ReplicaEvents) => {
     while (!stopping.signal.aborted) {
@@ -59,9 +59,9 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
         await events.onRegistered(session.id, former)
         await forget(settings, session.client, former)
         former = session.id
-        await beatUntilBroken(settings, session, stopping.signal, events.onTrouble)
+        await beatUntilBroken(settings, session, stopping.signal, events.onError)
       } catch (error) {
-        events.onTrouble('the session that keeps this replica registered failed; registering again', error)
+        events.onError('replica registration lost, registering again', error)
       }
       const lost = current
       current = undefined
@@ -76,7 +76,7 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
 
   return {
     start(events) {
-      onTrouble = events.onTrouble
+      onError = events.onError
       lived ??= live(events)
     },
     id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
@@ -86,9 +86,7 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
       stopping.abort()
       const last = await lived
       if (!last) return
-      await forget(settings, last.client, last.id).catch((error) =>
-        onTrouble('could not unregister this replica', error),
-      )
+      await forget(settings, last.client, last.id).catch((error) => onError('unregistering this replica failed', error))
       await last.client.end().catch(() => undefined)
     },
   }
@@ -139,7 +137,7 @@ async function beatUntilBroken(
   settings: DatabaseSettings,
   session: Session,
   stopping: AbortSignal,
-  onTrouble: ReplicaEvents['onTrouble'],
+  onError: ReplicaEvents['onError'],
 ): Promise<void> {
   const over = AbortSignal.any([session.broken, stopping])
   while (!over.aborted && performance.now() - session.lastBeatSentMs < selfFenceMs) {
@@ -157,7 +155,7 @@ async function beatUntilBroken(
       session.registered = beat.registered
       session.lastBeatSentMs = sentMs
     } catch (error) {
-      onTrouble('a heartbeat failed', error)
+      onError('heartbeat failed, retrying', error)
     }
   }
 }

@@ -86,8 +86,8 @@ function aStream(
       told.seen.push(name)
     },
     onListed: () => {},
-    onTrouble: () => {},
-    log: () => {},
+    onError: () => {},
+    onEnded: () => {},
   })
   return { clock, stream, told, body: () => bodies.at(-1) }
 }

@@ -7,10 +7,7 @@ import type { TaskReports } from './task-reports.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 import type { WriteBackDecisions } from './write-back-decisions.ts'
 
-type Dependencies<Plan> = Pick<
-  RolloutWatcherDeps<Plan>,
-  'clock' | 'paces' | 'relation' | 'overrideAt' | 'onTrouble'
-> & {
+type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'clock' | 'paces' | 'relation' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls<Plan>
   readonly reports: Pick<TaskReports<Plan>, 'tell'>
   readonly writeBacks: Pick<WriteBackDecisions<Plan>, 'decide'>
@@ -56,10 +53,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 
   const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {
-    const relation = await deps.relation(action.repository, action.commit, action.revision).catch((error: unknown) => {
-      deps.onTrouble(error, undefined)
-      return 'unknown' as const
-    })
+    const relation = await deps.relation(action.repository, action.commit, action.revision)
     application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
   }
 
@@ -87,7 +81,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
     act(application, state, action)
       .catch((error: unknown) => {
         application.throttle.failed(key)
-        deps.onTrouble(error, state.task.id)
+        deps.onError('action for a task failed, retrying', error, { task: state.task.id, action: action.kind })
       })
       .finally(() => {
         application.inFlight.delete(key)

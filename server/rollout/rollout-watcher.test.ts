@@ -75,7 +75,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
         return true
       },
     },
-    onTrouble: (error) => troubles.push(error),
+    onError: (_message, error) => troubles.push(error),
     ...more,
   })
   return { watcher, clock, world, ends, saved, troubles }

@@ -11,8 +11,8 @@ import { createEventStore, type EventStore } from './event-store.ts'
 
 let taskId: string
 const failures: unknown[] = []
-const onTrouble = (error: unknown) => void failures.push(error)
-const { testDatabase, database } = await openFileDatabase({ onTrouble })
+const onError = (message: string, error: unknown) => void failures.push(message, error)
+const { testDatabase, database } = await openFileDatabase({ onTrouble: (error) => failures.push(error) })
 
 beforeEach(async () => {
   taskId = crypto.randomUUID()
@@ -26,17 +26,17 @@ afterAll(() => {
 /** One replica's feed, with the events it told a listener that follows from now on. */
 async function aFollower(after?: number) {
   const stack = new AsyncDisposableStack()
-  const wakeUps = stack.use(createWakeUps(database, onTrouble))
+  const wakeUps = stack.use(createWakeUps(database, onError))
   const replica = stack.use(createReplica(testDatabase.settings, wakeUpChannel('watcher')))
   replica.start({
     onRegistered: async () => undefined,
     onLost: () => undefined,
     onNotification: wakeUps.receive,
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   await expect.poll(() => replica.id()).toBeDefined()
   const events = createEventStore(database)
-  const feed = stack.use(createEventFeed({ events, wakeUps, onTrouble }))
+  const feed = stack.use(createEventFeed({ events, wakeUps, onError }))
   const told: TaskEvent[] = []
   stack.defer(listen(feed, after ?? (await events.newest()), (event) => told.push(event)))
   return {
@@ -54,7 +54,7 @@ function listen(feed: EventFeed, after: number, listener: (event: TaskEvent) => 
   const read = async () => {
     for await (const page of feed.follow(after, taskId, stopping.signal)) page.forEach(listener)
   }
-  void read().catch(onTrouble)
+  void read().catch((error: unknown) => failures.push(error))
   return () => stopping.abort()
 }
 
@@ -176,7 +176,7 @@ test('a connection that breaks in the middle of a transaction fails that transac
 /** A feed of its own in which nothing is numbered but by the test, on the store with what `changes` replaces. */
 function aFeed(changes: (store: EventStore) => Partial<EventStore>) {
   const store = createEventStore(database)
-  const wakeUps = createWakeUps(database, onTrouble)
+  const wakeUps = createWakeUps(database, onError)
   const number = async () => ({ taskIds: new Set<string>(), isAll: true })
   let looks = 0
   const newest = async () => {
@@ -184,7 +184,7 @@ function aFeed(changes: (store: EventStore) => Partial<EventStore>) {
     looks += 1
     return id
   }
-  const feed = createEventFeed({ events: { ...store, number, newest, ...changes(store) }, wakeUps, onTrouble })
+  const feed = createEventFeed({ events: { ...store, number, newest, ...changes(store) }, wakeUps, onError })
   return {
     feed,
     store,

@@ -12,15 +12,15 @@ const pageSize = 200
 type Dependencies = {
   readonly events: EventStore
   readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 
 /** Numbers the events that this replica commits, and lets its streams follow all events or those of one task. */
-export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
+export function createEventFeed({ events, wakeUps, onError }: Dependencies) {
   const followersOfTasks = createEventFollowers<string>({
     readPages: (starts) => events.pagesOfTasks(starts, pageSize),
     pageSize,
-    onError: onTrouble,
+    onError: (error) => onError('reading events of tasks failed, retrying', error),
   })
   // Apart, so that a task's stream does not wait while others catch up with all events.
   const followersOfAll = createEventFollowers<'all'>({
@@ -30,7 +30,7 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
       return pages
     },
     pageSize,
-    onError: onTrouble,
+    onError: (error) => onError('reading events failed, retrying', error),
   })
   const unsubscribe = wakeUps.on('event', (ids) => {
     const taskIds = ids === 'all' ? undefined : new Set(ids)
@@ -43,7 +43,9 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
     followersOfTasks.noteNewest(newest)
     followersOfAll.noteNewest(newest)
   }
-  const noticing = repeat(noticeMissed, intervalMs, onTrouble)
+  const noticing = repeat(noticeMissed, intervalMs, (error) =>
+    onError('reading the newest event id failed, retrying', error),
+  )
 
   const number = async () => {
     for (let isAll = false; !isAll; ) {
@@ -52,7 +54,7 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
       isAll = numbered.isAll
     }
   }
-  const numbering = repeat(number, intervalMs, onTrouble, restMs)
+  const numbering = repeat(number, intervalMs, (error) => onError('numbering events failed, retrying', error), restMs)
 
   return {
     /** Call after a commit that wrote events. */

@@ -138,7 +138,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         return true
       },
     },
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
   })

@@ -56,7 +56,7 @@ export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock
   relation: async () => 'unknown',
   overrideAt: async () => undefined,
   records: { saveBaseline: async () => true, saveProgress: async () => true, finish: async () => true },
-  onTrouble: (error) => {
+  onError: (_message, error) => {
     throw error
   },
 }

@@ -129,7 +129,11 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       replica,
       tasks,
       watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
-      buryDead: () => buryDeadReplicas(database, replica),
+      buryDead: async () => {
+        const removed = await buryDeadReplicas(database, replica)
+        if (removed > 0) await replica.recount()
+        return removed
+      },
       wakeUps,
       onError,
     }),

@@ -54,6 +54,18 @@ test('a replica knows how many are registered, itself included', async () => {
   await one[Symbol.asyncDispose]()
 })
 
+test('a replica that removed a dead one counts it no longer, before the next beat', async () => {
+  const { replica } = aReplica()
+  await expect.poll(() => replica.id()).toBeDefined()
+  const crashed = crypto.randomUUID()
+  await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678902' }).execute()
+  await expect.poll(() => replica.registered(), { timeout: 5_000 }).toBe(2)
+  await database.query.deleteFrom('replicas').where('id', '=', crashed).execute()
+  await replica.recount()
+  expect(replica.registered()).toBe(1)
+  await replica[Symbol.asyncDispose]()
+})
+
 test('a replica whose session breaks owns nothing until it has registered again under a new id', async () => {
   const registrations: (string | undefined)[][] = []
   const { replica, lost } = aReplica((id, former) => registrations.push([id, former]))

@@ -16,6 +16,8 @@ export type Replica = {
   id(): string | undefined
   /** How many replicas are registered as of the last beat, this one and those not yet known to be dead included. */
   registered(): number
+  /** Counts them before the next beat, after some were removed; where that fails the next beat counts. */
+  recount(): Promise<void>
   /** Milliseconds since this replica's own database session broke; Infinity when it never did. */
   brokenSinceMs(): number
   [Symbol.asyncDispose](): Promise<void>
@@ -81,6 +83,13 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
     },
     id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
     registered: () => current?.registered ?? 1,
+    async recount() {
+      const session = current
+      const counted = await session?.client
+        .query<{ registered: number }>(`SELECT ${registeredCount(settings)}`)
+        .catch(() => undefined)
+      if (session && counted?.rows[0]) session.registered = counted.rows[0].registered
+    },
     brokenSinceMs: () => performance.now() - brokeAtMs,
     async [Symbol.asyncDispose]() {
       stopping.abort()

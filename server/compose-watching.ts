@@ -32,10 +32,14 @@ const { nowMs } = systemClock
 
 /** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
 export function composeWatching(foundation: Foundation, access: GitAccess) {
-  const { settings, opened, database, tasks, wakeUps, metrics, log, onTrouble } = foundation
+  const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = foundation
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
-  const history = createCommitHistory({ access, nowMs })
+  const history = createCommitHistory({
+    access,
+    nowMs,
+    onError: (message, error, repository) => log.warn({ err: error, repository }, message),
+  })
   const writeBack = opened.use(
     createWriteBack({
       database,
@@ -56,7 +60,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
   }
   // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
-  opened.defer(() => release().catch(onTrouble))
+  opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
   const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
   const limiter = createCallLimiter(systemClock, replica.registered)
@@ -74,7 +78,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       relation: history.relation,
       overrideAt: history.overrideAt,
       readPodLog: podLogReader(settings, controller),
-      onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
+      onError: (message, error, facts) => log.warn({ err: error, ...facts }, message),
       onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
       onUnvalidated: metrics.writeBackSkipped,
     }),
@@ -93,8 +97,8 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       suspect: watcher.suspect,
       onSighted: watcher.sighted,
       onListed: watcher.listed,
-      onTrouble,
-      log: (message) => log.info(message),
+      onError,
+      onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),
     }),
   )
 
@@ -116,16 +120,20 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     },
     onLost: () => watcher.drop(watcher.watchedIds()),
     onNotification: wakeUps.receive,
-    onTrouble: (message, error) => log.warn({ err: error }, message),
+    onError,
   })
   const owned = opened.use(
     ownTasks({
       replica,
       tasks,
       watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
-      buryDead: () => buryDeadReplicas(database, replica),
+      buryDead: async () => {
+        const removed = await buryDeadReplicas(database, replica)
+        if (removed > 0) await replica.recount()
+        return removed
+      },
       wakeUps,
-      onTrouble,
+      onError,
     }),
   )
 

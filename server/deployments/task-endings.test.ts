@@ -22,7 +22,7 @@ function someEndings(hasEnded: (id: string) => boolean = () => false) {
         return () => undefined
       },
     },
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
   })

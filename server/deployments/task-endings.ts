@@ -9,14 +9,14 @@ const restMs = 20
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'ended'>
   readonly wakeUps: Pick<WakeUps, 'on'>
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 
 /**
  * Lets requests wait for the end of a task, on whichever replica it is watched. A task of which a wake-up tells is looked
  * up at once; one look a second for all waiting requests together finds what a lost wake-up missed.
  */
-export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
+export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
   const waiting = new Map<string, Set<() => void>>()
   const withNews = new Set<string>()
   let isOver = false
@@ -27,13 +27,14 @@ export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
       for (const wake of waiting.get(id) ?? []) wake()
     }
   }
-  const sweeping = repeat(() => wakeEnded([...waiting.keys()]), sweepIntervalMs, onTrouble)
+  const onFailure = (error: unknown) => onError('looking up ended tasks for waiting requests failed, retrying', error)
+  const sweeping = repeat(() => wakeEnded([...waiting.keys()]), sweepIntervalMs, onFailure)
   const lookUp = () => {
     const ids = [...withNews]
     withNews.clear()
     return wakeEnded(ids)
   }
-  const looking = repeat(lookUp, sweepIntervalMs, onTrouble, restMs)
+  const looking = repeat(lookUp, sweepIntervalMs, onFailure, restMs)
   const unsubscribe = wakeUps.on('event', (ids) => {
     if (ids === 'all') return sweeping.nudge()
     for (const id of ids) if (waiting.has(id)) withNews.add(id)

@@ -366,7 +366,7 @@ describe('the web UI', () => {
     bare.get('/api/v1/deploy-lock', async () => false)
     expect(await bare.inject('/')).toMatchObject({ statusCode: 503, body: expect.stringContaining('npm run build') })
     expect(await bare.inject('/api/v1/deploy-lock')).toMatchObject({ statusCode: 200, body: 'false' })
-    expect(log.at(-1)).toContain('the web UI is not built')
+    expect(log.at(-1)).toContain('web UI not built')
     await bare.close()
   })
 })

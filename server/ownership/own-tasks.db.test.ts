@@ -41,7 +41,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
         },
         buryDead: async () => 0,
         wakeUps,
-        onTrouble: (error) => troubles.push(error),
+        onError: (_message, error) => troubles.push(error),
       }),
     )
   const insert = (id: string, change: { owner?: string } = {}) =>

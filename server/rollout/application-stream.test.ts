@@ -72,8 +72,8 @@ function aStream(openings: readonly ('open' | 'unauthorized' | 'unreachable')[] 
       told.seen.push(name)
     },
     onListed: () => {},
-    onTrouble: () => {},
-    log: () => {},
+    onError: () => {},
+    onEnded: () => {},
   })
   return { clock, stream, told, body: () => bodies.at(-1) }
 }

@@ -52,8 +52,8 @@ export type ApplicationStreamDeps = {
   suspect(): void
   onSighted(kind: 'seen' | 'deleted', application: ObservedApplication): void
   onListed(list: ApplicationList, askedAtMs: number): void
-  onTrouble(error: unknown): void
-  log(message: string): void
+  onError(message: string, error: unknown): void
+  onEnded(facts: { readonly reason: string; readonly retryInMs: number }): void
 }
 
 /**
@@ -85,15 +85,15 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     if (isClosed) return
     const cancel = clock.setTimer(delayMs, () => {
       timers.delete(purpose)
-      void attempt(run)
+      void attempt(failureOf(purpose), run)
     })
     timers.set(purpose, cancel)
   }
-  const attempt = async (run: () => unknown) => {
+  const attempt = async (message: string, run: () => unknown) => {
     try {
       await run()
     } catch (error) {
-      deps.onTrouble(error)
+      deps.onError(message, error)
     }
   }
 
@@ -133,7 +133,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     const backoffMs = Math.min(streamTimes.longestBackoffMs, streamTimes.firstBackoffMs * 2 ** failures)
     failures += 1
     const delayMs = isRefused ? streamTimes.refusedRetryMs : backoffMs * (0.5 + deps.random() / 2)
-    deps.log(`the application stream ended (${reason}); next try in ${Math.round(delayMs)} ms`)
+    deps.onEnded({ reason, retryInMs: Math.round(delayMs) })
     later('connect', delayMs, connect)
   }
 
@@ -181,7 +181,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       try {
         deps.onSighted(frame.kind, frame.application)
       } catch (error) {
-        deps.onTrouble(error)
+        deps.onError('handling an application update failed', error)
       }
     }
     if (frame.kind !== 'error') return undefined
@@ -236,3 +236,10 @@ const unexpected = (error: unknown): StreamOpening => ({
   kind: 'unreachable',
   why: error instanceof Error ? error.message : 'unexpected failure',
 })
+
+function failureOf(purpose: string): string {
+  if (purpose === 'connect') return 'connecting the application stream failed, retrying'
+  if (purpose === 'resync') return 'listing applications failed, retrying'
+  if (purpose === 'watchdog') return 'closing the silent application stream failed'
+  return 'reading a watched application failed, retrying'
+}

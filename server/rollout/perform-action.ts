@@ -14,7 +14,7 @@ import type { WriteBackDecisions } from './write-back-decisions.ts'
 
 type Dependencies<Plan> = Pick<
   RolloutWatcherDeps<Plan>,
-  'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onTrouble'
+  'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'
 > & {
   readonly calls: ControllerCalls<Plan>
   readonly reports: Pick<TaskReports<Plan>, 'tell'>
@@ -60,10 +60,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 
   const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {
-    const relation = await deps.relation(action.repository, action.commit, action.revision).catch((error: unknown) => {
-      deps.onTrouble(error, undefined)
-      return 'unknown' as const
-    })
+    const relation = await deps.relation(action.repository, action.commit, action.revision)
     application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
   }
 
@@ -75,13 +72,13 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   const run = async (
     application: WatchedApplication<Plan>,
     key: string,
-    taskId: string | undefined,
+    facts: { readonly task?: string; readonly action: WantedAction['kind'] },
     work: () => Promise<void> | void,
   ) => {
     try {
       await application.flights.run(key, async () => work())
     } catch (error) {
-      deps.onTrouble(error, taskId)
+      deps.onError('action for a task failed, retrying', error, facts)
     }
     deps.judgeAll(application)
   }
@@ -95,7 +92,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
       turn.isHere = true
       const mayRead = application.tasks.size > 0 && !isBeingRead(application) && !deps.isUnreachable()
       if (application.isReadDue && mayRead)
-        turn.work = run(application, inTurn(readKey), undefined, () => calls.read(application))
+        turn.work = run(application, inTurn(readKey), { action: 'read' }, () => calls.read(application))
       else deps.judgeAll(application)
       application.turn = undefined
       return turn.work
@@ -117,7 +114,8 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
         deps.lookAgain(application, state, waitMs)
         return
       }
-      const start = () => run(application, key, state.task.id, () => act(application, state, action))
+      const start = () =>
+        run(application, key, { task: state.task.id, action: action.kind }, () => act(application, state, action))
       if (isUrgent) {
         if (needsController(action)) limiter.spend()
         void start()

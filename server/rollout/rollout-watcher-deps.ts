@@ -52,8 +52,8 @@ export type RolloutWatcherDeps<Plan> = {
   overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** What a Pod that does not start wrote last; absent: nobody wants to know. */
   readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
-  /** Something failed that a person may want to know of; the task goes on. Never holds a secret. */
-  onTrouble(error: unknown, taskId: string | undefined): void
+  /** `message` names the work that failed and is tried again; the task goes on. Never holds a secret. */
+  onError(message: string, error: unknown, facts: { readonly task?: string; readonly action?: string }): void
   /** For metrics: how long a refresh took to be answered. */
   onRefreshAnswered?(app: string, durationMs: number): void
   /** For metrics: nothing is committed for a task of a managed application, because it came without a valid credential. */

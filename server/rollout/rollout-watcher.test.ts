@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
+import { succeeded } from '../../test/support/judge-looks.ts'
 import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createRateLimiter } from '../concurrency/rate-limiter.ts'
-import type { TaskEnd } from '../deployments/task.ts'
+import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { parseApplication } from './parse-application.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { WatchedTask } from './watched-task.ts'
+import type { Baseline, WatchedTask } from './watched-task.ts'
 
 type World = {
   application: ObservedApplication | undefined
@@ -73,7 +74,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = create
         return true
       },
     },
-    onTrouble: (error) => troubles.push(error),
+    onError: (_message, error) => troubles.push(error),
     ...more,
   })
   return { watcher, clock, world, ends, saved, troubles }
@@ -404,6 +405,37 @@ test('after a change of owner the stored baseline and outcome are judged by, and
   await clock.advanceTo(1_000)
   expect(ends.get('1')?.end.status).toBe('deployed')
   expect(queued).toEqual([])
+})
+
+test('a new owner does not ask for the refresh that an earlier one was answered, and looks as often as it must', async () => {
+  const stored: Baseline[] = []
+  const records = {
+    ...rolloutDeps.records,
+    async saveProgress(_: Claim, { baseline }: { readonly baseline?: Baseline }) {
+      if (baseline !== undefined) stored.push(baseline)
+      return true
+    },
+  }
+  const before = anApplication({ version: 5, revision: aSha('a'), images: ['registry.example/shop:v1'] })
+  const earlier = aWatcher({ records })
+  earlier.world.application = before
+  earlier.watcher.watch([aTask('1')])
+  await earlier.clock.advanceTo(1_000)
+  await earlier.watcher[Symbol.asyncDispose]()
+  expect(stored.at(-1)).toMatchObject({ version: 5, comparedVersion: 7 })
+
+  const later = aWatcher()
+  await using _ = later.watcher
+  const isOver = { startedAt: '2026-11-21T15:01:00Z', finishedAt: '2026-11-21T15:01:05Z' }
+  later.world.application = anApplication({
+    version: 20,
+    reconciledAt: '2026-11-21T15:01:06Z',
+    operationState: { ...succeeded, ...isOver },
+  })
+  later.watcher.watch([aTask('1', { baseline: stored.at(-1), claim: { taskId: '1', owner: 'other', fence: '2' } })])
+  await later.clock.advanceTo(3_000)
+  expect(later.ends.get('1')?.end.status).toBe('deployed')
+  expect(later.world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 0 })
 })
 
 test('what failed before a task came does not count against it, however late the stream told of it', async () => {

@@ -57,7 +57,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       const observation = observationOf(application, state, deps.annotations, reachability.state())
       apply(application, state, judgeRollout(state.task, state.memory, observation, clock.nowMs(), settings))
     } catch (error) {
-      deps.onTrouble(error, state.task.id)
+      deps.onError('judging a task failed, retrying', error, { task: state.task.id })
       lookAgain(application, state, lookAgainMs)
     }
   }
@@ -144,7 +144,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     writes: createTaskWrites(
       clock,
       () => forget(task.id),
-      (error) => deps.onTrouble(error, task.id),
+      (error) => deps.onError('saving a task failed, retrying', error, { task: task.id }),
     ),
   })
 

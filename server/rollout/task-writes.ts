@@ -17,7 +17,7 @@ const retryMs = 1_000
  * Does the writes of one task one after the other. A failed one (database away) is tried again until it works; one that says
  * `false` ends all, because the task was taken.
  */
-export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (error: unknown) => void) {
+export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (error: unknown) => void) {
   const queue: TaskWrite[] = []
   let isRunning = false
   let isClosed = false
@@ -43,7 +43,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
     if (isRunning || isClosed) return
     isRunning = true
     run().catch((error: unknown) => {
-      onTrouble(error)
+      onError(error)
       cancel() // of an earlier failure, where a write was added meanwhile
       if (!isClosed) cancel = clock.setTimer(retryMs, start)
     })

@@ -68,7 +68,7 @@ test('a verdict is confirmed while Argo CD owes answers to as many calls as may 
         ended.resolve(status)
       },
     },
-    onTrouble: () => {},
+    onError: () => {},
   })
   const claim = (taskId: string) => ({ taskId, owner: 'replica', fence: '2' })
   watcher.watch(resumedApps.map((app) => aWatchedTask(app, { app, mayWrite: false, claim: claim(app) })))

@@ -91,10 +91,10 @@ function aWorld(seed = 1) {
     suspect: watcher.suspect,
     onSighted: watcher.sighted,
     onListed: watcher.listed,
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
-    log: () => {},
+    onEnded: () => {},
   })
 
   return {

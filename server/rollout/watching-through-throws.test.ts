@@ -51,7 +51,7 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
       saveProgress: mayBreak('saveProgress', async () => true),
       finish: mayBreak('finish', async ({ taskId }) => ended.push(taskId)),
     },
-    onTrouble: () => {},
+    onError: () => {},
   }
   const watcher = createRolloutWatcher(deps)
   return { clock, watcher, ended, mend: () => (isBroken = false) }

@@ -102,7 +102,7 @@ function createHistory(script: HistoryScript) {
     if (application === undefined) throw new Error(`no application ${name}`)
     return application
   }
-  const onTrouble = (error: unknown) => {
+  const onError = (_message: string, error: unknown) => {
     if (!(error instanceof RecordsDownError))
       violations.push(`trouble: ${error instanceof Error ? error.stack : error}`)
   }
@@ -133,7 +133,7 @@ function createHistory(script: HistoryScript) {
       queueWriteBack: writeBack.queue,
       relation: (_, commit, revision) => later(() => relationOf(commit, revision)),
       overrideAt: ({ application }, revision) => later(() => overrideAt(application, revision)),
-      onTrouble,
+      onError,
     })
     const stream = createApplicationStream({
       clock: serverClock,
@@ -147,8 +147,8 @@ function createHistory(script: HistoryScript) {
       suspect: watcher.suspect,
       onSighted: watcher.sighted,
       onListed: watcher.listed,
-      onTrouble,
-      log: () => {},
+      onError,
+      onEnded: () => {},
     })
     return {
       watcher,

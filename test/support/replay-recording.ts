@@ -137,7 +137,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         return true
       },
     },
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
   })

@@ -57,7 +57,7 @@ export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock
   relation: async () => 'unknown',
   overrideAt: async () => undefined,
   records: { saveProgress: async () => true, finish: async () => true },
-  onTrouble: (error) => {
+  onError: (_message, error) => {
     throw error
   },
 }

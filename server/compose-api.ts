@@ -47,7 +47,7 @@ export async function composeApi(
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onTrouble } = foundation
+  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onError } = foundation
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -66,7 +66,7 @@ export async function composeApi(
     wallMs: Date.now,
     steadyMs: systemClock.nowMs,
     clientOf: client,
-    onTrouble: (error) => log.warn({ err: error }, 'a sign-in did not work'),
+    log,
   })
   const { requireUser } = auth
   const mayRead = (request: FastifyRequest, task: Task | undefined): task is Task => {
@@ -97,7 +97,7 @@ export async function composeApi(
       tasks,
       requireTask,
       endings,
-      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onTrouble }),
+      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
       lockStatus: shareReads(lock.status),
       identifyCaller: auth.identifyCaller,
       requireApplication: auth.requireApplication,
@@ -130,7 +130,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, tellAccepted, tellEnds, onTrouble }: Foundation,
+  { settings, tasks, wakeUps, tellAccepted, tellEnds, onError }: Foundation,
   { replicaId, accepting, watchNew, noteUnanswered }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
@@ -154,7 +154,7 @@ function taskActions(
         maxUnfinished: settings.maxUnfinished,
         read: tasks.countUnfinished,
         nowMs: systemClock.nowMs,
-        onError: onTrouble,
+        onError: (error) => onError('counting unfinished tasks failed, retrying', error),
       }),
       closedTimes,
       now: () => new Date(),

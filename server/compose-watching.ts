@@ -15,7 +15,7 @@ import { createReplica } from './ownership/replica.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
 import { createApplicationStream } from './rollout/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './rollout/argo-cd-client.ts'
-import { createCallPaces } from './rollout/call-turns.ts'
+import { createCallLimiter } from './rollout/call-limiter.ts'
 import { linkBaseOf } from './rollout/delivery-controller-settings.ts'
 import { createReadPodLog } from './rollout/read-pod-log.ts'
 import { rolloutTimes } from './rollout/rollout-settings.ts'
@@ -25,7 +25,6 @@ import { systemClock } from './rollout/system-clock.ts'
 import type { WatchedTask } from './rollout/watched-task.ts'
 import type { Settings } from './settings.ts'
 
-type Background = ReturnType<typeof createSlots>
 type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
 export type Watching = ReturnType<typeof composeWatching>
 
@@ -33,10 +32,14 @@ const { nowMs } = systemClock
 
 /** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
 export function composeWatching(foundation: Foundation, access: GitAccess) {
-  const { settings, opened, database, tasks, wakeUps, metrics, log, onTrouble } = foundation
+  const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = foundation
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
-  const history = createCommitHistory({ access, nowMs })
+  const history = createCommitHistory({
+    access,
+    nowMs,
+    onError: (message, error, repository) => log.warn({ err: error, repository }, message),
+  })
   const writeBack = opened.use(
     createWriteBack({
       database,
@@ -57,15 +60,15 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
   }
   // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
-  opened.defer(() => release().catch(onTrouble))
+  opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
   const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
-  const paces = createCallPaces(replica.registered)
+  const limiter = createCallLimiter(systemClock, replica.registered)
   const watcher = opened.use(
     createRolloutWatcher({
       controller,
-      paces,
-      records: recordsOf(foundation, replica.id, background),
+      limiter,
+      records: recordsOf(foundation, replica.id),
       clock: systemClock,
       settings: settings.rollout,
       linkBase: linkBaseOf(settings.deliveryController),
@@ -75,7 +78,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       relation: history.relation,
       overrideAt: history.overrideAt,
       readPodLog: podLogReader(settings, controller),
-      onTrouble: (error, task) => log.warn({ err: error, task }, 'watching a task failed and will be tried again'),
+      onError: (message, error, facts) => log.warn({ err: error, ...facts }, message),
       onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
       onUnvalidated: metrics.writeBackSkipped,
     }),
@@ -84,19 +87,18 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
   const stream = opened.use(
     createApplicationStream({
       clock: systemClock,
-      directReads: paces.directReads,
       random: Math.random,
       openStream: controller.openStream,
       listApplications: () => controller.listApplications(),
       readLargeFrame: controller.readLargeFrame,
       watchedApps: watcher.watchedApps,
-      readDirectly: watcher.readDirectly,
+      readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       suspect: watcher.suspect,
       onSighted: watcher.sighted,
       onListed: watcher.listed,
-      onTrouble,
-      log: (message) => log.info(message),
+      onError,
+      onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),
     }),
   )
 
@@ -118,7 +120,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     },
     onLost: () => watcher.drop(watcher.watchedIds()),
     onNotification: wakeUps.receive,
-    onTrouble: (message, error) => log.warn({ err: error }, message),
+    onError,
   })
   const accepting = new Set<string>()
   const owned = opened.use(
@@ -127,9 +129,13 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       tasks,
       watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
       isHeld: (id) => accepting.has(id) || watcher.isWatched(id),
-      buryDead: () => buryDeadReplicas(database, replica),
+      buryDead: async () => {
+        const removed = await buryDeadReplicas(database, replica)
+        if (removed > 0) await replica.recount()
+        return removed
+      },
       wakeUps,
-      onTrouble,
+      onError,
     }),
   )
 
@@ -159,11 +165,8 @@ const numberingEvents = ({ wakeUps, feed }: Foundation): Foundation['wakeUps'] =
 function recordsOf(
   { tasks, feed, tellEnds }: Foundation,
   replicaId: () => string | undefined,
-  background: Background,
 ): RolloutWatcherDeps<unknown>['records'] {
   return {
-    saveBaseline: (claim, baseline) =>
-      background.use(async () => claim.owner === replicaId() && tasks.saveBaseline(claim, baseline)),
     async saveProgress(claim, change, news) {
       const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))
       if (isHeld && news.length > 0) feed.written()

@@ -58,7 +58,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     log,
     noteStrayError(error: unknown) {
       metrics.strayError()
-      log.error({ err: error }, 'nobody caught this: please report it')
+      log.error({ err: error }, 'uncaught error, please report it')
     },
     /** Shows itself as not ready, gives load balancers time to see it, then ends what waits and takes no new request. */
     async drain() {
@@ -75,24 +75,39 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 export type Foundation = ReturnType<typeof openFoundation>
 
 function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: HttpServer['log']) {
-  const onTrouble = (error: unknown) => log.warn({ err: error }, 'something failed and will be tried again')
+  const onError = (message: string, error: unknown) => log.warn({ err: error }, message)
   const connect = (maxConnections: number) =>
-    opened.use(openDatabase({ ...settings.database, maxConnections }, onTrouble))
+    opened.use(
+      openDatabase({ ...settings.database, maxConnections }, (error) =>
+        onError('idle database connection failed, reconnecting', error),
+      ),
+    )
   const { maxConnections } = settings.database
   const connectionsForReaders = Math.floor(maxConnections / 4)
   const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
   const forReaders = connect(connectionsForReaders)
-  const wakeUps = opened.use(createWakeUps(database, onTrouble))
+  const wakeUps = opened.use(createWakeUps(database, onError))
   const events = createEventStore(database)
-  const feed = opened.use(createEventFeed({ events, wakeUps, onTrouble }))
+  const feed = opened.use(createEventFeed({ events, wakeUps, onError }))
   const tasks = createTaskStore(database, {
     forSubmissions: connect(connectionsForSubmissions),
     forReaders,
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
   })
-  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onTrouble }))
-  opened.use(repeat(tasks.dropExpiredKeys, keySweepIntervalMs, onTrouble))
-  const indexing = opened.use(repeat(tasks.indexNew, indexIntervalMs, onTrouble, indexRestMs))
+  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onError }))
+  opened.use(
+    repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
+      onError('removing expired idempotency keys failed, retrying', error),
+    ),
+  )
+  const indexing = opened.use(
+    repeat(
+      tasks.indexNew,
+      indexIntervalMs,
+      (error) => onError('indexing tasks for searches failed, retrying', error),
+      indexRestMs,
+    ),
+  )
   const metrics = createMetrics()
   const tellAccepted = () => {
     metrics.taskAccepted()
@@ -109,7 +124,7 @@ function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: H
     settings,
     opened,
     log,
-    onTrouble,
+    onError,
     database,
     forReaders,
     wakeUps,

@@ -44,11 +44,11 @@ async function stop(signal: string): Promise<void> {
   if (isStopping) return
   isStopping = true
   const limit = setTimeout(() => {
-    service.log.error(`not everything could be finished within ${stopLimitMs / 1000} s`)
+    service.log.error({ limitSeconds: stopLimitMs / 1000 }, 'shutdown timed out')
     process.exit(1)
   }, stopLimitMs)
   limit.unref()
-  service.log.info(`${signal}: stopping`)
+  service.log.info({ signal }, 'stopping')
   await service.drain()
   await service.close()
   service.log.info('stopped')
@@ -57,7 +57,7 @@ async function stop(signal: string): Promise<void> {
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => {
     stop(signal).catch((error: unknown) => {
-      service.log.error(error, 'stopping failed')
+      service.log.error({ err: error }, 'shutdown failed')
       process.exit(1)
     })
   })

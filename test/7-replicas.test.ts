@@ -363,6 +363,23 @@ describe('the stream of events', () => {
     expect(over.status).toBe(204)
   })
 
+  test('of one task tells all of it behind 1,500 events of other tasks, on the other replica too', async () => {
+    await using pair = await twoReplicas()
+    const { replicas, a, b } = pair
+    await replicas.rows(`INSERT INTO watcher.task_events (task_id, kind, detail)
+      SELECT gen_random_uuid(), 'note', 'of another task' FROM generate_series(1, 1500)`)
+    const numbered = () => replicas.rows<{ last: string }>('SELECT last FROM watcher.event_counter')
+    await vi.waitFor(async () => expect(await numbered()).toEqual([{ last: '1500' }]), soon)
+    const id = await submit(a, {}, 'v1')
+    const readers = await Promise.all([a, b].map(({ url }) => readEvents(`${url}/api/v1/tasks/${id}/events`)))
+    await a.waitForEnd(id)
+    for (const reader of readers) {
+      await expect.poll(() => reader.events.at(-1), { timeout: 5_000 }).toMatchObject({ kind: 'verdict' })
+      expect(reader.events.at(0)).toMatchObject({ kind: 'accepted' })
+      await reader.ended
+    }
+  })
+
   test('resets a reader whose position is beyond the newest event, which then misses nothing', async () => {
     await using pair = await twoReplicas()
     const { a, b } = pair

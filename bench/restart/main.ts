@@ -6,12 +6,22 @@ import { inTurns } from '../support/in-turns.ts'
 import { renderTable } from '../support/render-table.ts'
 import { startBenchPostgres } from '../support/start-bench-postgres.ts'
 import { startInstallation } from '../support/start-installation.ts'
+import { busiestSecond } from './busiest-second.ts'
+import { measureTakeover } from './measure-takeover.ts'
 
-const { values: options } = parseArgs({ options: { unfinished: { type: 'string', default: '1000' } } })
+const { values: options } = parseArgs({
+  options: {
+    unfinished: { type: 'string', default: '1000' },
+    takeover: { type: 'string', default: '200' },
+    'takeover-only': { type: 'boolean', default: false },
+  },
+})
 const unfinished = Number(options.unfinished)
 const replicas = 3
 const observedMs = 40_000
 const deployToken = 'deploy-token-of-the-bench'
+/** The rollouts end within 4 s of the kill; where the simulator takes longer the machine is too busy to say anything. */
+const voidAfterMs = 6_000
 
 await using postgres = await startBenchPostgres()
 await using installation = await startInstallation()
@@ -28,6 +38,8 @@ const settings = {
 const apps = Array.from({ length: unfinished }, (_, at) => `app-${at}`)
 
 process.stdout.write(`${describeMachine()}\n`)
+await tellTakeovers(Number(options.takeover))
+if (options['takeover-only']) process.exit(0)
 await remote.createApplications(apps, 'apps')
 await remote.hold(apps, 'v1')
 await killHalfWay()
@@ -36,7 +48,7 @@ const startedMs = Date.now()
 const resumedMs = await restart()
 const log = (await remote.callLog()).filter(({ kind }) => kind !== 'stream')
 const calls = log.map(({ atMs }) => atMs - startedMs)
-const busiest = Math.max(...calls.map((fromMs) => calls.filter((ms) => ms >= fromMs && ms < fromMs + 1_000).length))
+const busiest = busiestSecond(calls)
 const heading = [
   'unfinished tasks',
   'all resumed after s',
@@ -46,6 +58,28 @@ const heading = [
 ]
 const figures = [(resumedMs / 1000).toFixed(1), calls.length, busiest, (unfinished / busiest).toFixed(1)]
 process.stdout.write(`${renderTable(heading, [[String(unfinished), ...figures.map(String)]])}\n${describeMachine()}\n`)
+
+/** One of two replicas is killed, on a quiet machine and beside a process that keeps one core busy. */
+async function tellTakeovers(count: number): Promise<void> {
+  const rows: string[][] = []
+  for (const isBusy of [false, true]) {
+    const found = await measureTakeover({ remote, databaseUrl: postgres.url, settings, count, isBusy })
+    const seconds = [found.lastKnownMs, found.lastCompleteMs].map((ms) => (ms / 1000).toFixed(1))
+    rows.push([
+      `${count} tasks${isBusy ? ', one core kept busy' : ''}${found.lastCompleteMs > voidAfterMs ? ' (void)' : ''}`,
+      ...seconds,
+      ...[found.calls, found.busiest].map(String),
+    ])
+  }
+  const titles = [
+    'one replica of two killed',
+    'last known after s',
+    'last complete after s',
+    'calls',
+    'in any second at most',
+  ]
+  process.stdout.write(`${renderTable(titles, rows)}\n`)
+}
 
 /** All replicas are killed while each task waits for its Pods. */
 async function killHalfWay(): Promise<void> {

@@ -28,6 +28,24 @@ export async function loadHistory(url: string, count: number): Promise<void> {
   }
 }
 
+/** Writes events of tasks that ended long ago, as many as one task has to each. */
+export async function loadEvents(url: string, count: number): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('SET search_path TO watcher')
+    await client.query(
+      `INSERT INTO task_events (task_id, at, kind, detail)
+       SELECT md5((n / 10)::text)::uuid, now() - interval '1 day', 'note', 'event ' || n FROM generate_series(1, $1::integer) AS n`,
+      [count],
+    )
+    for (let left = count; left > 0; left -= 5_000) await client.query('SELECT number_events(5000)')
+    await client.query('VACUUM ANALYZE task_events')
+  } finally {
+    await client.end()
+  }
+}
+
 /** What the n-th application is called, and its image. */
 export const appName = (rank: number) => `app-${rank}`
 export const imageName = (rank: number) => `registry.example/team-${rank % 20}/app-${rank}`

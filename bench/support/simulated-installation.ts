@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Application } from '../../simulator/model/application.ts'
 import { chartFiles, overrideFile } from '../../simulator/model/example-repository.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
 import { inTurns } from './in-turns.ts'
 
-const appsPerRepository = 500
+const loopDelayResolutionMs = 10
 
 /** What the driver may ask of the simulator's process. */
 export type Installation = ReturnType<typeof createInstallation>
@@ -40,6 +41,8 @@ function createInstallation(simulator: Simulator) {
   const completedAtMs = new Map<string, number>()
   const waitingApps = new Set<string>()
   const waiters = new Set<() => void>()
+  const loopDelay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs })
+  loopDelay.enable()
   controller.store.subscribe(({ application }) => {
     const { name } = application.metadata
     const image = expected.get(name)
@@ -77,10 +80,10 @@ function createInstallation(simulator: Simulator) {
       knownHostsPath: git.knownHostsPath,
     }),
     /** Managed applications with one Pod of `registry.example/<name>:v0`, hundreds to a repository. */
-    async createApplications(names: readonly string[], prefix: string): Promise<void> {
-      for (let from = 0; from < names.length; from += appsPerRepository) {
-        const some = names.slice(from, from + appsPerRepository)
-        const repository = `${prefix}-${from / appsPerRepository}`
+    async createApplications(names: readonly string[], prefix: string, perRepository = 500): Promise<void> {
+      for (let from = 0; from < names.length; from += perRepository) {
+        const some = names.slice(from, from + perRepository)
+        const repository = `${prefix}-${from / perRepository}`
         await git.createRepository(repository, Object.assign({}, ...some.map(filesOf)))
         await inTurns(some, 50, (name) =>
           control.createApplication({
@@ -113,6 +116,13 @@ function createInstallation(simulator: Simulator) {
     /** When Argo CD began the expected rollout of each. */
     beginnings: (names: readonly string[]): readonly number[] => names.map((name) => beganAtMs.get(name) ?? NaN),
     completions: (names: readonly string[]): readonly number[] => names.map((name) => completedAtMs.get(name) ?? NaN),
+    /** Argo CD notices new commits of these by itself. */
+    notice(names: readonly string[]): void {
+      for (const name of names) controller.refreshNow({ name, namespace: controller.namespace }, 3)
+    },
+    resetLoopDelay: () => loopDelay.reset(),
+    /** p99 of how late this process's event loop was since the reset. */
+    loopDelayMs: () => Math.max(0, loopDelay.percentile(99) / 1e6 - loopDelayResolutionMs),
     /** The next comparison of each sees the commit before the newest one. */
     answerOnceWithOlder(names: readonly string[]): void {
       for (const name of names) controller.faults.olderRevision.set(`${controller.namespace}/${name}`, 1)

@@ -58,6 +58,7 @@ export async function startBenchWorld(settings: Readonly<Record<string, string>>
     service,
     installation,
     argo: { url: argoUrl, token: argoToken },
+    databaseUrl: postgres.url,
     submit,
     withToken: { 'Watcher-Deploy-Token': deployToken },
     /** Tasks whose tags the service commits. */

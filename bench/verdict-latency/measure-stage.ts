@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pollUntilDeployed } from '../support/fifteen-second-poller.ts'
 import { followVerdicts } from '../support/follow-verdicts.ts'
+import { openTaskStreams } from '../support/open-task-streams.ts'
 import type { BenchWorld } from '../support/start-bench-world.ts'
 import { waitForEnd, waitingAgent } from '../support/wait-for-end.ts'
 
@@ -9,8 +10,13 @@ const pollIntervalMs = 15_000
 const settlesMsEach = 3
 const imageOf = (app: string, tag: string) => `registry.example/${app}:${tag}`
 
-/** Milliseconds from the write that made each application complete to whoever heard of it. */
-export type Latencies = { readonly wait: readonly number[]; readonly stream: readonly number[] }
+export type Latencies = {
+  /** Milliseconds from the write that made each application complete to whoever heard of it. */
+  readonly wait: readonly number[]
+  readonly stream: readonly number[]
+  /** p99 of how late the simulator's event loop was meanwhile. */
+  readonly simulatorDelayMs: number
+}
 
 export type Stage = {
   readonly world: BenchWorld
@@ -19,41 +25,63 @@ export type Stage = {
   readonly apps: readonly string[]
   readonly measured: number
   readonly apartMs: number
-  readonly isCommitted: boolean
+  /**
+   * `committed`: by the service, before Pods that are held; `announced`: by somebody else, the same; `noticed`: by somebody
+   * else, after the tasks came, and each application is rolled out as soon as Argo CD notices.
+   */
+  readonly kind: 'committed' | 'announced' | 'noticed'
+  /** Repository of what somebody else commits. */
+  readonly repository?: string
+  /** How many task streams are open. */
+  readonly taskStreams?: number
   /** Called with the place of each that is released. */
   onRelease?(at: number): Promise<unknown>
 }
 
-/** Lets tasks pile up before held Pods, releases some of them, and measures how soon their end is known. */
+/** Lets tasks pile up before held Pods, or before a commit, releases some of them, and measures how soon their end is known. */
 export async function measureStage(stage: Stage): Promise<Latencies> {
-  const { world, tag, apps, apartMs } = stage
+  const { world, apps, taskStreams = 0 } = stage
   const { installation, service } = world
   await using verdicts = await followVerdicts(service.url)
-  await installation.hold(apps, tag)
-  if (!stage.isCommitted) await installation.commitTags(apps, 'plain-0', tag)
-  const ids = stage.isCommitted ? await world.deploy(apps, tag) : await world.announce(apps, tag)
-  await installation.untilWaiting(apps)
-  await delay(settlesMsEach * apps.length)
+  const ids = await startTasks(stage)
   const ending = apps.slice(0, stage.measured)
+  await using _streams = await openTaskStreams(service.url, ids.slice(0, taskStreams))
   const agent = waitingAgent()
   const knownAtMs = Promise.all(ending.map((_, at) => waitForEnd(service.url, ids[at] ?? '', agent)))
   knownAtMs.catch(() => {}) // awaited below
-  await releaseInTurn(stage, ending, apartMs)
+  await installation.resetLoopDelay()
+  await releaseInTurn(stage, ending)
   const waited = await knownAtMs
+  const simulatorDelayMs = await installation.loopDelayMs()
   await agent.close()
   const completed = await installation.completions(ending)
   const arrived = await untilArrived(verdicts, ids.slice(0, ending.length))
   return {
     wait: waited.map((atMs, at) => atMs - (completed[at] ?? Number.NaN)),
     stream: arrived.map((atMs, at) => atMs - (completed[at] ?? Number.NaN)),
+    simulatorDelayMs,
   }
 }
 
-async function releaseInTurn({ world, onRelease }: Stage, apps: readonly string[], apartMs: number): Promise<void> {
+/** @returns the ids of the tasks, which wait for what the stage releases */
+async function startTasks({ world, tag, apps, kind, repository = '' }: Stage): Promise<readonly string[]> {
+  const { installation } = world
+  if (kind === 'noticed') await installation.expectRollout(apps, tag)
+  else await installation.hold(apps, tag)
+  if (kind === 'announced') await installation.commitTags(apps, repository, tag)
+  const ids = kind === 'committed' ? await world.deploy(apps, tag) : await world.announce(apps, tag)
+  if (kind !== 'noticed') await installation.untilWaiting(apps)
+  await delay(settlesMsEach * apps.length)
+  if (kind === 'noticed') await installation.commitTags(apps, repository, tag)
+  return ids
+}
+
+async function releaseInTurn({ world, kind, apartMs, onRelease }: Stage, apps: readonly string[]): Promise<void> {
+  const { installation } = world
   const startMs = performance.now()
   for (const [at, app] of apps.entries()) {
     await delay(Math.max(0, startMs + at * apartMs - performance.now()))
-    await world.installation.release([app])
+    await (kind === 'noticed' ? installation.notice([app]) : installation.release([app]))
     await onRelease?.(at)
   }
 }

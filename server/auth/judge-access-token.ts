@@ -8,8 +8,11 @@ export type AccessTokenJudgement =
   | {
       readonly kind: 'user'
       readonly user: User
-      /** Whether the provider's userinfo takes this token (OpenID Connect Core 5.3), so that it may be asked about it. */
-      readonly isForUserInfo: boolean
+      /**
+       * Whether the provider's userinfo takes this token (OpenID Connect Core 5.3), so that it may be asked about it. Where
+       * the claims do not tell an access token from an ID token, only its answer does.
+       */
+      readonly userInfo: 'asked' | 'asked always' | 'refuses'
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -38,8 +41,7 @@ export async function judgeAccessToken(token: string, rules: Rules): Promise<Acc
     })
     const fault = claimFault(payload, rules)
     if (fault !== undefined) return { kind: 'refused', reason: fault }
-    const isForUserInfo = scopesOf(payload).includes('openid')
-    return { kind: 'user', user: userOfClaims(String(payload.sub), payload), isForUserInfo }
+    return { kind: 'user', user: userOfClaims(String(payload.sub), payload), userInfo: userInfoOf(payload) }
   } catch (error) {
     if (error instanceof errors.JOSEError) return { kind: 'refused', reason: reasonOf(error) }
     if (error instanceof InvalidUserError) return { kind: 'refused', reason: `${error.message} in the access token` }
@@ -51,21 +53,30 @@ function claimFault(claims: Readonly<Record<string, unknown>>, { audiences, nowS
   if (typeof claims.sub !== 'string' || claims.sub === '') return 'sub of the access token must be a text'
   if (typeof claims.iat === 'number' && claims.iat > nowSeconds + leewaySeconds)
     return 'iat of the access token lies in the future'
-  if (isIdToken(claims)) return 'an ID token is no access token'
+  if (isIdToken(claims)) return 'ID tokens are not accepted'
   const named = [claims.aud, claims.azp, claims.client_id].flat()
   if (named.some((name) => typeof name === 'string' && audiences.includes(name))) return undefined
   return 'aud and azp of the access token name somebody else'
 }
 
+/** An ID token says who its user is; it gives no right to call us. */
+const isIdToken = (claims: Readonly<Record<string, unknown>>) =>
+  claims.typ === 'ID' || 'c_hash' in claims || ('at_hash' in claims && hasScopes(claims))
+
 /**
- * An ID token says who somebody is; it gives no right to call us. One of the code flow may show it by its `nonce` alone, which
- * the access tokens of some providers have too, beside what only these have.
+ * An ID token of the code flow may show it by `at_hash` or `nonce` alone. The access tokens of some providers have a `nonce`
+ * too, beside what only these have; those of Dex have both, and no scopes (newAccessToken in its server/oauth2.go).
  */
-function isIdToken(claims: Readonly<Record<string, unknown>>): boolean {
-  if (claims.typ === 'ID' || 'at_hash' in claims || 'c_hash' in claims) return true
-  const isForCalls = claims.typ === 'Bearer' || 'client_id' in claims || scopesOf(claims).length > 0
-  return 'nonce' in claims && !isForCalls
+const mayBeIdToken = (claims: Readonly<Record<string, unknown>>) =>
+  'at_hash' in claims ||
+  ('nonce' in claims && claims.typ !== 'Bearer' && !('client_id' in claims) && scopesOf(claims).length === 0)
+
+function userInfoOf(claims: Readonly<Record<string, unknown>>): 'asked' | 'asked always' | 'refuses' {
+  if (mayBeIdToken(claims)) return 'asked always'
+  return !hasScopes(claims) || scopesOf(claims).includes('openid') ? 'asked' : 'refuses'
 }
+
+const hasScopes = ({ scope, scp }: Readonly<Record<string, unknown>>) => scope !== undefined || scp !== undefined
 
 /** `scope` is one text (RFC 9068); some providers say `scp`, as a text or a list. */
 const scopesOf = ({ scope, scp }: Readonly<Record<string, unknown>>): readonly string[] =>

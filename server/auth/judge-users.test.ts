@@ -60,6 +60,8 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   test.for<[string, () => Promise<string>]>([
     ['a JWT', () => idp.issueJwt(claims())],
     ['a JWT whose scopes are a list', () => idp.issueJwt(claims({ scope: undefined, scp: ['profile', 'openid'] }))],
+    ['a JWT without scopes', () => idp.issueJwt(claims({ scope: undefined }))],
+    ['a JWT of Dex', () => idp.issueJwt(claims({ scope: undefined, at_hash: 'of nothing', nonce: 'n' }))],
     ['an opaque one', () => idp.issueOpaqueToken('ada')],
   ])('%s counts for a minute, though it is valid for longer', async ([, issue]) => {
     const token = await issue()
@@ -113,7 +115,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
 
   test.for<[string, () => Promise<string>, string]>([
     ['a JWT', () => idp.mintJwt(claims({ scope: 'profile deploy' })), 'lacks the scope openid'],
-    ['a JWT without scopes', () => idp.mintJwt(claims()), 'lacks the scope openid'],
+    ['a JWT with an empty list', () => idp.mintJwt(claims({ scp: [] })), 'lacks the scope openid'],
     ['an opaque one', () => idp.issueOpaqueToken('ada', 'profile'), 'does not accept the access token'],
   ])('%s without the scope openid changes nothing, since the provider does not say whose it is', async (row) => {
     const [, issue, reason] = row
@@ -123,6 +125,16 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
       reason: expect.stringContaining(reason),
     })
   })
+
+  test.for([{ at_hash: 'x' }, { nonce: 'x' }, { at_hash: 'x', scope: 'openid' }, { c_hash: 'x' }, { typ: 'ID' }])(
+    'what may be an ID token by its %o neither reads nor changes anything unless the provider takes it',
+    async (more) => {
+      const token = await idp.mintJwt(claims(more))
+      const refused = { kind: 'refused', reason: expect.stringContaining('ID tokens are not accepted') }
+      expect(await judges.accessToken(token, client)).toEqual(refused)
+      expect(await judges.reading.accessToken(token, client)).toEqual(refused)
+    },
+  )
 
   test('a JWT without the scope openid reads until it expires, as a session does', async () => {
     const token = await idp.mintJwt(claims({ scope: 'deploy' }))

@@ -80,8 +80,9 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
     const judgement = await judgeAccessToken(token, rules)
     if (judgement.kind === 'refused') return rejected(judgement.reason)
+    if (judgement.userInfo === 'asked always') return noteIdToken(await askAbout(token, client, judgement.user))
     if (how === 'judge here') return caller('oidc', judgement.user)
-    return judgement.isForUserInfo ? askAbout(token, client, judgement.user) : rejected(notForUserInfo)
+    return judgement.userInfo === 'asked' ? askAbout(token, client, judgement.user) : rejected(notForUserInfo)
   }
 
   /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
@@ -139,6 +140,10 @@ const refusalOf = (cause: unknown) =>
       ? `${cause.message}, by the word of the identity provider`
       : 'the identity provider does not accept the access token',
   )
+
+/** What was refused may have been an ID token. */
+const noteIdToken = (judgement: CredentialJudgement) =>
+  judgement.kind === 'refused' ? rejected(`${judgement.reason}; ID tokens are not accepted`) : judgement
 
 const expired = rejected('the session has expired: sign in again')
 

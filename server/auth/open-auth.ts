@@ -27,7 +27,7 @@ import { addReadGuard, readerOf } from './read-guard.ts'
 import { mayRead, readerDigest } from './reader.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { createSessionStore } from './session-store.ts'
-import { createSignIn } from './sign-in.ts'
+import { createSignIn, type SignInLog } from './sign-in.ts'
 import { signInRoutes } from './sign-in-routes.ts'
 
 type Dependencies = {
@@ -40,14 +40,14 @@ type Dependencies = {
   /** By which things are remembered: it never goes back. */
   readonly steadyMs: () => number
   readonly clientOf: (request: FastifyRequest) => Client
-  readonly onTrouble: (error: unknown) => void
+  readonly log: SignInLog
 }
 
 /** Each one that is begun is a row for ten minutes. A whole company may come from one address. */
 const signInsPerMinute = 300
 
 /** Everything that says who calls and what he may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, clientOf, onTrouble }: Dependencies) {
+export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, clientOf, log }: Dependencies) {
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
   const judges: CredentialJudges = {
@@ -196,7 +196,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     return {
       provider,
       sessions,
-      signIn: createSignIn({ provider, sessions, onTrouble }),
+      signIn: createSignIn({ provider, sessions, log }),
       cookies: createBrowserCookies(publicUrl),
       judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, wallMs, steadyMs }),
     }

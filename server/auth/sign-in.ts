@@ -6,8 +6,13 @@ import type { SessionStore } from './session-store.ts'
 type Dependencies = {
   readonly provider: Pick<IdentityProvider, 'signInUrl' | 'signIn'>
   readonly sessions: Pick<SessionStore, 'beginSignIn' | 'takeSignIn' | 'create' | 'end'>
-  /** Told why a sign-in did not work: the browser learns only the kind of it. */
-  readonly onTrouble: (error: unknown) => void
+  /** Told why a sign-in failed: the browser learns only the kind of it. */
+  readonly log: SignInLog
+}
+
+export type SignInLog = {
+  warn(fields: { readonly err: unknown }, message: string): void
+  error(fields: { readonly err: unknown }, message: string): void
 }
 
 /** `expired`: begun too long ago, elsewhere or never. `refused`: the provider, or a check of its answer, says no. */
@@ -20,7 +25,7 @@ export type SignInFailure = {
 type SignedIn = { readonly kind: 'signed_in'; readonly sessionId: string; readonly returnPath: string }
 
 /** Signing in with a browser: authorization code with PKCE, state and nonce, all kept on the server. */
-export function createSignIn({ provider, sessions, onTrouble }: Dependencies) {
+export function createSignIn({ provider, sessions, log }: Dependencies) {
   return {
     /** @returns where the browser goes, and the id that it must bring back */
     async begin(
@@ -33,7 +38,7 @@ export function createSignIn({ provider, sessions, onTrouble }: Dependencies) {
         return { kind: 'begun', url, id: await sessions.beginSignIn({ ...secrets, returnPath }) }
       } catch (error) {
         if (!(error instanceof IdentityProviderUnavailableError)) throw error
-        onTrouble(error)
+        log.warn({ err: error }, 'sign-in failed to start, identity provider unavailable')
         return { kind: 'failed', reason: 'provider', back: returnPath }
       }
     },
@@ -51,14 +56,19 @@ export function createSignIn({ provider, sessions, onTrouble }: Dependencies) {
       try {
         const answer = await provider.signIn(callback, secrets)
         if (answer.kind === 'refused') {
-          onTrouble(answer.cause)
-          return { kind: 'failed', reason: isProvidersFault(answer.cause) ? 'provider' : 'refused', back }
+          const fields = { err: answer.cause }
+          if (!isProvidersFault(answer.cause)) {
+            log.warn(fields, 'sign-in rejected')
+            return { kind: 'failed', reason: 'refused', back }
+          }
+          log.error(fields, 'sign-in failed, identity provider misconfigured')
+          return { kind: 'failed', reason: 'provider', back }
         }
         if (former !== undefined) await sessions.end(former)
         return { kind: 'signed_in', sessionId: await sessions.create(answer.user, answer.tokens), returnPath: back }
       } catch (error) {
         if (!(error instanceof IdentityProviderUnavailableError)) throw error
-        onTrouble(error)
+        log.warn({ err: error }, 'sign-in failed, identity provider unavailable')
         return { kind: 'failed', reason: 'provider', back }
       }
     },

@@ -11,7 +11,7 @@ function aReplica() {
     if (failure) throw failure
     return { as_of: reads, days, apps: [] }
   }
-  const summaries = createAppSummaries({ read, nowMs: () => nowMs, onTrouble: (error) => troubles.push(error) })
+  const summaries = createAppSummaries({ read, nowMs: () => nowMs, onError: (_message, error) => troubles.push(error) })
   return {
     troubles,
     at: async (ms: number, days = 30) => {
@@ -68,7 +68,7 @@ test('one window is read at a time, once for all who wait for it', async () => {
     await new Promise<void>((resolve) => release.push(resolve))
     return { as_of: 1, days, apps: [] }
   }
-  const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+  const summaries = createAppSummaries({ read, nowMs: () => 0, onError: () => undefined })
   const answers = [summaries(1), summaries(2), summaries(1), summaries(2)]
   await expect.poll(() => running).toEqual([1])
   release[0]?.()
@@ -82,7 +82,7 @@ test('a failed look keeps no other window waiting', async () => {
     if (days === 1) throw new Error('no database')
     return { as_of: 1, days, apps: [] }
   }
-  const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+  const summaries = createAppSummaries({ read, nowMs: () => 0, onError: () => undefined })
   const [first, second] = await Promise.allSettled([summaries(1), summaries(2)])
   expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
 })
@@ -95,7 +95,7 @@ test('summaries that nobody asks for again are dropped after ten seconds', async
       reads += 1
       return { as_of: reads, days, apps: [] }
     }
-    const summaries = createAppSummaries({ read, nowMs: () => 0, onTrouble: () => undefined })
+    const summaries = createAppSummaries({ read, nowMs: () => 0, onError: () => undefined })
     await summaries(1)
     vi.advanceTimersByTime(10_000)
     expect((await summaries(1)).as_of).toBe(2) // though by the clock, which stands still, they are as good as new

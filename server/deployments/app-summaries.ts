@@ -10,7 +10,7 @@ const maxKept = 2
 type Dependencies = {
   readonly read: (days: number) => Promise<AppSummaries>
   readonly nowMs: () => number
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 type Kept = { readonly begunMs: number; readonly summaries: AppSummaries }
 
@@ -18,7 +18,7 @@ type Kept = { readonly begunMs: number; readonly summaries: AppSummaries }
  * Keeps the summaries of two windows for ten seconds, so that however many pages ask, the history is read seldom, and reads
  * one window at a time, so that whoever asks for all of them keeps PostgreSQL no busier than one.
  */
-export function createAppSummaries({ read, nowMs, onTrouble }: Dependencies) {
+export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
   const kept = new Map<number, Kept>()
   const pending = new Map<number, Promise<Kept>>()
   let last: Promise<void> = Promise.resolve()
@@ -54,7 +54,9 @@ export function createAppSummaries({ read, nowMs, onTrouble }: Dependencies) {
     const known = kept.get(days)
     const ageMs = known ? nowMs() - known.begunMs : Number.POSITIVE_INFINITY
     if (!known || ageMs > keptMs) return (await renewed(days)).summaries
-    if (ageMs > renewedAfterMs) renewed(days).catch(onTrouble)
+    if (ageMs > renewedAfterMs) {
+      renewed(days).catch((error: unknown) => onError('renewing application summaries failed, retrying', error))
+    }
     return known.summaries
   }
 }

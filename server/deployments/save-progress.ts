@@ -1,18 +1,19 @@
 import { sql } from 'kysely'
+import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import { inBatches } from '../storage/in-batches.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 
-type ProgressChange = { readonly progress?: string; readonly appUrl?: string }
+type ProgressChange = { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
 type Progress = { readonly claim: Claim; readonly change: ProgressChange; readonly events: readonly NewTaskEvent[] }
 
 const savedTogether = 500
 /** Under load the progress of many tasks is one statement. */
 const restMs = 20
 
-/** Gives the function that stores what a task waits for and what was observed, and says whether the claim still holds. */
+/** Gives the function that stores what a task waits for, its baseline and what was observed, and says whether the claim still holds. */
 export function createSaveProgress(database: Database) {
   const save = inBatches((all: readonly Progress[]) => saveAll(database, all), {
     alone: async (one) => (await saveAll(database, [one])).includes(true),
@@ -34,10 +35,11 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
   const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
   const { rows } = await sql<{ id: string }>`
     WITH held AS (
-      SELECT tasks.id, tasks.app, news.progress, news.app_url
+      SELECT tasks.id, tasks.app, news.progress, news.app_url, news.baseline
       FROM unnest(${all.map(({ claim }) => claim.taskId)}::uuid[], ${all.map(({ claim }) => claim.owner)}::uuid[],
         ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
-        ${all.map(({ change }) => change.appUrl ?? null)}::text[]) AS news (id, owner, fence, progress, app_url)
+        ${all.map(({ change }) => change.appUrl ?? null)}::text[], ${all.map(baselineOf)}::jsonb[])
+        AS news (id, owner, fence, progress, app_url, baseline)
       JOIN ${table('tasks')} AS tasks
         ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND ${isUnfinished}
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
@@ -53,9 +55,12 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
       SELECT DISTINCT app FROM held WHERE app_url IS NOT NULL ORDER BY app ON CONFLICT DO NOTHING
     )
     UPDATE ${table('tasks')} AS tasks SET updated = clock_timestamp(),
-      progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url)
+      progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url),
+      baseline = coalesce(held.baseline, tasks.baseline)
     FROM held WHERE tasks.id = held.id
     RETURNING tasks.id, set_config('synchronous_commit', 'off', true)`.execute(query)
   const saved = new Set(rows.map(({ id }) => id))
   return all.map(({ claim }) => saved.has(claim.taskId))
 }
+
+const baselineOf = ({ change }: Progress) => (change.baseline === undefined ? null : JSON.stringify(change.baseline))

@@ -1,25 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { WakeUpListener } from '../ownership/wake-ups.ts'
 import { createTaskEndings } from './task-endings.ts'
 
 /** Whether it settles within a tenth of a second. */
 const isSettled = (waiting: Promise<unknown>) => Promise.race([waiting.then(() => true), delay(100, false)])
 
-function someEndings() {
+function someEndings(hasEnded: (id: string) => boolean = () => false) {
+  let tell: WakeUpListener = () => {}
   const looks: (readonly string[])[] = []
   const endings = createTaskEndings({
     tasks: {
       async ended(ids) {
         looks.push([...ids])
-        return []
+        return ids.filter(hasEnded)
       },
     },
-    wakeUps: { on: () => () => undefined },
-    onTrouble: (error) => {
+    wakeUps: {
+      on(_, listener) {
+        tell = listener
+        return () => undefined
+      },
+    },
+    onError: (_message, error) => {
       throw error
     },
   })
-  return { endings, looks }
+  return { endings, looks, tell: (ids: readonly string[]) => tell(ids) }
 }
 
 test('who has gone waits no longer, and is not looked for', async () => {
@@ -34,6 +41,17 @@ test('who has gone waits no longer, and is not looked for', async () => {
   looks.length = 0
   await delay(1_200)
   expect(looks).toEqual([])
+})
+
+test('only tasks with news are looked up, however many others are waited for', async () => {
+  const { endings, looks, tell } = someEndings((id) => id === 'task-7')
+  await using _ = endings
+  const { signal } = new AbortController()
+  const waits = Array.from({ length: 100 }, (__, at) => endings.wait(`task-${at}`, 60_000, signal))
+  looks.length = 0
+  tell(['task-7', 'of somebody else'])
+  await waits[7]
+  expect(looks).toEqual([['task-7']])
 })
 
 test('a service that stops keeps nobody waiting, also who comes after', async () => {

@@ -2,31 +2,43 @@ import { repeat } from '../ownership/repeat.ts'
 import type { WakeUps } from '../ownership/wake-ups.ts'
 import type { TaskStore } from './task-store.ts'
 
-const lookIntervalMs = 1_000
+const sweepIntervalMs = 1_000
+/** Under load many tasks are looked up together. */
+const restMs = 20
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'ended'>
   readonly wakeUps: Pick<WakeUps, 'on'>
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 
 /**
- * Lets requests wait for the end of a task, on whichever replica it is watched. A wake-up tells at once; one look a
- * second for all waiting requests together finds what a lost wake-up missed.
+ * Lets requests wait for the end of a task, on whichever replica it is watched. A task of which a wake-up tells is looked
+ * up at once; one look a second for all waiting requests together finds what a lost wake-up missed.
  */
-export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
+export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
   const waiting = new Map<string, Set<() => void>>()
+  const withNews = new Set<string>()
   let isOver = false
 
-  const look = async () => {
-    if (waiting.size === 0) return
-    for (const id of await tasks.ended([...waiting.keys()])) {
+  const wakeEnded = async (ids: readonly string[]) => {
+    if (ids.length === 0) return
+    for (const id of await tasks.ended(ids)) {
       for (const wake of waiting.get(id) ?? []) wake()
     }
   }
-  const looking = repeat(look, lookIntervalMs, onTrouble)
+  const onFailure = (error: unknown) => onError('looking up ended tasks for waiting requests failed, retrying', error)
+  const sweeping = repeat(() => wakeEnded([...waiting.keys()]), sweepIntervalMs, onFailure)
+  const lookUp = () => {
+    const ids = [...withNews]
+    withNews.clear()
+    return wakeEnded(ids)
+  }
+  const looking = repeat(lookUp, sweepIntervalMs, onFailure, restMs)
   const unsubscribe = wakeUps.on('event', (ids) => {
-    if (ids === 'all' ? waiting.size > 0 : ids.some((id) => waiting.has(id))) looking.nudge()
+    if (ids === 'all') return sweeping.nudge()
+    for (const id of ids) if (waiting.has(id)) withNews.add(id)
+    if (withNews.size > 0) looking.nudge()
   })
 
   return {
@@ -53,7 +65,7 @@ export function createTaskEndings({ tasks, wakeUps, onTrouble }: Dependencies) {
       isOver = true
       unsubscribe()
       for (const wake of [...waiting.values()].flatMap((wakers) => [...wakers])) wake()
-      await looking[Symbol.asyncDispose]()
+      await Promise.all([sweeping[Symbol.asyncDispose](), looking[Symbol.asyncDispose]()])
     },
   }
 }

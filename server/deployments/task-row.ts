@@ -21,7 +21,7 @@ export type EndedTask = {
   readonly seconds: number
 }
 
-type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url'>
+export type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url'>
 
 export const endedOf = (row: EndedRow, status: FinalStatus): EndedTask => ({
   id: row.id,
@@ -34,7 +34,7 @@ export const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: str
   task: taskOf(row),
   claim: { taskId: row.id, owner, fence: row.fence },
   remainingMs: Number(row.remaining_ms),
-  // written by saveBaseline only
+  // written by saveProgress only
   baseline: (row.baseline as Baseline | null) ?? undefined,
 })
 

@@ -208,9 +208,8 @@ describe('claims', () => {
     expect(Number(after.claim.fence)).toBe(Number(before.claim.fence) + 1)
     expect(after.remainingMs).toBeGreaterThan(50_000)
     expect(after.remainingMs).toBeLessThanOrEqual(60_000)
-    expect(await tasks.saveBaseline(before.claim, aBaseline)).toBe(false)
-    expect(await tasks.saveProgress(before.claim, { progress: 'late' }, [])).toBe(false)
-    expect(await tasks.saveBaseline(after.claim, aBaseline)).toBe(true)
+    expect(await tasks.saveProgress(before.claim, { progress: 'late', baseline: aBaseline }, [])).toBe(false)
+    expect(await tasks.saveProgress(after.claim, { baseline: aBaseline }, [])).toBe(true)
     expect(await tasks.finish(before.claim, { status: 'failed' })).toBeUndefined()
     expect(await tasks.saveProgress(after.claim, { progress: 'waits' }, [{ kind: 'note', detail: 'seen' }])).toBe(true)
     expect(await tasks.find(task.id)).toMatchObject({ progress: 'waits' })
@@ -234,6 +233,32 @@ describe('claims', () => {
       const notes = (await eventsOf(id)).filter(({ kind }) => kind === 'note').map(({ detail }) => detail)
       expect(notes).toEqual(at === 1 ? [] : [`first of ${at}`, `second of ${at}, cut inside of \ufffd`])
     }
+  })
+
+  test('ends of many tasks are written together, each with its event and log, and by its claim', async () => {
+    const tasks = createTaskStore(database)
+    const owner = await aReplica()
+    const mine = Array.from({ length: 30 }, () => aNewTask())
+    await Promise.all(mine.map((task) => tasks.accept({ task, closed: neverClosed, owner })))
+    const podLog = { pod: 'shop-1', lines: ['first', 'second'] }
+    const endOf = (at: number) =>
+      at % 2 === 0
+        ? ({ status: 'deployed' } as const)
+        : ({ status: 'failed', cause: 'timeout', reason: `cut inside of \ud83d ${at}`, podLog } as const)
+    const ends = mine.map(({ id }, at) => tasks.finish({ taskId: id, owner, fence: at === 4 ? '7' : '1' }, endOf(at)))
+    const ended = await Promise.all(ends)
+    expect(ended.map((one) => one?.id)).toEqual(mine.map(({ id }, at) => (at === 4 ? undefined : id)))
+    const stored = await Promise.all(mine.map(({ id }) => tasks.find(id)))
+    expect(stored.map((task) => task?.status)).toEqual(
+      mine.map((_, at) => (at === 4 ? 'in progress' : endOf(at).status)),
+    )
+    expect(stored[7]).toMatchObject({ cause: 'timeout', statusReason: 'cut inside of \ufffd 7' })
+    expect(await eventsOf(mine[7]?.id ?? '')).toContainEqual({
+      kind: 'verdict',
+      detail: 'failed: cut inside of \ufffd 7',
+    })
+    expect(await tasks.podLog(mine[7]?.id ?? '')).toEqual(podLog)
+    expect(await tasks.podLog(mine[8]?.id ?? '')).toBeUndefined()
   })
 
   test('a task that its owner has lost from memory is claimed by it again', async () => {

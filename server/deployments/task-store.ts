@@ -1,20 +1,18 @@
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
 import type { PodLog, TaskFilter } from '../../contract/task.ts'
-import type { TaskEventKind } from '../../contract/task-event.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
-import type { Baseline } from '../rollout/watched-task.ts'
 import type { Database } from '../storage/database.ts'
-import type { Schema } from '../storage/schema.ts'
 import { createAcceptTask } from './accept-task.ts'
+import { createFinishTask, endTasks } from './end-tasks.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
 import { listTasks, type TaskPage } from './list-tasks.ts'
 import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
-import type { Claim, Task, TaskEnd } from './task.ts'
-import { type Condition, hasNoLivingOwner, heldBy, isForgotten, isUnfinished } from './task-conditions.ts'
-import { type ClaimedTask, claimedOf, type EndedTask, endedOf, taskOf } from './task-row.ts'
+import type { Task } from './task.ts'
+import { hasNoLivingOwner, isForgotten } from './task-conditions.ts'
+import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.ts'
 import type { UnfinishedCount } from './unfinished-quota.ts'
 
 /** Tasks that are indexed in one statement. */
@@ -140,31 +138,17 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
       return rows.map(({ id }) => id)
     },
 
-    /** @returns whether the claim still holds */
-    async saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean> {
-      const { numUpdatedRows } = await query
-        .updateTable('tasks')
-        .set({ baseline: JSON.stringify(baseline) })
-        .where(heldBy(claim))
-        .executeTakeFirst()
-      return numUpdatedRows > 0n
-    },
-
-    /** Stores what a task waits for and what was observed. @returns whether the claim still holds */
+    /** Stores what a task waits for, its baseline and what was observed. @returns whether the claim still holds */
     saveProgress: createSaveProgress(database),
 
     /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
-    async finish(claim: Claim, end: TaskEnd): Promise<EndedTask | undefined> {
-      const [ended] = await endedWith(query, end, heldBy(claim))
-      return ended
-    },
+    finish: createFinishTask(database),
 
     /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
     cancel: (id: string, reason: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
-        const [ended] = await endedWith(transaction, { status: 'cancelled', cause: 'cancelled', reason }, (build) =>
-          build.and([build('id', '=', id), isUnfinished]),
-        )
+        const end = { status: 'cancelled', cause: 'cancelled', reason } as const
+        const [ended] = await endTasks(transaction, settings, [{ taskId: id, claim: undefined, end }])
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended
       }),
@@ -192,56 +176,3 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 export type TaskStore = ReturnType<typeof createTaskStore>
 
 const remainingMs = sql<string>`extract(epoch FROM tasks.deadline - clock_timestamp()) * 1000`
-
-/** Ends the tasks that match, each with its event, in one statement. */
-const endedWith = async (query: Kysely<Schema>, end: TaskEnd, which: Condition): Promise<EndedTask[]> => {
-  const rows = await query
-    .with('ended', (with_) =>
-      with_
-        .updateTable('tasks')
-        .set({
-          status: end.status,
-          cause: end.cause ?? null,
-          status_reason: end.reason ?? null,
-          progress: null,
-          updated: sql`clock_timestamp()`,
-        })
-        .where(which)
-        .returning(['id', 'app', 'created', 'updated', 'app_url']),
-    )
-    .with('told', (with_) =>
-      with_
-        .insertInto('task_events')
-        .columns(['task_id', 'kind', 'detail'])
-        .expression((build) =>
-          build
-            .selectFrom('ended')
-            .select([
-              'id',
-              sql<TaskEventKind>`'verdict'`.as('kind'),
-              sql<string>`${verdictText(end)}::text`.as('detail'),
-            ]),
-        ),
-    )
-    .with('logged', (with_) =>
-      with_
-        .insertInto('task_pod_logs')
-        .columns(['task_id', 'pod', 'lines'])
-        .expression((build) =>
-          build
-            .selectFrom('ended')
-            .select([
-              'id',
-              sql<string>`${end.podLog?.pod ?? ''}::text`.as('pod'),
-              sql<string[]>`${end.podLog?.lines ?? []}::text[]`.as('lines'),
-            ])
-            .where(sql<SqlBool>`${end.podLog !== undefined}`),
-        ),
-    )
-    .selectFrom('ended')
-    .selectAll()
-    .execute()
-  return rows.map((row) => endedOf(row, end.status))
-}
-
-const verdictText = ({ status, reason }: TaskEnd) => (reason ? `${status}: ${reason.split('\n', 1)[0]}` : status)

@@ -21,7 +21,7 @@ async function aHistory() {
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })
-  return createCommitHistory({ access, nowMs: Date.now })
+  return createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
 }
 
 async function aRepository(commits: number) {

@@ -42,6 +42,8 @@ export function createCommitHistory(deps: {
   readonly access: GitAccess
   readonly answers?: RelationAnswers
   readonly nowMs: () => number
+  /** The repository did not answer; what follows from it is not known for now. */
+  readonly onError: (message: string, error: unknown, repository: string) => void
 }): CommitHistory {
   const clones = new Map<string, CommitClone>()
   const answers = deps.answers ?? rememberedAnswers()
@@ -71,6 +73,14 @@ export function createCommitHistory(deps: {
     return relation
   }
 
+  /** Whoever asks while a host is left alone after a failure gets the same error again. */
+  const reported = new WeakSet<object>()
+  function reportOnce(repository: string, error: unknown): void {
+    if (error instanceof Error && reported.has(error)) return
+    if (error instanceof Error) reported.add(error)
+    deps.onError('reading commits failed, retrying', error, repository)
+  }
+
   const files = new Map<string, ReadonlyMap<string, string>>()
   async function readOverride(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string>> {
     const key = `${plan.repository} ${revision} ${plan.file}`
@@ -84,8 +94,16 @@ export function createCommitHistory(deps: {
   }
 
   return {
-    relation: (repository, commit, revision) => judge(repository, commit, revision).catch(() => 'unknown' as const),
-    overrideAt: (plan, revision) => readOverride(plan, revision).catch(() => undefined),
+    relation: (repository, commit, revision) =>
+      judge(repository, commit, revision).catch((error: unknown) => {
+        reportOnce(repository, error)
+        return 'unknown' as const
+      }),
+    overrideAt: (plan, revision) =>
+      readOverride(plan, revision).catch((error: unknown) => {
+        reportOnce(plan.repository, error)
+        return undefined
+      }),
     recordPush(repository, base, commits) {
       let parent = base
       for (const commit of commits) {

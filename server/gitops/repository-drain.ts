@@ -264,14 +264,6 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
 
   /** Looks for commits of cancelled tasks that arrived late, after their push had been given up. */
   async function repairLate(): Promise<void> {
-    try {
-      await lookForLate()
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error // a host that is away is asked again with the next sweep
-    }
-  }
-
-  async function lookForLate(): Promise<void> {
     const late = await store.lateWrites(claim, lateWindowSeconds)
     if (late.length === 0 || !deps.mayGoOn(claim)) return
     const tip = await repository.readTip('fresh')

@@ -4,7 +4,7 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
@@ -16,7 +16,7 @@ import { commitMessage } from './commit-message.ts'
 import { openGitAccess } from './git-access.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
 import type { WriteBackPlan } from './plan-write-back.ts'
-import { createWriteBack } from './write-back.ts'
+import { createWriteBack, type WriteBackDeps } from './write-back.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
 let host: GitHost
@@ -101,10 +101,15 @@ async function aTask(
   return { id, plan, claim: { taskId: id, owner, fence: '1' } }
 }
 
-async function aWriteBack(database: Database, replica: string, change: Partial<WriteBackSettings> = {}) {
+async function aWriteBack(
+  database: Database,
+  replica: string,
+  change: Partial<WriteBackSettings> = {},
+  log: WriteBackDeps['log'] = { warn: () => {} },
+) {
   const settings = writeBackSettings(host, change)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
-  const history = createCommitHistory({ access, nowMs: Date.now })
+  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
   const measured: (readonly [string, ...unknown[]])[] = []
   const writeBack = createWriteBack({
     database,
@@ -113,7 +118,7 @@ async function aWriteBack(database: Database, replica: string, change: Partial<W
     history,
     replicaId: () => replica,
     wakeUps: { send: () => {}, on: () => () => {} },
-    log: { warn: () => {}, error: (details) => console.error(details) },
+    log,
     measures: {
       writeBackBegan: (app, waitedSeconds) => void measured.push(['began', app, waitedSeconds]),
       writeBackEnded: (app, seconds) => void measured.push(['ended', app, seconds]),
@@ -609,4 +614,15 @@ describe('a task that was superseded or cancelled', () => {
       rival ? 'rival' : 'watcher(shop): update image tag',
     )
   })
+})
+
+test('a failure in the background is logged with its error and the name of the work', async () => {
+  const database = await aDatabase()
+  await sql`ALTER TABLE watcher.pending_writes RENAME TO renamed_writes`.execute(database.query)
+  const warn = vi.fn<WriteBackDeps['log']['warn']>()
+  await aWriteBack(database, randomUUID(), {}, { warn })
+  const err: unknown = expect.objectContaining({ message: expect.stringContaining('pending_writes') })
+  await eventually(async () =>
+    expect(warn).toHaveBeenCalledWith({ err }, 'claiming pending write-backs failed, retrying'),
+  )
 })

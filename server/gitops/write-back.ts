@@ -20,8 +20,7 @@ type WakeUps = {
 }
 
 type Log = {
-  warn(details: object, message: string): void
-  error(details: object, message: string): void
+  warn(fields: { readonly err: unknown; readonly repository?: string; readonly branch?: string }, message: string): void
 }
 
 export type WriteBackDeps = {
@@ -137,7 +136,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     while (areOutcomesAsked) {
       areOutcomesAsked = false
       await tellOutcomes().catch((error: unknown) => {
-        log.warn({ error }, 'outcomes of write-backs cannot be read and will be looked for again')
+        log.warn({ err: error }, 'reading write-back outcomes failed, retrying')
       })
     }
   }
@@ -156,8 +155,8 @@ export function createWriteBack(deps: WriteBackDeps) {
     if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
   }
 
-  /** Runs `work` on a repository unless it is worked on already; a fault stays with that repository. */
-  function start(claim: RepositoryClaim, work: (drain: RepositoryDrain) => Promise<void>): void {
+  /** Runs `work` on a repository unless it is worked on already; a failure is reported as `message`, and stays with that repository. */
+  function start(claim: RepositoryClaim, work: (drain: RepositoryDrain) => Promise<void>, message: string): void {
     const key = keyOf(claim)
     if (running.has(key)) {
       isLookDueAfterRun = true
@@ -167,7 +166,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       .then(() => work(drainOf(claim)))
       .catch((error: unknown) => {
         const { repository, branch } = claim
-        log.error({ error, repository, branch }, 'a write-back was interrupted and will be tried again')
+        log.warn({ err: error, repository, branch }, message)
       })
       .then(() => {
         running.delete(key)
@@ -188,7 +187,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       isLookAsked = false
       isLookDueAfterRun = false
       await startOpen().catch((error: unknown) => {
-        log.warn({ error }, 'pending write-backs cannot be read and will be looked for again')
+        log.warn({ err: error }, 'claiming pending write-backs failed, retrying')
       })
     }
   }
@@ -196,14 +195,16 @@ export function createWriteBack(deps: WriteBackDeps) {
   async function startOpen(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
-    for (const claim of await store.claimRepositories(owner)) start(claim, (drain) => drain.run())
+    for (const claim of await store.claimRepositories(owner)) {
+      start(claim, (drain) => drain.run(), 'write-back failed, retrying')
+    }
   }
 
   async function startRepairs(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
     for (const claim of await store.repositoriesWithLateWrites(owner, lateWindowSeconds)) {
-      start(claim, (drain) => drain.repairLate())
+      start(claim, (drain) => drain.repairLate(), 'repairing late pushes failed, retrying')
     }
   }
 
@@ -211,7 +212,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     look()
     askForOutcomes()
     await startRepairs().catch((error: unknown) => {
-      log.warn({ error }, 'late pushes cannot be looked for and will be looked for again')
+      log.warn({ err: error }, 'looking up late pushes failed, retrying')
     })
     for (const [key, entry] of repositories) {
       entry.idleSweeps = running.has(key) ? 0 : entry.idleSweeps + 1

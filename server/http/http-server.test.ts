@@ -194,6 +194,10 @@ describe('other origins', () => {
       statusCode: 302,
       headers: { location: 'https://watcher.example//x/tasks?a=b' },
     })
+    expect(await ask({ ...rebound, ...page, cookie: 'watcher-redirected=1' })).toMatchObject({
+      statusCode: 403,
+      body: expect.stringContaining('a proxy must keep Host'),
+    })
     expect((await ask({ host: 'watcher.example', ...script })).statusCode).toBe(200)
     expect((await ask({ host: 'watcher.svc:8080' })).statusCode).toBe(200)
     const forwarded = { ...script, host: 'watcher.svc', 'x-forwarded-host': 'watcher.example' }
@@ -362,7 +366,7 @@ describe('the web UI', () => {
     bare.get('/api/v1/deploy-lock', async () => false)
     expect(await bare.inject('/')).toMatchObject({ statusCode: 503, body: expect.stringContaining('npm run build') })
     expect(await bare.inject('/api/v1/deploy-lock')).toMatchObject({ statusCode: 200, body: 'false' })
-    expect(log.at(-1)).toContain('the web UI is not built')
+    expect(log.at(-1)).toContain('web UI not built')
     await bare.close()
   })
 })

@@ -85,8 +85,8 @@ export function createHttpServer({ log, publicUrl, maxConnections, trustedProxie
 
 function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const { status, headers = {}, body } = answerTo(error, request.id)
-  if (status === 503) request.log.warn({ err: error, req: request }, 'something the service needs does not answer')
-  if (status === 500) request.log.error({ err: error, req: request }, 'unexpected error')
+  if (status === 503) request.log.warn({ err: error, req: request }, 'request failed, service unavailable')
+  if (status === 500) request.log.error({ err: error, req: request }, 'request failed unexpectedly')
   reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 

@@ -7,15 +7,22 @@ import { judgeMediaType } from './judge-media-type.ts'
 import { isForeignHost, isForeignOrigin, isNavigation } from './judge-origin.ts'
 import { RefusedRequestError } from './request-errors.ts'
 
+/** A proxy that changes `Host` would send a browser round and round: it is redirected once in ten seconds. */
+const redirectedCookie = 'watcher-redirected=1; Max-Age=10; Path=/; HttpOnly; SameSite=Lax'
+const wasRedirected = (cookies: string | undefined) => cookies?.includes('watcher-redirected=1') === true
+
 /** What must hold of every request before its route sees it. */
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
   app.addHook('onRequest', async ({ raw, method, headers, host, url }, reply) => {
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new RefusedRequestError(fault.status, fault.error)
     if (publicUrl !== undefined && isForeignHost(headers, host, publicUrl)) {
-      if (isNavigation(headers) && isReadMethod(method) && url.startsWith('/'))
-        return reply.redirect(`${new URL(publicUrl).origin}${url}`)
-      throw new RefusedRequestError(403, 'browsers may use the host of PUBLIC_URL only')
+      if (isNavigation(headers) && isReadMethod(method) && url.startsWith('/') && !wasRedirected(headers.cookie))
+        return reply.header('set-cookie', redirectedCookie).redirect(`${new URL(publicUrl).origin}${url}`)
+      throw new RefusedRequestError(
+        403,
+        'browsers must use the host of PUBLIC_URL; a proxy must keep Host, or send X-Forwarded-Host and be in TRUST_PROXY',
+      )
     }
     const isGuarded = !isReadMethod(method) || acceptsEventStream(headers.accept)
     if (isGuarded && isForeignOrigin(headers, publicUrl)) {

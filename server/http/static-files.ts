@@ -10,7 +10,7 @@ import type { AnswerPage } from './unknown-request.ts'
  */
 export function serveStaticFiles(app: FastifyInstance, folder: string): AnswerPage {
   if (!existsSync(join(folder, 'index.html'))) {
-    app.log.warn(`the web UI is not built: ${folder} holds no index.html; the API works without it`)
+    app.log.warn({ folder }, 'web UI not built, serving the API only')
     return (_request, reply) => reply.type('text/html; charset=utf-8').code(503).send(notBuiltPage)
   }
   app.register(fastifyStatic, {

@@ -43,7 +43,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
         isHeld: (id) => [...watched, ...accepting].includes(id),
         buryDead: async () => 0,
         wakeUps,
-        onTrouble: (error) => troubles.push(error),
+        onError: (_message, error) => troubles.push(error),
       }),
     )
   const insert = (id: string, change: { owner?: string } = {}) =>

@@ -26,12 +26,12 @@ type Dependencies<Claimed> = {
   readonly isHeld: (id: string) => boolean
   readonly buryDead: () => Promise<number>
   readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
-  readonly onTrouble: (error: unknown) => void
+  readonly onError: (message: string, error: unknown) => void
 }
 
 /** Claims what nobody watches and hands it to the watcher, and drops what was cancelled under it. */
 export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
-  const { replica, tasks, watcher, isHeld, buryDead, wakeUps, onTrouble } = dependencies
+  const { replica, tasks, watcher, isHeld, buryDead, wakeUps, onError } = dependencies
 
   let recalledAtMs = Number.NEGATIVE_INFINITY
   let isUnsure = false
@@ -51,21 +51,28 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
   }
   /** Decided after they were read: a task that was stored by then and is not held is lost from memory. */
   const forgottenBy = async (owner: string) => (await tasks.ownedBy(owner)).filter((id) => !isHeld(id))
-  const claiming = repeat(claimAll, sweepIntervalMs, onTrouble, claimRestMs)
+  const claiming = repeat(
+    claimAll,
+    sweepIntervalMs,
+    (error) => onError('claiming tasks failed, retrying', error),
+    claimRestMs,
+  )
   const burying = repeat(
     async () => {
       const id = replica.id()
       if (id !== undefined && (await buryDead()) > 0) wakeUps.send('task', id)
     },
     buryIntervalMs,
-    onTrouble,
+    (error) => onError('removing dead replicas failed, retrying', error),
   )
 
   const dropEnded = async () => {
     const watched = watcher.watchedIds()
     if (watched.length > 0) watcher.drop(await tasks.ended(watched))
   }
-  const dropping = repeat(dropEnded, sweepIntervalMs, onTrouble)
+  const dropping = repeat(dropEnded, sweepIntervalMs, (error) =>
+    onError('looking up ended tasks failed, retrying', error),
+  )
   const dropCancelled: WakeUpListener = (ids) => {
     if (ids === 'all') dropping.nudge()
     else watcher.drop(ids)

@@ -1,8 +1,8 @@
 /**
- * Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is told and survived. A
+ * Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is reported and survived. A
  * nudge that comes sooner than `restMs` after the last run waits that long, so that many nudges are one run.
  */
-export function repeat(work: () => Promise<void>, intervalMs: number, onTrouble: (error: unknown) => void, restMs = 0) {
+export function repeat(work: () => Promise<void>, intervalMs: number, onError: (error: unknown) => void, restMs = 0) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let nudgedMeanwhile = false
@@ -12,7 +12,7 @@ export function repeat(work: () => Promise<void>, intervalMs: number, onTrouble:
   const run = async () => {
     clearTimeout(timer)
     nudgedMeanwhile = false
-    await work().catch(onTrouble)
+    await work().catch(onError)
     running = undefined
     restsUntilMs = performance.now() + restMs
     if (stopped) return

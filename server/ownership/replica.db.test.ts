@@ -18,7 +18,7 @@ function aReplica(onRegistered: (id: string, former: string | undefined) => void
     onRegistered: async (id, former) => onRegistered(id, former),
     onLost: lost,
     onNotification: (payload) => heard.push(payload),
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   return { replica, lost, heard }
 }
@@ -54,6 +54,18 @@ test('a replica knows how many are registered, itself included', async () => {
   await one[Symbol.asyncDispose]()
 })
 
+test('a replica that removed a dead one counts it no longer, before the next beat', async () => {
+  const { replica } = aReplica()
+  await expect.poll(() => replica.id()).toBeDefined()
+  const crashed = crypto.randomUUID()
+  await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678902' }).execute()
+  await expect.poll(() => replica.registered(), { timeout: 5_000 }).toBe(2)
+  await database.query.deleteFrom('replicas').where('id', '=', crashed).execute()
+  await replica.recount()
+  expect(replica.registered()).toBe(1)
+  await replica[Symbol.asyncDispose]()
+})
+
 test('a replica whose session breaks owns nothing until it has registered again under a new id', async () => {
   const registrations: (string | undefined)[][] = []
   const { replica, lost } = aReplica((id, former) => registrations.push([id, former]))
@@ -87,7 +99,7 @@ test('a replica that no answer reaches gives up by itself, before others may thi
   const replica = createReplica({ ...testDatabase.settings, connection: { connectionString } }, 'nobody_notifies')
   const lost = vi.fn<() => void>()
   const nothing = () => undefined
-  replica.start({ onRegistered: async () => nothing(), onLost: lost, onNotification: nothing, onTrouble: nothing })
+  replica.start({ onRegistered: async () => nothing(), onLost: lost, onNotification: nothing, onError: nothing })
   await expect.poll(() => replica.id()).toBeDefined()
   const beats = async () => (await database.query.selectFrom('replicas').select('heartbeat_at').execute()).at(0)
   const atStart = await beats()
@@ -133,7 +145,7 @@ test('a wake-up reaches local listeners at once and other replicas by NOTIFY, on
       own.receive(payload)
       other.receive(payload)
     },
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   await expect.poll(() => replica.id()).toBeDefined()
   const heardHere = vi.fn<(ids: readonly string[] | 'all') => void>()

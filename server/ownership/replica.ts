@@ -16,6 +16,8 @@ export type Replica = {
   id(): string | undefined
   /** How many replicas are registered as of the last beat, this one and those not yet known to be dead included. */
   registered(): number
+  /** Counts them before the next beat, after some were removed; where that fails the next beat counts. */
+  recount(): Promise<void>
   /** Milliseconds since this replica's own database session broke; Infinity when it never did. */
   brokenSinceMs(): number
   [Symbol.asyncDispose](): Promise<void>
@@ -27,7 +29,7 @@ type ReplicaEvents = {
   /** Owns nothing any more. */
   onLost(): void
   onNotification(payload: string): void
-  onTrouble(message: string, error: unknown): void
+  onError(message: string, error: unknown): void
 }
 
 type Session = {
@@ -49,7 +51,7 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
   let former: string | undefined
   let brokeAtMs = Number.NEGATIVE_INFINITY
   let lived: Promise<Session | undefined> | undefined
-  let onTrouble: ReplicaEvents['onTrouble'] = () => undefined
+  let onError: ReplicaEvents['onError'] = () => undefined
 
   const live = async (events: ReplicaEvents) => {
     while (!stopping.signal.aborted) {
@@ -59,9 +61,9 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
         await events.onRegistered(session.id, former)
         await forget(settings, session.client, former)
         former = session.id
-        await beatUntilBroken(settings, session, stopping.signal, events.onTrouble)
+        await beatUntilBroken(settings, session, stopping.signal, events.onError)
       } catch (error) {
-        events.onTrouble('the session that keeps this replica registered failed; registering again', error)
+        events.onError('replica registration lost, registering again', error)
       }
       const lost = current
       current = undefined
@@ -76,19 +78,24 @@ export function createReplica(settings: DatabaseSettings, channel: string): Repl
 
   return {
     start(events) {
-      onTrouble = events.onTrouble
+      onError = events.onError
       lived ??= live(events)
     },
     id: () => (current && performance.now() - current.lastBeatSentMs < selfFenceMs ? current.id : undefined),
     registered: () => current?.registered ?? 1,
+    async recount() {
+      const session = current
+      const counted = await session?.client
+        .query<{ registered: number }>(`SELECT ${registeredCount(settings)}`)
+        .catch(() => undefined)
+      if (session && counted?.rows[0]) session.registered = counted.rows[0].registered
+    },
     brokenSinceMs: () => performance.now() - brokeAtMs,
     async [Symbol.asyncDispose]() {
       stopping.abort()
       const last = await lived
       if (!last) return
-      await forget(settings, last.client, last.id).catch((error) =>
-        onTrouble('could not unregister this replica', error),
-      )
+      await forget(settings, last.client, last.id).catch((error) => onError('unregistering this replica failed', error))
       await last.client.end().catch(() => undefined)
     },
   }
@@ -139,7 +146,7 @@ async function beatUntilBroken(
   settings: DatabaseSettings,
   session: Session,
   stopping: AbortSignal,
-  onTrouble: ReplicaEvents['onTrouble'],
+  onError: ReplicaEvents['onError'],
 ): Promise<void> {
   const over = AbortSignal.any([session.broken, stopping])
   while (!over.aborted && performance.now() - session.lastBeatSentMs < selfFenceMs) {
@@ -157,7 +164,7 @@ async function beatUntilBroken(
       session.registered = beat.registered
       session.lastBeatSentMs = sentMs
     } catch (error) {
-      onTrouble('a heartbeat failed', error)
+      onError('heartbeat failed, retrying', error)
     }
   }
 }

@@ -26,7 +26,7 @@ export const wakeUpChannel = (schema: string) => `${schema}_wake_up`
  * Local listeners hear a wake-up at once; other replicas through NOTIFY, sent outside any transaction because a NOTIFY
  * inside one makes commits wait for each other.
  */
-export function createWakeUps(database: Database, onTrouble: (error: unknown) => void) {
+export function createWakeUps(database: Database, onError: (message: string, error: unknown) => void) {
   const listeners = new Map<WakeUpTopic, Set<WakeUpListener>>(wakeUpTopics.map((topic) => [topic, new Set()]))
   const waiting = new Map<WakeUpTopic, Set<string>>()
   const origin = crypto.randomUUID().slice(0, 8)
@@ -37,7 +37,7 @@ export function createWakeUps(database: Database, onTrouble: (error: unknown) =>
       try {
         listener(ids)
       } catch (error) {
-        onTrouble(error)
+        onError('wake-up listener failed', error)
       }
     }
   }
@@ -56,7 +56,7 @@ export function createWakeUps(database: Database, onTrouble: (error: unknown) =>
     await sql`SELECT set_config('synchronous_commit', 'off', true), pg_notify(${channel}, payload)
       FROM unnest(${payloads}::text[]) AS payload`
       .execute(database.query)
-      .catch(onTrouble)
+      .catch((error: unknown) => onError('sending wake-ups to other replicas failed', error))
   }
 
   return {

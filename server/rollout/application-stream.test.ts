@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
-import { createCallPaces } from './call-turns.ts'
 import { parseApplication } from './parse-application.ts'
 
 const application = (name: string, version = 1) => ({
@@ -34,26 +33,19 @@ function aBody(signal: AbortSignal) {
   return { body: read(), send: (text: string) => feed(Buffer.from(text)), end: () => feed(undefined) }
 }
 
-function aStream(
-  openings: readonly ('open' | 'unauthorized' | 'unreachable')[] = [],
-  watched: readonly string[] = ['shop'],
-  readTakesMs = 1,
-) {
+function aStream(openings: readonly ('open' | 'unauthorized' | 'unreachable')[] = []) {
   const clock = createVirtualClock()
   const bodies: ReturnType<typeof aBody>[] = []
   const told = {
     opened: [] as number[],
     liveOnly: [] as boolean[],
     listedAt: [] as number[],
-    read: [] as string[],
+    readAt: [] as number[],
     seen: [] as string[],
     suspected: 0,
-    atOnce: 0,
-    most: 0,
   }
   const stream = createApplicationStream({
     clock,
-    directReads: createCallPaces(() => 1).directReads,
     random: () => 0.5,
     async openStream({ liveOnly, signal }): Promise<StreamOpening> {
       const kind = openings[told.opened.length] ?? 'open'
@@ -68,14 +60,8 @@ function aStream(
       told.listedAt.push(clock.nowMs())
       return { kind: 'read', value: { version: 1, applications: [] } }
     },
-    watchedApps: () => watched,
-    async readDirectly(app) {
-      told.atOnce += 1
-      told.most = Math.max(told.most, told.atOnce)
-      await new Promise<void>((resolve) => clock.setTimer(readTakesMs, resolve))
-      told.atOnce -= 1
-      told.read.push(app)
-    },
+    watchedApps: () => 1,
+    readWatched: () => told.readAt.push(clock.nowMs()),
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => false,
     suspect: () => {
@@ -86,8 +72,8 @@ function aStream(
       told.seen.push(name)
     },
     onListed: () => {},
-    onTrouble: () => {},
-    log: () => {},
+    onError: () => {},
+    onEnded: () => {},
   })
   return { clock, stream, told, body: () => bodies.at(-1) }
 }
@@ -109,51 +95,16 @@ test('a List follows a connect once the burst has been quiet for 500 ms, then on
   await clock.advanceTo(61_000)
   expect(told.listedAt).toEqual([900, 60_900])
   expect(stream.streamState().state).toBe('proven')
-  expect(told.read).toEqual([])
+  expect(told.readAt).toEqual([])
 })
 
-test('a stream without a byte for 20 s is not proven: applications are read directly every 15 s, at most four at a time', async () => {
-  const apps = Array.from({ length: 10 }, (_, index) => `app-${index}`)
-  const { clock, stream, told, body } = aStream([], apps, 200)
+test('a stream without a byte for 20 s is not proven: applications are read directly every 15 s', async () => {
+  const { clock, stream, told, body } = aStream()
   await using _ = stream
   await clock.advanceTo(10)
   body()?.send(frame('shop'))
-  await clock.advanceTo(29_000)
-  expect(told.read).toEqual([])
-  await clock.advanceTo(31_000)
-  expect(told.read.toSorted()).toEqual(apps)
-  expect(told.most).toBe(4)
-})
-
-test('direct reads are spread, 40 a second, and each round reads every application however long the last one takes', async () => {
-  const apps = Array.from({ length: 1_000 }, (_, index) => `app-${index}`)
-  const { clock, stream, told, body } = aStream([], apps)
-  await using _ = stream
-  await clock.advanceTo(10)
-  body()?.send(frame('shop'))
-  await clock.advanceTo(31_000)
-  expect(told.read).toHaveLength(40)
-  await clock.advanceTo(55_050)
-  expect(told.read.slice(0, 1_000)).toEqual(apps)
-  await clock.advanceTo(70_050)
-  const sinceTheRoundOf45s = told.read.slice(600, 1_600)
-  expect(new Set(sinceTheRoundOf45s)).toEqual(new Set(apps))
-})
-
-test('a round that begins while an application waits for its turn leaves nobody waiting for ever', async () => {
-  const apps = ['shop', 'cart', 'bank']
-  const { clock, stream, told, body } = aStream([], apps, 5)
-  await using _ = stream
-  await clock.advanceTo(10)
-  body()?.send(Array.from({ length: 501 }, (__, index) => frame(`app-${index}`)).join(''))
-  await clock.advanceTo(28_635)
-  body()?.end() // the new connection asks for its round 10 ms after the one of the stream that is not proven
-  await clock.advanceTo(30_005)
-  apps.splice(0, 2)
-  await clock.advanceTo(31_000)
-  told.read.length = 0
-  await clock.advanceTo(200_000)
-  expect(told.read).toContain('bank')
+  await clock.advanceTo(46_000)
+  expect(told.readAt).toEqual([30_000, 45_000])
 })
 
 test('a stream without a byte for 45 s is opened anew', async () => {
@@ -214,7 +165,7 @@ test('above 500 applications the List is replaced by direct reads, and a reconne
   body()?.send(Array.from({ length: 501 }, (__, index) => frame(`app-${index}`)).join(''))
   await clock.advanceTo(1_000)
   expect(told.listedAt).toEqual([])
-  expect(told.read).toEqual(['shop'])
+  expect(told.readAt).toHaveLength(1)
   body()?.end()
   await clock.advanceTo(3_000)
   expect(told.liveOnly).toEqual([false, true])

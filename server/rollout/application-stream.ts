@@ -2,7 +2,6 @@ import type { streamStates } from '../../contract/service.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import type { ApplicationList, Clock, ReadOutcome } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { Pace } from './pace.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
 const streamTimes = {
@@ -24,7 +23,6 @@ const streamTimes = {
   liveOnlyWaitMs: 1_000,
 } as const
 
-const directReadsAtOnce = 4
 /** Above this a List costs more than reading the applications that matter. */
 const manyApplications = 500
 
@@ -39,23 +37,23 @@ export type StreamState = {
 
 export type ApplicationStreamDeps = {
   readonly clock: Clock
-  readonly directReads: Pace
   /** Between 0 and 1. */
   random(): number
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   listApplications(): Promise<ReadOutcome<ApplicationList>>
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
-  /** The applications that unfinished tasks wait for. */
-  watchedApps(): readonly string[]
-  readDirectly(app: string): Promise<void>
+  /** How many applications unfinished tasks wait for. */
+  watchedApps(): number
+  /** Reads them directly, each in its turn. */
+  readWatched(): void
   /** While a probe fails it stands for all calls, those of the stream included. */
   isUnreachable(): boolean
   /** A connect has failed: find out whether all calls do. */
   suspect(): void
   onSighted(kind: 'seen' | 'deleted', application: ObservedApplication): void
   onListed(list: ApplicationList, askedAtMs: number): void
-  onTrouble(error: unknown): void
-  log(message: string): void
+  onError(message: string, error: unknown): void
+  onEnded(facts: { readonly reason: string; readonly retryInMs: number }): void
 }
 
 /**
@@ -76,9 +74,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let isClosed = false
   let abort = new AbortController()
   const timers = new Map<string, () => void>()
-  const unread = new Set<string>()
-  let readers = 0
-  let turns = 0
 
   const areMany = () => seenUids.size > manyApplications
   const isProven = () =>
@@ -90,15 +85,15 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     if (isClosed) return
     const cancel = clock.setTimer(delayMs, () => {
       timers.delete(purpose)
-      void attempt(run)
+      void attempt(failureOf(purpose), run)
     })
     timers.set(purpose, cancel)
   }
-  const attempt = async (run: () => unknown) => {
+  const attempt = async (message: string, run: () => unknown) => {
     try {
       await run()
     } catch (error) {
-      deps.onTrouble(error)
+      deps.onError(message, error)
     }
   }
 
@@ -138,7 +133,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     const backoffMs = Math.min(streamTimes.longestBackoffMs, streamTimes.firstBackoffMs * 2 ** failures)
     failures += 1
     const delayMs = isRefused ? streamTimes.refusedRetryMs : backoffMs * (0.5 + deps.random() / 2)
-    deps.log(`the application stream ended (${reason}); next try in ${Math.round(delayMs)} ms`)
+    deps.onEnded({ reason, retryInMs: Math.round(delayMs) })
     later('connect', delayMs, connect)
   }
 
@@ -186,7 +181,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       try {
         deps.onSighted(frame.kind, frame.application)
       } catch (error) {
-        deps.onTrouble(error)
+        deps.onError('handling an application update failed', error)
       }
     }
     if (frame.kind !== 'error') return undefined
@@ -198,8 +193,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const resync = async () => {
     isCatchingUp = false
     later('resync', nextListMs(areMany(), deps.random()), resync)
-    if (deps.watchedApps().length === 0 || deps.isUnreachable()) return
-    if (areMany()) return readWatched()
+    if (deps.watchedApps() === 0 || deps.isUnreachable()) return
+    if (areMany()) return deps.readWatched()
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()
     if (outcome.kind !== 'read' || isClosed) return
@@ -209,33 +204,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const watchOver = () => {
     later('direct', streamTimes.directReadEveryMs, watchOver)
-    if (!isProven()) readWatched()
-  }
-
-  /** Who still waits from an earlier time keeps its place: it will be read after now as well. */
-  const readWatched = () => {
-    for (const app of deps.watchedApps()) unread.add(app)
-    while (readers < Math.min(directReadsAtOnce, unread.size)) void attempt(readUnread)
-  }
-
-  const readUnread = async () => {
-    readers += 1
-    try {
-      for (const app of unread) {
-        unread.delete(app)
-        await nextTurn()
-        if (isClosed) return
-        await deps.readDirectly(app)
-      }
-    } finally {
-      readers -= 1
-    }
-  }
-
-  const nextTurn = () => {
-    const waitMs = deps.directReads.turnAtMs(clock.nowMs()) - clock.nowMs()
-    turns += 1
-    return waitMs <= 0 ? undefined : new Promise<void>((resolve) => later(`turn ${turns}`, waitMs, resolve))
+    if (!isProven()) deps.readWatched()
   }
 
   later('connect', 0, connect)
@@ -267,3 +236,10 @@ const unexpected = (error: unknown): StreamOpening => ({
   kind: 'unreachable',
   why: error instanceof Error ? error.message : 'unexpected failure',
 })
+
+function failureOf(purpose: string): string {
+  if (purpose === 'connect') return 'connecting the application stream failed, retrying'
+  if (purpose === 'resync') return 'listing applications failed, retrying'
+  if (purpose === 'watchdog') return 'closing the silent application stream failed'
+  return 'reading a watched application failed, retrying'
+}

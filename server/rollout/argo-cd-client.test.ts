@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createArgoCdClient } from './argo-cd-client.ts'
 import { linkBaseOf } from './delivery-controller-settings.ts'
@@ -174,6 +175,20 @@ test('calls carry the path prefix, namespace, project and the newest token', asy
     '/argo/api/v1/applications/shop',
   ])
   expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer two'])
+})
+
+test('only a List, which is as large as the installation, is asked for packed', async () => {
+  await using server = await aServer(({ headers }, response) => {
+    const isPacked = headers['accept-encoding'] === 'gzip'
+    const body = JSON.stringify({ metadata: { resourceVersion: '1' }, items: [] })
+    response.setHeader('content-type', 'application/json')
+    if (isPacked) response.setHeader('content-encoding', 'gzip')
+    response.end(isPacked ? gzipSync(body) : body)
+  })
+  await using client = aClient(server.url)
+  expect(await client.listApplications()).toMatchObject({ kind: 'read' })
+  await client.readApplication(shop)
+  expect(server.requests.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip', 'identity'])
 })
 
 test('a refresh has a deadline of two seconds, and running into it is no failure', async () => {

@@ -55,15 +55,18 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
   return {
     async read(application: WatchedApplication<Plan>) {
       const askedAtMs = clock.nowMs()
+      application.isReadDue = false
       const knownVersion = application.known.newest?.version ?? 0
       const outcome = await controller.readApplication(addressOf(application)).catch(unexpected)
       // A direct read is never older than what was known when it was asked: such an answer says nothing.
       const isCredible =
         outcome.kind !== 'read' ||
         (sightings.isWatched(application, outcome.value) && outcome.value.version >= knownVersion)
-      application.directRead = { askedAtMs, result: isCredible ? readResult(outcome) : 'failed' }
+      // One that a verdict needed may have overtaken one that was under way.
+      const isNewest = askedAtMs >= (application.directRead?.askedAtMs ?? askedAtMs)
+      if (isNewest) application.directRead = { askedAtMs, result: isCredible ? readResult(outcome) : 'failed' }
       if (outcome.kind === 'read' && isCredible) {
-        application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
+        if (isNewest) application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
         sightings.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
       }
       if (outcome.kind === 'not_found' && application.known.newest !== undefined)

@@ -80,3 +80,31 @@ test.for([
   const context = aContext({ revision: hydrated, hydrator: done(dry, hydrated), failedAt })
   expect(gateOperationOver(context).isOpen).toBe(isOpen)
 })
+
+describe('a refresh that an earlier owner of the task was answered with version 20', () => {
+  const baseline = {
+    uid: 'uid-1',
+    version: 10,
+    revisions: [old],
+    reconciledAtMs: 0,
+    images: [],
+    operation: undefined,
+    isBeforeCommit: true,
+    comparedVersion: 20,
+  }
+  const gateAt = (version: number, fields: Partial<GateContext> = {}) =>
+    gateRevision(aGateContext(anApplication({ version, revision: old }), { baseline, ...fields })).isOpen
+
+  test('decides for what is shown since', () => expect([gateAt(20), gateAt(21)]).toEqual([true, true]))
+
+  test('says nothing of what was shown before', () => expect(gateAt(19)).toBe(false))
+
+  test('says nothing of a commit of ours that was made since', () => {
+    const commit = { commit: dry, repository, branch: 'main', isNew: true }
+    const relations = new Map([[relationKey(dry, laterDry), { relation: 'unknown', atMs: 0 } as const]])
+    const application = anApplication({ version: 30, revision: laterDry })
+    const { observation } = aGateContext(application)
+    const context = aGateContext(application, { baseline, commit, observation: { ...observation, relations } })
+    expect(gateRevision(context)).toMatchObject({ isOpen: false, reason: 'a refresh to be answered' })
+  })
+})

@@ -124,14 +124,21 @@ function gateLaterComparison(context: GateContext, why = 'no commit of ours'): G
 }
 
 /** A refresh whose comparison began late enough has been answered, and this snapshot is from after it. */
-function gateAnsweredRefresh({ refresh, refreshFromMs, application, baseline }: GateContext, why: string): Gate {
+function gateAnsweredRefresh(context: GateContext, why: string): Gate {
+  const { refresh, refreshFromMs, application, baseline } = context
   const { answered } = refresh
   const isAfter =
     answered?.beganAfterMs !== undefined &&
     answered.beganAfterMs >= refreshFromMs &&
     application.version >= answered.version
-  if (!isAfter || application.version <= (baseline?.version ?? 0)) return closed('R', 'a refresh to be answered')
+  const isProven = isAfter && application.version > (baseline?.version ?? 0)
+  if (!isProven && !wasCompared(context)) return closed('R', 'a refresh to be answered')
   return open('R', `${why}: a comparison asked for by a refresh decided`)
+}
+
+/** Whether an earlier owner of the task has had that refresh answered. */
+function wasCompared({ commit, application, baseline }: GateContext): boolean {
+  return commit === undefined && application.version >= (baseline?.comparedVersion ?? Number.POSITIVE_INFINITY)
 }
 
 /** Where no refresh may be asked: enough that some comparison began after acceptance. */

@@ -83,7 +83,7 @@ describe('Pods of a wanted image that cannot start', () => {
     expect(judge(looks)).toMatchObject({ againAtMs: 16_000 })
     expect(judge([...looks, { ...progressing, atMs: 16_000 }]).wanted).toContainEqual({
       kind: 'tree',
-      diagnosis: 'slow',
+      isDiagnosis: true,
     })
   })
 })

@@ -28,16 +28,13 @@ export function dueActions(look: Look): readonly Due[] {
   if (isAwaitingCommit(look)) return []
   const { degraded, progressing } = memory.since
   const tree = nextTreeAtMs(degraded, progressing, observation.tree, badPodGraceOf(look))
-  const isBad = degraded !== undefined || memory.badPods.size > 0
   const windows = nextWindowsAtMs(context, memory.since, observation)
   const refresh = refreshDueAtMs(look)
   return [
     ...(refresh === undefined
       ? []
       : [{ atMs: refresh, action: { kind: 'refresh', why: refreshReason(look) } as const }]),
-    ...(tree === undefined
-      ? []
-      : [{ atMs: tree, action: { kind: 'tree', diagnosis: isBad ? 'bad' : 'slow' } as const }]),
+    ...(tree === undefined ? [] : [{ atMs: tree, action: { kind: 'tree', isDiagnosis: true } as const }]),
     ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
     ...refreshReads(look),
     ...imageReads(look),

@@ -44,8 +44,8 @@ function revisionDueMs(need: RefreshNeed): number | undefined {
 /** One that proves something, as soon as that can be told; then more of them until the change of somebody else shows. */
 function ownComparisonDueMs(need: RefreshNeed): number | undefined {
   const { isRevisionOpen, isChangeVisible, fromMs, asks, askedAtMs, isClear, wasClear } = need
+  if (isRevisionOpen && isChangeVisible) return undefined // also by what an earlier owner was answered
   if (asks === 0 || askedAtMs === undefined) return isClear ? fromMs : fromMs + rolloutTimes.foreignRefreshMs
-  if (isRevisionOpen && isChangeVisible) return undefined
   return isClear && !wasClear ? fromMs : nextLookMs(askedAtMs, need.acceptedAtMs)
 }
 

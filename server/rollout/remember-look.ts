@@ -57,10 +57,29 @@ function rememberCommit(memory: RolloutMemory, { writeBack }: RolloutObservation
 }
 
 /** Only comparisons that began since this task needs them say something about it. */
-function rememberAnswer(memory: RolloutMemory, { refresh: { answered } }: RolloutObservation): RolloutMemory {
+function rememberAnswer(
+  memory: RolloutMemory,
+  { refresh: { answered }, writeBack }: RolloutObservation,
+): RolloutMemory {
   const beganAfterMs = answered?.beganAfterMs ?? -Infinity
   if (answered === memory.answeredRefresh || beganAfterMs < memory.refreshFromMs) return memory
-  return { ...memory, answeredRefresh: answered, refreshAnswers: memory.refreshAnswers + 1 }
+  return {
+    ...memory,
+    answeredRefresh: answered,
+    refreshAnswers: memory.refreshAnswers + 1,
+    baseline: withComparison(memory.baseline, answered?.version, writeBack),
+  }
+}
+
+/** A commit of ours, also one still to come, would need a comparison of its own. */
+function withComparison(
+  baseline: Baseline | undefined,
+  version: number | undefined,
+  { kind }: RolloutObservation['writeBack'],
+): Baseline | undefined {
+  if (baseline === undefined || version === undefined || kind !== 'monitor') return baseline
+  const isFirst = baseline.comparedVersion === undefined && version > baseline.version
+  return isFirst ? { ...baseline, comparedVersion: version } : baseline
 }
 
 /** Refreshes are shared by all tasks of an application; those asked since this one needs them count. */

@@ -1,4 +1,3 @@
-import type { Diagnosis } from './call-turns.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
 import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
@@ -79,8 +78,7 @@ export type WantedAction =
   | { readonly kind: 'read' }
   | { readonly kind: 'refresh'; readonly why: string }
   | { readonly kind: 'list' }
-  /** With a diagnosis it only explains, and may wait its turn. */
-  | { readonly kind: 'tree'; readonly diagnosis?: Diagnosis }
+  | { readonly kind: 'tree'; readonly isDiagnosis?: true }
   | { readonly kind: 'managed_resources' }
   | { readonly kind: 'sync_windows' }
   | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }

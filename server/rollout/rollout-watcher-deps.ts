@@ -1,8 +1,8 @@
 import type { Cause } from '../../contract/cause.ts'
 import type { Image, PodLog } from '../../contract/task.ts'
+import type { RateLimiter } from '../concurrency/rate-limiter.ts'
 import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
-import type { CallPaces } from './call-turns.ts'
 import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { ObservedPod } from './observed-resources.ts'
@@ -27,10 +27,9 @@ type DecidedTask = {
 
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
 type TaskRecords = {
-  saveBaseline(claim: Claim, baseline: Baseline): Promise<boolean>
   saveProgress(
     claim: Claim,
-    change: { readonly progress?: string; readonly appUrl?: string },
+    change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline },
     events: readonly NewTaskEvent[],
   ): Promise<boolean>
   /** Also where it says that the claim is gone, the task is over for this watcher. */
@@ -41,7 +40,8 @@ export type RolloutWatcherDeps<Plan> = {
   readonly controller: DeliveryController
   readonly records: TaskRecords
   readonly clock: Clock
-  readonly paces: CallPaces
+  /** What calls wait for that only explain. */
+  readonly limiter: RateLimiter
   readonly settings: RolloutSettings
   /** Base of the links to applications. */
   readonly linkBase: string
@@ -52,8 +52,8 @@ export type RolloutWatcherDeps<Plan> = {
   overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** What a Pod that does not start wrote last; absent: nobody wants to know. */
   readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
-  /** Something failed that a person may want to know of; the task goes on. Never holds a secret. */
-  onTrouble(error: unknown, taskId: string | undefined): void
+  /** `message` names the work that failed and is tried again; the task goes on. Never holds a secret. */
+  onError(message: string, error: unknown, facts: { readonly task?: string; readonly action?: string }): void
   /** For metrics: how long a refresh took to be answered. */
   onRefreshAnswered?(app: string, durationMs: number): void
   /** For metrics: nothing is committed for a task of a managed application, because it came without a valid credential. */

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../test/support/application-builder.ts'
+import { succeeded } from '../../test/support/judge-looks.ts'
 import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
-import type { TaskEnd } from '../deployments/task.ts'
-import { createCallPaces } from './call-turns.ts'
+import { createRateLimiter } from '../concurrency/rate-limiter.ts'
+import type { Claim, TaskEnd } from '../deployments/task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { parseApplication } from './parse-application.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { WatchedTask } from './watched-task.ts'
+import type { Baseline, WatchedTask } from './watched-task.ts'
 
 type World = {
   application: ObservedApplication | undefined
@@ -17,8 +18,7 @@ type World = {
   readonly reads: { get: number; list: number; probe: number; refresh: number }
 }
 
-function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
-  const clock = createVirtualClock()
+function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = createVirtualClock()) {
   const world: World = {
     application: anApplication({ version: 5 }),
     isDown: false,
@@ -62,12 +62,11 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
     controller,
     clock,
     records: {
-      async saveBaseline() {
-        saved.push('baseline')
-        return true
-      },
-      async saveProgress(_, { progress, appUrl }, events) {
-        saved.push(...[progress, appUrl].filter((text) => text !== undefined), ...events.map(({ kind }) => kind))
+      async saveProgress(_, { progress, appUrl, baseline }, events) {
+        saved.push(
+          ...[progress, appUrl, baseline && 'baseline'].filter((text) => text !== undefined),
+          ...events.map(({ kind }) => kind),
+        )
         return true
       },
       async finish({ taskId }, end) {
@@ -75,10 +74,17 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}) {
         return true
       },
     },
-    onTrouble: (error) => troubles.push(error),
+    onError: (_message, error) => troubles.push(error),
     ...more,
   })
   return { watcher, clock, world, ends, saved, troubles }
+}
+
+/** Ten calls a second that only explain. */
+function aLimitedWatcher(maxRunning = 100) {
+  const clock = createVirtualClock()
+  const limiter = createRateLimiter({ clock, perSecond: () => 10, maxSavedSeconds: 0, maxRunning })
+  return aWatcher({ limiter }, clock)
 }
 
 const aTask = (id: string, more: Partial<WatchedTask> = {}) => aWatchedTask(id, { mayWrite: false, ...more })
@@ -247,7 +253,7 @@ describe('with Argo CD unreachable', () => {
 
 describe('records', () => {
   test('a task that was taken is dropped without a word', async () => {
-    const records = { saveBaseline: async () => false, saveProgress: async () => true, finish: async () => true }
+    const records = { saveProgress: async () => false, finish: async () => true }
     const { watcher, clock, ends } = aWatcher({ records })
     await using _ = watcher
     watcher.watch([aTask('1')])
@@ -259,7 +265,7 @@ describe('records', () => {
   test('of two claims of a task the later one counts, whichever is heard of first', async () => {
     const fences: string[] = []
     const finish: RolloutWatcherDeps<string>['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
-    const records = { saveBaseline: async () => true, saveProgress: async () => true, finish }
+    const records = { saveProgress: async () => true, finish }
     const { watcher, clock } = aWatcher({ records })
     await using _ = watcher
     watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '10' } })])
@@ -268,11 +274,21 @@ describe('records', () => {
     expect(fences).toEqual(['10'])
   })
 
+  test('a task that is claimed twice at its start costs no more calls', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(100)
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '2' } })])
+    await clock.advanceTo(20_000)
+    expect(ends.get('1')?.end.status).toBe('deployed')
+    expect(world.reads).toMatchObject({ get: 2, refresh: 1 })
+  })
+
   test('a write that fails is tried again until it works', async () => {
     let failures = 3
     const finished: string[] = []
     const records = {
-      saveBaseline: async () => true,
       saveProgress: async () => true,
       async finish({ taskId }: { taskId: string }) {
         failures -= 1
@@ -291,12 +307,11 @@ describe('records', () => {
 
   test('the baseline is stored before a write-back is queued', async () => {
     const order: string[] = []
-    const records = {
-      async saveBaseline() {
-        order.push('baseline')
+    const records: RolloutWatcherDeps<string>['records'] = {
+      async saveProgress(_, { baseline }) {
+        if (baseline !== undefined) order.push('baseline')
         return true
       },
-      saveProgress: async () => true,
       finish: async () => true,
     }
     const { watcher, clock } = aWatcher({
@@ -392,6 +407,37 @@ test('after a change of owner the stored baseline and outcome are judged by, and
   expect(queued).toEqual([])
 })
 
+test('a new owner does not ask for the refresh that an earlier one was answered, and looks as often as it must', async () => {
+  const stored: Baseline[] = []
+  const records = {
+    ...rolloutDeps.records,
+    async saveProgress(_: Claim, { baseline }: { readonly baseline?: Baseline }) {
+      if (baseline !== undefined) stored.push(baseline)
+      return true
+    },
+  }
+  const before = anApplication({ version: 5, revision: aSha('a'), images: ['registry.example/shop:v1'] })
+  const earlier = aWatcher({ records })
+  earlier.world.application = before
+  earlier.watcher.watch([aTask('1')])
+  await earlier.clock.advanceTo(1_000)
+  await earlier.watcher[Symbol.asyncDispose]()
+  expect(stored.at(-1)).toMatchObject({ version: 5, comparedVersion: 7 })
+
+  const later = aWatcher()
+  await using _ = later.watcher
+  const isOver = { startedAt: '2026-11-21T15:01:00Z', finishedAt: '2026-11-21T15:01:05Z' }
+  later.world.application = anApplication({
+    version: 20,
+    reconciledAt: '2026-11-21T15:01:06Z',
+    operationState: { ...succeeded, ...isOver },
+  })
+  later.watcher.watch([aTask('1', { baseline: stored.at(-1), claim: { taskId: '1', owner: 'other', fence: '2' } })])
+  await later.clock.advanceTo(3_000)
+  expect(later.ends.get('1')?.end.status).toBe('deployed')
+  expect(later.world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 0 })
+})
+
 test('what failed before a task came does not count against it, however late the stream told of it', async () => {
   const failed = (startedAt: string) => ({ phase: 'Failed', startedAt, finishedAt: startedAt, operation: {} })
   const stale = anApplication({ version: 5, operationState: { ...failed('2026-11-21T15:00:00Z'), phase: 'Running' } })
@@ -418,7 +464,7 @@ describe('after replicas have died', () => {
     aTask(id, { claim: { taskId: id, owner: 'replica', fence: '2' }, ...more })
 
   test('their tasks are read in turn, and no more once a List has shown them (F45)', async () => {
-    const { watcher, clock, world } = aWatcher({ paces: createCallPaces(() => 4) })
+    const { watcher, clock, world } = aLimitedWatcher()
     await using _ = watcher
     world.application = undefined
     watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `shop-${at}`, writeBackOutcome })))
@@ -431,6 +477,19 @@ describe('after replicas have died', () => {
     watcher.listed({ version: 100, applications: shown }, clock.nowMs())
     await clock.advanceTo(1_950)
     expect(world.reads).toMatchObject({ get: 10, refresh: 0 })
+  })
+
+  test('a verdict that shows while its task waits in line is confirmed at once', async () => {
+    const { watcher, clock, world, ends } = aLimitedWatcher()
+    await using _ = watcher
+    world.application = anApplication({ revision: commit })
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `app-${at}` })))
+    watcher.watch([resumed('last', { writeBackOutcome })])
+    await clock.advanceTo(150)
+    expect(world.reads.get, 'of the line').toBe(2)
+    watcher.sighted('seen', world.application)
+    await clock.advanceTo(151)
+    expect(ends.get('last')).toMatchObject({ end: { status: 'deployed' }, atMs: 150 })
   })
 
   test.for([
@@ -448,6 +507,42 @@ describe('after replicas have died', () => {
     expect(world.reads.refresh).toBe(0)
     await clock.advanceTo(atMs ?? 20_000)
     expect(world.reads.refresh).toBe(atMs === undefined ? 0 : 1)
+  })
+})
+
+describe('direct reads of all applications', () => {
+  const apps = Array.from({ length: 30 }, (_, at) => `app-${at}`)
+  /** Rollouts in progress, of which only direct reads are made for now. */
+  async function rollingOut() {
+    const started = aLimitedWatcher()
+    started.watcher.watch(apps.map((app) => aTask(app, { app, refresh: false })))
+    const applications = apps.map((name) => anApplication({ uid: name, health: 'Progressing', metadata: { name } }))
+    started.watcher.listed({ version: 100, applications }, 0)
+    await started.clock.advanceTo(4_000)
+    const before = started.world.reads.get
+    return { ...started, reads: () => started.world.reads.get - before }
+  }
+
+  test('take turns, and a round that begins meanwhile leaves each its place', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    await clock.advanceTo(5_950)
+    expect(reads()).toBe(20)
+    watcher.readWatched()
+    await clock.advanceTo(6_950)
+    expect(reads()).toBe(30)
+    await clock.advanceTo(10_000)
+    expect(reads(), 'those that were read before the second round are read again').toBe(50)
+  })
+
+  test('are not made of an application that nobody waits for any more', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    watcher.drop(apps)
+    await clock.advanceTo(10_000)
+    expect(reads()).toBe(0)
   })
 })
 

@@ -8,12 +8,17 @@ import type { Judgement } from './judgement.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { createPerformAction, isBeingRead } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
-import { startMemory } from './rollout-memory.ts'
+import { type RolloutMemory, startMemory } from './rollout-memory.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import { hasCommitsOnTheirWay } from './sharing-wait.ts'
 import { createTaskReports } from './task-reports.ts'
 import { createTaskWrites } from './task-writes.ts'
-import { observationOf, type TaskState, type WatchedApplication, watchedApplication } from './watched-application.ts'
+import {
+  hasCommitsOnTheirWay,
+  observationOf,
+  type TaskState,
+  type WatchedApplication,
+  watchedApplication,
+} from './watched-application.ts'
 import type { WatchedTask } from './watched-task.ts'
 import { createWriteBackDecisions, initialWriteBack } from './write-back-decisions.ts'
 
@@ -52,7 +57,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
       const observation = observationOf(application, state, deps.annotations, reachability.state())
       apply(application, state, judgeRollout(state.task, state.memory, observation, clock.nowMs(), settings))
     } catch (error) {
-      deps.onTrouble(error, state.task.id)
+      deps.onError('judging a task failed, retrying', error, { task: state.task.id })
       lookAgain(application, state, lookAgainMs)
     }
   }
@@ -87,17 +92,29 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   const writeBacks = createWriteBackDecisions<Plan>({ ...deps, reports })
   const calls = createControllerCalls<Plan>({ ...deps, sightings, suspect: reachability.suspect })
   const isUnreachable = () => reachability.state() !== undefined
-  const perform = createPerformAction<Plan>({ ...deps, calls, reports, writeBacks, isUnreachable, lookAgain, judgeAll })
+  const { perform, readInTurn } = createPerformAction<Plan>({
+    ...deps,
+    calls,
+    reports,
+    writeBacks,
+    isUnreachable,
+    lookAgain,
+    judgeAll,
+  })
 
   const watchOne = (task: WatchedTask) => {
-    const claimed = appOfTask.get(task.id)?.tasks.get(task.id)?.task.claim
+    const earlier = appOfTask.get(task.id)?.tasks.get(task.id)
+    const claimed = earlier?.task.claim
     if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
-    forget(task.id)
+    // Before its last task is forgotten: what was found out serves a second claim of the same task too.
     const application =
       applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)
+    forget(task.id)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
-    const state = stateOf(task)
+    const memory = startMemory(task.baseline, clock.nowMs())
+    // What the earlier claim has told may not have been stored.
+    const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, told: memory.told })
     application.tasks.set(task.id, state)
     if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
@@ -112,9 +129,9 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     return agoMs < (isBurst ? sharedInBurstMs : sharedReadMs)
   }
 
-  const stateOf = (task: WatchedTask): TaskState<Plan> => ({
+  const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState<Plan> => ({
     task,
-    memory: startMemory(task.baseline, clock.nowMs()),
+    memory,
     savedBaseline: task.baseline,
     writeBack: initialWriteBack(task, clock.nowMs()),
     plan: undefined,
@@ -127,7 +144,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     writes: createTaskWrites(
       clock,
       () => forget(task.id),
-      (error) => deps.onTrouble(error, task.id),
+      (error) => deps.onError('saving a task failed, retrying', error, { task: task.id }),
     ),
   })
 
@@ -175,14 +192,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
         judgeAll(application)
       }
     },
-    /** Names of the applications that unfinished tasks wait for. */
-    watchedApps: (): readonly string[] => [...applications.keys()],
-    /** Reads one application directly, for when the stream is not to be trusted. */
-    async readDirectly(app: string): Promise<void> {
-      const application = applications.get(app)
-      if (application === undefined || isUnreachable()) return
-      await calls.read(application)
-      judgeAll(application)
+    /** How many applications unfinished tasks wait for. */
+    watchedApps: () => applications.size,
+    /** Reads all applications directly, each in its turn, for when the stream is not to be trusted. */
+    readWatched() {
+      for (const application of applications.values()) readInTurn(application)
     },
     unreachable: () => reachability.state(),
     /** Somebody else could not reach the delivery controller either. */

@@ -37,19 +37,17 @@ export function createTaskReports<Plan>({ records, settings, linkBase }: Depende
 
     /** Baseline, progress, link and events of one judgement. */
     saveWhatChanged(application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) {
-      const { claim } = state.task
       const { baseline } = judgement.memory
-      if (baseline !== undefined && baseline !== state.savedBaseline) {
-        state.savedBaseline = baseline
-        state.writes.add(() => records.saveBaseline(claim, baseline))
-      }
+      const isNewBaseline = baseline !== undefined && baseline !== state.savedBaseline
+      if (isNewBaseline) state.savedBaseline = baseline
       const appUrl = newAppUrl(application, state)
       const isNews = judgement.progress !== '' && judgement.progress !== state.progress
-      if (!isNews && appUrl === undefined && judgement.events.length === 0) return
+      if (!isNews && !isNewBaseline && appUrl === undefined && judgement.events.length === 0) return
       if (isNews) state.progress = judgement.progress
       const change = {
         ...(isNews ? { progress: judgement.progress } : {}),
         ...(appUrl === undefined ? {} : { appUrl }),
+        ...(isNewBaseline ? { baseline } : {}),
       }
       tellReaders(state, { change, events: judgement.events })
     },

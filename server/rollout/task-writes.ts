@@ -1,12 +1,13 @@
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Clock } from './delivery-controller.ts'
+import type { Baseline } from './watched-task.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>
 
-/** What readers of a task are told: what it waits for, where it is seen, and what happened. */
+/** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
 export type TaskNews = {
-  readonly change: { readonly progress?: string; readonly appUrl?: string }
+  readonly change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
   readonly events: readonly NewTaskEvent[]
 }
 
@@ -16,7 +17,7 @@ const retryMs = 1_000
  * Does the writes of one task one after the other. A failed one (database away) is tried again until it works; one that says
  * `false` ends all, because the task was taken.
  */
-export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (error: unknown) => void) {
+export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (error: unknown) => void) {
   const queue: TaskWrite[] = []
   let isRunning = false
   let isClosed = false
@@ -42,7 +43,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onTrouble: (
     if (isRunning || isClosed) return
     isRunning = true
     run().catch((error: unknown) => {
-      onTrouble(error)
+      onError(error)
       cancel() // of an earlier failure, where a write was added meanwhile
       if (!isClosed) cancel = clock.setTimer(retryMs, start)
     })

@@ -1,7 +1,6 @@
 import type { PodLog } from '../../contract/task.ts'
-import { createActionThrottle } from './action-throttle.ts'
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import type { ApplicationReference } from './application-reference.ts'
-import type { CallLine } from './call-turns.ts'
 import type { ApplicationAddress, Clock } from './delivery-controller.ts'
 import { type KnownApplication, nothingKnown } from './newest-snapshots.ts'
 import type { ObservedApplication } from './observed-application.ts'
@@ -36,13 +35,16 @@ export type TaskState<Plan> = {
   cancelTimer: () => void
 }
 
+/** `isHere`: the first call that is wanted now takes it. */
+export type Turn = { isHere: boolean; work: Promise<void> | undefined }
+
 /** What the watcher holds of one application, shared by all tasks that wait for it. */
 export type WatchedApplication<Plan> = {
   readonly app: string
   readonly reference: ApplicationReference
   readonly tasks: Map<string, TaskState<Plan>>
-  readonly inFlight: Set<string>
-  readonly throttle: ReturnType<typeof createActionThrottle>
+  /** What is done about it: each action once at a time, for all its tasks. */
+  readonly flights: ReturnType<typeof createSingleFlight>
   readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
   known: KnownApplication
   /** When `known` last got a newer snapshot. */
@@ -52,8 +54,10 @@ export type WatchedApplication<Plan> = {
   refreshHeldSinceMs: number | undefined
   directRead: DirectRead | undefined
   lastListAtMs: number | undefined
-  /** When the next call of each line may be made. */
-  readonly callTurns: Map<CallLine, number>
+  /** The stream asks for a direct read, and no verdict waits for it. */
+  isReadDue: boolean
+  /** Its place in the line of calls that only explain, which is given to the first that is still wanted then. */
+  turn: Turn | undefined
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
@@ -61,6 +65,13 @@ export type WatchedApplication<Plan> = {
   /** Of the Pod with this uid. */
   podLog: { readonly uid: string; readonly log: PodLog } | undefined
 }
+
+/**
+ * Tasks of one application come, land and end close together: their calls are this far apart, so that each serves several,
+ * and a reading of one snapshot waits until it has stood this long.
+ */
+export const briefMs = 200
+const afterFailureMs = 5_000
 
 export function watchedApplication<Plan>(
   app: string,
@@ -71,8 +82,7 @@ export function watchedApplication<Plan>(
     app,
     reference,
     tasks: new Map(),
-    inFlight: new Set(),
-    throttle: createActionThrottle(clock),
+    flights: createSingleFlight({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
     relations: new Map(),
     known: nothingKnown,
     changedAtMs: undefined,
@@ -80,7 +90,8 @@ export function watchedApplication<Plan>(
     refreshHeldSinceMs: undefined,
     directRead: undefined,
     lastListAtMs: undefined,
-    callTurns: new Map(),
+    isReadDue: false,
+    turn: undefined,
     tree: undefined,
     managed: undefined,
     windows: undefined,
@@ -88,6 +99,9 @@ export function watchedApplication<Plan>(
     podLog: undefined,
   }
 }
+
+export const hasCommitsOnTheirWay = ({ tasks }: Pick<WatchedApplication<unknown>, 'tasks'>) =>
+  [...tasks.values()].some(({ writeBack, isOver }) => writeBack.kind === 'pending' && !isOver)
 
 /** With the project, once it is known, a missing application is told from a forbidden one. */
 export function addressOf({ reference, known }: WatchedApplication<unknown>): ApplicationAddress {

@@ -62,7 +62,6 @@ function aWorld(seed = 1) {
     controller,
     clock,
     records: {
-      saveBaseline: async () => true,
       async saveProgress(_, change) {
         if (change.progress !== undefined) progress.push(change.progress)
         return true
@@ -75,7 +74,6 @@ function aWorld(seed = 1) {
   })
   const stream = createApplicationStream({
     clock,
-    directReads: rolloutDeps.paces.directReads,
     random: () => 1,
     async openStream({ signal }): Promise<StreamOpening> {
       calls.push({ kind: 'stream', atMs: clock.nowMs() })
@@ -87,16 +85,16 @@ function aWorld(seed = 1) {
     },
     listApplications: () => controller.listApplications(),
     watchedApps: watcher.watchedApps,
-    readDirectly: watcher.readDirectly,
+    readWatched: watcher.readWatched,
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => watcher.unreachable() !== undefined,
     suspect: watcher.suspect,
     onSighted: watcher.sighted,
     onListed: watcher.listed,
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
-    log: () => {},
+    onEnded: () => {},
   })
 
   return {

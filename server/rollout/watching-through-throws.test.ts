@@ -48,11 +48,10 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
       return true
     }),
     records: {
-      saveBaseline: mayBreak('saveBaseline', async () => true),
       saveProgress: mayBreak('saveProgress', async () => true),
       finish: mayBreak('finish', async ({ taskId }) => ended.push(taskId)),
     },
-    onTrouble: () => {},
+    onError: () => {},
   }
   const watcher = createRolloutWatcher(deps)
   return { clock, watcher, ended, mend: () => (isBroken = false) }
@@ -60,14 +59,7 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
 
 const aTask = (app: string) => aWatchedTask(app, { app })
 
-const asynchronous = [
-  'readApplication',
-  'refreshApplication',
-  'queueWriteBack',
-  'saveBaseline',
-  'saveProgress',
-  'finish',
-] as const
+const asynchronous = ['readApplication', 'refreshApplication', 'queueWriteBack', 'saveProgress', 'finish'] as const
 const rows = [
   ...asynchronous.flatMap((place) => [{ place, how: 'throws' } as const, { place, how: 'rejects' } as const]),
   { place: 'annotations', how: 'throws' } as const,

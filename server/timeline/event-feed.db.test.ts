@@ -6,13 +6,13 @@ import type { TaskEvent } from '../../contract/task-event.ts'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { createReplica } from '../ownership/replica.ts'
 import { createWakeUps, wakeUpChannel } from '../ownership/wake-ups.ts'
-import { createEventFeed } from './event-feed.ts'
-import { createEventStore } from './event-store.ts'
+import { createEventFeed, type EventFeed } from './event-feed.ts'
+import { createEventStore, type EventStore } from './event-store.ts'
 
 let taskId: string
 const failures: unknown[] = []
-const onTrouble = (error: unknown) => void failures.push(error)
-const { testDatabase, database } = await openFileDatabase({ onTrouble })
+const onError = (message: string, error: unknown) => void failures.push(message, error)
+const { testDatabase, database } = await openFileDatabase({ onTrouble: (error) => failures.push(error) })
 
 beforeEach(async () => {
   taskId = crypto.randomUUID()
@@ -26,19 +26,19 @@ afterAll(() => {
 /** One replica's feed, with the events it told a listener that follows from now on. */
 async function aFollower(after?: number) {
   const stack = new AsyncDisposableStack()
-  const wakeUps = stack.use(createWakeUps(database, onTrouble))
+  const wakeUps = stack.use(createWakeUps(database, onError))
   const replica = stack.use(createReplica(testDatabase.settings, wakeUpChannel('watcher')))
   replica.start({
     onRegistered: async () => undefined,
     onLost: () => undefined,
     onNotification: wakeUps.receive,
-    onTrouble: () => undefined,
+    onError: () => undefined,
   })
   await expect.poll(() => replica.id()).toBeDefined()
   const events = createEventStore(database)
-  const feed = stack.use(createEventFeed({ events, wakeUps, onTrouble }))
+  const feed = stack.use(createEventFeed({ events, wakeUps, onError }))
   const told: TaskEvent[] = []
-  stack.defer(await feed.follow(after ?? (await events.newest()), taskId, (event) => told.push(event)))
+  stack.defer(listen(feed, after ?? (await events.newest()), (event) => told.push(event)))
   return {
     feed,
     told,
@@ -46,6 +46,16 @@ async function aFollower(after?: number) {
     details: () => told.map(({ detail }) => detail),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+/** Follows the task of the test; gives back how to stop. */
+function listen(feed: EventFeed, after: number, listener: (event: TaskEvent) => void): () => void {
+  const stopping = new AbortController()
+  const read = async () => {
+    for await (const page of feed.follow(after, taskId, stopping.signal)) page.forEach(listener)
+  }
+  void read().catch((error: unknown) => failures.push(error))
+  return () => stopping.abort()
 }
 
 async function connect(database = testDatabase.url): Promise<Client & AsyncDisposable> {
@@ -105,11 +115,12 @@ describe('the order of events is the order of their commits', () => {
     let last = start
     while (seen.length < 50) {
       const before = seen.length
-      const stop = await follower.feed.follow(last, taskId, (event) => {
+      const stop = listen(follower.feed, last, (event) => {
         if (seen.length - before >= 7) return // this reader breaks off after seven
         seen.push(event.detail)
         last = event.id
       })
+      await expect.poll(() => seen.length).toBe(Math.min(before + 7, 50))
       stop()
     }
     expect(seen).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`))
@@ -162,47 +173,157 @@ test('a connection that breaks in the middle of a transaction fails that transac
   expect(await createEventStore(database).newest()).toBeGreaterThan(0)
 })
 
-test('a reader who comes while the feed takes its own first look misses nothing', async () => {
-  await using stack = new AsyncDisposableStack()
-  await using writer = await connect()
+/** A feed of its own in which nothing is numbered but by the test, on the store with what `changes` replaces. */
+function aFeed(changes: (store: EventStore) => Partial<EventStore>) {
   const store = createEventStore(database)
-  const start = await store.newest()
-  const [ofReader, ofFeed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wakeUps = createWakeUps(database, onError)
+  const number = async () => ({ taskIds: new Set<string>(), isAll: true })
   let looks = 0
   const newest = async () => {
-    await (looks++ === 0 ? ofReader : ofFeed).promise
-    return store.newest()
+    const id = await store.newest()
+    looks += 1
+    return id
   }
-  const wakeUps = stack.use(createWakeUps(database, onTrouble))
-  const feed = stack.use(createEventFeed({ events: { ...store, newest }, wakeUps, onTrouble }))
+  const feed = createEventFeed({ events: { ...store, number, newest, ...changes(store) }, wakeUps, onError })
+  return {
+    feed,
+    store,
+    /** Resolves when it has looked so many times more for news that it was not told of. */
+    async looked(times: number) {
+      const before = looks
+      await expect.poll(() => looks - before, { timeout: times * 2_000 }).toBeGreaterThanOrEqual(times)
+    },
+    async [Symbol.asyncDispose]() {
+      await feed[Symbol.asyncDispose]()
+      await wakeUps[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const insertMany = (of: string, count: number) =>
+  sql`INSERT INTO watcher.task_events (task_id, kind, detail)
+    SELECT ${of}, 'note', n::text FROM generate_series(1, ${count}::integer) AS n`.execute(database.query)
+
+async function numberAll(store: EventStore): Promise<void> {
+  for (let isAll = false; !isAll; ) ({ isAll } = await store.number())
+}
+
+test('an event that is committed while a page is read is sent, although its id was seen before the page arrived', async () => {
+  const [hasRead, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let newest = 0
+  await using replica = aFeed((store) => ({
+    newest: async () => {
+      newest = await store.newest()
+      return newest
+    },
+    async pagesOfTasks(starts, limit) {
+      const pages = await store.pagesOfTasks(starts, limit)
+      hasRead.resolve()
+      await mayAnswer.promise
+      return pages
+    },
+  }))
   const told: string[] = []
-  const following = feed.follow(start, taskId, ({ detail }) => told.push(detail))
-  wakeUps.send('event', taskId)
-  await expect.poll(() => looks, { timeout: 3_000 }).toBe(2)
-  ofReader.resolve()
-  stack.defer(await following)
-  await insert(writer, 'after the reader had caught up, before the feed looked')
-  await store.number()
-  ofFeed.resolve()
-  await expect.poll(() => told, { timeout: 3_000 }).toHaveLength(1)
+  const stop = listen(replica.feed, 0, ({ detail }) => told.push(detail))
+  await hasRead.promise
+  await insertMany(taskId, 1)
+  await numberAll(replica.store)
+  const last = await replica.store.newest()
+  await expect.poll(() => newest, { timeout: 3_000 }).toBe(last)
+  mayAnswer.resolve()
+  await expect.poll(() => told, { timeout: 5_000 }).toEqual(['1'])
+  stop()
 })
 
-test('who has gone while the past is read is read no further', async () => {
-  await using follower = await aFollower()
-  await using client = await connect()
-  await client.query(
-    `INSERT INTO watcher.task_events (task_id, kind, detail) SELECT $1, 'note', n::text FROM generate_series(1, 2500) AS n`,
-    [taskId],
-  )
-  follower.feed.written()
-  await expect.poll(() => follower.told.length, { timeout: 10_000 }).toBe(2_500)
-  const told: TaskEvent[] = []
-  const unfollow = await follower.feed.follow(
-    0,
-    taskId,
-    (event) => told.push(event),
-    () => told.length > 0,
-  )
-  unfollow()
-  expect(told.length).toBeLessThanOrEqual(1_000)
+test('behind 100,000 events of other tasks a stream of one task reads its own alone, and nothing while nothing happens', async () => {
+  const read: number[] = []
+  let ofAll = 0
+  await using replica = aFeed((store) => ({
+    async after(after, limit, id) {
+      ofAll += 1
+      return store.after(after, limit, id)
+    },
+    async pagesOfTasks(starts, limit) {
+      const pages = await store.pagesOfTasks(starts, limit)
+      read.push(pages.flat().length)
+      return pages
+    },
+  }))
+  await insertMany(taskId, 3)
+  await insertMany(crypto.randomUUID(), 100_000)
+  await insertMany(taskId, 2)
+  await numberAll(replica.store)
+  const told: string[] = []
+  const stop = listen(replica.feed, 0, ({ detail }) => told.push(detail))
+  await expect.poll(() => told).toEqual(['1', '2', '3', '1', '2'])
+  await replica.looked(2) // once more is read where the newest id is not the task's
+  const reads = read.length
+  expect(reads).toBeLessThanOrEqual(3)
+  await replica.looked(2)
+  expect(read).toHaveLength(reads)
+  expect({ rows: read.reduce((sum, rows) => sum + rows, 0), ofAll }).toEqual({ rows: 5, ofAll: 0 })
+  stop()
+})
+
+test('a stream of all events comes through 2,500 of them, and follows what comes then', async () => {
+  await using replica = aFeed(() => ({}))
+  const start = await replica.store.newest()
+  await insertMany(taskId, 2_500)
+  await numberAll(replica.store)
+  const stopping = new AbortController()
+  const ids: number[] = []
+  const read = async () => {
+    for await (const page of replica.feed.follow(start, undefined, stopping.signal))
+      ids.push(...page.map(({ id }) => id))
+  }
+  const reading = read()
+  await expect.poll(() => ids.length).toBe(2_500)
+  await insertMany(crypto.randomUUID(), 1)
+  await numberAll(replica.store)
+  await expect.poll(() => ids.length).toBe(2_501)
+  expect(ids).toEqual(Array.from({ length: 2_501 }, (_, index) => start + 1 + index))
+  stopping.abort()
+  await reading
+})
+
+test('50 streams that have read equally far share a read, and a wake-up reads for its own task alone', async () => {
+  const starts: (readonly string[])[] = []
+  await using replica = aFeed((store) => ({
+    async pagesOfTasks(some, limit) {
+      starts.push(some.map(({ of }) => of))
+      return store.pagesOfTasks(some, limit)
+    },
+  }))
+  await insertMany(taskId, 1)
+  await numberAll(replica.store)
+  const other = crypto.randomUUID()
+  const stopping = new AbortController()
+  let told = 0
+  const read = async (id: string) => {
+    for await (const page of replica.feed.follow(0, id, stopping.signal)) told += page.length
+  }
+  const reading = [read(other), ...Array.from({ length: 50 }, () => read(taskId))]
+  await expect.poll(() => told).toBe(50)
+  expect(starts.flat().filter((id) => id === taskId).length).toBeLessThan(5)
+  stopping.abort()
+  await Promise.all(reading)
+})
+
+test('a follower that takes no page is read no further', async () => {
+  let rows = 0
+  await using replica = aFeed((store) => ({
+    async pagesOfTasks(starts, limit) {
+      const pages = await store.pagesOfTasks(starts, limit)
+      rows += pages.flat().length
+      return pages
+    },
+  }))
+  await insertMany(taskId, 2_500)
+  await numberAll(replica.store)
+  const stopping = new AbortController()
+  const following = replica.feed.follow(0, taskId, stopping.signal)
+  await following.next()
+  await replica.looked(2)
+  expect(rows).toBeLessThanOrEqual(200)
+  await following.return(undefined)
 })

@@ -1,48 +1,51 @@
-import type { TaskEvent } from '../../contract/task-event.ts'
 import { repeat } from '../ownership/repeat.ts'
 import type { WakeUps } from '../ownership/wake-ups.ts'
+import { createEventFollowers } from './event-followers.ts'
 import type { EventStore } from './event-store.ts'
 
-const lookIntervalMs = 1_000
-const pageSize = 1_000
-/** Under load many events are numbered, and read, together. */
+const intervalMs = 1_000
+/** Under load many events are numbered together. */
 const restMs = 20
+/** Also what a follower holds at most. */
+const pageSize = 200
 
 type Dependencies = {
   readonly events: EventStore
-  readonly wakeUps: WakeUps
-  readonly onTrouble: (error: unknown) => void
+  readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
+  readonly onError: (message: string, error: unknown) => void
 }
 
-/**
- * Follows the events of all tasks on one replica: numbers what was committed and, while somebody listens, reads each event
- * once and hands it to every listener, in the order of the ids.
- */
-export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
-  const listeners = new Set<(event: TaskEvent) => void>()
-  let position: number | undefined
-  const start = async (): Promise<number> => {
-    const newest = position ?? (await events.newest())
-    position ??= newest // whoever asked first has set it meanwhile
-    return position
+/** Numbers the events that this replica commits, and lets its streams follow all events or those of one task. */
+export function createEventFeed({ events, wakeUps, onError }: Dependencies) {
+  const followersOfTasks = createEventFollowers<string>({
+    readPages: (starts) => events.pagesOfTasks(starts, pageSize),
+    pageSize,
+    onError: (error) => onError('reading events of tasks failed, retrying', error),
+  })
+  // Apart, so that a task's stream does not wait while others catch up with all events.
+  const followersOfAll = createEventFollowers<'all'>({
+    async readPages(starts) {
+      const pages = []
+      for (const { after } of starts) pages.push(await events.after(after, pageSize))
+      return pages
+    },
+    pageSize,
+    onError: (error) => onError('reading events failed, retrying', error),
+  })
+  const unsubscribe = wakeUps.on('event', (ids) => {
+    const taskIds = ids === 'all' ? undefined : new Set(ids)
+    followersOfTasks.noteNews((taskId) => taskIds?.has(taskId) ?? true)
+    followersOfAll.noteNews(() => true)
+  })
+  const noticeMissed = async () => {
+    if (followersOfTasks.count() + followersOfAll.count() === 0) return
+    const newest = await events.newest()
+    followersOfTasks.noteNewest(newest)
+    followersOfAll.noteNewest(newest)
   }
-
-  const read = async () => {
-    if (listeners.size === 0) {
-      position = undefined // whoever comes next begins with what is newest then
-      return
-    }
-    position = await start()
-    for (;;) {
-      const page = await events.after(position, pageSize)
-      for (const event of page) {
-        position = event.id
-        for (const listener of listeners) listener(event)
-      }
-      if (page.length < pageSize) return
-    }
-  }
-  const reading = repeat(read, lookIntervalMs, onTrouble, restMs)
+  const noticing = repeat(noticeMissed, intervalMs, (error) =>
+    onError('reading the newest event id failed, retrying', error),
+  )
 
   const number = async () => {
     for (let isAll = false; !isAll; ) {
@@ -51,55 +54,24 @@ export function createEventFeed({ events, wakeUps, onTrouble }: Dependencies) {
       isAll = numbered.isAll
     }
   }
-  const numbering = repeat(number, lookIntervalMs, onTrouble, restMs)
-  const unsubscribe = wakeUps.on('event', () => reading.nudge())
+  const numbering = repeat(number, intervalMs, (error) => onError('numbering events failed, retrying', error), restMs)
 
   return {
     /** Call after a commit that wrote events. */
     written: () => numbering.nudge(),
 
     /**
-     * Calls `listener` with every event after `after`, none missing and none twice; of one task, where `taskId` is given.
-     * What came before is read page by page, unless `isOver` says that nobody listens any more.
-     * @returns how to stop; rejects when the earlier events cannot be read
+     * Yields pages of the events after `after` in the order of their ids, none missing and none twice; of one task, where
+     * `taskId` is given. Ends when `signal` aborts.
      */
-    async follow(
-      after: number,
-      taskId: string | undefined,
-      listener: (event: TaskEvent) => void,
-      isOver: () => boolean = () => false,
-    ): Promise<() => void> {
-      let sent = after
-      const send = (event: TaskEvent) => {
-        if (event.id <= sent || (taskId !== undefined && event.task_id !== taskId)) return
-        sent = event.id
-        listener(event)
-      }
-      // What is read for all from here on is kept; what came before is read below.
-      const meanwhile: TaskEvent[] = []
-      const keep = (event: TaskEvent) => void meanwhile.push(event)
-      listeners.add(keep)
-      try {
-        await start()
-        for (
-          let page = await events.after(sent, pageSize);
-          page.length > 0 && !isOver();
-          page = await events.after(sent, pageSize)
-        ) {
-          page.forEach(send)
-        }
-        meanwhile.forEach(send)
-        listeners.add(send)
-        return () => void listeners.delete(send)
-      } finally {
-        listeners.delete(keep)
-      }
-    },
+    follow: (after: number, taskId: string | undefined, signal: AbortSignal) =>
+      taskId === undefined
+        ? followersOfAll.follow({ of: 'all', after }, signal)
+        : followersOfTasks.follow({ of: taskId, after }, signal),
 
     async [Symbol.asyncDispose]() {
       unsubscribe()
-      await numbering[Symbol.asyncDispose]()
-      await reading[Symbol.asyncDispose]()
+      for (const work of [noticing, numbering, followersOfTasks, followersOfAll]) await work[Symbol.asyncDispose]()
     },
   }
 }

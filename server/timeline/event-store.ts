@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { TaskEvent } from '../../contract/task-event.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
+import type { PageStart } from './event-followers.ts'
 
 /** Rows that get their position in one statement. */
 const numberedAtOnce = 5_000
@@ -50,6 +51,21 @@ export function createEventStore(database: Database) {
         .limit(limit)
         .execute()
       return rows.map(eventOf)
+    },
+
+    /** For each start the events of its task with a position above `after`, in order; in one statement. */
+    async pagesOfTasks(starts: readonly PageStart<string>[], limit: number): Promise<TaskEvent[][]> {
+      const { rows } = await sql<Selectable<Schema['task_events']> & { readonly place: number }>`
+        SELECT start.place::integer, page.*
+        FROM unnest(${starts.map((start) => start.of)}::uuid[], ${starts.map(({ after }) => after)}::bigint[])
+          WITH ORDINALITY AS start (task_id, after, place)
+        CROSS JOIN LATERAL (
+          SELECT * FROM ${sql.id(settings.schema, 'task_events')} AS event
+          WHERE event.task_id = start.task_id AND event.position > start.after ORDER BY event.position LIMIT ${limit}
+        ) AS page
+        ORDER BY start.place, page.position`.execute(query)
+      const pages = Map.groupBy(rows, ({ place }) => place)
+      return starts.map((_start, at) => (pages.get(at + 1) ?? []).map(eventOf))
     },
   }
 }

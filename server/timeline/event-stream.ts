@@ -1,15 +1,15 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { TaskEvent } from '../../contract/task-event.ts'
 
+/** A reader that takes nothing from one comment to the next is cut off; it resumes by Last-Event-ID. */
 const keepAliveMs = 15_000
-/** A reader that lets this much pile up is cut off; it resumes by Last-Event-ID. */
-const mostUnreadBytes = 1_048_576
 /** So is one that has not read what was left by then, once its stream has ended. */
 const lastReadMs = 5_000
 
 /**
- * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), with a comment every 15 s. It begins with the
- * position, from which a reader goes on whose connection breaks before the first event.
+ * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), no faster than it reads, with a comment every 15 s.
+ * It begins with the position, from which a reader goes on whose connection breaks before the first event.
  */
 export function openEventStream(response: ServerResponse, headers: Record<string, string>, position: number) {
   response.writeHead(200, {
@@ -18,31 +18,43 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
-  const isOver = () => response.writableEnded || response.destroyed
+  const over = new AbortController()
   const write = (text: string) => {
-    if (isOver()) return
-    if (response.writableLength > mostUnreadBytes) response.destroy()
-    else response.write(text)
+    if (!over.signal.aborted && !response.destroyed) response.write(text)
   }
   write(`:\nid: ${position}\n\n`)
-  const keepAlive = setInterval(() => write(':\n\n'), keepAliveMs)
+  let wasFull = false
+  const keepAlive = setInterval(() => {
+    if (!response.writableNeedDrain) write(':\n\n')
+    else if (wasFull) response.destroy()
+    wasFull = response.writableNeedDrain
+  }, keepAliveMs)
+  response.on('drain', () => {
+    wasFull = false
+  })
   let cutOff: NodeJS.Timeout | undefined
   const closed = new Promise<void>((resolve) => {
     if (response.closed) resolve()
     else response.once('close', resolve)
+  }).then(() => {
+    over.abort()
+    clearInterval(keepAlive)
+    clearTimeout(cutOff)
   })
   return {
-    closed: closed.then(() => {
-      clearInterval(keepAlive)
-      clearTimeout(cutOff)
-    }),
-    /** Nobody reads what would be sent now. */
-    isOver,
-    send: (event: TaskEvent) => write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`),
+    closed,
+    /** Aborts when nobody reads what would be sent from then on. */
+    over: over.signal,
+    /** Resolves when the reader has room for more, or is gone. */
+    async send(event: TaskEvent) {
+      write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`)
+      if (response.writableNeedDrain) await once(response, 'drain', { signal: over.signal }).catch(() => undefined)
+    },
     /** The reader's position is not ours: it must load anew and go on from `position`. */
     reset: (position: number) => write(`id: ${position}\nevent: reset\ndata: {}\n\n`),
     end() {
-      if (isOver()) return
+      if (over.signal.aborted) return
+      over.abort()
       response.end()
       cutOff = setTimeout(() => response.destroy(), lastReadMs)
     },

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply, Refusal } from '../../contract/service.ts'
 import { TaskMissing } from '../../contract/task.ts'
-import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
+import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
 import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
 import type { Client } from '../http/client-address.ts'
@@ -56,10 +56,10 @@ export const timelineRoutes =
         await judgeReaderAgain(request)
         if (taskId !== undefined) await requireTask(request, taskId)
       }
-      const onTrouble = (error: unknown) => {
+      const onError = (error: unknown) => {
         if (error instanceof CredentialRefusedError) end() // and nobody is signed out because something is away
       }
-      const timer = setInterval(() => void judge().catch(onTrouble), judgedAgainMs)
+      const timer = setInterval(() => void judge().catch(onError), judgedAgainMs)
       return () => clearInterval(timer)
     }
 
@@ -84,12 +84,12 @@ export const timelineRoutes =
       const stopJudging = endWhenRefused(request, taskId, reader.end)
       try {
         if (start > newest) reader.reset(newest)
-        const listener = (event: TaskEvent) => {
-          reader.send(event)
-          if (taskId !== undefined && event.kind === 'verdict') reader.end()
+        for await (const page of feed.follow(position, taskId, reader.over)) {
+          const end = taskId === undefined ? -1 : page.findIndex(({ kind }) => kind === 'verdict')
+          for (const event of end === -1 ? page : page.slice(0, end + 1)) await reader.send(event)
+          if (end !== -1) reader.end()
         }
-        const unfollow = await feed.follow(position, taskId, listener, reader.isOver)
-        await reader.closed.finally(unfollow)
+        await reader.closed
       } finally {
         stopJudging()
         stopping.removeEventListener('abort', reader.end)

@@ -1,7 +1,7 @@
 import type { TaskEnd } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
 import { createApplicationStream } from '../../server/rollout/application-stream.ts'
-import { createCallPaces } from '../../server/rollout/call-turns.ts'
+import { createCallLimiter } from '../../server/rollout/call-limiter.ts'
 import { rolloutTimes } from '../../server/rollout/rollout-settings.ts'
 import { createRolloutWatcher } from '../../server/rollout/rollout-watcher.ts'
 import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
@@ -102,7 +102,7 @@ function createHistory(script: HistoryScript) {
     if (application === undefined) throw new Error(`no application ${name}`)
     return application
   }
-  const onTrouble = (error: unknown) => {
+  const onError = (_message: string, error: unknown) => {
     if (!(error instanceof RecordsDownError))
       violations.push(`trouble: ${error instanceof Error ? error.stack : error}`)
   }
@@ -120,10 +120,10 @@ function createHistory(script: HistoryScript) {
   }
 
   function createOwner() {
-    const paces = createCallPaces(() => 1)
+    const limiter = createCallLimiter(serverClock, () => 1)
     const watcher = createRolloutWatcher<TagPlan>({
       controller: surface,
-      paces,
+      limiter,
       records,
       clock: serverClock,
       settings,
@@ -133,23 +133,22 @@ function createHistory(script: HistoryScript) {
       queueWriteBack: writeBack.queue,
       relation: (_, commit, revision) => later(() => relationOf(commit, revision)),
       overrideAt: ({ application }, revision) => later(() => overrideAt(application, revision)),
-      onTrouble,
+      onError,
     })
     const stream = createApplicationStream({
       clock: serverClock,
-      directReads: paces.directReads,
       random,
       openStream: surface.openStream,
       readLargeFrame: async () => ({ kind: 'unreadable' }),
       listApplications: () => surface.listApplications(),
       watchedApps: watcher.watchedApps,
-      readDirectly: watcher.readDirectly,
+      readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       suspect: watcher.suspect,
       onSighted: watcher.sighted,
       onListed: watcher.listed,
-      onTrouble,
-      log: () => {},
+      onError,
+      onEnded: () => {},
     })
     return {
       watcher,

@@ -56,11 +56,10 @@ export function createTaskRecords({ clock, random, isDown, onViolation }: Record
 
   return {
     rows,
-    saveBaseline: (claim: Claim, baseline: Baseline) =>
+    saveProgress: (claim: Claim, { baseline }: { readonly baseline?: Baseline }) =>
       write(claim, (row) => {
-        row.baseline = baseline
+        row.baseline = baseline ?? row.baseline
       }),
-    saveProgress: (claim: Claim) => write(claim, () => {}),
     async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
       const row = rows.get(claim.taskId)
       if (row !== undefined && claim.fence === String(row.fence)) row.decidedAtMs ??= clock.nowMs()

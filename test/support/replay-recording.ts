@@ -106,7 +106,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
   await using watcher = createRolloutWatcher<number>({
     controller,
-    paces: rolloutDeps.paces,
+    limiter: rolloutDeps.limiter,
     clock,
     settings: { ...settings, ...replay.settings },
     linkBase: 'https://argocd.example',
@@ -127,7 +127,6 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
       return task === undefined ? undefined : new Map([[task.image, task.tag]])
     },
     records: {
-      saveBaseline: async () => true,
       saveProgress: async ({ taskId }, change, told) => {
         if (change.progress !== undefined) results[Number(taskId)]?.progress.push(change.progress)
         results[Number(taskId)]?.events.push(...told)
@@ -138,7 +137,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         return true
       },
     },
-    onTrouble: (error) => {
+    onError: (_message, error) => {
       throw error
     },
   })

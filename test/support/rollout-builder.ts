@@ -1,3 +1,4 @@
+import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
 import type { DeliveryController } from '../../server/rollout/delivery-controller.ts'
 import type { GateContext } from '../../server/rollout/gates.ts'
 import type { ObservedApplication } from '../../server/rollout/observed-application.ts'
@@ -43,20 +44,20 @@ export const refusedDiagnosis: Pick<
   readPodEvents: async () => ({ kind: 'refused' }),
 }
 
-const always = { turnAtMs: (nowMs: number) => nowMs }
+const unlimited: RateLimiter = { spend() {}, enter: (start) => queueMicrotask(() => void start()) }
 
 /** What a watcher of unmanaged applications needs besides a controller and a clock; whatever fails fails the test. */
 export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock'> = {
   settings: defaultRolloutSettings,
-  paces: { directReads: always, bad: always, slow: always },
+  limiter: unlimited,
   linkBase: 'https://cd.example/',
   annotations: () => noAnnotations,
   decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
   queueWriteBack: async () => true,
   relation: async () => 'unknown',
   overrideAt: async () => undefined,
-  records: { saveBaseline: async () => true, saveProgress: async () => true, finish: async () => true },
-  onTrouble: (error) => {
+  records: { saveProgress: async () => true, finish: async () => true },
+  onError: (_message, error) => {
     throw error
   },
 }

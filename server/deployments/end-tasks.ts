@@ -1,0 +1,77 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../storage/database.ts'
+import { inBatches } from '../storage/in-batches.ts'
+import type { Claim, TaskEnd } from './task.ts'
+import { isUnfinished } from './task-conditions.ts'
+import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'
+
+/** An end of a task, for its owner by a claim, or whoever owns it. */
+type Ending = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskEnd }
+
+const endedTogether = 200
+/** The second batch is on its way while the first one waits for the disk. */
+const batchesAtOnce = 2
+
+/** Gives the function that writes an end, once, with its event; `undefined` where the claim was gone or the task had ended. */
+export function createFinishTask(database: Database) {
+  const finish = inBatches((all: readonly Ending[]) => endTasks(database.query, database.settings, all), {
+    alone: async (one) => (await endTasks(database.query, database.settings, [one]))[0],
+    atMost: endedTogether,
+    atOnce: batchesAtOnce,
+    keyOf: ({ taskId }) => taskId,
+  })
+  return (claim: Claim, end: TaskEnd): Promise<EndedTask | undefined> => finish({ taskId: claim.taskId, claim, end })
+}
+
+type Ended = EndedRow & { readonly status: EndedTask['status'] }
+
+/**
+ * Ends unfinished tasks, each with its event, in one statement. Locks them in the order in which accept_tasks does
+ * (storage/migrations).
+ */
+export async function endTasks(
+  query: Parameters<RawBuilder<unknown>['execute']>[0],
+  { schema }: Pick<Database['settings'], 'schema'>,
+  endings: readonly Ending[],
+): Promise<(EndedTask | undefined)[]> {
+  const table = (name: 'tasks' | 'task_events' | 'task_pod_logs') => sql.id(schema, name)
+  const { rows } = await sql<Ended>`
+    WITH given AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(endings.map(givenOf), wellFormed)}::jsonb) AS given (id uuid, owner uuid,
+        fence bigint, status text, cause text, reason text, verdict text, pod text, lines jsonb)
+    ), held AS (
+      SELECT given.* FROM given
+      JOIN ${table('tasks')} AS tasks ON tasks.id = given.id AND ${isUnfinished}
+        AND (given.owner IS NULL OR (tasks.owner = given.owner AND tasks.fence = given.fence))
+      ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
+    ), ended AS (
+      UPDATE ${table('tasks')} AS tasks SET status = held.status, cause = held.cause, status_reason = held.reason,
+        progress = NULL, updated = clock_timestamp()
+      FROM held WHERE tasks.id = held.id
+      RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url
+    ), told AS (
+      INSERT INTO ${table('task_events')} (task_id, kind, detail)
+      SELECT id, 'verdict', verdict FROM held JOIN ended USING (id)
+    ), logged AS (
+      INSERT INTO ${table('task_pod_logs')} (task_id, pod, lines)
+      SELECT id, pod, ARRAY(SELECT jsonb_array_elements_text(lines)) FROM held JOIN ended USING (id) WHERE pod IS NOT NULL
+    )
+    SELECT * FROM ended`.execute(query)
+  const ended = new Map(rows.map((row) => [row.id, endedOf(row, row.status)]))
+  return endings.map(({ taskId }) => ended.get(taskId))
+}
+
+/** A text that was cut within a character would be no JSON for PostgreSQL. */
+const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+
+const givenOf = ({ taskId, claim, end }: Ending) => ({
+  id: taskId,
+  owner: claim?.owner,
+  fence: claim?.fence,
+  status: end.status,
+  cause: end.cause,
+  reason: end.reason,
+  verdict: end.reason ? `${end.status}: ${end.reason.split('\n', 1)[0]}` : end.status,
+  pod: end.podLog?.pod,
+  lines: end.podLog?.lines,
+})

@@ -1,0 +1,113 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { TaskEvent } from '../../contract/task-event.ts'
+import { repeat } from '../ownership/repeat.ts'
+
+const readIntervalMs = 1_000
+/** Under load many events are read together. */
+const restMs = 20
+const pagesAtOnce = 100
+
+/** Where a page begins: after an event, in the timeline `of` what is followed. */
+export type PageStart<Timeline> = { readonly of: Timeline; readonly after: number }
+type Page = readonly TaskEvent[]
+
+type Follower<Timeline> = {
+  readonly of: Timeline
+  /** Read up to here, whether or not any of it was for this follower. */
+  position: number
+  hasNews: boolean
+  /** Set while the follower waits for its next page. */
+  deliver: ((page: Page) => void) | undefined
+}
+
+type Reading<Timeline> = {
+  /** Gives each start the events that follow it, in the order of their ids, `pageSize` at most. */
+  readonly readPages: (starts: readonly PageStart<Timeline>[]) => Promise<readonly Page[]>
+  readonly pageSize: number
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Reads pages of events for those who follow timelines: only where there may be news, only for who waits for a page, and
+ * once for all who have read equally far in the same timeline.
+ */
+export function createEventFollowers<Timeline extends string>({ readPages, pageSize, onError }: Reading<Timeline>) {
+  const followers = new Set<Follower<Timeline>>()
+  /** All events up to this id are visible to a read that begins now. */
+  let newest = 0
+
+  const readDue = async () => {
+    for (;;) {
+      const due = groupByPage([...followers].filter(({ hasNews, deliver }) => hasNews && deliver !== undefined))
+      if (due.length === 0) return
+      const readUpTo = newest
+      const setNews = (hasNews: boolean) => {
+        for (const { group } of due) for (const follower of group) follower.hasNews = hasNews
+      }
+      setNews(false)
+      const pages = await readPages(due.map(({ start }) => start)).catch((error: unknown) => {
+        setNews(true)
+        throw error
+      })
+      for (const [at, { group }] of due.entries()) {
+        for (const follower of group) turnPage(follower, pages[at] ?? [], readUpTo)
+      }
+      await nextTurn() // those who have taken their page ask for the next one
+    }
+  }
+  const turnPage = (follower: Follower<Timeline>, page: Page, readUpTo: number) => {
+    const last = page.at(-1)?.id ?? follower.position
+    const isFull = page.length === pageSize
+    follower.position = isFull ? last : Math.max(last, readUpTo)
+    if (isFull) follower.hasNews = true
+    if (page.length === 0) return
+    follower.deliver?.(page)
+    follower.deliver = undefined
+  }
+  const reading = repeat(readDue, readIntervalMs, onError, restMs)
+
+  return {
+    count: () => followers.size,
+    noteNews(isNews: (timeline: Timeline) => boolean) {
+      for (const follower of followers) if (isNews(follower.of)) follower.hasNews = true
+      reading.nudge()
+    },
+    /** `id` is the newest event of all: who has not read so far may have missed a wake-up. */
+    noteNewest(id: number) {
+      newest = id
+      for (const follower of followers) if (follower.position < id) follower.hasNews = true
+      reading.nudge()
+    },
+    /** Yields page after page; each is read when it is asked for, and waited for until there is one or `signal` aborts. */
+    async *follow({ of, after }: PageStart<Timeline>, signal: AbortSignal): AsyncGenerator<Page> {
+      const follower: Follower<Timeline> = { of, position: after, hasNews: true, deliver: undefined }
+      const leave = () => follower.deliver?.([])
+      followers.add(follower)
+      signal.addEventListener('abort', leave)
+      try {
+        while (!signal.aborted) {
+          yield await new Promise<Page>((resolve) => {
+            follower.deliver = resolve
+            if (follower.hasNews) reading.nudge()
+          })
+        }
+      } finally {
+        signal.removeEventListener('abort', leave)
+        followers.delete(follower)
+      }
+    },
+    [Symbol.asyncDispose]: () => reading[Symbol.asyncDispose](),
+  }
+}
+
+function groupByPage<Timeline extends string>(followers: readonly Follower<Timeline>[]) {
+  const groups = new Map<string, { readonly start: PageStart<Timeline>; readonly group: Follower<Timeline>[] }>()
+  for (const follower of followers) {
+    const { of, position: after } = follower
+    const key = `${of} ${after}`
+    const known = groups.get(key)
+    if (known) known.group.push(follower)
+    else groups.set(key, { start: { of, after }, group: [follower] })
+  }
+  return [...groups.values()].slice(0, pagesAtOnce)
+}

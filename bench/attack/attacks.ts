@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** One attack of limited length; all it has opened is closed at its end. */
-export type Attack = (target: Target) => Promise<void>
+type Attack = (target: Target) => Promise<void>
 export type Target = {
   readonly port: number
   /** Tasks that are under way. */

@@ -58,7 +58,7 @@ async function holdOpen(target: Target, connections: number, request: (at: numbe
       const socket = open(target)
       const closed = once(socket, 'close')
       socket.pause().write(request(at))
-      await Promise.race([closed, delay(target.untilMs - performance.now())])
+      await Promise.race([closed, delay(Math.max(0, target.untilMs - performance.now()))])
       socket.destroy()
       await delay(100)
     }

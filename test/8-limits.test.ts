@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,6 +63,18 @@ describe('an answer ends at 2 MiB (spec 8)', () => {
     expect(new Set(byCursor).size).toBe(count)
     expect(byOffset).toEqual(byCursor)
   })
+
+  test('a client that takes none of it for 30 s is disconnected', async () => {
+    const port = Number(new URL(service.url).port)
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    socket.pause().write('GET /api/v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+    const hex = (of: number | undefined) => of?.toString(16).toUpperCase().padStart(4, '0')
+    const isEstablished = async () =>
+      new RegExp(`:${hex(port)} \\w+:${hex(socket.localPort)} 01 `).test(await readFile('/proc/net/tcp', 'utf8'))
+    await expect.poll(isEstablished).toBe(true)
+    await expect.poll(isEstablished, { timeout: 60_000, interval: 1_000 }).toBe(false)
+    socket.destroy()
+  }, 90_000)
 
   test('a page that holds all that were asked for names no offset', async () => {
     const page = await listPage('limit=2')

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** One attack of limited length; all it has opened is closed at its end. */
-export type Attack = (target: Target) => Promise<void>
+type Attack = (target: Target) => Promise<void>
 export type Target = {
   readonly port: number
   /** Tasks that are under way. */
@@ -58,7 +58,7 @@ async function holdOpen(target: Target, connections: number, request: (at: numbe
       const socket = open(target)
       const closed = once(socket, 'close')
       socket.pause().write(request(at))
-      await Promise.race([closed, delay(target.untilMs - performance.now())])
+      await Promise.race([closed, delay(Math.max(0, target.untilMs - performance.now()))])
       socket.destroy()
       await delay(100)
     }

@@ -1,6 +1,6 @@
 import { isFinal } from '../../contract/task-status.ts'
-import { actorOf } from '../auth/actor-of.ts'
-import type { Caller } from '../auth/caller.ts'
+import { actorOf } from '../auth/access/actor-of.ts'
+import type { Caller } from '../auth/access/caller.ts'
 import type { Task } from './task.ts'
 import { TaskOverError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import { inBatches } from '../concurrency/batch.ts'
 import type { Database } from '../storage/database.ts'
-import { inBatches } from '../storage/in-batches.ts'
 import type { Claim, TaskEnd } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'

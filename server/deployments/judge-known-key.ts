@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { TaskSubmission } from '../../contract/task.ts'
-import { actorOf } from '../auth/actor-of.ts'
-import type { Caller } from '../auth/caller.ts'
+import { actorOf } from '../auth/access/actor-of.ts'
+import type { Caller } from '../auth/access/caller.ts'
 import { IdempotencyKeyUsedError } from './task-errors.ts'
 
 /** A submission that came with an Idempotency-Key; both digests are SHA-256 in hexadecimal digits. */

@@ -15,7 +15,7 @@ import {
 } from '../../contract/task.ts'
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import type { Caller } from '../auth/caller.ts'
+import type { Caller } from '../auth/access/caller.ts'
 import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
 import { RefusedRequestError } from '../http/request-errors.ts'

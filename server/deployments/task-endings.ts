@@ -1,4 +1,4 @@
-import { repeat } from '../ownership/repeat.ts'
+import { repeat } from '../concurrency/repeat.ts'
 import type { WakeUps } from '../ownership/wake-ups.ts'
 import type { TaskStore } from './task-store.ts'
 

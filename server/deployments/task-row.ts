@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { FinalStatus } from '../../contract/task-status.ts'
-import type { Baseline } from '../rollout/watched-task.ts'
+import type { Baseline } from '../rollout/judge/watched-task.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'
 

@@ -1,4 +1,4 @@
-import { shareReads } from '../storage/share-reads.ts'
+import { shareReads } from '../concurrency/share-reads.ts'
 import { TooManyUnfinishedError } from './task-errors.ts'
 
 /** Unfinished tasks of all applications. */

@@ -8,10 +8,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
-import { CredentialRefusedError } from '../auth/credential-refused-error.ts'
+import { CredentialRefusedError } from '../auth/access/credential-refused-error.ts'
 import { DeploymentsLockedError, ReadTimedOutError, TaskNotFoundError } from '../deployments/task-errors.ts'
+import { answerTo } from '../error-replies.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
-import { answerTo } from './error-replies.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))

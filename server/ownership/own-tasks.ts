@@ -1,4 +1,4 @@
-import { repeat } from './repeat.ts'
+import { repeat } from '../concurrency/repeat.ts'
 import type { Replica } from './replica.ts'
 import type { WakeUpListener, WakeUps } from './wake-ups.ts'
 

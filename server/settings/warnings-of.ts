@@ -1,5 +1,5 @@
-import { isWeakSecret } from '../auth/is-weak-secret.ts'
 import { judgeWindows } from '../locks/lockdown-window.ts'
+import { isWeakSecret } from '../secrets/is-weak-secret.ts'
 import type { DatabaseSettings } from '../storage/database.ts'
 import type { Values } from './definitions.ts'
 import { isLoopback } from './is-loopback.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TaskEvent } from '../../contract/task-event.ts'
-import { repeat } from '../ownership/repeat.ts'
+import { repeat } from '../concurrency/repeat.ts'
 
 const readIntervalMs = 1_000
 /** Under load many events are read together. */

@@ -1,13 +1,13 @@
-import type { StreamOpening } from '../../server/rollout/argo-cd-client.ts'
+import type { StreamOpening } from '../../server/argo-cd/argo-cd-client.ts'
+import { parseApplication } from '../../server/argo-cd/parse-application.ts'
+import { parseManagedResources } from '../../server/argo-cd/parse-managed-resources.ts'
+import { parseResourceTree } from '../../server/argo-cd/parse-resource-tree.ts'
+import { parseSyncWindows } from '../../server/argo-cd/parse-sync-windows.ts'
 import type {
   ApplicationAddress,
   ReadOutcome,
   DeliveryController as ServerController,
-} from '../../server/rollout/delivery-controller.ts'
-import { parseApplication } from '../../server/rollout/parse-application.ts'
-import { parseManagedResources } from '../../server/rollout/parse-managed-resources.ts'
-import { parseResourceTree } from '../../server/rollout/parse-resource-tree.ts'
-import { parseSyncWindows } from '../../server/rollout/parse-sync-windows.ts'
+} from '../../server/rollout/watch/delivery-controller.ts'
 import { type Application, refreshAnnotation } from '../../simulator/model/application.ts'
 import type { DeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { renderManagedResources } from '../../simulator/model/render-managed-resources.ts'

@@ -1,5 +1,5 @@
 import type { Claim } from '../../server/deployments/task.ts'
-import type { WriteBackOutcome } from '../../server/gitops/write-back-outcome.ts'
+import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import type { ExampleApplication, Tags } from './example-application.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { HistoryGit } from './history-git.ts'

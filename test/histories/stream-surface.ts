@@ -1,4 +1,4 @@
-import type { StreamOpening } from '../../server/rollout/argo-cd-client.ts'
+import type { StreamOpening } from '../../server/argo-cd/argo-cd-client.ts'
 import { type Application, keyOf } from '../../simulator/model/application.ts'
 import { withResourceHealth } from '../../simulator/model/compare-state.ts'
 import type { DeliveryController } from '../../simulator/model/delivery-controller.ts'

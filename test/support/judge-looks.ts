@@ -1,13 +1,17 @@
-import { judgeRollout } from '../../server/rollout/judge-rollout.ts'
-import type { Judgement } from '../../server/rollout/judgement.ts'
-import { nothingKnown } from '../../server/rollout/newest-snapshots.ts'
-import type { ResourceTree } from '../../server/rollout/observed-resources.ts'
-import { parseApplication } from '../../server/rollout/parse-application.ts'
-import { parseResourceTree } from '../../server/rollout/parse-resource-tree.ts'
-import { startMemory } from '../../server/rollout/rollout-memory.ts'
-import { nothingRefreshed, type Reading, type RolloutObservation } from '../../server/rollout/rollout-observation.ts'
-import type { RolloutSettings } from '../../server/rollout/rollout-settings.ts'
-import type { WriteBackState } from '../../server/rollout/watched-task.ts'
+import { parseApplication } from '../../server/argo-cd/parse-application.ts'
+import { parseResourceTree } from '../../server/argo-cd/parse-resource-tree.ts'
+import { judgeRollout } from '../../server/rollout/judge/judge-rollout.ts'
+import type { Judgement } from '../../server/rollout/judge/judgement.ts'
+import { nothingKnown } from '../../server/rollout/judge/newest-snapshots.ts'
+import type { ResourceTree } from '../../server/rollout/judge/observed-resources.ts'
+import { startMemory } from '../../server/rollout/judge/rollout-memory.ts'
+import {
+  nothingRefreshed,
+  type Reading,
+  type RolloutObservation,
+} from '../../server/rollout/judge/rollout-observation.ts'
+import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
+import type { WriteBackState } from '../../server/rollout/judge/watched-task.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from './application-builder.ts'
 import { noAnnotations } from './rollout-builder.ts'
 import { defaultRolloutSettings } from './rollout-settings.ts'

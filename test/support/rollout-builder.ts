@@ -1,10 +1,10 @@
 import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
-import type { DeliveryController } from '../../server/rollout/delivery-controller.ts'
-import type { GateContext } from '../../server/rollout/gates.ts'
-import type { ObservedApplication } from '../../server/rollout/observed-application.ts'
-import { nothingRefreshed } from '../../server/rollout/rollout-observation.ts'
-import type { RolloutWatcherDeps } from '../../server/rollout/rollout-watcher-deps.ts'
-import type { RolloutAnnotations, WatchedTask } from '../../server/rollout/watched-task.ts'
+import type { GateContext } from '../../server/rollout/judge/gates.ts'
+import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
+import { nothingRefreshed } from '../../server/rollout/judge/rollout-observation.ts'
+import type { RolloutAnnotations, WatchedTask } from '../../server/rollout/judge/watched-task.ts'
+import type { DeliveryController } from '../../server/rollout/watch/delivery-controller.ts'
+import type { RolloutWatcherDeps } from '../../server/rollout/watch/rollout-watcher-deps.ts'
 import { defaultRolloutSettings } from './rollout-settings.ts'
 
 export const noAnnotations: RolloutAnnotations = {

@@ -1,0 +1,53 @@
+import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from '../rollout/judge/observed-resources.ts'
+import type { ApplicationList } from '../rollout/watch/delivery-controller.ts'
+import { parseApplication } from './parse-application.ts'
+import { parseManagedResources } from './parse-managed-resources.ts'
+import { parseResourceTree } from './parse-resource-tree.ts'
+import { parseSyncWindows } from './parse-sync-windows.ts'
+import { isTrueAt, listAt, objectAt, textAt } from './untrusted-json.ts'
+
+/** What can be asked of the delivery controller, and what is kept of the answer. */
+export type AnswerValues = {
+  readonly application: ObservedApplication
+  readonly list: ApplicationList
+  readonly tree: ResourceTree
+  readonly managed_resources: ManagedResources
+  readonly sync_windows: SyncWindows
+  readonly events: readonly string[]
+  readonly session: { readonly isLoggedIn: boolean }
+  readonly version: string
+}
+export type AnswerKind = keyof AnswerValues
+
+const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[Kind] | undefined } = {
+  application: parseApplication,
+  list: parseList,
+  tree: (body) => (typeof body === 'object' && body !== null && 'nodes' in body ? parseResourceTree(body) : undefined),
+  managed_resources: parseManagedResources,
+  sync_windows: parseSyncWindows,
+  events: parseEvents,
+  session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
+  version: (body) => textAt(body, 'Version'),
+}
+
+/** Keeps what matters of an answer; `undefined` when it is none of its kind. */
+export function parseAnswer<Kind extends AnswerKind>(kind: Kind, body: unknown): AnswerValues[Kind] | undefined {
+  return body === undefined ? undefined : parsers[kind](body)
+}
+
+function parseList(body: unknown): ApplicationList | undefined {
+  const version = textAt(objectAt(body, 'metadata'), 'resourceVersion')
+  if (version === undefined) return undefined
+  const applications = listAt(body, 'items')
+    .map(parseApplication)
+    .filter((item) => item !== undefined)
+  return { version: Number(version) || 0, applications }
+}
+
+function parseEvents(body: unknown): readonly string[] {
+  return listAt(body, 'items').flatMap((item) => {
+    const reason = textAt(item, 'reason')
+    return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
+  })
+}

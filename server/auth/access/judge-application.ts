@@ -1,0 +1,41 @@
+import { echo } from '../../http/error-text.ts'
+import type { Caller } from './caller.ts'
+import { matchesGlob } from './matches-glob.ts'
+
+type ApplicationJudgement =
+  /** `note` is for the log: the claim would have refused, had it been enforced. */
+  | { readonly kind: 'allowed'; readonly note: string | undefined }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Says whether a caller may deploy an application. The scope of a deploy token always counts. The claim `allowed_apps`
+ * counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007).
+ */
+export function judgeApplication(caller: Caller, app: string, enforceAllowedApps: boolean): ApplicationJudgement {
+  if (caller.kind === 'scoped_token' && !isInScope(app, caller.apps))
+    return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${echo(app)}` }
+  const fault = allowedAppsFault(caller, app)
+  if (fault === undefined) return { kind: 'allowed', note: undefined }
+  if (!enforceAllowedApps)
+    return { kind: 'allowed', note: caller.kind === 'jwt' && caller.allowedApps ? fault : undefined }
+  return { kind: 'refused', reason: `credential rejected: ${fault}` }
+}
+
+/** Without globs every application is. */
+export const isInScope = (app: string, globs: readonly string[] | undefined) =>
+  globs === undefined || globs.some((glob) => matchesGlob(app, glob))
+
+/** Globs that name applications of the control plane's namespace, such as `argocd/shop`, and the same without it. */
+export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespace: string): readonly string[] =>
+  globs.flatMap((glob) => {
+    const [namespace = '', name, ...more] = glob.split('/')
+    const isOfControlPlane = name !== undefined && more.length === 0 && matchesGlob(controlPlaneNamespace, namespace)
+    return isOfControlPlane ? [glob, name] : [glob]
+  })
+
+function allowedAppsFault(caller: Caller, app: string): string | undefined {
+  if (caller.kind !== 'jwt') return undefined
+  if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'
+  const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
+  return isListed ? undefined : `allowed_apps of the JWT does not list ${echo(app)}`
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import type { Client } from '../../http/client-address.ts'
+import { createClientQuota } from '../../http/client-quota.ts'
+import { createRateLimit } from '../../http/rate-limit.ts'
+import { RefusedRequestError } from '../../http/request-errors.ts'
+import type { User } from '../access/caller.ts'
+import type { CheckSession } from '../sign-in/check-session.ts'
+import type { IdentityProvider } from '../sign-in/identity-provider.ts'
+import type { IdentityProviderSettings } from '../sign-in/identity-provider-settings.ts'
+import type { SessionStore } from '../sign-in/session-store.ts'
+import { judgeAccessToken } from './judge-access-token.ts'
+import { type CredentialJudgement, type CredentialJudges, rejected } from './judge-credentials.ts'
+import { isJwt } from './jwt.ts'
+import type { ProviderKeys } from './provider-keys.ts'
+import { InvalidUserError } from './user-of-claims.ts'
+
+type Dependencies = {
+  readonly settings: Pick<IdentityProviderSettings, 'audiences'>
+  readonly provider: Pick<IdentityProvider, 'metadata' | 'userOf'>
+  readonly keys: ProviderKeys
+  readonly sessions: Pick<SessionStore, 'find'>
+  readonly checkSession: CheckSession
+  readonly wallMs: () => number
+  /** Never goes back. */
+  readonly steadyMs: () => number
+}
+
+const rememberedMs = 60_000
+/** Whoever sends the same bad token again and again does not make us ask as often. */
+const refusalRememberedMs = 10_000
+const mostRemembered = 1_000
+/** Of one address. A provider that is asked about everything that strangers make up answers nobody in the end. */
+const maxUnknownAtOnce = 10
+const maxUnknownPerMinute = 60
+
+type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<CredentialJudges[Kind]> }
+
+type UserJudges = Judges & {
+  /** For reading: the provider is not asked about what can be judged here, so its outage signs nobody out. */
+  readonly reading: Judges
+  /** For what is read as long as it comes: nobody uses his session for it. */
+  readonly readingOn: Judges
+}
+
+/** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
+export function createUserJudges(dependencies: Dependencies): UserJudges {
+  const { settings, provider, keys, sessions, checkSession, wallMs, steadyMs } = dependencies
+  const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
+  /** Tokens that the provider accepted when it was asked last. */
+  const wasGood = new Set<string>()
+  const unknownAtOnce = createClientQuota(maxUnknownAtOnce, Number.POSITIVE_INFINITY)
+  const unknownPerMinute = createRateLimit(maxUnknownPerMinute, steadyMs)
+
+  return {
+    accessToken: (token, client) => judgeToken(token, client, 'ask'),
+
+    async session(id) {
+      const session = await sessions.find(id)
+      const user = session && (await checkSession(session))
+      return user ? caller('session', user) : expired
+    },
+
+    reading: readingWith('use'),
+    readingOn: readingWith('look'),
+  }
+
+  function readingWith(purpose: 'use' | 'look'): Judges {
+    return {
+      accessToken: (token, client) => judgeToken(token, client, 'judge here'),
+      async session(id) {
+        const session = await sessions.find(id, purpose)
+        return session ? caller('session', session.user) : expired
+      },
+    }
+  }
+
+  async function judgeToken(token: string, client: Client, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
+    if (!isJwt(token)) return askAbout(token, client) // for the provider alone to judge
+    const { issuer } = await provider.metadata()
+    const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
+    const judgement = await judgeAccessToken(token, rules)
+    if (judgement.kind === 'refused') return rejected(judgement.reason)
+    if (judgement.userInfo === 'asked always') return noteIdToken(await askAbout(token, client, judgement.user))
+    if (how === 'judge here') return caller('oidc', judgement.user)
+    return judgement.userInfo === 'asked' ? askAbout(token, client, judgement.user) : rejected(notForUserInfo)
+  }
+
+  /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
+  async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
+    const key = createHash('sha256').update(token).digest('base64')
+    const known = remembered.get(key)
+    if (known && steadyMs() < known.untilMs) return known.judgement
+    const isKnown = claimed !== undefined || wasGood.has(key)
+    const leave = isKnown ? undefined : takePlace(client)
+    const user = claimed && { subject: claimed.subject, claims: claimed }
+    const answer = await provider.userOf(token, user).finally(leave)
+    if (answer.kind === 'refused') wasGood.delete(key)
+    else noteGood(key)
+    const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : caller('oidc', answer.user)
+    remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
+    return judgement
+  }
+
+  /** @throws {RefusedRequestError} where a client shows too many tokens that are not known */
+  function takePlace(client: Client): () => void {
+    const leave = unknownAtOnce.take(client)
+    const retryAfterSeconds = leave ? unknownPerMinute.take(client) : 1
+    if (leave && retryAfterSeconds === undefined) return leave
+    leave?.()
+    throw new RefusedRequestError(429, 'too many unknown access tokens from one address', {
+      'Retry-After': String(retryAfterSeconds),
+    })
+  }
+
+  function noteGood(key: string): void {
+    wasGood.delete(key)
+    const [oldest] = wasGood
+    if (wasGood.size >= mostRemembered && oldest !== undefined) wasGood.delete(oldest)
+    wasGood.add(key)
+  }
+
+  function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
+    const now = steadyMs()
+    for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
+    // Bad tokens cost nobody anything to send, so they push out no good one.
+    if (judgement.kind === 'refused' && remembered.size >= mostRemembered / 2) return
+    const [oldest] = remembered.keys()
+    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest)
+    remembered.set(key, { judgement, untilMs: now + forMs })
+  }
+}
+
+/** Whether its user was removed since could not be found out before it expires (decision 0212). */
+const notForUserInfo =
+  'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
+
+const refusalOf = (cause: unknown) =>
+  rejected(
+    cause instanceof InvalidUserError
+      ? `${cause.message}, by the word of the identity provider`
+      : 'the identity provider does not accept the access token',
+  )
+
+/** What was refused may have been an ID token. */
+const noteIdToken = (judgement: CredentialJudgement) =>
+  judgement.kind === 'refused' ? rejected(`${judgement.reason}; ID tokens are not accepted`) : judgement
+
+const expired = rejected('the session has expired: sign in again')
+
+const caller = (kind: 'oidc' | 'session', user: User): CredentialJudgement => ({
+  kind: 'caller',
+  caller: { kind, user },
+})

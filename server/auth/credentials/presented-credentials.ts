@@ -1,0 +1,101 @@
+import type { Client } from '../../http/client-address.ts'
+import { isSameSecret } from './deploy-token.ts'
+
+/** Everything in a request that claims to be a credential, good or bad. */
+export type PresentedCredentials = {
+  readonly deployTokens: readonly string[]
+  /** One of these stood in the query. */
+  readonly isDeployTokenInQuery: boolean
+  readonly authorization: PresentedToken
+  /** An access token of the identity provider. */
+  readonly accessToken: PresentedToken
+  /** The id in the session cookie. */
+  readonly session: string | undefined
+  /** Who presents them. */
+  readonly client: Client
+}
+
+type PresentedToken =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'malformed'; readonly rule: string }
+  | { readonly kind: 'token'; readonly token: string }
+
+/**
+ * The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them: without the blanks
+ * that HTTP allows around a value.
+ */
+export type CredentialCarrier = {
+  readonly rawHeaders: readonly string[]
+  readonly url?: string | undefined
+  readonly session?: string | undefined
+  readonly client?: Client
+}
+
+const unknownClient: Client = { address: 'unknown', share: 1 }
+
+/** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
+const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
+
+/** The second is an older name, and names one make of provider. */
+const accessTokenHeaders = new Set(['oidc-authorization', 'keycloak-authorization'])
+
+/**
+ * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
+ * A deploy token may come in a header, in the query, or in both; each one found is reported.
+ */
+export function readPresentedCredentials({
+  rawHeaders,
+  url,
+  session,
+  client = unknownClient,
+}: CredentialCarrier): PresentedCredentials {
+  const deployTokens: string[] = []
+  const authorization: string[] = []
+  const accessTokens: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll('_', '-')
+    const value = rawHeaders[index + 1] ?? ''
+    if (deployTokenHeaders.has(name)) deployTokens.push(withoutScheme(asUtf8(value)))
+    if (name === 'authorization') authorization.push(value)
+    if (accessTokenHeaders.has(name)) accessTokens.push(value)
+  }
+  const inQuery = deployTokensOf(url)
+  const jwt = readToken('Authorization', 'a JWT', authorization)
+  const accessToken = readToken('Oidc-Authorization', 'an access token', accessTokens)
+  return {
+    deployTokens: [...deployTokens, ...inQuery],
+    isDeployTokenInQuery: inQuery.length > 0,
+    // Some clients send the provider's token in both headers: it is one credential.
+    authorization: isSameToken(jwt, accessToken) ? { kind: 'absent' } : jwt,
+    accessToken,
+    session,
+    client,
+  }
+}
+
+const isSameToken = (one: PresentedToken, other: PresentedToken) =>
+  one.kind === 'token' && other.kind === 'token' && isSameSecret(one.token, other.token)
+
+/** `Bearer` may stand before any token that a header carries. */
+const withoutScheme = (value: string) => value.replace(/^bearer(?: +|$)/i, '')
+
+function deployTokensOf(url = ''): string[] {
+  const query = url.indexOf('?')
+  return query < 0 ? [] : new URLSearchParams(url.slice(query + 1)).getAll('deploy_token')
+}
+
+/** Node reads header bytes as Latin-1; a token outside ASCII was sent as UTF-8. */
+function asUtf8(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8')
+}
+
+function readToken(header: string, form: string, values: readonly string[]): PresentedToken {
+  const malformed = (rule: string) => ({ kind: 'malformed', rule: `malformed ${header} header: ${rule}` }) as const
+  const [value, second] = values
+  if (value === undefined) return { kind: 'absent' }
+  if (second !== undefined) return malformed('it was sent twice')
+  const token = withoutScheme(value)
+  if (token === '') return malformed('it holds no token')
+  if (/\s/.test(token)) return malformed(`it must be ${form}, alone or after "Bearer"`)
+  return { kind: 'token', token }
+}

@@ -1,0 +1,34 @@
+import { RefusedRequestError } from '../../http/request-errors.ts'
+
+/** Where people reach the service, as far as a request tells. `host` may hold a port. */
+export type AskedAddress = { readonly protocol: string; readonly host: string }
+
+/**
+ * The address that links and cookies are made for, without a slash at its end.
+ * @throws {RefusedRequestError} for a host that no browser can have asked for
+ */
+export function baseUrlOf({ protocol, host }: AskedAddress, publicUrl: string | undefined): string {
+  const asked = publicUrl ?? `${protocol}://${host}`
+  if (!URL.canParse(asked)) throw new RefusedRequestError(400, 'header Host is no host')
+  return asked
+}
+
+export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
+
+/** Plain http is good enough for a browser on the same machine. */
+export const isOnThisMachine = (baseUrl: string) =>
+  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(baseUrl)?.hostname ?? '')
+
+const longestPath = 2048
+
+/**
+ * The path to go back to after signing in: one of ours, or the first page. Browsers take `//host` and `/\host` for other
+ * hosts, and leave out tabs and line ends before they look.
+ */
+export function returnPathOf(wanted: string | undefined): string {
+  if (wanted === undefined || wanted.length > longestPath || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted)) return '/'
+  const url = URL.parse(wanted, 'http://ours')
+  if (url?.origin !== 'http://ours') return '/'
+  const path = `${url.pathname}${url.search}${url.hash}`
+  return path.startsWith('//') ? '/' : path
+}

@@ -1,0 +1,129 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { SignedOut } from '../../../contract/auth.ts'
+import { ErrorReply } from '../../../contract/service.ts'
+import type { Client } from '../../http/client-address.ts'
+import type { RateLimit } from '../../http/rate-limit.ts'
+import { RefusedRequestError } from '../../http/request-errors.ts'
+import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
+import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
+import type { IdentityProvider } from './identity-provider.ts'
+import type { SessionStore } from './session-store.ts'
+import type { SignIn } from './sign-in.ts'
+import { renderSignInErrorPage } from './sign-in-error-page.ts'
+
+type Dependencies = {
+  readonly signIn: SignIn
+  readonly sessions: Pick<SessionStore, 'find' | 'end'>
+  readonly provider: Pick<IdentityProvider, 'signOutUrl'>
+  readonly cookies: BrowserCookies
+  readonly publicUrl: string | undefined
+  readonly signInLimit: RateLimit
+  readonly clientOf: (request: FastifyRequest) => Client
+}
+
+const tags = ['sign-in']
+
+/** Signing in and out with a browser; registered without a prefix, and only with an identity provider. */
+export const signInRoutes =
+  ({ signIn, sessions, provider, cookies, publicUrl, signInLimit, clientOf }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'))
+    const addressOf = (request: FastifyRequest) => baseUrlOf(request, publicUrl)
+    const requireSignInsLeft = (request: FastifyRequest) => {
+      const retryAfterSeconds = signInLimit.take(clientOf(request))
+      if (retryAfterSeconds === undefined) return
+      const rule = `more than ${signInLimit.maxPerMinute} sign-ins a minute from one address`
+      throw new RefusedRequestError(429, rule, { 'Retry-After': String(retryAfterSeconds) })
+    }
+    const fail = (reply: FastifyReply, reason: string, back: string) =>
+      reply.redirect(`/sign-in-error?${new URLSearchParams({ reason, back })}`)
+
+    app.get(
+      '/auth/login',
+      {
+        onRequest: async (request) => requireSignInsLeft(request),
+        schema: {
+          tags,
+          operationId: 'signIn',
+          summary: 'Sign in with a browser',
+          querystring: z.object({
+            return: z.string().optional().catch(undefined).describe('Path of ours to go back to'),
+          }),
+          response: {
+            302: z.null().describe('To the identity provider, or to /sign-in-error'),
+            429: ErrorReply,
+            503: ErrorReply,
+          },
+        },
+      },
+      async (request, reply) => {
+        const address = addressOf(request)
+        const back = returnPathOf(request.query.return)
+        if (!isSecure(address) && !isOnThisMachine(address)) return fail(reply, 'plain-http', back)
+        const begun = await signIn.begin(`${address}/auth/callback`, back)
+        if (begun.kind === 'failed') return fail(reply, begun.reason, begun.back)
+        cookies.giveSignIn(request, reply, begun.id)
+        return reply.redirect(begun.url.href)
+      },
+    )
+
+    app.get(
+      '/auth/callback',
+      {
+        schema: {
+          tags,
+          operationId: 'finishSignIn',
+          summary: 'Where the identity provider sends the browser back to',
+          response: { 302: z.null().describe('To where the sign-in began, or to /sign-in-error'), 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const callback = new URL(`${addressOf(request)}/auth/callback`)
+        callback.search = URL.parse(request.url, callback.href)?.search ?? ''
+        const ended = await signIn.finish(cookies.signInOf(request), callback, cookies.sessionOf(request))
+        cookies.take(request, reply, 'sign-in')
+        if (ended.kind === 'failed') return fail(reply, ended.reason, ended.back)
+        cookies.giveSession(request, reply, ended.sessionId)
+        return reply.redirect(ended.returnPath)
+      },
+    )
+
+    app.get(
+      '/sign-in-error',
+      {
+        schema: {
+          hide: true,
+          querystring: z.object({ reason: z.string().catch(''), back: z.string().optional().catch(undefined) }),
+        },
+      },
+      async ({ query: { reason, back } }, reply) =>
+        reply
+          .code(400)
+          .type('text/html; charset=utf-8')
+          .send(renderSignInErrorPage(reason, returnPathOf(back))),
+    )
+
+    app.post(
+      '/auth/logout',
+      {
+        schema: {
+          tags,
+          operationId: 'signOut',
+          summary: 'Sign out',
+          description: `Needs the header \`${csrfHeader}: 1\`. The browser then goes to \`location\`.`,
+          security: [{ session: [], csrf: [] }],
+          response: { 200: SignedOut, 403: ErrorReply, 503: ErrorReply },
+        },
+      },
+      async (request, reply) => {
+        const id = cookies.sessionOf(request)
+        const wasSignedIn = id !== undefined && (await sessions.find(id)) !== undefined
+        if (id !== undefined) await sessions.end(id)
+        cookies.take(request, reply, 'session') // last, so that a sign-out that failed can be repeated
+        const elsewhere = wasSignedIn ? await provider.signOutUrl(`${addressOf(request)}/`) : undefined
+        return { location: elsewhere?.href ?? '/' }
+      },
+    )
+  }

@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../../test/support/database.ts'
+
+const command = fileURLToPath(new URL('./migrate.ts', import.meta.url))
+const migrateWith = (settings: Record<string, string>) =>
+  spawnSync(process.execPath, [command], { env: settings, encoding: 'utf8', timeout: 30_000 })
+
+const argo = { ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' }
+
+test('the migrations can be run alone, again too, into the schema of the settings', async () => {
+  await using database = await createTestDatabase()
+  for (const DB_SCHEMA of ['another', 'another']) {
+    const { status, stdout, stderr } = migrateWith({ ...argo, DATABASE_URL: database.url, DB_SCHEMA })
+    expect([status, stdout, stderr]).toEqual([0, 'the schema another is up to date\n', ''])
+  }
+})
+
+test('without a database the command names the setting and ends with 78', () => {
+  const { status, stderr } = migrateWith(argo)
+  expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+})

@@ -1,0 +1,61 @@
+import { DatabaseError } from 'pg'
+import { expect, test } from 'vitest'
+import { inBatches } from './batch.ts'
+
+/** Work that notes its batches and ends when it is told to. */
+function someWork(refuse: (item: string) => boolean = () => false, code = '22P02') {
+  const batches: string[][] = []
+  const work = async (items: readonly string[]) => {
+    batches.push([...items])
+    await new Promise((resolve) => setImmediate(resolve))
+    if (items.some(refuse)) throw Object.assign(new DatabaseError('refused', 7, 'error'), { code })
+    return items.map((item) => item.toUpperCase())
+  }
+  return { batches, work }
+}
+const anyKey = {
+  atMost: 10,
+  atOnce: 1,
+  keyOf: (item: string) => item,
+  alone: async (item: string) => `${item} alone`,
+}
+
+test('what comes while a batch runs is the next one, and everybody gets his own result', async () => {
+  const { batches, work } = someWork()
+  const run = inBatches(work, anyKey)
+  const first = run('a')
+  await expect.poll(() => batches).toEqual([['a']])
+  expect(await Promise.all([first, run('b'), run('c')])).toEqual(['A', 'B', 'C'])
+  expect(batches).toEqual([['a'], ['b', 'c']])
+})
+
+test.for<[string, { atMost?: number; atOnce?: number }, string[], string[][]]>([
+  ['holds so many items at most', { atMost: 2 }, ['a', 'b', 'c'], [['a', 'b'], ['c']]],
+  ['holds one item of a key', {}, ['a', 'a', 'b'], [['a', 'b'], ['a']]],
+  ['waits for none where several may run', { atMost: 1, atOnce: 2 }, ['a', 'b'], [['a'], ['b']]],
+])('a batch %s', async ([, change, items, expected]) => {
+  const { batches, work } = someWork()
+  const run = inBatches(work, { ...anyKey, ...change })
+  await Promise.all(items.map(run))
+  expect(batches).toEqual(expected)
+})
+
+test('an item that the database refuses harms no other one', async () => {
+  const { batches, work } = someWork((item) => item === 'bad')
+  const bad = Promise.withResolvers<string>()
+  const run = inBatches(work, { ...anyKey, alone: (item) => (item === 'bad' ? bad.promise : anyKey.alone(item)) })
+  const isBad = run('bad')
+  expect(await Promise.all(['a', 'b'].map(run))).toEqual(['a alone', 'b alone'])
+  expect(await run('c')).toBe('C') // while the bad one still waits
+  bad.reject(new Error('it is bad'))
+  await expect(isBad).rejects.toThrow('it is bad')
+  expect(batches).toEqual([['bad', 'a', 'b'], ['c']])
+})
+
+test.for(['08006', '57P01'])('after %s nobody knows what was done, so nothing is done again', async (code) => {
+  const { batches, work } = someWork(() => true, code)
+  const run = inBatches(work, anyKey)
+  const results = await Promise.allSettled(['a', 'b'].map(run))
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(batches).toHaveLength(1)
+})

@@ -1,0 +1,95 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { RepositoryAddress } from '../plan/repository-address.ts'
+import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { describeGitFailure, GitError, judgeGitFailure } from './git-error.ts'
+import { httpsEnvironment } from './https-environment.ts'
+import { openProcessFolders } from './process-folders.ts'
+import { redactGitText } from './redact-git-text.ts'
+import { type GitEnvironment, type GitResult, runGit } from './run-git.ts'
+import { openSshAccess } from './ssh-access.ts'
+
+export type GitAccess = {
+  /** A folder of this process alone, for caches. */
+  readonly folder: string
+  /** The environment for a repository; without an address nothing can reach the network. */
+  environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
+  /** After a time-out: whoever asks next does not meet the connection that hung. */
+  leaveConnection(used: GitEnvironment): void
+  /** Runs git in a bare repository. @throws {GitError} unless it exits with 0 */
+  git(
+    directory: string,
+    address: RepositoryAddress | undefined,
+    args: readonly string[],
+    input?: string | Buffer,
+  ): Promise<Buffer>
+  /** The same, but an exit code is an answer. */
+  ask(directory: string, address: RepositoryAddress | undefined, args: readonly string[]): Promise<GitResult>
+  redact(text: string): string
+  /** Says what is wrong with SSH_KEY_PATH and SSH_KEY_PASS; undefined: nothing. */
+  checkSshKey(): Promise<string | undefined>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Prepares the private files that git and ssh need: a copy of the key that only we can read, an empty home, sockets. */
+export async function openGitAccess(settings: WriteBackSettings, searchPath: string): Promise<GitAccess> {
+  const { caches, secrets } = await openProcessFolders(settings.repoCachePath)
+  const hidden = [settings.sshKeyPass ?? '', ...[...settings.gitCredentials.values()].map(({ password }) => password)]
+  const redact = (text: string) => redactGitText(text, hidden)
+  const base = {
+    PATH: searchPath,
+    HOME: path.join(secrets, 'home'),
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  }
+
+  const ssh = await openSshAccess(settings, secrets, base)
+
+  async function environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment> {
+    const own = { ...base, GIT_DIR: directory }
+    if (address === undefined) return { ...own, GIT_ALLOW_PROTOCOL: 'none' }
+    const reach = address.protocol === 'ssh' ? await ssh.environment(address) : httpsEnvironment(address, settings)
+    return { ...own, ...reach }
+  }
+
+  async function ask(
+    directory: string,
+    address: RepositoryAddress | undefined,
+    args: readonly string[],
+    input: string | Buffer = '',
+  ): Promise<GitResult> {
+    const used = await environment(directory, address)
+    try {
+      return await runGit({ arguments: args, environment: used, timeoutMs: settings.gitOpTimeoutMs, input })
+    } catch (error) {
+      if (error instanceof GitError && error.code === 'timed_out') ssh.leaveConnection(used)
+      throw error
+    }
+  }
+
+  return {
+    folder: caches,
+    environment,
+    leaveConnection: ssh.leaveConnection,
+    ask,
+    redact,
+    async git(directory, address, args, input) {
+      const { exitCode, stdout, stderr } = await ask(directory, address, args, input)
+      if (exitCode === 0) return stdout
+      throw gitError(stderr, address?.host ?? 'the local cache', redact)
+    },
+    checkSshKey: ssh.checkKey,
+    async [Symbol.asyncDispose]() {
+      await ssh.close()
+      await rm(caches, { recursive: true, force: true })
+      await rm(secrets, { recursive: true, force: true })
+    },
+  }
+}
+
+export function gitError(stderr: string, host: string, redact: (text: string) => string): GitError {
+  const code = judgeGitFailure(stderr)
+  return new GitError(code, redact(describeGitFailure(code, host, stderr)))
+}

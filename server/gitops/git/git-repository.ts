@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { defaultBranch } from '../plan/branch-name.ts'
+import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
+import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
+import { type GitAccess, gitError } from './git-access.ts'
+import { GitError } from './git-error.ts'
+import { createObjectReader } from './object-reader.ts'
+import { parsePushReport } from './parse-push-report.ts'
+import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
+import { hookText } from './redact-git-text.ts'
+
+/** `isFresh`: asked of the server by this very call, not remembered. */
+export type Tip = { readonly commit: string; readonly branch: string; readonly isFresh: boolean }
+
+export type PushOutcome =
+  | {
+      readonly kind: 'pushed'
+      readonly commits: readonly string[]
+      /** The branch had been set back to an ancestor of the tip we built on. */
+      readonly wasRewound: boolean
+    }
+  /** Somebody else pushed first; the next `readTip` asks the server. */
+  | { readonly kind: 'lost_race' }
+  /** `mayStillPush` said no; nothing was sent. */
+  | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'not_sent'; readonly error: GitError }
+  /** The connection ended without an answer: the commits may be on the branch. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** One branch of a repository, written to without a work tree. All but `close` may throw GitError. */
+export type GitRepository = {
+  readTip(want: 'known' | 'fresh'): Promise<Tip>
+  readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>>
+  /** Pushes a commit for each change, onto `tip` and nothing else. `mayStillPush` is asked last before anything is sent. */
+  push(tip: Tip, commits: readonly FileCommit[], mayStillPush: () => Promise<boolean>): Promise<PushOutcome>
+  /** Throws the cache away; it is made anew at the next use. */
+  discardCache(): Promise<void>
+  /** Ends the living reader process; the cache stays. */
+  rest(): void
+}
+
+type RepositoryDeps = {
+  readonly access: GitAccess
+  readonly author: CommitAuthor
+  readonly gitOpTimeoutMs: number
+  readonly nowMs: () => number
+}
+
+const maxFlushes = 1_000
+const maxCacheBytes = 100 * 1024 * 1024
+const flushesBetweenLooks = 50
+const defaultBranchHoldsMs = 60_000
+const filter = '--filter=blob:limit=1k'
+
+export function openGitRepository(address: string, branch: string, deps: RepositoryDeps): GitRepository {
+  const { access } = deps
+  const remote = readAddress(address)
+  const directory = path.join(
+    access.folder,
+    createHash('sha256').update(`${address} ${branch}`).digest('hex').slice(0, 16),
+  )
+  const reader = createObjectReader({
+    environment: () => access.environment(directory, remote),
+    timeoutMs: deps.gitOpTimeoutMs,
+    onTimeOut: access.leaveConnection,
+  })
+  let isReady = false
+  let known: string | undefined
+  let resolved: { branch: string; atMs: number } | undefined
+  let flushes = 0
+  let isWornOut = false
+
+  async function prepare(): Promise<void> {
+    if (isWornOut) await discardCache()
+    if (isReady) return
+    await rm(directory, { recursive: true, force: true })
+    await access.git(directory, undefined, ['init', '-q', '--bare', directory])
+    await writeFile(path.join(directory, 'config'), cacheConfig(remote.text))
+    isReady = true
+  }
+
+  async function discardCache(): Promise<void> {
+    reader.close()
+    isReady = false
+    isWornOut = false
+    known = undefined
+    flushes = 0
+    await rm(directory, { recursive: true, force: true })
+  }
+
+  /** The branch's own name, which for the default branch only the server knows. */
+  async function branchName(): Promise<string> {
+    if (branch !== defaultBranch) return branch
+    if (resolved && deps.nowMs() - resolved.atMs < defaultBranchHoldsMs) return resolved.branch
+    const answer = (await access.git(directory, remote, ['ls-remote', '--symref', 'origin', 'HEAD'])).toString()
+    const name = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1]
+    if (name === undefined) throw new GitError('branch_missing', 'the repository has no default branch')
+    if (name !== resolved?.branch) known = undefined
+    resolved = { branch: name, atMs: deps.nowMs() }
+    return name
+  }
+
+  async function fetchTip(name: string): Promise<string> {
+    const ref = `refs/remotes/origin/${name}`
+    const options = ['-q', '--depth=1', '--no-tags', filter, '--no-auto-maintenance', '--no-write-fetch-head']
+    try {
+      await access.git(directory, remote, ['fetch', ...options, 'origin', `+refs/heads/${name}:${ref}`])
+    } catch (error) {
+      if (!(error instanceof GitError) || error.code !== 'branch_missing') throw error
+      throw new GitError('branch_missing', `a write-back needs a branch: the repository has none named ${name}`, {
+        cause: error,
+      })
+    }
+    const tip = await reader.inspect(ref)
+    if (tip?.type !== 'commit') throw new GitError('broken', `the fetched branch ${name} cannot be read`)
+    return tip.oid
+  }
+
+  async function readTip(want: 'known' | 'fresh'): Promise<Tip> {
+    await prepare()
+    const name = await branchName()
+    if (want === 'known' && known !== undefined) return { commit: known, branch: name, isFresh: false }
+    known = await fetchTip(name)
+    return { commit: known, branch: name, isFresh: true }
+  }
+
+  async function readTree(oid: string): Promise<ReadonlyMap<string, TreeEntry>> {
+    const tree = await reader.read(oid)
+    if (tree?.type !== 'tree') throw new GitError('broken', `the tree ${oid} cannot be read`)
+    return parseTree(tree.body)
+  }
+
+  async function readBlob(oid: string) {
+    const found = await reader.inspect(oid)
+    if (found?.type !== 'blob') throw new GitError('broken', `the blob ${oid} cannot be read`)
+    return { size: found.size, content: async () => (await reader.read(oid))?.body ?? Buffer.alloc(0) }
+  }
+
+  async function readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>> {
+    const root = await reader.inspect(`${tip.commit}^{tree}`)
+    if (root?.type !== 'tree') throw new GitError('broken', `the commit ${tip.commit} cannot be read`)
+    const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
+    const readOnce = (oid: string) => {
+      const reading = trees.get(oid) ?? readTree(oid)
+      trees.set(oid, reading)
+      return reading
+    }
+    const files = new Map<string, FileRead>()
+    for (const file of new Set(paths)) files.set(file, await readTreeFile(root.oid, file, readOnce, readBlob))
+    return files
+  }
+
+  async function build(tip: Tip, commits: readonly FileCommit[]): Promise<readonly string[]> {
+    const stream = fastImportStream(tip.commit, commits, deps.author, Math.floor(deps.nowMs() / 1000))
+    const options = ['--quiet', '--force', '--done', '--date-format=raw']
+    const marks = (await access.git(directory, undefined, ['fast-import', ...options], stream)).toString()
+    const built = marks.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line))
+    if (built.length !== commits.length) throw new GitError('broken', 'git did not build all commits')
+    return built
+  }
+
+  async function push(
+    tip: Tip,
+    commits: readonly FileCommit[],
+    mayStillPush: () => Promise<boolean>,
+  ): Promise<PushOutcome> {
+    const built = await build(tip, commits)
+    if (!(await mayStillPush())) return { kind: 'withdrawn' }
+    const outcome = await send(tip, built)
+    known = outcome.kind === 'pushed' ? built.at(-1) : undefined
+    await noteWear()
+    return outcome
+  }
+
+  async function send(tip: Tip, built: readonly string[]): Promise<PushOutcome> {
+    const target = `${built.at(-1)}:refs/heads/${tip.branch}`
+    const options = ['--porcelain', '--no-verify']
+    try {
+      const { stdout, stderr } = await access.ask(directory, remote, ['push', ...options, 'origin', target])
+      return judgePush(tip, built, stdout.toString(), stderr)
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      return error.code === 'timed_out' ? { kind: 'unknown', reason: error.message } : { kind: 'not_sent', error }
+    }
+  }
+
+  function judgePush(tip: Tip, built: readonly string[], stdout: string, stderr: string): PushOutcome {
+    const report = parsePushReport(stdout, tip.branch)
+    switch (report.kind) {
+      case 'pushed':
+        return { kind: 'pushed', commits: built, wasRewound: report.from !== undefined && report.from !== tip.commit }
+      case 'lost_race':
+        return report
+      case 'refused':
+        return { kind: 'refused', reason: access.redact([report.reason, hookText(stderr)].join('\n')) }
+      case 'passing':
+        return { kind: 'not_sent', error: new GitError('unreachable', access.redact(report.reason)) }
+      case 'cache_unfit':
+        return { kind: 'not_sent', error: new GitError('broken', access.redact(report.reason)) }
+      case 'silent':
+        return judgeSilence(stderr)
+    }
+  }
+
+  /** Without a word on the ref, only a failure to connect proves that nothing arrived. */
+  function judgeSilence(stderr: string): PushOutcome {
+    const error = gitError(stderr, remote.host, access.redact)
+    const neverConnected =
+      /could not resolve|connection refused|no route to host|network is unreachable|failed to connect/i
+    const wasNotSent = error.retry === 'never' || neverConnected.test(stderr)
+    return wasNotSent ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
+  }
+
+  /** Each flush leaves a few files behind, and a new cache is cheaper than a collection. */
+  async function noteWear(): Promise<void> {
+    flushes += 1
+    const isLookDue = flushes % flushesBetweenLooks === 0
+    isWornOut = flushes >= maxFlushes || (isLookDue && (await sizeOf(directory)) > maxCacheBytes)
+  }
+
+  return { readTip, readFiles, push, discardCache, rest: () => reader.close() }
+}
+
+function readAddress(text: string): RepositoryAddress {
+  const address = parseRepositoryAddress(text)
+  if (address === undefined) throw new GitError('repository_missing', 'repository address not allowed')
+  return address
+}
+
+/** The address cannot hold a quote or a backslash: its grammar has none. */
+function cacheConfig(url: string): string {
+  return [
+    '[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n\tabbrev = 40\n\thooksPath = /dev/null',
+    '[extensions]\n\tpartialClone = origin',
+    `[remote "origin"]\n\turl = "${url}"\n\tpromisor = true\n\tpartialclonefilter = blob:limit=1k`,
+    '[gc]\n\tauto = 0',
+    '[transfer]\n\tfsckObjects = true',
+    '[submodule]\n\trecurse = false\n',
+  ].join('\n')
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  const names = await readdir(directory, { recursive: true }).catch(() => [])
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(path.join(directory, name)).catch(() => undefined))?.size ?? 0),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}

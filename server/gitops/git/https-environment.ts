@@ -1,0 +1,36 @@
+import type { RepositoryAddress } from '../plan/repository-address.ts'
+import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { GitError } from './git-error.ts'
+import type { GitEnvironment } from './run-git.ts'
+
+const credentialHelper =
+  '!f() { test "$1" = get && printf \'username=%s\\npassword=%s\\n\' "$WATCHER_GIT_USER" "$WATCHER_GIT_PASSWORD"; }; f'
+
+/**
+ * What git needs to reach an https address. The secret stands in the environment alone; the helper that git runs is a constant.
+ * @throws {GitError} `access_denied`: GIT_CREDENTIALS does not name the host
+ */
+export function httpsEnvironment(address: RepositoryAddress, settings: WriteBackSettings): GitEnvironment {
+  const host = address.port === undefined ? address.host : `${address.host}:${address.port}`
+  const login = settings.gitCredentials.get(host)
+  if (login === undefined) throw new GitError('access_denied', `GIT_CREDENTIALS has no entry for ${host}`)
+  const config = [
+    ['credential.helper', ''],
+    ['credential.helper', credentialHelper],
+    ['http.followRedirects', 'false'],
+    ['http.lowSpeedLimit', '100'],
+    ['http.lowSpeedTime', '20'],
+  ] as const
+  return {
+    GIT_ALLOW_PROTOCOL: 'https',
+    WATCHER_GIT_USER: login.user,
+    WATCHER_GIT_PASSWORD: login.password,
+    GIT_CONFIG_COUNT: String(config.length),
+    ...Object.fromEntries(
+      config.flatMap(([key, value], at) => [
+        [`GIT_CONFIG_KEY_${at}`, key],
+        [`GIT_CONFIG_VALUE_${at}`, value],
+      ]),
+    ),
+  }
+}

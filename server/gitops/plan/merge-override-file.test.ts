@@ -1,0 +1,324 @@
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { cpuMs } from '../../../test/support/cpu-time.ts'
+import { mergeOverrideFile } from './merge-override-file.ts'
+
+const tag = (value: string) => [{ name: 'image.tag', value }]
+const merge = (text: string | undefined, value = 'v2') => mergeOverrideFile(text, tag(value), [])
+const changed = (text: string | undefined, value = 'v2') => {
+  const merged = merge(text, value)
+  if (merged.kind !== 'changed') throw new Error(JSON.stringify(merged))
+  return merged.text
+}
+const item = '    - name: image.tag\n      value: "v2"\n      forceString: true\n'
+const fresh = `helm:\n  parameters:\n${item}`
+
+describe('a new override file', () => {
+  test.for([{ text: undefined }, { text: '' }])('from $text holds the parameter', ({ text }) => {
+    expect(changed(text)).toBe(fresh)
+  })
+  test('keeps the comments of a file that has nothing else', () => {
+    expect(changed('# ours\n')).toBe(`# ours\n${fresh}`)
+    expect(changed('# ours')).toBe(`# ours\n${fresh}`)
+  })
+  test('holds inherited parameters first, ours with the new tag', () => {
+    const inherited = [
+      { name: 'replicas', value: '2', forceString: false },
+      { name: 'image.tag', value: 'v0', forceString: false },
+    ]
+    const merged = mergeOverrideFile(undefined, tag('v2'), inherited)
+    expect(merged).toEqual({
+      kind: 'changed',
+      text: `helm:\n  parameters:\n    - name: "replicas"\n      value: "2"\n${item}`,
+    })
+  })
+})
+
+describe('an existing override file changes in the wanted line only', () => {
+  test.for([
+    {
+      what: 'a value with a comment',
+      before:
+        '# top\nhelm:\n  # list\n  parameters:\n  - name: image.tag # ours\n    value: v1 # old\n    forceString: true\n# end\nother: {x: 1}\n',
+      after:
+        '# top\nhelm:\n  # list\n  parameters:\n  - name: image.tag # ours\n    value: "v2" # old\n    forceString: true\n# end\nother: {x: 1}\n',
+    },
+    {
+      what: 'CRLF line ends',
+      before: 'helm:\r\n  parameters:\r\n    - name: a\r\n      value: "1"\r\n',
+      after: `helm:\r\n  parameters:\r\n    - name: a\r\n      value: "1"\r\n${item.replaceAll('\n', '\r\n')}`,
+    },
+    {
+      what: 'a foreign parameter and a trailing comment',
+      before: 'helm:\n  parameters:\n    - name: a\n      value: "1" # one\n    # tail\nkustomize: {}\n',
+      after: `helm:\n  parameters:\n    - name: a\n      value: "1" # one\n${item}    # tail\nkustomize: {}\n`,
+    },
+    {
+      what: 'no forceString',
+      before: 'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\nz: 1\n',
+      after: 'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true\nz: 1\n',
+    },
+    {
+      what: 'forceString before an old value',
+      before: 'helm:\n  parameters:\n    - forceString: false\n      name: image.tag\n      value: 1.10\n',
+      after: 'helm:\n  parameters:\n    - forceString: true\n      name: image.tag\n      value: "v2"\n',
+    },
+    {
+      what: 'an empty value',
+      before: 'helm:\n  parameters:\n    - name: image.tag\n      value:\n      forceString: true\n',
+      after: fresh,
+    },
+    {
+      what: 'a block text',
+      before: 'helm:\n  parameters:\n    - name: image.tag\n      value: |-\n        v1\n      forceString: true\n',
+      after: fresh,
+    },
+    {
+      what: 'a helm without value',
+      before: 'helm: # ours\nz: 1\n',
+      after: `helm: # ours\n  parameters:\n${item}z: 1\n`,
+    },
+    { what: 'parameters without value', before: 'helm:\n  parameters:\n', after: fresh },
+    {
+      what: 'an empty list',
+      before: 'helm:\n  parameters: []\n',
+      after: 'helm:\n  parameters: [{name: image.tag, value: "v2", forceString: true}]\n',
+    },
+    {
+      what: 'an empty map',
+      before: '{}\n',
+      after: '{helm: {parameters: [{name: image.tag, value: "v2", forceString: true}]}}\n',
+    },
+    {
+      what: 'flow style',
+      before: 'helm: {parameters: [{name: image.tag, value: v1}, {name: b, value: "2"}]} # x\n',
+      after: 'helm: {parameters: [{name: image.tag, value: "v2", forceString: true}, {name: b, value: "2"}]} # x\n',
+    },
+    {
+      what: 'helm with value files',
+      before: 'helm:\n  valueFiles:\n  - a.yaml\n',
+      after: `helm:\n  valueFiles:\n  - a.yaml\n  parameters:\n${item}`,
+    },
+    { what: 'other keys only', before: 'a: 1\nb:\n  - x\n# end\n', after: `a: 1\nb:\n  - x\n${fresh}# end\n` },
+    { what: 'no line end at the end', before: 'a: 1', after: `a: 1\n${fresh}` },
+    { what: 'a document start and end', before: '---\na: 1\n...\n', after: `---\na: 1\n${fresh}...\n` },
+    {
+      what: 'the name twice',
+      before:
+        'helm:\n  parameters:\n    - {name: image.tag, value: a, forceString: true}\n    - {name: image.tag, value: b}\n',
+      after:
+        'helm:\n  parameters:\n    - {name: image.tag, value: "v2", forceString: true}\n    - {name: image.tag, value: "v2", forceString: true}\n',
+    },
+    {
+      what: 'another case of forceString',
+      before: 'helm:\n  parameters:\n    - name: image.tag\n      value: v1\n      forcestring: true\n',
+      after: 'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forcestring: true\n',
+    },
+    {
+      what: 'anchors elsewhere',
+      before:
+        'x: &one {a: 1}\ny: *one\nhelm:\n  parameters:\n    - name: image.tag\n      value: v1\n      forceString: true\n',
+      after:
+        'x: &one {a: 1}\ny: *one\nhelm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true\n',
+    },
+    {
+      what: 'an alias as the value',
+      before: 'x: &one v1\nhelm:\n  parameters:\n    - name: image.tag\n      value: *one\n      forceString: true\n',
+      after: 'x: &one v1\nhelm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true\n',
+    },
+  ])('with $what', ({ before, after }) => {
+    expect(changed(before)).toBe(after)
+    expect(merge(after)).toEqual({ kind: 'same' })
+  })
+})
+
+test('B65 a Helm path inside of what is a scalar elsewhere is one more name in the list', () => {
+  const before = 'helm:\n  parameters:\n    - name: image\n      value: "x"\n'
+  expect(merge(before)).toEqual({ kind: 'changed', text: `${before}${item}` })
+})
+
+describe('the same content is no change', () => {
+  test.for(['"v2"', "'v2'", 'v2'])('for a value written %s', (value) => {
+    const text = `helm:\n  parameters:\n  - name: image.tag\n    value: ${value}\n    forceString: true\n`
+    expect(merge(text)).toEqual({ kind: 'same' })
+  })
+  test.for(['yes', '1_000', '2024-01-01', 'null'])('but a plain %s gets its quotes', (value) => {
+    const text = `helm:\n  parameters:\n  - name: image.tag\n    value: ${value}\n    forceString: true\n`
+    expect(changed(text, value)).toContain(`value: "${value}"`)
+  })
+})
+
+describe('B72 an override file that cannot be edited safely is refused, never overwritten', () => {
+  test.for([
+    { what: 'not YAML', text: 'a: [1\nb: }' },
+    { what: 'a list', text: '- a\n' },
+    { what: 'a text', text: 'hello\n' },
+    { what: 'two documents', text: 'a: 1\n---\nb: 2\n' },
+    { what: 'a key twice', text: 'a: 1\na: 2\n' },
+    { what: 'helm as a text', text: 'helm: x\n' },
+    { what: 'parameters as a map', text: 'helm:\n  parameters: {a: 1}\n' },
+    { what: 'an entry that is a text', text: 'helm:\n  parameters: [a]\n' },
+    { what: 'two spellings of helm', text: 'helm: {}\nHelm: {}\n' },
+    {
+      what: 'an anchored value that is used elsewhere',
+      text: 'helm:\n  parameters:\n  - name: image.tag\n    value: &v v1\nx: *v\n',
+    },
+    { what: 'more than 1 MiB', text: `# ${'x'.repeat(1024 * 1024)}\n` },
+    { what: 'deep brackets', text: `a: ${'['.repeat(20_000)}` },
+    { what: 'deep dashes', text: `${'- '.repeat(20_000)}x\n` },
+    { what: 'dashes with two blanks each', text: `${'-  '.repeat(40)}${'x'.repeat(200)}\n` },
+    { what: 'deep maps', text: Array.from({ length: 1_100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n') },
+    { what: 'tabs as indentation', text: 'helm:\n\tparameters: []\n' },
+    { what: 'helm: null in words', text: 'helm: null\n' },
+    { what: 'an alias without anchor', text: 'a: *x\n' },
+    {
+      what: 'an alias bomb',
+      text: Array.from(
+        { length: 12 },
+        (_, at) => `a${at}: &a${at} [${at === 0 ? 'x' : Array(12).fill(`*a${at - 1}`)}]`,
+      ).join('\n'),
+    },
+  ])('$what', ({ text }) => {
+    const started = cpuMs()
+    expect(merge(text)).toMatchObject({ kind: 'invalid', reason: expect.stringMatching(/./) })
+    expect(cpuMs() - started).toBeLessThan(2_000)
+  })
+})
+
+test('many changes to a large file are refused within a few seconds', () => {
+  const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2' }))
+  const large = `${Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"`).join('\n')}\n`
+  const started = cpuMs()
+  expect(mergeOverrideFile(large, own, [])).toEqual({ kind: 'invalid', reason: expect.stringContaining('too large') })
+  expect(cpuMs() - started).toBeLessThan(8_000)
+  expect(mergeOverrideFile('a: 1\n', own, [])).toMatchObject({ kind: 'changed' })
+})
+
+describe('a tag is written exactly as given', () => {
+  const words = [
+    'yes',
+    'no',
+    'on',
+    'off',
+    'y',
+    'n',
+    'true',
+    'False',
+    'null',
+    '~',
+    'NULL',
+    '',
+    ' ',
+    '  x  ',
+    '.inf',
+    '-.INF',
+    '.nan',
+    '<<',
+    '=',
+    '!',
+    '&a',
+    '*a',
+    '-',
+    '- x',
+    '?',
+    ':',
+    'a: b',
+    'a #b',
+    '#',
+    '@',
+    '`',
+    '%',
+    '|',
+    '>',
+    '{}',
+    '[]',
+    '{{.App}}',
+    '$(id)',
+    '`id`',
+    "'",
+    '"',
+    '\\',
+    '\\n',
+    "it's",
+    '"q"',
+    ',',
+    'a,b',
+    '../x',
+    '---',
+    '...',
+    '!!str x',
+    '__proto__',
+    'constructor',
+    '\u00e4',
+    '\u{1f600}',
+    '\u200f',
+    '\u2028',
+    '\u2029',
+    '\ufeff',
+    '\u0085',
+    '\u007f',
+    '\u00a0',
+    '日本',
+    'e\u0301',
+    '\ufffd',
+    '\u202ex',
+    'latest',
+    'v1.2.3',
+    'v1.2.3+build.5',
+    'sha256:abc',
+    'x'.repeat(255),
+  ]
+  const numbers = [
+    '0',
+    '1',
+    '-1',
+    '+1',
+    '0123',
+    '0o17',
+    '0x1F',
+    '0b101',
+    '1e3',
+    '1E-3',
+    '1.',
+    '.1',
+    '1.20',
+    '1_000',
+    '190:20:30',
+    '1:30',
+    '2024-01-01',
+    '2024-01-01T00:00:00Z',
+    '123456789012345678901234567890',
+    '00',
+    '-0',
+    '1e',
+    '08',
+    '0.0',
+    '12e03',
+    '0x',
+    '685230.15',
+    '1e400',
+    '9007199254740993',
+    '.5e1',
+  ]
+  const generated = Array.from(
+    { length: 110 },
+    (_, at) => String.fromCodePoint(0x20 + at).repeat(1 + (at % 3)) + (at % 2 ? 'x' : ''),
+  )
+  const tags = [...words, ...numbers, ...generated]
+
+  test(`${tags.length} odd ones come back from a YAML 1.1 and a YAML 1.2 reader`, () => {
+    expect(tags.length).toBeGreaterThanOrEqual(200)
+    for (const value of tags) {
+      for (const before of [undefined, 'helm:\n  parameters:\n  - name: image.tag\n    value: old\n']) {
+        const text = changed(before, value)
+        expect(text).toMatch(/value: "/)
+        for (const version of ['1.1', '1.2'] as const) {
+          expect(parse(text, { version })).toEqual({
+            helm: { parameters: [{ name: 'image.tag', value, forceString: true }] },
+          })
+        }
+        expect(merge(text, value)).toEqual({ kind: 'same' })
+      }
+    }
+  })
+})

@@ -1,0 +1,174 @@
+import { findSimilarName } from '../../settings/find-similar-name.ts'
+import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
+import { quote } from './quote.ts'
+
+/** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
+type ManagedImage = {
+  readonly alias: string
+  readonly image: string
+  readonly tag:
+    | { readonly kind: 'parameter'; readonly name: string }
+    | { readonly kind: 'fault'; readonly reason: string }
+}
+
+/** Everything that an application's annotations say to the service. */
+export type ApplicationAnnotations = {
+  readonly managed: boolean
+  readonly managedImages: readonly ManagedImage[]
+  /** What makes a write-back impossible. A task that is only watched need not care. */
+  readonly faults: readonly string[]
+  /** What was ignored, in words for the timeline. */
+  readonly notes: readonly string[]
+  readonly writeBackRepository: string | undefined
+  readonly writeBackBranch: string | undefined
+  readonly writeBackPath: string | undefined
+  readonly writeBackFilename: string | undefined
+  readonly fireAndForget: boolean
+  readonly skipImageValidation: boolean
+  /** undefined: the setting decides. */
+  readonly acceptSuspended: boolean | undefined
+  /** undefined: the setting decides. */
+  readonly badPodGraceMs: number | undefined
+}
+
+const maxManagedImages = 200
+const aliasGrammar = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/
+const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const parameterSegment = /^(?:[A-Za-z0-9_/-]|\\\.)+(?:\[\d{1,4}\])*$/
+const parameterGrammar =
+  'a Helm value path is up to 20 names joined by dots, such as image.tag or list[0].tag, of letters, digits, _ - / and \\.'
+
+/** Reads the annotations under the first of `prefixes` that has each. Never throws: whatever is wrong is in the answer. */
+export function parseAnnotations(
+  annotations: ReadonlyMap<string, string>,
+  prefixes: readonly string[],
+): ApplicationAnnotations {
+  const read = (name: string) => prefixes.map((prefix) => annotations.get(prefix + name)).find((v) => v !== undefined)
+  const notes = unknownAnnotations(annotations.keys(), prefixes)
+  const flag = (name: string) => readFlag(name, read(name), notes)
+  const { images, faults } = readManagedImages(read('managed-images'), read)
+  return {
+    managed: flag('managed') === true,
+    managedImages: images,
+    faults,
+    writeBackRepository: read('write-back-repo'),
+    writeBackBranch: read('write-back-branch'),
+    writeBackPath: read('write-back-path'),
+    writeBackFilename: read('write-back-filename'),
+    fireAndForget: flag('fire-and-forget') === true,
+    skipImageValidation: flag('skip-image-validation') === true,
+    acceptSuspended: flag('accept-suspended'),
+    badPodGraceMs: readGrace(read('bad-pod-grace'), notes),
+    notes,
+  }
+}
+
+const knownNames = [
+  'managed',
+  'managed-images',
+  'write-back-repo',
+  'write-back-branch',
+  'write-back-path',
+  'write-back-filename',
+  'fire-and-forget',
+  'skip-image-validation',
+  'accept-suspended',
+  'bad-pod-grace',
+]
+const tagSuffix = '.helm.image-tag'
+/** Of an application that nobody meant to annotate so: the first ones are enough to see it. */
+const maxUnknown = 10
+
+function unknownAnnotations(names: Iterable<string>, prefixes: readonly string[]): string[] {
+  const unknown = [...names].filter((full) => {
+    const prefix = prefixes.find((one) => full.startsWith(one))
+    const name = full.slice(prefix?.length)
+    return prefix !== undefined && !knownNames.includes(name) && !name.endsWith(tagSuffix)
+  })
+  return unknown.slice(0, maxUnknown).map((full) => {
+    const likely = findSimilarName(full.slice(full.indexOf('/') + 1), knownNames)
+    return `unknown annotation ${quote(full)} is ignored${likely === undefined ? '' : `: did you mean ${likely}?`}`
+  })
+}
+
+/** Only "true" switches on. "false" and "" are quiet; any other value is ignored with a note. */
+function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
+  if (value === undefined || value === '') return undefined
+  if (value === 'true') return true
+  if (value !== 'false') notes.push(`annotation ${name} is ${quote(value)}: only "true" counts`)
+  return value === 'false' ? false : undefined
+}
+
+/** Milliseconds, in the form that settings have too (decision 0041). */
+function readGrace(value: string | undefined, notes: string[]): number | undefined {
+  if (value === undefined) return undefined
+  const graceMs = parseDuration(value.trim())
+  if (graceMs === undefined) notes.push(`annotation bad-pod-grace is ${quote(value)}: must be ${durationForm}`)
+  return graceMs
+}
+
+type ReadAnnotation = (name: string) => string | undefined
+
+function readManagedImages(
+  list: string | undefined,
+  read: ReadAnnotation,
+): { images: readonly ManagedImage[]; faults: readonly string[] } {
+  if (list === undefined) return { images: [], faults: [] }
+  const entries = list.split(',')
+  if (entries.length > maxManagedImages) {
+    return { images: [], faults: [`managed-images: has ${entries.length} entries, at most ${maxManagedImages}`] }
+  }
+  const images: ManagedImage[] = []
+  const faults: string[] = []
+  const seen = new Set<string>()
+  for (const entry of entries) {
+    const parsed = readEntry(entry, seen)
+    if (parsed.kind === 'fault') faults.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
+    else images.push({ ...parsed.entry, tag: readTagParameter(parsed.entry.alias, read) })
+  }
+  return { images, faults }
+}
+
+type Entry = { kind: 'entry'; entry: { alias: string; image: string } } | { kind: 'fault'; reason: string }
+
+/** The first `=` splits; blanks around both parts do not count. */
+function readEntry(entry: string, seen: Set<string>): Entry {
+  const at = entry.indexOf('=')
+  if (at < 0) return { kind: 'fault', reason: 'is not <alias>=<image>' }
+  const alias = entry.slice(0, at).trim()
+  const image = entry.slice(at + 1).trim()
+  if (alias === '') return { kind: 'fault', reason: 'has no alias' }
+  if (!isAlias(alias)) {
+    return { kind: 'fault', reason: 'has an alias that is not 1 to 63 letters, digits, dots, _ and -' }
+  }
+  if (image === '') return { kind: 'fault', reason: 'has no image' }
+  if (/[\s\p{Cc}]/u.test(image) || image.length > 255) {
+    return { kind: 'fault', reason: 'has an image name with blanks, or one that is too long' }
+  }
+  if (seen.has(alias)) return { kind: 'fault', reason: `names the alias ${quote(alias)} a second time` }
+  seen.add(alias)
+  return { kind: 'entry', entry: { alias, image } }
+}
+
+function isAlias(alias: string): boolean {
+  return aliasGrammar.test(alias) && !alias.includes('..') && !reservedNames.has(alias)
+}
+
+function readTagParameter(alias: string, read: ReadAnnotation): ManagedImage['tag'] {
+  const name = alias + tagSuffix
+  const path = read(name)?.trim()
+  if (path === undefined) {
+    return { kind: 'fault', reason: `alias ${quote(alias)} has no annotation ${name}, so its tag has no place` }
+  }
+  if (isParameterPath(path)) return { kind: 'parameter', name: path }
+  return { kind: 'fault', reason: `annotation ${name} is ${quote(path)}: ${parameterGrammar}` }
+}
+
+function isParameterPath(path: string): boolean {
+  if (path.length > 512) return false
+  const segments = path.split(/(?<!\\)\./)
+  return (
+    segments.length <= 20 &&
+    segments.every((segment) => parameterSegment.test(segment) && !reservedNames.has(segment.replace(/\[.*$/, '')))
+  )
+}

@@ -1,0 +1,186 @@
+import type { Image } from '../../../contract/task.ts'
+import type { HelmParameter, WriteBackApplication } from './application-source.ts'
+import { commitMessage } from './commit-message.ts'
+import { generatePathWarnings } from './generate-path-warnings.ts'
+import { type ApplicationAnnotations, parseAnnotations } from './parse-annotations.ts'
+import { addressNotAllowed, placeByAnnotations, placeBySource } from './plan-place.ts'
+import { quote } from './quote.ts'
+import { type Refusal, refused } from './refusal.ts'
+import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
+import { checkFileName } from './repository-path.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+/** Which tag of which image goes where. Stored with the pending write, so it holds plain data only. */
+export type WriteBackPlan = {
+  readonly app: string
+  readonly repository: string
+  /** `HEAD`: the remote's default branch. */
+  readonly branch: string
+  /** The override file, from the root of the repository. */
+  readonly file: string
+  readonly parameters: readonly PlannedParameter[]
+  /** Parameters of the source itself: a list in the override file replaces them, so it has to repeat them. */
+  readonly sourceParameters: readonly HelmParameter[]
+  readonly message: string
+}
+
+type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
+
+export type WriteBackDecision =
+  | {
+      readonly kind: 'write'
+      readonly plan: WriteBackPlan
+      readonly warnings: readonly string[]
+      readonly fireAndForget: boolean
+    }
+  /** Only watched. `note` is the first line of a later time-out; '' where nothing needs saying. */
+  | {
+      readonly kind: 'monitor'
+      readonly why: 'not_managed' | 'no_credential' | 'no_alias'
+      readonly note: string
+    }
+  | Refusal
+
+/** A task, as far as a write-back reads it. */
+export type WriteBackTask = {
+  readonly id: string
+  readonly app: string
+  readonly images: readonly Image[]
+  readonly mayWrite: boolean
+}
+
+/** Decides whether a task's tags are committed, and where (spec 2.6). */
+export function planWriteBack(
+  task: WriteBackTask,
+  application: WriteBackApplication,
+  settings: WriteBackSettings,
+): WriteBackDecision {
+  const annotations = parseAnnotations(application.annotations, settings.annotationPrefixes)
+  const monitored = whyOnlyMonitored(task, annotations)
+  if (monitored) return monitored
+  if (annotations.faults.length > 0) return refused('annotation_invalid', annotations.faults.join('; '))
+  const parameters = parametersOf(task.images, annotations)
+  if (parameters.kind === 'refused') return parameters
+  if (parameters.parameters.length === 0) return noAlias(task)
+  const place = application.isMultiSource
+    ? placeByAnnotations(application, annotations)
+    : placeBySource(application.sources[0])
+  if (place.kind === 'refused') return place
+  const access = checkAccess(place.repository, application.isMultiSource, settings)
+  if (access.kind === 'refused') return access
+  const file = overrideFile(place.directory, application, annotations, settings)
+  if (file.kind === 'refused') return file
+  return {
+    kind: 'write',
+    plan: {
+      app: task.app,
+      repository: access.address.text,
+      branch: place.branch,
+      file: file.path,
+      parameters: parameters.parameters,
+      sourceParameters: place.reader?.helmParameters ?? [],
+      message: commitMessage(task, settings.commitTrailer),
+    },
+    warnings: [
+      ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
+      ...generatePathWarnings(application, file.path),
+      ...namesakeWarnings(application, annotations, file.path),
+    ],
+    fireAndForget: annotations.fireAndForget,
+  }
+}
+
+function whyOnlyMonitored(
+  task: WriteBackTask,
+  annotations: ApplicationAnnotations,
+): Extract<WriteBackDecision, { kind: 'monitor' }> | undefined {
+  if (!annotations.managed) {
+    const note = task.mayWrite ? 'nothing was committed: no annotation managed = "true" on the application' : ''
+    return { kind: 'monitor', why: 'not_managed', note }
+  }
+  if (task.mayWrite) return undefined
+  const note = 'nothing was committed: the application is managed, but the task came without a valid credential'
+  return { kind: 'monitor', why: 'no_credential', note }
+}
+
+function noAlias(task: WriteBackTask): WriteBackDecision {
+  const names = task.images.map(({ image }) => image).join(', ')
+  const note = `nothing was committed: the annotation managed-images has no alias for ${names}`
+  return { kind: 'monitor', why: 'no_alias', note }
+}
+
+type Parameters = { kind: 'parameters'; parameters: readonly PlannedParameter[] } | Refusal
+
+/** Every alias of every wanted image (spec 2.6, rule 3). Two aliases may share a parameter only for the same tag. */
+function parametersOf(images: readonly Image[], { managedImages }: ApplicationAnnotations): Parameters {
+  const byName = new Map<string, PlannedParameter>()
+  for (const { image, tag } of images) {
+    for (const managed of managedImages.filter((entry) => entry.image === image)) {
+      if (managed.tag.kind === 'fault') return refused('annotation_invalid', managed.tag.reason)
+      const earlier = byName.get(managed.tag.name)
+      if (earlier && earlier.value !== tag) {
+        return refused('annotation_invalid', `two images of the task share the parameter ${managed.tag.name}`)
+      }
+      byName.set(managed.tag.name, { name: managed.tag.name, value: tag, image })
+    }
+  }
+  return { kind: 'parameters', parameters: [...byName.values()] }
+}
+
+type Access = { kind: 'access'; address: RepositoryAddress } | Refusal
+
+function checkAccess(repository: string, isMultiSource: boolean, settings: WriteBackSettings): Access {
+  const address = parseRepositoryAddress(repository)
+  if (address === undefined) return addressNotAllowed(repository, isMultiSource)
+  if (!isAllowedRepository(address, settings.allowedRepos)) {
+    return refused(
+      'git_refused',
+      `repository address not allowed: ${address.location} is not in WRITE_BACK_ALLOWED_REPOS`,
+    )
+  }
+  const setting = missingSetting(address, settings)
+  return setting === undefined ? { kind: 'access', address } : refused('setting_missing', setting)
+}
+
+function missingSetting(address: RepositoryAddress, settings: WriteBackSettings): string | undefined {
+  if (address.protocol === 'https') {
+    const host = address.port === undefined ? address.host : `${address.host}:${address.port}`
+    if (settings.gitCredentials.has(host)) return undefined
+    return `repository address not allowed: GIT_CREDENTIALS has no entry for ${host}`
+  }
+  if (settings.sshKeyPath === undefined)
+    return `SSH_KEY_PATH is not set, so nothing can be committed to ${address.host}`
+  if (settings.knownHostsPath !== undefined) return undefined
+  return `SSH_KNOWN_HOSTS is not set, so the host key of ${address.host} cannot be checked`
+}
+
+function overrideFile(
+  directory: string,
+  application: WriteBackApplication,
+  annotations: ApplicationAnnotations,
+  settings: WriteBackSettings,
+): { kind: 'file'; path: string } | Refusal {
+  const name = annotations.writeBackFilename ?? overrideFileName(application, settings)
+  const checked = checkFileName(name)
+  if (checked.kind === 'fault') {
+    return refused('annotation_invalid', `write-back-filename: the file name ${quote(name)} ${checked.reason}`)
+  }
+  return { kind: 'file', path: directory === '' ? checked.path : `${directory}/${checked.path}` }
+}
+
+/** The name of the file is in lower case (spec 2.6, rule 2), which two applications of one directory may share then. */
+function namesakeWarnings(
+  { name }: WriteBackApplication,
+  { writeBackFilename }: ApplicationAnnotations,
+  file: string,
+): readonly string[] {
+  const namesake = name.toLowerCase()
+  if (writeBackFilename !== undefined || namesake === name) return []
+  return [`${file} is the file of an application ${quote(namesake)} as well: set write-back-filename for one of them`]
+}
+
+function overrideFileName({ name, namespace }: WriteBackApplication, settings: WriteBackSettings): string {
+  const isAtHome = namespace === settings.controlPlaneNamespace || namespace === ''
+  const instance = isAtHome ? name : `${namespace}_${name}`
+  return `.${settings.overrideFilePrefix}-source-${instance.toLowerCase()}.yaml`
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { cpuMs } from '../../../test/support/cpu-time.ts'
+import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
+
+test.for([
+  { one: '/srv/git/a', other: '/srv/git/a', is: true },
+  { one: 'git@git.example:ops/gitops.git', other: 'https://git.example/ops/gitops', is: true },
+  { one: 'ssh://git@git.example:22/ops/gitops.git', other: 'git@git.example:ops/gitops', is: true },
+  { one: 'https://user:pw@GIT.example/ops/gitops/', other: 'https://git.example/ops/gitops.git', is: true },
+  { one: 'ssh://git@git.example:2222/ops/gitops', other: 'https://git.example/ops/gitops', is: true },
+  { one: 'https://git.example/ops/gitops', other: 'https://git2.example/ops/gitops', is: false },
+  { one: 'https://git.example/ops/gitops', other: 'https://git.example/ops/GitOps', is: false },
+])('$one and $other are one repository: $is', ({ one, other, is }) => expect(isSameRepository(one, other)).toBe(is))
+
+test('an annotation of 100 kB is judged at once, however it repeats itself', () => {
+  const began = cpuMs()
+  for (const piece of ['/', 'a/', 'ssh://', 'git@a.b:', '.', '%2e'])
+    for (const text of [piece.repeat(100_000), `ssh://git@git.example/${piece.repeat(100_000)}\u0000`])
+      expect(parseRepositoryAddress(text)).toBeUndefined()
+  expect(cpuMs() - began).toBeLessThan(1_000)
+})

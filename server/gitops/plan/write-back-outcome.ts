@@ -1,0 +1,14 @@
+import type { Cause } from '../../../contract/cause.ts'
+
+/** What became of a task's write-back. `landed` and `unchanged` name the commit the rollout must reach. */
+export type WriteBackOutcome =
+  | {
+      readonly kind: 'landed' | 'unchanged'
+      readonly commit: string
+      readonly repository: string
+      readonly branch: string
+    }
+  /** Will not succeed by itself: the task ends `failed` with this cause and reason. */
+  | { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }
+  /** The task was superseded or cancelled before its push. */
+  | { readonly kind: 'dropped' }

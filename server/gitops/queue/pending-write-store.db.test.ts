@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../../../test/support/database.ts'
+import { type Database, openDatabase } from '../../storage/database.ts'
+import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
+
+const place = { repository: 'ssh://git@git.example/gitops.git', branch: 'main' }
+
+/** A task whose write is queued, on a repository that a living replica owns. */
+async function aQueuedWrite({ query }: Database): Promise<{ taskId: string; claim: RepositoryClaim }> {
+  const owner = randomUUID()
+  const taskId = randomUUID()
+  await query.insertInto('replicas').values({ id: owner, lock_key: '7' }).execute()
+  await query
+    .insertInto('tasks')
+    .values({
+      id: taskId,
+      app: 'shop',
+      author: 'ada',
+      project: 'shop',
+      images: JSON.stringify([{ image: 'registry.example/shop', tag: 'v2' }]),
+      timeout_seconds: 60,
+      deadline: sql<Date>`now() + interval '60 s'`,
+      refresh: true,
+      may_write: true,
+      owner,
+    })
+    .execute()
+  await query.insertInto('repositories').values({ address: place.repository, branch: place.branch, owner }).execute()
+  await query
+    .insertInto('pending_writes')
+    .values({ task_id: taskId, ...place, plan: '{}' })
+    .execute()
+  return { taskId, claim: { ...place, owner, fence: '0' } }
+}
+
+test('a commit that is recorded late does not set back when the task was last updated', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using database = openDatabase(testDatabase.settings, () => undefined)
+  const { query } = database
+  const { taskId, claim } = await aQueuedWrite(database)
+  const outcome = { kind: 'landed', commit: 'c'.repeat(40), ...place } as const
+  const isWaiting = async () => {
+    const { rows } =
+      await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`.execute(
+        query,
+      )
+    return rows.length
+  }
+  let recorded: Promise<boolean> | undefined
+  const { updated } = await query.transaction().execute(async (transaction) => {
+    await transaction.selectFrom('repositories').select('address').forUpdate().execute()
+    recorded = createPendingWriteStore(database).record(claim, 'main', [{ taskId, outcome, events: [] }])
+    await expect.poll(isWaiting).toBe(1)
+    return transaction
+      .updateTable('tasks')
+      .set({ updated: sql`clock_timestamp()` })
+      .where('id', '=', taskId)
+      .returning('updated')
+      .executeTakeFirstOrThrow()
+  })
+  expect(await recorded).toBe(true)
+  const after = await query.selectFrom('tasks').select(['updated', 'commit']).executeTakeFirstOrThrow()
+  expect(after.commit).toBe(outcome.commit)
+  expect(after.updated.getTime()).toBeGreaterThanOrEqual(updated.getTime())
+})

@@ -1,0 +1,336 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Claim } from '../../deployments/task.ts'
+import { heldBy, isUnfinished } from '../../deployments/task-conditions.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Schema } from '../../storage/schema.ts'
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
+import type { Finding } from './finding.ts'
+import { recordFindings } from './record-findings.ts'
+
+/** A replica's hold on one branch of a repository. */
+export type RepositoryClaim = {
+  readonly repository: string
+  readonly branch: string
+  readonly owner: string
+  readonly fence: string
+}
+
+/** A write that has no outcome yet. `base` is set once a push was begun: then the outcome may be unknown. */
+export type OpenWrite = {
+  readonly taskId: string
+  readonly plan: WriteBackPlan
+  readonly state: 'queued' | 'pushing'
+  readonly base: string | undefined
+  readonly isWanted: boolean
+  readonly secondsLeft: number
+  /** Since it was queued. */
+  readonly waitedSeconds: number
+}
+
+/** A write of a cancelled task whose push was begun and never answered: its commit may still arrive. */
+export type LateWrite = { readonly taskId: string; readonly plan: WriteBackPlan; readonly base: string }
+
+/** The SQL of `pending_writes` and `repositories`; how findings are recorded stands in record-findings.ts. */
+export function createPendingWriteStore(database: Database) {
+  const { query } = database
+  const table = (name: keyof Schema) => sql.id(database.settings.schema, name)
+
+  return {
+    /** Queues a task's write for its owner; false: the task is not his any more. A second time changes nothing. */
+    queue: (claim: Claim, plan: WriteBackPlan): Promise<boolean> =>
+      query.transaction().execute(async (transaction) => {
+        if (!(await holdsTask(transaction, claim))) return false
+        await transaction
+          .insertInto('repositories')
+          .values({ address: plan.repository, branch: plan.branch })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+        const inserted = await transaction
+          .insertInto('pending_writes')
+          .values({
+            task_id: claim.taskId,
+            repository: plan.repository,
+            branch: plan.branch,
+            plan: JSON.stringify(plan),
+          })
+          .onConflict((conflict) => conflict.doNothing())
+          .executeTakeFirst()
+        if (inserted.numInsertedOrUpdatedRows === 1n) {
+          await appendEvents(transaction, claim.taskId, [{ kind: 'write_back_queued', detail: describePlan(plan) }])
+        }
+        return true
+      }),
+
+    async outcomeOf(taskId: string): Promise<WriteBackOutcome | undefined> {
+      const row = await query
+        .selectFrom('pending_writes')
+        .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
+        .select(['state', 'pending_writes.commit', 'pending_writes.cause', 'reason', 'pending_writes.repository'])
+        .select('tasks.branch')
+        .where('task_id', '=', taskId)
+        .executeTakeFirst()
+      return row && readOutcome(row)
+    },
+
+    /** Takes the repositories with open writes that nobody alive owns, and names those that are ours already. */
+    async claimRepositories(owner: string): Promise<readonly RepositoryClaim[]> {
+      const { rows } = await sql<{ address: string; branch: string; fence: string }>`
+        WITH wanted AS (
+          SELECT DISTINCT repository, branch FROM ${table('pending_writes')} WHERE state IN ('queued', 'pushing')
+        ), free AS (
+          SELECT r.address, r.branch FROM ${table('repositories')} r
+          JOIN wanted w ON w.repository = r.address AND w.branch = r.branch
+          WHERE (r.owner IS NULL OR NOT EXISTS (SELECT FROM ${table('replicas')} p WHERE p.id = r.owner))
+            AND EXISTS (SELECT FROM ${table('replicas')} p WHERE p.id = ${owner})
+          ORDER BY r.address, r.branch FOR UPDATE OF r SKIP LOCKED
+        ), taken AS (
+          UPDATE ${table('repositories')} r SET owner = ${owner}, fence = r.fence + 1
+          FROM free WHERE r.address = free.address AND r.branch = free.branch
+          RETURNING r.address, r.branch, r.fence
+        )
+        SELECT address, branch, fence FROM taken
+        UNION ALL
+        SELECT r.address, r.branch, r.fence FROM ${table('repositories')} r
+        JOIN wanted w ON w.repository = r.address AND w.branch = r.branch WHERE r.owner = ${owner}
+      `.execute(query)
+      return rows.map(({ address, branch, fence }) => ({ repository: address, branch, owner, fence }))
+    },
+
+    async release(owner: string): Promise<void> {
+      await query.updateTable('repositories').set({ owner: null }).where('owner', '=', owner).execute()
+    },
+
+    /** Oldest first, so that the newest tag is the last commit. */
+    async openWrites({ repository, branch }: RepositoryClaim, limit: number): Promise<readonly OpenWrite[]> {
+      const rows = await query
+        .selectFrom('pending_writes')
+        .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
+        .select(['task_id', 'plan', 'state', 'base', 'status'])
+        .select(sql<number>`extract(epoch FROM deadline - now())::float8`.as('seconds_left'))
+        .select(
+          sql<number>`greatest(0, extract(epoch FROM now() - pending_writes.created))::float8`.as('waited_seconds'),
+        )
+        .where('pending_writes.repository', '=', repository)
+        .where('pending_writes.branch', '=', branch)
+        .where('state', 'in', ['queued', 'pushing'])
+        .orderBy('tasks.created')
+        .orderBy('task_id')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => ({
+        taskId: row.task_id,
+        plan: readPlan(row.plan),
+        state: row.state === 'pushing' ? 'pushing' : 'queued',
+        base: row.base ?? undefined,
+        isWanted: row.status === 'in progress',
+        secondsLeft: row.seconds_left,
+        waitedSeconds: row.waited_seconds,
+      }))
+    },
+
+    /**
+     * The last look before a push: marks the tasks that are still in progress, while the repository is still ours, and
+     * returns them. Stored before anything is sent, so that a successor knows where to look for the commits.
+     */
+    async beginPush(claim: RepositoryClaim, base: string, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await query
+        .updateTable('pending_writes')
+        .from('tasks')
+        .set({ state: 'pushing', base, updated: sql`now()` })
+        .whereRef('tasks.id', '=', 'pending_writes.task_id')
+        .where(isUnfinished)
+        .where('task_id', 'in', [...taskIds])
+        .where('state', 'in', ['queued', 'pushing'])
+        .where(({ exists }) => exists(ownRepository(query, claim)))
+        .returning('task_id')
+        .execute()
+      return new Set(rows.map(({ task_id }) => task_id))
+    },
+
+    /** A push that did not land: the tasks wait again. */
+    async queueAgain(claim: RepositoryClaim, taskIds: readonly string[]): Promise<void> {
+      if (taskIds.length === 0) return
+      await query
+        .updateTable('pending_writes')
+        .set({ state: 'queued', updated: sql`now()` })
+        .where('task_id', 'in', [...taskIds])
+        .where('state', '=', 'pushing')
+        .where(({ exists }) => exists(ownRepository(query, claim)))
+        .execute()
+    },
+
+    /** Outcomes, the tasks' commits and their events in one transaction; false: the repository was taken from us. */
+    record: (claim: RepositoryClaim, branch: string, findings: readonly Finding[]): Promise<boolean> =>
+      query.transaction().execute(async (transaction) => {
+        const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
+        if (!own) return false
+        await recordFindings(transaction, branch, findings)
+        return true
+      }),
+
+    async appendEvents(taskIds: readonly string[], event: NewTaskEvent): Promise<void> {
+      const rows = taskIds.map((task_id) => ({ task_id, ...event }))
+      if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
+    },
+
+    /** Whether the repository is still ours. */
+    async owns(claim: RepositoryClaim): Promise<boolean> {
+      return (await ownRepository(query, claim).executeTakeFirst()) !== undefined
+    },
+
+    /**
+     * Outcomes of unfinished tasks that a replica owns: what it would have heard of, had no message been lost. With
+     * `withinSeconds` only those that are no older.
+     */
+    async outcomesForOwner(
+      owner: string,
+      withinSeconds: number | undefined,
+    ): Promise<readonly { taskId: string; outcome: WriteBackOutcome }[]> {
+      const rows = await query
+        .selectFrom('pending_writes')
+        .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
+        .select(['task_id', 'state', 'pending_writes.commit', 'pending_writes.cause', 'reason'])
+        .select(['pending_writes.repository', 'tasks.branch'])
+        .where('owner', '=', owner)
+        .where('status', '=', 'in progress')
+        .where('state', 'not in', ['queued', 'pushing'])
+        .$if(withinSeconds !== undefined, (recent) =>
+          recent.where('pending_writes.updated', '>', sql<Date>`now() - make_interval(secs => ${withinSeconds})`),
+        )
+        .execute()
+      return rows.flatMap((row) => {
+        const outcome = readOutcome(row)
+        return outcome ? [{ taskId: row.task_id, outcome }] : []
+      })
+    },
+
+    /** Whether a task for the same application that may write was accepted after this one and not cancelled. */
+    async hasNewerTask(taskId: string): Promise<boolean> {
+      const newer = await query
+        .selectFrom('tasks as newer')
+        .innerJoin('tasks as own', (join) => join.onRef('own.app', '=', 'newer.app').on('own.id', '=', taskId))
+        .select('newer.id')
+        .where('newer.may_write', '=', true)
+        .where('newer.status', '<>', 'cancelled')
+        .where(sql<boolean>`(newer.created, newer.id) > (own.created, own.id)`)
+        .limit(1)
+        .executeTakeFirst()
+      return newer !== undefined
+    },
+
+    /** Writes of cancelled tasks that were given up in the last `seconds` while their push was without an answer. */
+    async lateWrites({ repository, branch }: RepositoryClaim, seconds: number): Promise<readonly LateWrite[]> {
+      const rows = await query
+        .selectFrom('pending_writes')
+        .select(['task_id', 'plan', 'base'])
+        .where('repository', '=', repository)
+        .where('branch', '=', branch)
+        .where('state', '=', 'dropped')
+        .where('base', 'is not', null)
+        .where('updated', '>', sql<Date>`now() - make_interval(secs => ${seconds})`)
+        .execute()
+      return rows.flatMap(({ task_id, plan, base }) =>
+        base === null ? [] : [{ taskId: task_id, plan: readPlan(plan), base }],
+      )
+    },
+
+    /** Repositories of ours where a late push may still arrive. */
+    async repositoriesWithLateWrites(owner: string, seconds: number): Promise<readonly RepositoryClaim[]> {
+      const rows = await query
+        .selectFrom('pending_writes')
+        .innerJoin('repositories', (join) =>
+          join
+            .onRef('repositories.address', '=', 'pending_writes.repository')
+            .onRef('repositories.branch', '=', 'pending_writes.branch'),
+        )
+        .select(['address', 'repositories.branch', 'fence'])
+        .distinct()
+        .where('owner', '=', owner)
+        .where('state', '=', 'dropped')
+        .where('base', 'is not', null)
+        .where('updated', '>', sql<Date>`now() - make_interval(secs => ${seconds})`)
+        .execute()
+      return rows.map(({ address, branch, fence }) => ({ repository: address, branch, owner, fence }))
+    },
+
+    /** The newest accepted task of an application whose write reached this branch and was not cancelled afterwards. */
+    async newestWritten(
+      { repository, branch }: RepositoryClaim,
+      app: string,
+    ): Promise<{ taskId: string; plan: WriteBackPlan } | undefined> {
+      const row = await query
+        .selectFrom('pending_writes')
+        .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
+        .select(['task_id', 'plan'])
+        .where('app', '=', app)
+        .where('pending_writes.repository', '=', repository)
+        .where('pending_writes.branch', '=', branch)
+        .where('status', '<>', 'cancelled')
+        .where('state', 'in', ['landed', 'unchanged'])
+        .orderBy('tasks.created', 'desc')
+        .orderBy('task_id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && { taskId: row.task_id, plan: readPlan(row.plan) }
+    },
+  }
+}
+
+export type PendingWriteStore = ReturnType<typeof createPendingWriteStore>
+
+async function holdsTask(transaction: Transaction<Schema>, claim: Claim): Promise<boolean> {
+  const task = await transaction.selectFrom('tasks').select('id').where(heldBy(claim)).forUpdate().executeTakeFirst()
+  return task !== undefined
+}
+
+/** The repository's row while the claim on it holds and its owner counts as alive. */
+function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
+  return query
+    .selectFrom('repositories')
+    .select('repositories.address')
+    .where('repositories.address', '=', claim.repository)
+    .where('repositories.branch', '=', claim.branch)
+    .where('repositories.owner', '=', claim.owner)
+    .where('repositories.fence', '=', claim.fence)
+    .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
+}
+
+async function appendEvents(
+  transaction: Transaction<Schema>,
+  taskId: string,
+  events: readonly NewTaskEvent[],
+): Promise<void> {
+  if (events.length === 0) return
+  await transaction
+    .insertInto('task_events')
+    .values(events.map((event) => ({ task_id: taskId, ...event })))
+    .execute()
+}
+
+function describePlan(plan: WriteBackPlan): string {
+  const tags = plan.parameters.map(({ name, value }) => `${name}=${value}`).join(', ')
+  return `${tags} for ${plan.file} in ${plan.repository}, branch ${plan.branch}`
+}
+
+/** A plan as we stored it ourselves; jsonb gives back what JSON.stringify was given. */
+function readPlan(stored: object): WriteBackPlan {
+  return stored as WriteBackPlan
+}
+
+function readOutcome(row: {
+  state: string
+  commit: string | null
+  cause: Schema['pending_writes']['cause']
+  reason: string | null
+  repository: string
+  branch: string | null
+}): WriteBackOutcome | undefined {
+  if (row.state === 'dropped') return { kind: 'dropped' }
+  if (row.state === 'refused') return { kind: 'refused', cause: row.cause ?? 'git_refused', reason: row.reason ?? '' }
+  if ((row.state === 'landed' || row.state === 'unchanged') && row.commit !== null && row.branch !== null) {
+    return { kind: row.state, commit: row.commit, repository: row.repository, branch: row.branch }
+  }
+  return undefined
+}

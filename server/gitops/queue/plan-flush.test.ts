@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import type { FileRead } from '../git/read-tree-file.ts'
+import { filesToRead, planFlush } from './plan-flush.ts'
+
+const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
+  taskId,
+  plan: {
+    app: 'shop',
+    repository: 'git@h:r',
+    branch: 'main',
+    file,
+    parameters: [{ name: 'image.tag', value, image: 'i' }],
+    sourceParameters: [{ name: 'a.b', value: '1', forceString: false }],
+    message: `m ${taskId}`,
+  },
+})
+const aFile = (text: string | Buffer, mode: '100644' | '100755' = '100644'): FileRead => ({
+  kind: 'file',
+  mode,
+  content: Buffer.from(text),
+})
+
+describe('what one push does', () => {
+  test('reads each file once, with the shared one beside it', () => {
+    expect(filesToRead([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v1', 'y.yaml')])).toEqual([
+      'a/x.yaml',
+      'a/.argocd-source.yaml',
+      'y.yaml',
+      '.argocd-source.yaml',
+    ])
+  })
+
+  test('two tasks of one file are two commits, the second on the first; a repetition waits', () => {
+    const plan = planFlush([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
+    expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
+    expect(plan.commits[1]?.commit.content).toBe(plan.commits[0]?.commit.content.replace('"v1"', '"v2"'))
+    expect(plan).toMatchObject({ unchanged: [], refused: [] })
+  })
+
+  test('the mode of the file is kept', () => {
+    const plan = planFlush([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
+    expect(plan.commits[0]?.commit.mode).toBe('100755')
+  })
+
+  test("the shared file's parameters win over the source's", () => {
+    const files = new Map([['a/.argocd-source.yaml', aFile('helm: {parameters: [{name: a.b, value: "2"}]}')]])
+    expect(planFlush([aWrite('1', 'v1')], files).commits[0]?.commit.content).toContain('name: a.b\n      value: "2"')
+  })
+
+  test.for([
+    {
+      what: 'a blocked path',
+      files: [['a/x.yaml', { kind: 'blocked', reason: 'a is a submodule' }]],
+      says: /a is a submodule/,
+    },
+    {
+      what: 'bytes that are not UTF-8',
+      files: [['a/x.yaml', aFile(Buffer.from([0xff, 0xfe, 0x41]))]],
+      says: /a\/x\.yaml.*UTF-8/,
+    },
+    {
+      what: 'a broken shared file',
+      files: [['a/.argocd-source.yaml', aFile('[')]],
+      says: /\.argocd-source\.yaml.*not YAML/,
+    },
+  ] as { what: string; files: [string, FileRead][]; says: RegExp }[])(
+    '$what refuses that task alone',
+    ({ files, says }) => {
+      const plan = planFlush([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
+      expect(plan.refused).toEqual([{ taskId: '1', reason: expect.stringMatching(says) }])
+      expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
+    },
+  )
+})

@@ -1,0 +1,88 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../../storage/schema.ts'
+import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
+import type { Finding } from './finding.ts'
+
+/** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
+export async function recordFindings(
+  transaction: Transaction<Schema>,
+  branch: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  await recordOutcomes(transaction, findings)
+  await recordCommits(transaction, branch, findings)
+  await appendEvents(transaction, findings)
+}
+
+/** One statement for all findings of a push: there may be hundreds, and their tasks are locked meanwhile. */
+async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+  const rows = findings.map(({ taskId, outcome }) => ({
+    id: taskId,
+    state: outcome.kind,
+    commit: commitOf(outcome),
+    cause: outcome.kind === 'refused' ? outcome.cause : null,
+    reason: outcome.kind === 'refused' ? outcome.reason : null,
+  }))
+  await transaction
+    .updateTable('pending_writes')
+    .from(foundRows(rows))
+    .whereRef('pending_writes.task_id', '=', 'found.id')
+    .set((build) => ({
+      state: build.ref('found.state'),
+      commit: build.ref('found.commit'),
+      cause: build.ref('found.cause'),
+      reason: build.ref('found.reason'),
+      updated: sql`now()`,
+    }))
+    .execute()
+}
+
+async function recordCommits(
+  transaction: Transaction<Schema>,
+  branch: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  const rows = findings.flatMap(({ taskId, outcome }) => {
+    const commit = commitOf(outcome)
+    return commit === null
+      ? []
+      : [{ id: taskId, commit, repository: 'repository' in outcome ? outcome.repository : '' }]
+  })
+  if (rows.length === 0) return
+  await transaction
+    .updateTable('tasks')
+    .from(foundRows(rows))
+    .whereRef('tasks.id', '=', 'found.id')
+    .set((build) => ({
+      commit: build.ref('found.commit'),
+      repository: build.ref('found.repository'),
+      branch,
+      // now() is when the transaction began, and it may have waited since.
+      updated: sql`clock_timestamp()`,
+    }))
+    .execute()
+}
+
+async function appendEvents(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+  const rows = findings.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
+  if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
+}
+
+type FoundRow = {
+  readonly id: string
+  readonly state: FindingState
+  readonly commit: string | null
+  readonly cause: Schema['pending_writes']['cause']
+  readonly reason: string | null
+  readonly repository: string
+}
+type FindingState = WriteBackOutcome['kind']
+
+/** Rows of our own making as a table; what a row leaves out is null. */
+const foundRows = (rows: readonly Partial<FoundRow>[]) =>
+  sql<FoundRow>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'found'>(
+    sql`found(id uuid, state text, commit text, cause text, reason text, repository text)`,
+  )
+
+const commitOf = (outcome: WriteBackOutcome): string | null =>
+  outcome.kind === 'landed' || outcome.kind === 'unchanged' ? outcome.commit : null

@@ -1,0 +1,628 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { sql } from 'kysely'
+import ssh2 from 'ssh2'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase } from '../../../test/support/database.ts'
+import { eventually } from '../../../test/support/eventually.ts'
+import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
+import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import { type Database, openDatabase } from '../../storage/database.ts'
+import { createCommitHistory } from '../git/commit-history.ts'
+import { openGitAccess } from '../git/git-access.ts'
+import { commitMessage } from '../plan/commit-message.ts'
+import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { createPendingWriteStore } from './pending-write-store.ts'
+import { createWriteBack, type WriteBackDeps } from './write-back.ts'
+
+let host: GitHost
+let made = 0
+
+beforeAll(async () => {
+  host = await startGitHost()
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+async function aRepository(files: Record<string, string> = { 'README.md': 'hello\n' }): Promise<string> {
+  made += 1
+  const name = `w${made}.git`
+  await host.createRepository(name, files)
+  return name
+}
+
+async function aHook(repository: string, name: string, script: string): Promise<void> {
+  const file = path.join(host.directory(repository), 'hooks', name)
+  await writeFile(file, `#!/bin/sh\n${script}\n`)
+  await chmod(file, 0o755)
+}
+
+async function aDatabase(): Promise<Database> {
+  const made = await createTestDatabase()
+  const database = openDatabase(made.settings, () => {})
+  onTestFinished(async () => {
+    await database[Symbol.asyncDispose]()
+    await made[Symbol.asyncDispose]()
+  })
+  return database
+}
+
+async function aReplica(database: Database): Promise<string> {
+  const id = randomUUID()
+  made += 1
+  await database.query
+    .insertInto('replicas')
+    .values({ id, lock_key: String(made) })
+    .execute()
+  return id
+}
+
+const image = 'registry.example/shop'
+
+type TaskExample = { app?: string; tag?: string; repository: string; seconds?: number; file?: string; branch?: string }
+
+/** A task in progress that the replica owns, and the plan of its write-back. */
+async function aTask(
+  database: Database,
+  owner: string,
+  { app = 'shop', tag = 'v2', seconds = 60, ...place }: TaskExample,
+) {
+  const id = randomUUID()
+  await database.query
+    .insertInto('tasks')
+    .values({
+      id,
+      created: sql<Date>`clock_timestamp()`,
+      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
+      app,
+      author: 'ada',
+      project: 'shop',
+      images: JSON.stringify([{ image, tag }]),
+      timeout_seconds: seconds,
+      refresh: true,
+      source: null,
+      may_write: true,
+      owner,
+      fence: '1',
+    })
+    .execute()
+  const plan: WriteBackPlan = {
+    app,
+    repository: place.repository.includes(':') ? place.repository : host.url(place.repository),
+    branch: place.branch ?? 'main',
+    file: place.file ?? `apps/.watcher-source-${app}.yaml`,
+    parameters: [{ name: 'image.tag', value: tag, image }],
+    sourceParameters: [],
+    message: commitMessage({ id, app }, true),
+  }
+  return { id, plan, claim: { taskId: id, owner, fence: '1' } }
+}
+
+async function aWriteBack(
+  database: Database,
+  replica: string,
+  change: Partial<WriteBackSettings> = {},
+  log: WriteBackDeps['log'] = { warn: () => {} },
+) {
+  const settings = writeBackSettings(host, change)
+  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  const measured: (readonly [string, ...unknown[]])[] = []
+  const writeBack = createWriteBack({
+    database,
+    settings,
+    access,
+    history,
+    replicaId: () => replica,
+    wakeUps: { send: () => {}, on: () => () => {} },
+    log,
+    measures: {
+      writeBackBegan: (app, waitedSeconds) => void measured.push(['began', app, waitedSeconds]),
+      writeBackEnded: (app, seconds) => void measured.push(['ended', app, seconds]),
+      pushed: (commits) => void measured.push(['pushed', commits]),
+    },
+    nowMs: Date.now,
+    random: Math.random,
+  })
+  const close = async () => {
+    await writeBack[Symbol.asyncDispose]()
+    await access[Symbol.asyncDispose]()
+    await rm(settings.repoCachePath, { recursive: true, force: true })
+  }
+  onTestFinished(close)
+  return { writeBack, history, measured, close }
+}
+
+async function aService(change: Partial<WriteBackSettings> = {}) {
+  const database = await aDatabase()
+  const replica = await aReplica(database)
+  const { writeBack, history, measured, close } = await aWriteBack(database, replica, change)
+  const task = (example: TaskExample) => aTask(database, replica, example)
+  const queue = async (example: TaskExample) => {
+    const { id, plan, claim } = await task(example)
+    expect(await writeBack.queue(claim, plan)).toBe(true)
+    return id
+  }
+  const outcome = (id: string) =>
+    eventually(async () => {
+      const found = await writeBack.outcomeOf(id)
+      if (!found) throw new Error('no outcome yet')
+      return found
+    })
+  const events = async (id: string) =>
+    (
+      await database.query
+        .selectFrom('task_events')
+        .select('kind')
+        .where('task_id', '=', id)
+        .orderBy('row_id')
+        .execute()
+    ).map(({ kind }) => kind)
+  return { database, replica, writeBack, history, measured, close, task, queue, outcome, events }
+}
+
+const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
+const countPushes = (repository: string) =>
+  host.commands().filter((command) => command.includes('receive-pack') && command.includes(repository)).length
+
+describe('a write-back (spec 2.6)', () => {
+  test('lands as one commit; the task learns commit, repository and branch', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const heard: string[] = []
+    service.writeBack.onOutcome((taskId) => heard.push(taskId))
+    const id = await service.queue({ repository })
+    const outcome = await service.outcome(id)
+    const head = await host.git(repository, 'rev-parse', 'main')
+    expect(outcome).toEqual({ kind: 'landed', commit: head, repository: host.url(repository), branch: 'main' })
+    expect(await host.git(repository, 'log', '-1', '--format=%B', 'main')).toBe(
+      `watcher(shop): update image tag\n\nWatcher-Task: ${id}`,
+    )
+    expect(await host.git(repository, 'show', 'main:apps/.watcher-source-shop.yaml')).toBe(
+      'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true',
+    )
+    const row = await service.database.query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
+    expect(row).toMatchObject({ commit: head, repository: host.url(repository), branch: 'main', status: 'in progress' })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_pushed'])
+    await eventually(() => expect(heard).toEqual([id]))
+  })
+
+  test('a task that was taken over by another replica is not queued', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const { plan, claim } = await service.task({ repository })
+    expect(await service.writeBack.queue({ ...claim, fence: '2' }, plan)).toBe(false)
+    expect(await service.writeBack.queue(claim, plan)).toBe(true)
+    expect(await service.writeBack.queue(claim, plan)).toBe(true)
+    await service.outcome(claim.taskId)
+    expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
+  })
+
+  test('50 tasks at once are 50 commits in few pushes', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
+    )
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(new Set(outcomes.map((outcome) => outcome.kind === 'landed' && outcome.commit)).size).toBe(50)
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('51')
+    expect(countPushes(repository)).toBeLessThanOrEqual(10)
+    await host.git(repository, 'fsck', '--strict')
+  })
+
+  test('comments and foreign keys stay; the parameters of .argocd-source.yaml are repeated', async () => {
+    const file = 'apps/.watcher-source-shop.yaml'
+    const repository = await aRepository({
+      [file]:
+        '# ours\nhelm:\n  valueFiles: [a.yaml] # keep\n  parameters:\n  - name: image.tag\n    value: v1\nother: 1\n',
+      'apps/.argocd-source.yaml': 'helm: {parameters: [{name: replicas, value: "3"}]}\n',
+    })
+    const service = await aService()
+    await service.outcome(await service.queue({ repository }))
+    expect(await host.git(repository, 'show', `main:${file}`)).toBe(
+      '# ours\nhelm:\n  valueFiles: [a.yaml] # keep\n  parameters:\n  - name: image.tag\n    value: "v2"\n    forceString: true\n  - name: "replicas"\n    value: "3"\nother: 1',
+    )
+    expect(await host.git(repository, 'diff', '--name-only', 'main~1', 'main')).toBe(file)
+  })
+
+  test('the same content makes no commit; the head of the branch that was read is the answer', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository }))
+    const rival = await host.commitFiles(repository, { 'other.txt': 'x' })
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toEqual({
+      kind: 'unchanged',
+      commit: rival,
+      repository: host.url(repository),
+      branch: 'main',
+    })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_unchanged'])
+    expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
+  })
+
+  test('a rival who is faster five times running and every fourth time then loses nothing and stops nobody', async () => {
+    const repository = await aRepository()
+    await aHook(
+      repository,
+      'update',
+      `echo >> pushes; pushes=$(wc -l < pushes); [ $pushes -le 5 ] || [ $((pushes % 4)) = 0 ] || exit 0
+       export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r
+       git update-ref refs/heads/main "$(git commit-tree -p main -m rival "main^{tree}")" && echo >> rivals`,
+    )
+    const service = await aService()
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => service.queue({ repository, app: `app-${at}` })),
+    )
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes.every(({ kind }) => kind === 'landed')).toBe(true)
+    const subjects = (await messages(repository)).split('\n')
+    const rivals = subjects.filter((subject) => subject === 'rival').length
+    expect(await readFile(path.join(host.directory(repository), 'rivals'), 'utf8')).toBe('\n'.repeat(rivals))
+    expect(rivals).toBeGreaterThan(5)
+    expect(subjects).toHaveLength(1 + 12 + rivals)
+    const apps = Array.from({ length: 12 }, (_, at) => `app-${at}`).sort()
+    const timed = (what: string) => service.measured.filter(([kind]) => kind === what)
+    for (const what of ['began', 'ended'])
+      expect(
+        timed(what)
+          .map(([, app]) => app)
+          .sort(),
+        what,
+      ).toEqual(apps)
+    expect(timed('pushed').reduce((sum, [, commits]) => sum + Number(commits), 0)).toBe(12)
+  })
+
+  test('waits for its turn on the repository, and then takes its time', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'sleep 1')
+    const service = await aService()
+    const first = await service.queue({ repository, app: 'first' })
+    await eventually(() => expect(service.measured).toContainEqual(['began', 'first', expect.any(Number)]))
+    const second = await service.queue({ repository, app: 'second' })
+    for (const id of [first, second]) expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    const seconds = (kind: string, app: string) =>
+      Number(service.measured.find(([what, name]) => what === kind && name === app)?.[2])
+    await eventually(() => expect(seconds('ended', 'second')).toBeGreaterThan(1))
+    expect(seconds('ended', 'first')).toBeGreaterThan(1)
+    expect(seconds('began', 'second')).toBeGreaterThan(0.3)
+    expect(seconds('began', 'second')).toBeGreaterThan(seconds('began', 'first'))
+    expect(service.measured.filter(([kind]) => kind === 'pushed')).toEqual([
+      ['pushed', 1],
+      ['pushed', 1],
+    ])
+  })
+
+  test('what looks like a command is only a name', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const marker = path.join(host.folder, 'marker')
+    const file = `a $(touch ${marker.slice(1)}) "q"/;touch marker;/x'.yaml`
+    const id = await service.queue({ repository, app: 'a$(id)`id`', tag: `$(touch ${marker})`, file })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    expect(await host.git(repository, '-c', 'core.quotePath=false', 'ls-tree', '-rz', '--name-only', 'main')).toContain(
+      file,
+    )
+    expect(existsSync(marker)).toBe(false)
+  })
+})
+
+describe('a write-back that cannot succeed ends at once, with the reason', () => {
+  test('a symbolic link in the way', async () => {
+    const repository = await aRepository()
+    const tree = await host.makeTree(
+      repository,
+      `120000 blob ${await host.git(repository, 'rev-parse', 'main:README.md')}\tapps`,
+    )
+    await host.git(
+      repository,
+      'update-ref',
+      'refs/heads/main',
+      await host.git(repository, 'commit-tree', '-m', 'trap', tree),
+    )
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository }))).toEqual({
+      kind: 'refused',
+      cause: 'override_file_invalid',
+      reason: expect.stringContaining('apps is a symbolic link'),
+    })
+  })
+
+  test('B72 an override file that is a list', async () => {
+    const repository = await aRepository({ 'apps/.watcher-source-shop.yaml': '- x\n' })
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
+      cause: 'override_file_invalid',
+      reason: expect.stringContaining('apps/.watcher-source-shop.yaml is not a YAML map'),
+    })
+  })
+
+  test("a hook that says no to one commit: its words are the reason, and the others' commits land", async () => {
+    const repository = await aRepository()
+    await aHook(
+      repository,
+      'update',
+      'git log --format=%s $2..$3 | grep -q frozen || exit 0; echo "frozen until Monday"; exit 1',
+    )
+    const service = await aService()
+    const ids = await Promise.all(['shop', 'frozen', 'blog'].map((app) => service.queue({ repository, app })))
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes).toMatchObject([
+      { kind: 'landed' },
+      { kind: 'refused', cause: 'git_refused', reason: expect.stringContaining('frozen until Monday') },
+      { kind: 'landed' },
+    ])
+  })
+
+  test('a changed host key: nothing is pushed', async () => {
+    const repository = await aRepository()
+    const other = path.join(host.folder, 'changed_hosts')
+    await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
+    const service = await aService({ knownHostsPath: other })
+    expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
+      kind: 'refused',
+      cause: 'git_refused',
+      reason: expect.stringContaining('host key'),
+    })
+    expect(countPushes(repository)).toBe(0)
+  })
+
+  test('B71 a targetRevision that turns out to be no branch: "needs a branch"', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    expect(await service.outcome(await service.queue({ repository, branch: 'v1.2.3' }))).toMatchObject({
+      cause: 'not_followed',
+      reason: expect.stringContaining('needs a branch'),
+    })
+  })
+
+  test('a host that stays away: tried until the time of the task is over', async () => {
+    const service = await aService()
+    const id = await service.queue({ repository: 'ssh://git@127.0.0.1:1/x.git', seconds: 5 })
+    const healthy = await aRepository()
+    expect(await service.outcome(await service.queue({ repository: healthy }))).toMatchObject({ kind: 'landed' })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'refused', cause: 'git_unreachable' })
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'write_back_skipped'])
+  })
+})
+
+describe('a Git host that comes back', () => {
+  test('gets all commits, and each task heard why it had to wait', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository, app: 'before' }))
+    await host.stopListening()
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => void host.listenAgain().catch(() => undefined)) // for the other tests, whatever happens here
+    const ids: string[] = []
+    for (const app of ['one', 'two']) {
+      const id = await service.queue({ repository, app })
+      ids.push(id)
+      await eventually(async () => expect(await service.events(id)).toContain('write_back_retry'))
+    }
+    await host.listenAgain()
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['landed', 'landed'])
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
+  })
+})
+
+describe('two replicas', () => {
+  test('push for one repository through one owner; a stopping one hands over', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replicas = [await aReplica(database), await aReplica(database)] as const
+    const first = await aWriteBack(database, replicas[0])
+    const write = async (app: string) => {
+      const task = await aTask(database, replicas[1], { repository, app })
+      return task
+    }
+    const early = await write('early')
+    await createPendingWriteStore(database).queue(early.claim, early.plan)
+    await eventually(async () => expect(await first.writeBack.outcomeOf(early.id)).toMatchObject({ kind: 'landed' }))
+    const second = await aWriteBack(database, replicas[1])
+    const middle = await write('middle')
+    await second.writeBack.queue(middle.claim, middle.plan)
+    await eventually(async () => expect(await second.writeBack.outcomeOf(middle.id)).toMatchObject({ kind: 'landed' }))
+    const owner = () => database.query.selectFrom('repositories').select('owner').executeTakeFirst()
+    expect(await owner()).toEqual({ owner: replicas[0] })
+    await first.writeBack[Symbol.asyncDispose]()
+    const late = await write('late')
+    await second.writeBack.queue(late.claim, late.plan)
+    await eventually(async () => expect(await second.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }))
+    expect(await owner()).toEqual({ owner: replicas[1] })
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
+  })
+})
+
+describe('once only', () => {
+  test('a push that lands without an answer is found again by its trailer', async () => {
+    const repository = await aRepository()
+    const marker = path.join(host.folder, `${repository}-slept`)
+    await aHook(
+      repository,
+      'reference-transaction',
+      `[ "$1" = committed ] || exit 0; [ -e ${marker} ] && exit 0; touch ${marker}; exec sleep 6`,
+    )
+    const service = await aService({ gitOpTimeoutMs: 2_000 })
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toMatchObject({
+      kind: 'landed',
+      commit: await host.git(repository, 'rev-parse', 'main'),
+    })
+    expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
+    await host.stopListening()
+    await host.listenAgain()
+  })
+
+  test('a push that lands while its connection dies in silence is found again by its trailer', async () => {
+    const name = await aRepository()
+    const [landed, stranded] = ['landed', 'stranded'].map((word) => path.join(host.folder, `${name}-${word}`))
+    await aHook(
+      name,
+      'reference-transaction',
+      `[ "$1" = committed ] || exit 0; touch ${landed}; while [ ! -e ${stranded} ]; do sleep 0.05; done`,
+    )
+    await using proxy = await startFaultProxy({ port: host.port })
+    const { knownHostsPath, url } = await host.through(proxy.port)
+    const service = await aService({ knownHostsPath })
+    const id = await service.queue({ repository: url(name) })
+    await eventually(() => readFile(landed ?? ''))
+    proxy.strand()
+    await writeFile(stranded ?? '', '')
+    expect(await service.outcome(id)).toMatchObject({
+      kind: 'landed',
+      commit: await host.git(name, 'rev-parse', 'main'),
+    })
+    expect(await messages(name)).toBe('watcher(shop): update image tag\nfirst')
+    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
+  })
+
+  test('connections that break at any moment: one commit for each task all the same', async () => {
+    const name = await aRepository()
+    await using proxy = await startFaultProxy({ port: host.port })
+    const { knownHostsPath, url } = await host.through(proxy.port)
+    const service = await aService({ knownHostsPath })
+    const repository = url(name)
+    let round = 0
+    let cutting = setTimeout(cut, 20)
+    function cut() {
+      proxy.cut()
+      round += 1
+      if (round < 30) cutting = setTimeout(cut, 20 + ((round * 37) % 120))
+    }
+    onTestFinished(() => clearTimeout(cutting))
+    const ids: string[] = []
+    for (let at = 0; at < 15; at += 1) {
+      const id = await service.queue({ repository, app: `app-${at}` })
+      ids.push(id)
+      await eventually(async () => expect((await service.events(id)).length).toBeGreaterThan(1))
+    }
+    const outcomes = await Promise.all(ids.map((id) => service.outcome(id)))
+    expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => 'landed'))
+    const trailers = await host.git(name, 'log', '--format=%(trailers:key=Watcher-Task,valueonly)', 'main')
+    expect(
+      trailers
+        .split('\n')
+        .filter((line) => line !== '')
+        .sort(),
+    ).toEqual([...ids].sort())
+  })
+
+  test("a dead owner's pushes: what landed is found, what did not is pushed", async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const dead = await aReplica(database)
+    const base = await host.git(repository, 'rev-parse', 'main')
+    const store = createPendingWriteStore(database)
+    const landed = await aTask(database, dead, { repository, app: 'landed' })
+    const lost = await aTask(database, dead, { repository, app: 'lost' })
+    for (const { claim, plan } of [landed, lost]) await store.queue(claim, plan)
+    const [claim] = await store.claimRepositories(dead)
+    if (!claim) throw new Error('the repository was not claimed')
+    expect((await store.beginPush(claim, base, [landed.id, lost.id])).size).toBe(2)
+    const commit = await host.commitFiles(repository, { x: 'y' }, landed.plan.message)
+    await host.commitFiles(repository, { z: 'y' })
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+
+    const { writeBack } = await aWriteBack(database, await aReplica(database))
+    await eventually(async () => {
+      expect(await writeBack.outcomeOf(landed.id)).toMatchObject({ kind: 'landed', commit })
+      expect(await writeBack.outcomeOf(lost.id)).toMatchObject({ kind: 'landed' })
+    })
+    expect(await messages(repository)).toBe(
+      'watcher(lost): update image tag\nrival\nwatcher(landed): update image tag\nfirst',
+    )
+    expect(await store.record(claim, 'main', [])).toBe(false)
+    expect(await store.beginPush(claim, base, [lost.id])).toEqual(new Set())
+  })
+})
+
+describe('a task that was superseded or cancelled', () => {
+  const cancel = (database: Database, id: string) =>
+    database.query.updateTable('tasks').set({ status: 'cancelled' }).where('id', '=', id).execute()
+
+  test('before its push is not pushed', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const older = await aTask(database, replica, { repository, tag: 'v2' })
+    const newer = await aTask(database, replica, { repository, tag: 'v3' })
+    for (const { claim, plan } of [older, newer]) await store.queue(claim, plan)
+    await cancel(database, older.id)
+    const { writeBack } = await aWriteBack(database, replica)
+    await eventually(async () => {
+      expect(await writeBack.outcomeOf(older.id)).toEqual({ kind: 'dropped' })
+      expect(await writeBack.outcomeOf(newer.id)).toMatchObject({ kind: 'landed' })
+    })
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('2')
+  })
+
+  test('is left out at the last look, on the database, before anything is sent', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const one = await aTask(database, replica, { repository, app: 'one' })
+    const two = await aTask(database, replica, { repository, app: 'two' })
+    for (const { claim, plan } of [one, two]) await store.queue(claim, plan)
+    const [claim] = await store.claimRepositories(replica)
+    if (!claim) throw new Error('the repository was not claimed')
+    await cancel(database, one.id)
+    expect(await store.beginPush(claim, 'a'.repeat(40), [one.id, two.id])).toEqual(new Set([two.id]))
+  })
+
+  test.for([
+    { what: 'its late commit is covered by the newest tag', rival: false, ends: '"v1"' },
+    { what: 'a commit of somebody else on top of it stays', rival: true, ends: 'foreign' },
+  ])('and whose push arrives late: $what', async ({ rival, ends }) => {
+    const file = 'apps/.watcher-source-shop.yaml'
+    const repository = await aRepository()
+    const service = await aService()
+    await service.outcome(await service.queue({ repository, tag: 'v1' }))
+    const base = await host.git(repository, 'rev-parse', 'main')
+    const late = await service.task({ repository, tag: 'v2' })
+    await cancel(service.database, late.id)
+    const newest = await service.queue({ repository, tag: 'v1' })
+    expect(await service.outcome(newest)).toMatchObject({ kind: 'unchanged' })
+    await host.commitFiles(
+      repository,
+      { [file]: 'helm: {parameters: [{name: image.tag, value: v2}]}\n' },
+      late.plan.message,
+    )
+    if (rival) await host.commitFiles(repository, { [file]: 'foreign: true\n' })
+    await service.database.query
+      .insertInto('pending_writes')
+      .values({
+        task_id: late.id,
+        repository: late.plan.repository,
+        branch: 'main',
+        plan: JSON.stringify(late.plan),
+        state: 'dropped',
+        base,
+      })
+      .execute()
+    await eventually(async () => expect(await service.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }))
+    expect(await host.git(repository, 'show', `main:${file}`)).toContain(ends)
+    expect(await host.git(repository, 'log', '-1', '--format=%s', 'main')).toBe(
+      rival ? 'rival' : 'watcher(shop): update image tag',
+    )
+  })
+})
+
+test('a failure in the background is logged with its error and the name of the work', async () => {
+  const database = await aDatabase()
+  await sql`ALTER TABLE watcher.pending_writes RENAME TO renamed_writes`.execute(database.query)
+  const warn = vi.fn<WriteBackDeps['log']['warn']>()
+  await aWriteBack(database, randomUUID(), {}, { warn })
+  const err: unknown = expect.objectContaining({ message: expect.stringContaining('pending_writes') })
+  await eventually(async () =>
+    expect(warn).toHaveBeenCalledWith({ err }, 'claiming pending write-backs failed, retrying'),
+  )
+})

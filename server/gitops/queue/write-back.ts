@@ -1,0 +1,277 @@
+import { createSlots, type Slots } from '../../concurrency/semaphore.ts'
+import type { Claim } from '../../deployments/task.ts'
+import type { Database } from '../../storage/database.ts'
+import type { CommitHistory } from '../git/commit-history.ts'
+import type { GitAccess } from '../git/git-access.ts'
+import { type GitRepository, openGitRepository } from '../git/git-repository.ts'
+import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import { parseRepositoryAddress } from '../plan/repository-address.ts'
+import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
+import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import type { Finding } from './finding.ts'
+import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
+import { createRepositoryDrain, type RepositoryDrain } from './repository-drain.ts'
+import type { WriteBackMeasures } from './write-back-times.ts'
+
+/** Hints between replicas; nothing depends on their arrival. */
+type WakeUps = {
+  send(topic: 'write' | 'outcome' | 'event', id: string): void
+  on(topic: 'write' | 'outcome', listener: (ids: readonly string[] | 'all') => void): () => void
+}
+
+type Log = {
+  warn(fields: { readonly err: unknown; readonly repository?: string; readonly branch?: string }, message: string): void
+}
+
+export type WriteBackDeps = {
+  readonly database: Database
+  readonly settings: WriteBackSettings
+  readonly access: GitAccess
+  readonly history: CommitHistory
+  /** undefined: this replica may own nothing now. */
+  readonly replicaId: () => string | undefined
+  readonly wakeUps: WakeUps
+  readonly log: Log
+  readonly measures: WriteBackMeasures
+  readonly nowMs: () => number
+  readonly random: () => number
+}
+
+type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
+
+const sweepMs = 3_000
+/** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
+const maxPushesPerHost = 8
+const maxClosingMs = 15_000
+const maxIdleSweeps = 100
+/** From the time that a record bears to its commit. */
+const longestRecordSeconds = 60
+/** Window in which a cancelled task's commit may still arrive from a frozen process. */
+const lateWindowSeconds = 600
+
+/** Takes planned writes, and pushes those of the repositories that this replica owns. */
+export function createWriteBack(deps: WriteBackDeps) {
+  const { wakeUps, log } = deps
+  const store = createPendingWriteStore(deps.database)
+  const repositories = new Map<string, { repository: GitRepository; idleSweeps: number }>()
+  const drains = new Map<string, { claim: RepositoryClaim; drain: RepositoryDrain }>()
+  const slots = new Map<string, Slots>()
+  const running = new Map<string, Promise<void>>()
+  const listeners = new Set<OutcomeListener>()
+  const told = new Map<string, string>()
+  const closing = new AbortController()
+  let looking: Promise<void> | undefined
+  let telling: Promise<void> | undefined
+  let areOutcomesAsked = false
+  let toldUntilMs: number | undefined
+  let isLookAsked = false
+  let isLookDueAfterRun = false
+
+  const mayGoOn = (claim: RepositoryClaim) => !closing.signal.aborted && deps.replicaId() === claim.owner
+
+  function repositoryOf(claim: RepositoryClaim): GitRepository {
+    const key = keyOf(claim)
+    const { access, settings, nowMs } = deps
+    const { commitAuthor: author, gitOpTimeoutMs } = settings
+    const repository =
+      repositories.get(key)?.repository ??
+      openGitRepository(claim.repository, claim.branch, { access, author, gitOpTimeoutMs, nowMs })
+    repositories.set(key, { repository, idleSweeps: 0 })
+    return repository
+  }
+
+  function drainOf(claim: RepositoryClaim): RepositoryDrain {
+    const known = drains.get(keyOf(claim))
+    if (known && known.claim.fence === claim.fence && known.claim.owner === claim.owner) return known.drain
+    const drain = createRepositoryDrain(claim, repositoryOf(claim), {
+      store,
+      history: deps.history,
+      mayGoOn,
+      inSlot: (work) => slotsOf(claim.repository).use(work),
+      onRecorded,
+      onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
+      measures: deps.measures,
+      nowMs: deps.nowMs,
+      pause: (ms) => pause(ms, closing.signal),
+      random: deps.random,
+    })
+    drains.set(keyOf(claim), { claim, drain })
+    return drain
+  }
+
+  function slotsOf(repository: string): Slots {
+    const host = parseRepositoryAddress(repository)?.host ?? ''
+    const found = slots.get(host) ?? createSlots(maxPushesPerHost)
+    slots.set(host, found)
+    return found
+  }
+
+  function onRecorded(findings: readonly Finding[]): void {
+    for (const { taskId, outcome } of findings) {
+      tell(taskId, outcome)
+      wakeUps.send('outcome', taskId)
+      wakeUps.send('event', taskId)
+    }
+  }
+
+  /** Each outcome once, whether it was found here or read from the database. */
+  function tell(taskId: string, outcome: WriteBackOutcome): void {
+    const text = JSON.stringify(outcome)
+    if (told.get(taskId) === text) return
+    told.set(taskId, text)
+    const oldest = told.keys().next()
+    if (told.size > 20_000 && !oldest.done) told.delete(oldest.value)
+    for (const listener of listeners) listener(taskId, outcome)
+  }
+
+  /** Messages come in bursts; one look answers all that came before it. */
+  function askForOutcomes(): void {
+    areOutcomesAsked = true
+    telling ??= tellWhileAsked().finally(() => {
+      telling = undefined
+    })
+  }
+
+  async function tellWhileAsked(): Promise<void> {
+    while (areOutcomesAsked) {
+      areOutcomesAsked = false
+      await tellOutcomes().catch((error: unknown) => {
+        log.warn({ err: error }, 'reading write-back outcomes failed, retrying')
+      })
+    }
+  }
+
+  async function tellOutcomes(): Promise<void> {
+    const owner = deps.replicaId()
+    if (owner === undefined || closing.signal.aborted) return
+    const askedAtMs = deps.nowMs()
+    const sinceSeconds = toldUntilMs === undefined ? undefined : (askedAtMs - toldUntilMs) / 1000 + longestRecordSeconds
+    for (const { taskId, outcome } of await store.outcomesForOwner(owner, sinceSeconds)) tell(taskId, outcome)
+    toldUntilMs = askedAtMs
+  }
+
+  /** Our own outcomes have been told already. */
+  function hearOutcomes(ids: readonly string[] | 'all'): void {
+    if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
+  }
+
+  /** Runs `work` on a repository unless it is worked on already; a failure is reported as `message`, and stays with that repository. */
+  function start(claim: RepositoryClaim, work: (drain: RepositoryDrain) => Promise<void>, message: string): void {
+    const key = keyOf(claim)
+    if (running.has(key)) {
+      isLookDueAfterRun = true
+      return
+    }
+    const done = Promise.resolve()
+      .then(() => work(drainOf(claim)))
+      .catch((error: unknown) => {
+        const { repository, branch } = claim
+        log.warn({ err: error, repository, branch }, message)
+      })
+      .then(() => {
+        running.delete(key)
+        if (isLookDueAfterRun) look()
+      })
+    running.set(key, done)
+  }
+
+  function look(): void {
+    isLookAsked = true
+    looking ??= lookWhileAsked().finally(() => {
+      looking = undefined
+    })
+  }
+
+  async function lookWhileAsked(): Promise<void> {
+    while (isLookAsked && !closing.signal.aborted) {
+      isLookAsked = false
+      isLookDueAfterRun = false
+      await startOpen().catch((error: unknown) => {
+        log.warn({ err: error }, 'claiming pending write-backs failed, retrying')
+      })
+    }
+  }
+
+  async function startOpen(): Promise<void> {
+    const owner = deps.replicaId()
+    if (owner === undefined || closing.signal.aborted) return
+    for (const claim of await store.claimRepositories(owner)) {
+      start(claim, (drain) => drain.run(), 'write-back failed, retrying')
+    }
+  }
+
+  async function startRepairs(): Promise<void> {
+    const owner = deps.replicaId()
+    if (owner === undefined || closing.signal.aborted) return
+    for (const claim of await store.repositoriesWithLateWrites(owner, lateWindowSeconds)) {
+      start(claim, (drain) => drain.repairLate(), 'repairing late pushes failed, retrying')
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    look()
+    askForOutcomes()
+    await startRepairs().catch((error: unknown) => {
+      log.warn({ err: error }, 'looking up late pushes failed, retrying')
+    })
+    for (const [key, entry] of repositories) {
+      entry.idleSweeps = running.has(key) ? 0 : entry.idleSweeps + 1
+      if (entry.idleSweeps === maxIdleSweeps) entry.repository.rest()
+    }
+  }
+
+  const timer = setInterval(() => void sweep(), sweepMs)
+  const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', hearOutcomes)]
+  look()
+
+  return {
+    /** Queues the write of a task that the caller owns; false: the task was taken. */
+    async queue(claim: Claim, plan: WriteBackPlan): Promise<boolean> {
+      const isQueued = await store.queue(claim, plan)
+      if (isQueued) {
+        look()
+        wakeUps.send('write', claim.taskId)
+        wakeUps.send('event', claim.taskId)
+      }
+      return isQueued
+    },
+    outcomeOf: (taskId: string): Promise<WriteBackOutcome | undefined> => store.outcomeOf(taskId),
+    /** Hears the outcomes of all tasks that this replica owns, and of those whose writes it does; returns the way out. */
+    onOutcome(listener: OutcomeListener): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    /** Lets pushes that are under way end for up to 15 s, then gives the repositories to others. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      clearInterval(timer)
+      for (const stopOne of stopListening) stopOne()
+      closing.abort()
+      await looking
+      await telling
+      // what is still under way then has an unknown outcome, which the next owner finds out
+      const ended = new AbortController()
+      await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
+      ended.abort()
+      for (const { repository } of repositories.values()) repository.rest()
+      const owner = deps.replicaId()
+      if (owner !== undefined) await store.release(owner)
+    },
+  }
+}
+
+function keyOf({ repository, branch }: RepositoryClaim): string {
+  return `${repository} ${branch}`
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms)
+    function end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    signal.addEventListener('abort', end)
+  })
+}

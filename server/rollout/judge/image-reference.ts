@@ -1,0 +1,63 @@
+import { repositoryOf } from '../../../contract/image-name.ts'
+import type { Image } from '../../../contract/task.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
+
+/** An image as Kubernetes reads it: registry and `library/` filled in. */
+export type ImageReference = {
+  readonly repository: string
+  readonly tag: string | undefined
+  readonly digest: string | undefined
+}
+
+/** Reads `[registry/]path[:tag][@digest]`. Without tag and digest the tag is `latest`, as for a container runtime. */
+export function parseImageReference(text: string): ImageReference {
+  const at = text.indexOf('@')
+  const digest = at < 0 ? undefined : text.slice(at + 1)
+  const named = at < 0 ? text : text.slice(0, at)
+  const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
+  const tag = colon < 0 ? undefined : named.slice(colon + 1)
+  const repository = repositoryOf(colon < 0 ? named : named.slice(0, colon))
+  return { repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest }
+}
+
+export type WantedImage = { readonly image: string; readonly tag: string }
+
+/** Whether `running` is an image of the wanted repository, whatever its tag. `<proxy>/<image>` counts as `<image>`. */
+export function isSameRepository(wanted: string, running: string, registryProxy: string | undefined): boolean {
+  const name = parseImageReference(wanted).repository
+  return candidates(running, registryProxy).some(({ repository }) => repository === name)
+}
+
+/** Whether `running` is exactly what was asked for. What a requested tag says of a digest is compared with the digest. */
+export function isWantedImage(wanted: WantedImage, running: string, registryProxy: string | undefined): boolean {
+  const name = parseImageReference(wanted.image).repository
+  const wants = readWantedTag(wanted.tag)
+  return candidates(running, registryProxy).some(
+    ({ repository, tag, digest }) =>
+      repository === name &&
+      (wants.tag === undefined || tag === wants.tag) &&
+      (wants.digest === undefined || digest === wants.digest),
+  )
+}
+
+/** Reads `v1`, `v1@sha256:…` and `sha256:…`. */
+function readWantedTag(text: string): Pick<ImageReference, 'tag' | 'digest'> {
+  if (text.startsWith('sha256:')) return { tag: undefined, digest: text }
+  const at = text.indexOf('@')
+  return at < 0 ? { tag: text, digest: undefined } : { tag: text.slice(0, at), digest: text.slice(at + 1) }
+}
+
+function candidates(running: string, registryProxy: string | undefined): readonly ImageReference[] {
+  const proxy = registryProxy?.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '')
+  const asIs = parseImageReference(running)
+  if (proxy === undefined || proxy === '' || !running.startsWith(`${proxy}/`)) return [asIs]
+  return [asIs, parseImageReference(running.slice(proxy.length + 1))]
+}
+
+export function isImageRunning(
+  wanted: Image,
+  images: readonly string[],
+  { registryProxy }: Pick<RolloutSettings, 'registryProxy'>,
+): boolean {
+  return images.some((image) => isWantedImage(wanted, image, registryProxy))
+}

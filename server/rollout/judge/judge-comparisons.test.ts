@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { aSha } from '../../../test/support/application-builder.ts'
+import {
+  beforeCommit,
+  commit,
+  judge,
+  type Look,
+  monitored,
+  read,
+  succeeded,
+} from '../../../test/support/judge-looks.ts'
+import { nothingRefreshed, relationKey } from './rollout-observation.ts'
+
+describe('a task without a commit of ours', () => {
+  const answered = (beganAfterMs: number | undefined, version: number) => ({
+    ...nothingRefreshed,
+    answered: { beganAfterMs, version },
+    lastAskedAtMs: 1,
+  })
+  const start: Look = { atMs: 0, version: 5 }
+  const clear = { refresh: { ...nothingRefreshed, clearAtMs: 0 } }
+
+  test('asks for a refresh at once when none is under way, and believes nothing before it is answered', () => {
+    const judgement = judge([{ ...start, seen: clear }], { writeBack: monitored })
+    expect(judgement).toMatchObject({ end: undefined, wanted: [{ kind: 'refresh' }] })
+  })
+
+  test.for([
+    { name: 'looks directly whether one is under way', seen: { directRead: undefined }, wanted: ['read'] },
+    { name: 'looks again after 5 s', atMs: 5_000, seen: { directRead: read(0) }, wanted: ['read'] },
+    { name: 'asks all the same after 10 s', atMs: 10_000, seen: { directRead: read(9_000) }, wanted: ['refresh'] },
+    {
+      name: 'asks again, 5 s after one that proved nothing, as soon as none is under way',
+      atMs: 16_000,
+      seen: { refresh: { ...answered(undefined, 5), clearAtMs: 15_000, lastAskedAtMs: 11_000 } },
+      wanted: ['refresh'],
+    },
+  ])('of which it is not known whether another refresh is under way $name (§6.2 R(b))', ({ wanted, atMs, seen }) => {
+    const looks: readonly Look[] = [start, { ...start, atMs: atMs ?? 1, seen }]
+    expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
+  })
+
+  test.for([undefined, -1])(
+    'a refresh that may have begun before its acceptance proves nothing (%s)',
+    (beganAfterMs) => {
+      const seen = { refresh: answered(beganAfterMs, 7) }
+      const looks: readonly Look[] = [start, { atMs: 1_000, version: 7, seen }, { atMs: 9_000, version: 7, seen }]
+      expect(judge(looks, { writeBack: monitored })).toMatchObject({
+        end: undefined,
+        progress: expect.stringContaining('a refresh to be answered'),
+      })
+    },
+  )
+
+  test('is what a task with a commit becomes while the history of the repository cannot be read', () => {
+    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown' as const, atMs: 0 }]])
+    const unread = { revision: aSha('d'), seen: { relations, directRead: read(0) } }
+    const looks = [beforeCommit, { ...unread, atMs: 6_000 }]
+    expect(judge(looks).wanted).toContainEqual({ kind: 'read' })
+  })
+
+  test('is deployed after an answered refresh and two seconds, and says what decided', () => {
+    const seen = { refresh: answered(1, 7) }
+    const looks: readonly Look[] = [start, { atMs: 1_000, version: 7, seen }, { atMs: 3_000, version: 7, seen }]
+    expect(judge(looks, { writeBack: monitored }).end).toMatchObject({
+      status: 'deployed',
+      reason: expect.stringContaining('refresh'),
+    })
+    expect(judge(looks.slice(0, 2), { writeBack: monitored }).end).toBeUndefined()
+  })
+
+  test('a snapshot from before the answer does not count', () => {
+    const looks: readonly Look[] = [
+      start,
+      { atMs: 3_000, version: 6, seen: { refresh: answered(1, 7) } },
+      { atMs: 9_000, version: 6, seen: { refresh: answered(1, 7) } },
+    ]
+    expect(judge(looks, { writeBack: monitored }).end).toBeUndefined()
+  })
+
+  test.for([
+    { name: 'the revision moved', looks: [{ version: 7, revision: aSha('d') }], is: 'deployed' },
+    {
+      name: 'a later comparison of the same revision',
+      looks: [{ version: 7, reconciledAt: '2026-11-21T15:00:20Z' }],
+      is: undefined,
+    },
+    {
+      name: 'two later comparisons',
+      looks: [
+        { version: 7, reconciledAt: '2026-11-21T15:00:20Z' },
+        { version: 8, reconciledAt: '2026-11-21T15:00:30Z' },
+      ],
+      is: 'deployed',
+    },
+    { name: 'only Pods changed', looks: [{ version: 7 }, { version: 8 }], is: undefined },
+  ])('where no refresh may be asked: $name: $is', ({ looks, is }) => {
+    const all = [start, ...looks, ...looks.slice(-1)].map((look, index) => ({ ...look, atMs: index * 3_000 }))
+    expect(judge(all, { writeBack: monitored, task: { refresh: false } }).end?.status).toBe(is)
+  })
+})
+
+test('without refreshes a revision that moved opens gate R where nobody can tell its ancestry', () => {
+  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ofOthers = { revision: aSha('d'), reconciledAt: '2026-11-21T15:00:09Z', operationState: succeeded }
+  const judgement = judge([beforeCommit, { atMs: 1_000, ...ofOthers, seen: { relations } }], {
+    task: { refresh: false },
+  })
+  expect(judgement.end).toMatchObject({
+    status: 'deployed',
+    reason: expect.stringMatching(/history .* could not be read/),
+  })
+})
+
+test('once our commit was seen, a later comparison counts though nobody can tell its ancestry', () => {
+  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ours: Look = { atMs: 1_000, version: 2, revision: commit, health: 'Progressing' }
+  const ofOthers: Look = { atMs: 9_000, version: 3, revision: aSha('d'), seen: { relations } }
+  expect(judge([beforeCommit, ours, ofOthers]).end?.status).toBe('deployed')
+  expect(judge([beforeCommit, ofOthers]).end).toBeUndefined()
+})
+
+test.for([
+  { is: 'read for', atMs: 15_000, wanted: [{ kind: 'read' }] },
+  { is: 'waited for', atMs: 14_999, wanted: [] },
+])('a refresh after our commit whose end was not seen is $is after $atMs ms', ({ atMs, wanted }) => {
+  const pending = { beganAfterMs: undefined, isSeen: false, acceptedAtMs: 0 }
+  const refresh = { ...nothingRefreshed, lastAskedAtMs: 0, pending }
+  const asked = { refresh, directRead: read(0) }
+  const judgement = judge([
+    beforeCommit,
+    { ...beforeCommit, atMs: 1, seen: asked },
+    { ...beforeCommit, atMs, seen: asked },
+  ])
+  expect(judgement.wanted.filter(({ kind }) => kind === 'read')).toEqual(wanted)
+})

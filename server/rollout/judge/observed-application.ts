@@ -1,0 +1,77 @@
+import type { ApplicationSource } from '../../gitops/plan/application-source.ts'
+
+export type ObservedResource = {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly syncStatus: string | undefined
+  readonly health: string | undefined
+  readonly healthMessage: string | undefined
+  readonly isHook: boolean
+  readonly requiresPruning: boolean
+}
+
+/** What a sync did with one resource. `hookPhase` says something about hooks only: plain resources keep `Running` after success. */
+export type OperationResource = {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly status: string | undefined
+  readonly message: string | undefined
+  readonly hookType: string | undefined
+  readonly hookPhase: string | undefined
+  readonly images: readonly string[]
+}
+
+export type ObservedOperation = {
+  readonly phase: string | undefined
+  readonly message: string | undefined
+  readonly startedAtMs: number | undefined
+  readonly finishedAtMs: number | undefined
+  readonly retryCount: number
+  readonly isDryRun: boolean
+  /** What it applied, or what it was asked to apply while there is no result. */
+  readonly revisions: readonly string[]
+  readonly hasResult: boolean
+  readonly resources: readonly OperationResource[]
+}
+
+export type ObservedHydration = {
+  readonly isRunning: boolean
+  readonly failure: string | undefined
+  readonly lastDryRevision: string | undefined
+  readonly lastHydratedRevision: string | undefined
+  readonly lastComparedDryRevision: string | undefined
+}
+
+/** One state of an application as the delivery controller reported it. Frozen; unknown things are `undefined` or empty. */
+export type ObservedApplication = {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  /** `metadata.resourceVersion` as a number; 0 when it is none. */
+  readonly version: number
+  readonly controllerNamespace: string | undefined
+  readonly project: string
+  readonly annotations: ReadonlyMap<string, string>
+  readonly isDeleting: boolean
+  /** A refresh was asked and is not yet answered. */
+  readonly isRefreshPending: boolean
+  readonly sources: readonly ApplicationSource[]
+  readonly isMultiSource: boolean
+  readonly isHydrated: boolean
+  readonly isAutoSynced: boolean
+  readonly isSelfHealed: boolean
+  readonly isOperationRequested: boolean
+  readonly syncStatus: string | undefined
+  readonly revisions: readonly string[]
+  readonly healthStatus: string | undefined
+  readonly healthMessage: string | undefined
+  readonly images: readonly string[]
+  readonly resources: readonly ObservedResource[]
+  readonly conditions: readonly { readonly type: string; readonly message: string }[]
+  readonly reconciledAtMs: number | undefined
+  readonly operation: ObservedOperation | undefined
+  readonly hydration: ObservedHydration
+}

@@ -1,0 +1,61 @@
+import type { Image } from '../../../contract/task.ts'
+import type { Claim } from '../../deployments/task.ts'
+import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
+
+/** What the application looked like when its task was first watched. Stored, because a new owner must judge by the same. */
+export type Baseline = {
+  readonly uid: string
+  readonly version: number
+  readonly revisions: readonly string[]
+  readonly reconciledAtMs: number | undefined
+  readonly images: readonly string[]
+  /** The operation shown then. One that had not ended may well be the one that the task waits for. */
+  readonly operation: { readonly startedAtMs: number | undefined; readonly isOver: boolean } | undefined
+  /** Whether it was taken before a commit of ours was there to be seen. */
+  readonly isBeforeCommit: boolean
+  /** Without a commit of ours: a refresh was answered with this version, so that whoever owns the task need not ask for another. */
+  readonly comparedVersion?: number
+}
+
+export type WatchedTask = {
+  readonly id: string
+  readonly app: string
+  readonly author: string
+  readonly project: string
+  readonly images: readonly Image[]
+  readonly mayWrite: boolean
+  /** Whether the delivery controller may be asked to look at once. */
+  readonly refresh: boolean
+  readonly claim: Claim
+  /** On the watcher's clock. */
+  readonly deadlineMs: number
+  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0028). */
+  readonly isOverdue: boolean
+  readonly baseline: Baseline | undefined
+  /** What the record already says, after a change of owner. */
+  readonly writeBackOutcome: WriteBackOutcome | undefined
+  /** When the task was accepted, on the watcher's clock. */
+  readonly acceptedAtMs: number
+}
+
+/** Where a task's commit stands. */
+export type WriteBackState =
+  | { readonly kind: 'undecided' }
+  /** Nothing will be committed. `note` is the first line of a later time-out, '' when nothing needs saying. */
+  | {
+      readonly kind: 'monitor'
+      readonly why: 'not_managed' | 'no_credential' | 'no_alias' | 'overdue'
+      readonly note: string
+    }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'ended'; readonly outcome: WriteBackOutcome; readonly atMs: number }
+
+/** What the application's annotations say about judging. */
+export type RolloutAnnotations = {
+  readonly fireAndForget: boolean
+  readonly skipImageValidation: boolean
+  readonly acceptSuspended: boolean | undefined
+  readonly badPodGraceMs: number | undefined
+  /** What was ignored, in words for the timeline. */
+  readonly notes: readonly string[]
+}

@@ -1,0 +1,39 @@
+import { mergeSighting, type Sighting } from '../judge/newest-snapshots.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import { observeRefresh } from '../judge/rollout-observation.ts'
+import { isNamed } from './application-reference.ts'
+import type { ApplicationList, Clock } from './delivery-controller.ts'
+import type { WatchedApplication } from './watched-application.ts'
+
+export type ApplicationSightings = ReturnType<typeof createApplicationSightings>
+type Watched = WatchedApplication<unknown>
+
+/** Merges what is seen of applications, wherever it comes from, into what is held of those that tasks wait for. */
+export function createApplicationSightings(clock: Pick<Clock, 'nowMs'>, controlPlaneNamespace: string) {
+  const isWatched = ({ reference }: Pick<Watched, 'reference'>, seen: ObservedApplication) =>
+    isNamed(seen, reference, controlPlaneNamespace)
+
+  const findIn = (application: Pick<Watched, 'reference'>, list: ApplicationList) =>
+    list.applications.find((listed) => isWatched(application, listed))
+
+  const see = <Plan>(application: WatchedApplication<Plan>, sighting: Sighting) => {
+    if ('application' in sighting && !isWatched(application, sighting.application)) return
+    const before = application.known
+    application.known = mergeSighting(before, sighting, clock.nowMs())
+    const { newest } = application.known
+    if (newest === undefined || newest === before.newest) return
+    application.changedAtMs = clock.nowMs()
+    application.refresh = observeRefresh(application.refresh, newest)
+  }
+
+  return {
+    isWatched,
+    findIn,
+    see,
+    seeInList<Plan>(application: WatchedApplication<Plan>, list: ApplicationList, askedAtMs: number) {
+      const found = findIn(application, list)
+      if (found === undefined) see(application, { kind: 'absent', askedAtMs, version: list.version })
+      else see(application, { kind: 'seen', application: found, isComplete: false })
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { createRateLimiter, type RateLimiter } from '../../concurrency/rate-limiter.ts'
+import type { Clock } from './delivery-controller.ts'
+
+/** Calls that no verdict waits for, a second and for all replicas together (F45). */
+const callsPerSecond = 40
+/** What a few tasks that change hands need. */
+const maxSavedSeconds = 0.25
+/** Of one replica; the client has connections for many more. */
+export const maxRunningCalls = 16
+
+/** Limits the calls to the delivery controller. `replicas`: how many share it. */
+export const createCallLimiter = (clock: Clock, replicas: () => number): RateLimiter =>
+  createRateLimiter({
+    clock,
+    perSecond: () => callsPerSecond / replicas(),
+    maxSavedSeconds,
+    maxRunning: maxRunningCalls,
+  })

@@ -1,0 +1,134 @@
+import { answerRefresh, askRefresh, observeRefreshDirectly, type Reading } from '../judge/rollout-observation.ts'
+import type { ApplicationSightings } from './application-sightings.ts'
+import type { ApplicationAddress, PodAddress, ReadOutcome } from './delivery-controller.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
+import { addressOf, type WatchedApplication } from './watched-application.ts'
+
+type Dependencies<Plan> = Pick<
+  RolloutWatcherDeps<Plan>,
+  'controller' | 'clock' | 'readPodLog' | 'onRefreshAnswered'
+> & {
+  readonly sightings: ApplicationSightings
+  /** A call has failed: find out whether all do. */
+  suspect(): void
+}
+
+export type ControllerCalls<Plan> = ReturnType<typeof createControllerCalls<Plan>>
+
+/** Asks the delivery controller about one application, and keeps what it answers with what is held of that application. */
+export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
+  const { controller, clock, sightings } = deps
+
+  const suspectOn = (outcome: { readonly kind: string }) => {
+    if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') deps.suspect()
+  }
+
+  const reading = async <Value>(
+    application: WatchedApplication<Plan>,
+    call: (address: ApplicationAddress) => Promise<ReadOutcome<Value>>,
+  ): Promise<Reading<Value>> => {
+    const asked = { askedAtMs: clock.nowMs(), version: application.known.newest?.version ?? 0 }
+    const outcome = await call(addressOf(application)).catch(unexpected)
+    suspectOn(outcome)
+    return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
+  }
+
+  const noteAccepted = (application: WatchedApplication<Plan>) => {
+    const { pending } = application.refresh
+    if (pending === undefined) return
+    application.refresh = { ...application.refresh, pending: { ...pending, acceptedAtMs: clock.nowMs() } }
+  }
+
+  const readPodEvents = async (application: WatchedApplication<Plan>, pod: PodAddress) => {
+    application.podEvents = await reading(application, async (address) => {
+      const outcome = await controller.readPodEvents(address, pod)
+      return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
+    })
+  }
+
+  const readPodLog = async (application: WatchedApplication<Plan>, { uid }: PodAddress) => {
+    const pod = application.tree?.value?.pods.find((one) => one.uid === uid)
+    const log = pod && (await deps.readPodLog?.(addressOf(application), pod))
+    if (log !== undefined) application.podLog = { uid, log }
+  }
+
+  return {
+    async read(application: WatchedApplication<Plan>) {
+      const askedAtMs = clock.nowMs()
+      application.isReadDue = false
+      const knownVersion = application.known.newest?.version ?? 0
+      const outcome = await controller.readApplication(addressOf(application)).catch(unexpected)
+      // A direct read is never older than what was known when it was asked: such an answer says nothing.
+      const isCredible =
+        outcome.kind !== 'read' ||
+        (sightings.isWatched(application, outcome.value) && outcome.value.version >= knownVersion)
+      // One that a verdict needed may have overtaken one that was under way.
+      const isNewest = askedAtMs >= (application.directRead?.askedAtMs ?? askedAtMs)
+      if (isNewest) application.directRead = { askedAtMs, result: isCredible ? readResult(outcome) : 'failed' }
+      if (outcome.kind === 'read' && isCredible) {
+        if (isNewest) application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
+        sightings.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+      }
+      if (outcome.kind === 'not_found' && application.known.newest !== undefined)
+        sightings.see(application, { kind: 'not_found' })
+      suspectOn(outcome)
+    },
+
+    async refresh(application: WatchedApplication<Plan>) {
+      const askedAtMs = clock.nowMs()
+      application.refresh = askRefresh(application.refresh, askedAtMs)
+      application.refreshHeldSinceMs = undefined
+      const outcome = await controller.refreshApplication(addressOf(application)).catch(unexpected)
+      if (outcome.kind === 'asked') return noteAccepted(application)
+      if (outcome.kind !== 'read') {
+        if (outcome.kind !== 'unreachable') application.refresh = { ...application.refresh, pending: undefined }
+        return suspectOn(outcome)
+      }
+      application.refresh = answerRefresh(application.refresh, askedAtMs, outcome.value)
+      deps.onRefreshAnswered?.(application.app, clock.nowMs() - askedAtMs)
+      sightings.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+    },
+
+    /** By name first; where only a namesake elsewhere is found, all are looked through. */
+    async list(application: WatchedApplication<Plan>) {
+      const askedAtMs = clock.nowMs()
+      application.lastListAtMs = askedAtMs
+      const { name, namespace } = application.reference
+      const named = await controller.listApplications({ name, namespace }).catch(unexpected)
+      const isNamesake =
+        named.kind === 'read' &&
+        named.value.applications.length > 0 &&
+        sightings.findIn(application, named.value) === undefined
+      const outcome = isNamesake ? await controller.listApplications().catch(unexpected) : named
+      if (outcome.kind === 'read') sightings.seeInList(application, outcome.value, askedAtMs)
+      suspectOn(outcome)
+    },
+
+    async readTree(application: WatchedApplication<Plan>) {
+      application.tree = await reading(application, controller.readResourceTree)
+    },
+
+    async readManagedResources(application: WatchedApplication<Plan>) {
+      application.managed = await reading(application, controller.readManagedResources)
+    },
+
+    async readSyncWindows(application: WatchedApplication<Plan>) {
+      application.windows = await reading(application, controller.readSyncWindows)
+    },
+
+    /** What happened to a Pod and, if wanted, what it wrote. */
+    async readPod(application: WatchedApplication<Plan>, pod: PodAddress) {
+      await Promise.all([readPodEvents(application, pod), readPodLog(application, pod)])
+    },
+  }
+}
+
+function readResult(outcome: ReadOutcome<unknown>): 'read' | 'missing' | 'not_found' | 'failed' {
+  if (outcome.kind === 'read' || outcome.kind === 'not_found') return outcome.kind
+  return outcome.kind === 'refused' ? 'missing' : 'failed'
+}
+
+const unexpected = (error: unknown): { readonly kind: 'unreachable'; readonly why: string } => ({
+  kind: 'unreachable',
+  why: error instanceof Error ? error.name : 'unexpected failure',
+})

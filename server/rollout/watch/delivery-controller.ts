@@ -1,0 +1,52 @@
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
+
+/** What a call came to. Only `read` says anything about an application. */
+export type ReadOutcome<Value> =
+  | { readonly kind: 'read'; readonly value: Value }
+  | { readonly kind: 'not_found' }
+  /** 403: no permission, not there, or Kubernetes does not answer; the delivery controller makes no difference. */
+  | { readonly kind: 'refused' }
+  /** 401: the token is missing, expired or revoked. */
+  | { readonly kind: 'unauthorized'; readonly why: string }
+  /** No answer, or none that can be read. `why` holds no secret. */
+  | { readonly kind: 'unreachable'; readonly why: string }
+
+export type ApplicationAddress = {
+  readonly name: string
+  readonly namespace: string | undefined
+  /** Once known: with it, 404 means gone. */
+  readonly project: string | undefined
+}
+
+export type PodAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
+
+export type ApplicationList = { readonly version: number; readonly applications: readonly ObservedApplication[] }
+
+/** What the watcher needs of the delivery controller. It only reads, and asks for refreshes. */
+export type DeliveryController = {
+  readApplication(address: ApplicationAddress): Promise<ReadOutcome<ObservedApplication>>
+  /** `asked`: the refresh goes on, its end will be seen elsewhere. */
+  refreshApplication(
+    address: ApplicationAddress,
+  ): Promise<ReadOutcome<ObservedApplication> | { readonly kind: 'asked' }>
+  /** With a name: the first application of that name in any namespace, or in `namespace`. */
+  listApplications(only?: {
+    readonly name: string
+    readonly namespace: string | undefined
+  }): Promise<ReadOutcome<ApplicationList>>
+  readResourceTree(address: ApplicationAddress): Promise<ReadOutcome<ResourceTree>>
+  readManagedResources(address: ApplicationAddress): Promise<ReadOutcome<ManagedResources>>
+  readSyncWindows(address: ApplicationAddress): Promise<ReadOutcome<SyncWindows>>
+  /** What Kubernetes says happened to one Pod, oldest first. */
+  readPodEvents(address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<readonly string[]>>
+  /** Whether it answers and knows our token. */
+  probe(): Promise<ReadOutcome<unknown>>
+}
+
+/** A clock that never goes back, and timers on it. */
+export type Clock = {
+  nowMs(): number
+  /** Calls back once; the returned function cancels. */
+  setTimer(delayMs: number, callback: () => void): () => void
+}

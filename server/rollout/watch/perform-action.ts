@@ -1,0 +1,166 @@
+import { relationKey, type WantedAction } from '../judge/rollout-observation.ts'
+import { rolloutTimes } from '../judge/rollout-settings.ts'
+import type { ControllerCalls } from './controller-calls.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
+import type { TaskReports } from './task-reports.ts'
+import {
+  briefMs,
+  hasCommitsOnTheirWay,
+  type TaskState,
+  type Turn,
+  type WatchedApplication,
+} from './watched-application.ts'
+import type { WriteBackDecisions } from './write-back-decisions.ts'
+
+type Dependencies<Plan> = Pick<
+  RolloutWatcherDeps<Plan>,
+  'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'
+> & {
+  readonly calls: ControllerCalls<Plan>
+  readonly reports: Pick<TaskReports<Plan>, 'tell'>
+  readonly writeBacks: Pick<WriteBackDecisions<Plan>, 'decide'>
+  isUnreachable(): boolean
+  /** Looks at a task again after a time, unless something else does sooner. */
+  lookAgain(application: WatchedApplication<Plan>, state: TaskState<Plan>, delayMs: number): void
+  judgeAll(application: WatchedApplication<Plan>): void
+}
+
+/** Does what a judgement wants, unless just that is under way. What it finds wakes all tasks of the application. */
+export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
+  const { clock, calls, limiter } = deps
+
+  const act = async (
+    application: WatchedApplication<Plan>,
+    state: TaskState<Plan>,
+    action: WantedAction,
+  ): Promise<void> => {
+    switch (action.kind) {
+      case 'read':
+        return calls.read(application)
+      case 'refresh':
+        deps.reports.tell(state, [{ kind: 'refresh_requested', detail: `refresh asked ${action.why}` }])
+        return calls.refresh(application)
+      case 'list':
+        return calls.list(application)
+      case 'tree':
+        return calls.readTree(application)
+      case 'managed_resources':
+        return calls.readManagedResources(application)
+      case 'sync_windows':
+        return calls.readSyncWindows(application)
+      case 'pod_events':
+        return calls.readPod(application, action)
+      case 'decide_write_back':
+        return deps.writeBacks.decide(application, state)
+      case 'relation':
+        return lookUpRelation(application, action)
+      case 'override_at':
+        return lookUpOverride(state, action.revision)
+    }
+  }
+
+  const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {
+    const relation = await deps.relation(action.repository, action.commit, action.revision)
+    application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
+  }
+
+  const lookUpOverride = async ({ plan, overrides }: TaskState<Plan>, revision: string) => {
+    overrides.set(revision, undefined)
+    if (plan !== undefined) overrides.set(revision, await deps.overrideAt(plan, revision))
+  }
+
+  const run = async (
+    application: WatchedApplication<Plan>,
+    key: string,
+    facts: { readonly task?: string; readonly action: WantedAction['kind'] },
+    work: () => Promise<void> | void,
+  ) => {
+    try {
+      await application.flights.run(key, async () => work())
+    } catch (error) {
+      deps.onError('action for a task failed, retrying', error, facts)
+    }
+    deps.judgeAll(application)
+  }
+
+  /** One place for each application; what of it is still wanted is judged when its turn has come. */
+  const waitForTurn = (application: WatchedApplication<Plan>) => {
+    if (application.turn !== undefined) return
+    const turn: Turn = { isHere: false, work: undefined }
+    application.turn = turn
+    limiter.enter(() => {
+      turn.isHere = true
+      const mayRead = application.tasks.size > 0 && !isBeingRead(application) && !deps.isUnreachable()
+      if (application.isReadDue && mayRead)
+        turn.work = run(application, inTurn(readKey), { action: 'read' }, () => calls.read(application))
+      else deps.judgeAll(application)
+      application.turn = undefined
+      return turn.work
+    })
+  }
+
+  return {
+    perform(application: WatchedApplication<Plan>, state: TaskState<Plan>, action: WantedAction): void {
+      const { flights, turn } = application
+      const isUrgent = isWaitedFor(state, action, clock.nowMs())
+      const sharedKey = keyOf(state, action)
+      // What a verdict needs does not wait for the answer to what only explains.
+      const key = isUrgent ? sharedKey : inTurn(sharedKey)
+      if (flights.isRunning(sharedKey) || flights.isRunning(key)) return
+      if (needsController(action) && deps.isUnreachable()) return
+      const waitMs = Math.max(flights.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
+      if (waitMs > 0) {
+        if (action.kind === 'refresh') application.refreshHeldSinceMs ??= clock.nowMs()
+        deps.lookAgain(application, state, waitMs)
+        return
+      }
+      const start = () =>
+        run(application, key, { task: state.task.id, action: action.kind }, () => act(application, state, action))
+      if (isUrgent) {
+        if (needsController(action)) limiter.spend()
+        void start()
+      } else if (turn?.isHere && turn.work === undefined) turn.work = start()
+      else waitForTurn(application)
+    },
+
+    /** Reads an application directly, for no verdict in particular. */
+    readInTurn(application: WatchedApplication<Plan>): void {
+      application.isReadDue = true
+      waitForTurn(application)
+    },
+  }
+}
+
+const readKey = JSON.stringify({ kind: 'read' } satisfies WantedAction)
+const inTurn = (key: string) => `${key} in turn`
+
+/** Whether a direct read of it is under way. */
+export const isBeingRead = ({ flights }: Pick<WatchedApplication<unknown>, 'flights'>) =>
+  flights.isRunning(readKey) || flights.isRunning(inTurn(readKey))
+
+/** Actions of an application are one for all its tasks, whatever each wants them for. */
+function keyOf({ task }: TaskState<unknown>, action: WantedAction): string {
+  const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
+  return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
+}
+
+const needsController = ({ kind }: WantedAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
+
+/** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
+function isWaitedFor({ task, memory }: TaskState<unknown>, action: WantedAction, nowMs: number): boolean {
+  if (action.kind === 'tree') return action.isDiagnosis !== true
+  if (action.kind === 'sync_windows' || action.kind === 'pod_events') return false
+  if (action.kind !== 'read' && action.kind !== 'refresh') return true
+  return task.claim.fence === '1' || memory.candidate !== undefined || task.deadlineMs - nowMs < rolloutTimes.urgentMs
+}
+
+/** How long a refresh waits for commits of other tasks that are on their way to the Git host. */
+const commitsWaitMs = 2_000
+
+/** How many milliseconds a call waits so that it serves more than the task that wants it. */
+function sharingWaitMs(application: WatchedApplication<unknown>, { kind }: WantedAction, nowMs: number): number {
+  const { changedAtMs = 0, refreshHeldSinceMs = nowMs } = application
+  if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return refreshHeldSinceMs + commitsWaitMs - nowMs
+  // It decides for the snapshot that it was asked at and for no other.
+  return kind === 'managed_resources' ? changedAtMs + briefMs - nowMs : 0
+}

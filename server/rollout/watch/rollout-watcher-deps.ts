@@ -1,0 +1,61 @@
+import type { Cause } from '../../../contract/cause.ts'
+import type { Image, PodLog } from '../../../contract/task.ts'
+import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
+import type { Claim, TaskEnd } from '../../deployments/task.ts'
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import type { ObservedPod } from '../judge/observed-resources.ts'
+import type { Relation } from '../judge/rollout-observation.ts'
+import type { RolloutSettings } from '../judge/rollout-settings.ts'
+import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
+import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
+
+/** What is to be committed for a task, decided from its application. */
+export type WriteBackDecision<Plan> =
+  | { readonly kind: 'write'; readonly plan: Plan; readonly warnings: readonly string[] }
+  | { readonly kind: 'monitor'; readonly why: 'not_managed' | 'no_credential' | 'no_alias'; readonly note: string }
+  | { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }
+
+type DecidedTask = {
+  readonly id: string
+  readonly app: string
+  readonly author: string
+  readonly project: string
+  readonly images: readonly Image[]
+  readonly mayWrite: boolean
+}
+
+/** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
+type TaskRecords = {
+  saveProgress(
+    claim: Claim,
+    change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline },
+    events: readonly NewTaskEvent[],
+  ): Promise<boolean>
+  /** Also where it says that the claim is gone, the task is over for this watcher. */
+  finish(claim: Claim, end: TaskEnd): Promise<unknown>
+}
+
+export type RolloutWatcherDeps<Plan> = {
+  readonly controller: DeliveryController
+  readonly records: TaskRecords
+  readonly clock: Clock
+  /** What calls wait for that only explain. */
+  readonly limiter: RateLimiter
+  readonly settings: RolloutSettings
+  /** Base of the links to applications. */
+  readonly linkBase: string
+  annotations(application: ObservedApplication): RolloutAnnotations
+  decideWriteBack(task: DecidedTask, application: ObservedApplication): WriteBackDecision<Plan>
+  queueWriteBack(claim: Claim, plan: Plan): Promise<boolean>
+  relation(repository: string, commit: string, revision: string): Promise<Relation>
+  overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
+  /** What a Pod that does not start wrote last; absent: nobody wants to know. */
+  readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
+  /** `message` names the work that failed and is tried again; the task goes on. Never holds a secret. */
+  onError(message: string, error: unknown, facts: { readonly task?: string; readonly action?: string }): void
+  /** For metrics: how long a refresh took to be answered. */
+  onRefreshAnswered?(app: string, durationMs: number): void
+  /** For metrics: nothing is committed for a task of a managed application, because it came without a valid credential. */
+  onUnvalidated?(app: string): void
+}

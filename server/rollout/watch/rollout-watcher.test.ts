@@ -1,0 +1,575 @@
+import { describe, expect, test } from 'vitest'
+import { anApplication, aRawApplication, aSha, repository } from '../../../test/support/application-builder.ts'
+import { succeeded } from '../../../test/support/judge-looks.ts'
+import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
+import { parseApplication } from '../../argo-cd/parse-application.ts'
+import { createRateLimiter } from '../../concurrency/rate-limiter.ts'
+import type { Claim, TaskEnd } from '../../deployments/task.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import type { Baseline, WatchedTask } from '../judge/watched-task.ts'
+import type { DeliveryController } from './delivery-controller.ts'
+import { createRolloutWatcher } from './rollout-watcher.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
+
+type World = {
+  application: ObservedApplication | undefined
+  isDown: boolean
+  readonly reads: { get: number; list: number; probe: number; refresh: number }
+}
+
+function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = createVirtualClock()) {
+  const world: World = {
+    application: anApplication({ version: 5 }),
+    isDown: false,
+    reads: { get: 0, list: 0, probe: 0, refresh: 0 },
+  }
+  const ends = new Map<string, { end: TaskEnd; atMs: number }>()
+  const saved: string[] = []
+  const troubles: unknown[] = []
+  const down = { kind: 'unreachable', why: 'connection refused' } as const
+  const get = async () => {
+    world.reads.get += 1
+    if (world.isDown) return down
+    return world.application === undefined
+      ? ({ kind: 'refused' } as const)
+      : ({ kind: 'read', value: world.application } as const)
+  }
+  const controller: DeliveryController = {
+    readApplication: get,
+    async refreshApplication() {
+      world.reads.refresh += 1
+      if (world.application === undefined || world.isDown) return world.isDown ? down : { kind: 'refused' }
+      world.application = { ...world.application, version: world.application.version + 2 }
+      return { kind: 'read', value: world.application }
+    },
+    async listApplications() {
+      world.reads.list += 1
+      if (world.isDown) return down
+      return {
+        kind: 'read',
+        value: { version: 100, applications: world.application === undefined ? [] : [world.application] },
+      }
+    },
+    ...refusedDiagnosis,
+    async probe() {
+      world.reads.probe += 1
+      return world.isDown ? down : { kind: 'read', value: {} }
+    },
+  }
+  const watcher = createRolloutWatcher<string>({
+    ...rolloutDeps,
+    controller,
+    clock,
+    records: {
+      async saveProgress(_, { progress, appUrl, baseline }, events) {
+        saved.push(
+          ...[progress, appUrl, baseline && 'baseline'].filter((text) => text !== undefined),
+          ...events.map(({ kind }) => kind),
+        )
+        return true
+      },
+      async finish({ taskId }, end) {
+        ends.set(taskId, { end, atMs: clock.nowMs() })
+        return true
+      },
+    },
+    onError: (_message, error) => troubles.push(error),
+    ...more,
+  })
+  return { watcher, clock, world, ends, saved, troubles }
+}
+
+/** Ten calls a second that only explain. */
+function aLimitedWatcher(maxRunning = 100) {
+  const clock = createVirtualClock()
+  const limiter = createRateLimiter({ clock, perSecond: () => 10, maxSavedSeconds: 0, maxRunning })
+  return aWatcher({ limiter }, clock)
+}
+
+const aTask = (id: string, more: Partial<WatchedTask> = {}) => aWatchedTask(id, { mayWrite: false, ...more })
+
+test('a watched task is deployed after a refresh and two seconds, with its link saved and at most four calls', async () => {
+  const { watcher, clock, world, ends, saved } = aWatcher()
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(2_500)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 2_000 })
+  expect(world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 1 })
+  expect(saved).toContain('https://cd.example/applications/argocd/shop')
+  expect(saved[0]).toBe('looking for the application')
+  expect(watcher.watchedCount()).toBe(0)
+  expect(clock.timerCount()).toBe(0)
+})
+
+test('the tasks of one application share one refresh', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  watcher.watch(['1', '2', '3'].map((id) => aTask(id)))
+  await clock.advanceTo(3_000)
+  expect([...ends.values()].map(({ end }) => end.status)).toEqual(['deployed', 'deployed', 'deployed'])
+  expect(world.reads.refresh).toBe(1)
+})
+
+describe('commits of one application that land one after another', () => {
+  const decideWriteBack = () => ({ kind: 'write', plan: 'plan', warnings: [] }) as const
+  const landed = (digit: string) => ({ kind: 'landed', commit: aSha(digit), repository, branch: 'main' }) as const
+  const anotherTask = (id: string) => aTask(id, { images: [{ image: `registry.example/shop-${id}`, tag: 'v2' }] })
+
+  test('share one refresh, asked when the last of them is there (argocd-api.md §4)', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2', '3'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    watcher.outcome('2', landed('2'))
+    await clock.advanceTo(1_000)
+    expect(world.reads.refresh).toBe(0)
+    watcher.outcome('3', landed('3'))
+    await clock.advanceTo(1_001)
+    expect(world.reads.refresh).toBe(1)
+  })
+
+  test('share the read before them for ten seconds, as long as one is on its way', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    for (let at = 0; at < 20; at += 1) {
+      watcher.watch([anotherTask(String(at))])
+      await clock.advanceTo((at + 1) * 450)
+    }
+    expect(world.reads.get).toBe(1)
+    for (let at = 0; at < 20; at += 1) watcher.outcome(String(at), landed('1'))
+    watcher.watch([anotherTask('20')])
+    await clock.advanceTo(9_001)
+    expect(world.reads.get).toBe(2)
+  })
+
+  test('are refreshed at once when the last of them ends without a commit', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    await clock.advanceTo(500)
+    watcher.outcome('2', { kind: 'refused', cause: 'git_refused', reason: 'no' })
+    await clock.advanceTo(501)
+    expect(world.reads.refresh).toBe(1)
+  })
+
+  test('do not wait longer than 2 s for one that does not get through', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack })
+    await using _ = watcher
+    watcher.watch(['1', '2'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    await clock.advanceTo(2_099)
+    expect(world.reads.refresh).toBe(0)
+    await clock.advanceTo(2_101)
+    expect(world.reads.refresh).toBe(1)
+  })
+})
+
+test('tasks that come one after another share a read a second', async () => {
+  const { watcher, clock, world } = aWatcher()
+  await using _ = watcher
+  for (let at = 0; at < 20; at += 1) {
+    watcher.watch([aTask(String(at), { images: [{ image: `registry.example/shop-${at}`, tag: 'v2' }] })])
+    await clock.advanceTo(at * 50)
+  }
+  expect(watcher.watchedCount()).toBe(20)
+  expect(world.reads.get).toBe(1)
+})
+
+test('an application that does not exist is told within three seconds, naming both causes', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = undefined
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(3_000)
+  expect(ends.get('1')?.end).toMatchObject({
+    status: 'app not found',
+    cause: 'app_not_found',
+    reason: expect.stringMatching(/not found, or the token may not read it/),
+  })
+  expect(world.reads.list).toBe(2)
+})
+
+test('a refused read of an application that Lists show ends nothing', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  const { application } = world
+  world.application = undefined
+  watcher.watch([aTask('1')])
+  world.application = application
+  await clock.advanceTo(10_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+})
+
+test.for([
+  { name: 'an older state than is known', answer: { version: 6 } },
+  { name: 'a namesake in another namespace', answer: { version: 30, metadata: { namespace: 'team-a' } } },
+])('a direct read that answers with $name confirms nothing', async ({ answer }) => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(100)
+  watcher.sighted('seen', anApplication({ version: 20 }))
+  world.application = anApplication(answer)
+  await clock.advanceTo(20_000)
+  expect(ends.has('1')).toBe(false)
+  world.application = anApplication({ version: 20 })
+  await clock.advanceTo(60_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+})
+
+describe('with Argo CD unreachable', () => {
+  test('one probe every five seconds stands for all tasks, and they go on once it is back', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.isDown = true
+    watcher.watch(Array.from({ length: 50 }, (__, index) => aTask(String(index), { app: `shop-${index}` })))
+    await clock.advanceTo(1_000)
+    expect(watcher.unreachable()?.why).toBe('connection refused')
+    const { get } = world.reads
+    await clock.advanceTo(61_000)
+    expect(world.reads.get).toBe(get)
+    expect(world.reads.probe).toBeLessThanOrEqual(14)
+    expect(ends.size).toBe(0)
+    world.isDown = false
+    watcher.watch([aTask('real')])
+    await clock.advanceTo(70_000)
+    expect(ends.get('real')?.end.status).toBe('deployed')
+  })
+
+  test('a task ends aborted at its deadline', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.isDown = true
+    watcher.watch([aTask('1', { deadlineMs: 30_000 })])
+    await clock.advanceTo(40_000)
+    expect(ends.get('1')).toMatchObject({ atMs: 30_000, end: { status: 'aborted', cause: 'controller_unreachable' } })
+  })
+})
+
+describe('records', () => {
+  test('a task that was taken is dropped without a word', async () => {
+    const records = { saveProgress: async () => false, finish: async () => true }
+    const { watcher, clock, ends } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(10_000)
+    expect(watcher.watchedCount()).toBe(0)
+    expect(ends.size).toBe(0)
+  })
+
+  test('of two claims of a task the later one counts, whichever is heard of first', async () => {
+    const fences: string[] = []
+    const finish: RolloutWatcherDeps<string>['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
+    const records = { saveProgress: async () => true, finish }
+    const { watcher, clock } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '10' } })])
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '9' } })])
+    await clock.advanceTo(10_000)
+    expect(fences).toEqual(['10'])
+  })
+
+  test('a task that is claimed twice at its start costs no more calls', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(100)
+    watcher.watch([aTask('1', { claim: { taskId: '1', owner: 'replica', fence: '2' } })])
+    await clock.advanceTo(20_000)
+    expect(ends.get('1')?.end.status).toBe('deployed')
+    expect(world.reads).toMatchObject({ get: 2, refresh: 1 })
+  })
+
+  test('a write that fails is tried again until it works', async () => {
+    let failures = 3
+    const finished: string[] = []
+    const records = {
+      saveProgress: async () => true,
+      async finish({ taskId }: { taskId: string }) {
+        failures -= 1
+        if (failures >= 0) throw new Error('database away')
+        finished.push(taskId)
+        return true
+      },
+    }
+    const { watcher, clock, troubles } = aWatcher({ records })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(10_000)
+    expect(finished).toEqual(['1'])
+    expect(troubles).toHaveLength(3)
+  })
+
+  test('the baseline is stored before a write-back is queued', async () => {
+    const order: string[] = []
+    const records: RolloutWatcherDeps<string>['records'] = {
+      async saveProgress(_, { baseline }) {
+        if (baseline !== undefined) order.push('baseline')
+        return true
+      },
+      finish: async () => true,
+    }
+    const { watcher, clock } = aWatcher({
+      records,
+      decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+      async queueWriteBack(_, plan) {
+        order.push(plan)
+        return true
+      },
+    })
+    await using _ = watcher
+    watcher.watch([aTask('1')])
+    await clock.advanceTo(1_000)
+    expect(order).toEqual(['baseline', 'plan'])
+  })
+})
+
+test('what throws in the judging of one task leaves the others alone', async () => {
+  const decideWriteBack = ({ id }: { id: string }) => {
+    if (id === 'bad') throw new Error('a fault')
+    return { kind: 'monitor', why: 'not_managed', note: '' } as const
+  }
+  const { watcher, clock, ends, troubles } = aWatcher({ decideWriteBack })
+  await using _ = watcher
+  watcher.watch([aTask('bad'), aTask('good')])
+  await clock.advanceTo(20_000)
+  expect(ends.get('good')?.end.status).toBe('deployed')
+  expect(ends.has('bad')).toBe(false)
+  expect(troubles.length).toBeGreaterThan(0)
+})
+
+test('a task whose commit landed ends at the event that shows it rolled out', async () => {
+  const commit = aSha('d')
+  const { watcher, clock, world, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+  })
+  await using _ = watcher
+  world.application = anApplication({ version: 5, images: ['registry.example/shop:v1'] })
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(500)
+  watcher.outcome('1', { kind: 'landed', commit, repository, branch: 'main' })
+  await clock.advanceTo(30_000)
+  expect(ends.size).toBe(0)
+  world.application = anApplication({ version: 50, revision: commit })
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(30_001)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 30_000 })
+})
+
+test('where nothing had to be committed, what is shown must last for two seconds', async () => {
+  const commit = aSha('c')
+  const { watcher, clock, world, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+  })
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(500)
+  watcher.outcome('1', { kind: 'unchanged', commit, repository, branch: 'main' })
+  await clock.advanceTo(1_000)
+  world.application = anApplication({ version: 20, images: ['registry.example/shop:v1'] }) // edited by hand
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(10_000)
+  expect(ends.size).toBe(0)
+  world.application = anApplication({ version: 30 })
+  watcher.sighted('seen', world.application)
+  await clock.advanceTo(12_001)
+  expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 12_000 })
+})
+
+test('after a change of owner the stored baseline and outcome are judged by, and nothing is queued again', async () => {
+  const queued: string[] = []
+  const { watcher, clock, ends } = aWatcher({
+    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    async queueWriteBack(_, plan) {
+      queued.push(plan)
+      return true
+    },
+  })
+  await using _ = watcher
+  const baseline = {
+    uid: 'uid-1',
+    version: 1,
+    revisions: [aSha('a')],
+    reconciledAtMs: 0,
+    images: [],
+    operation: undefined,
+    isBeforeCommit: true,
+  }
+  const writeBackOutcome = { kind: 'landed', commit: aSha('c'), repository, branch: 'main' } as const
+  watcher.watch([aTask('1', { baseline, writeBackOutcome })])
+  await clock.advanceTo(1_000)
+  expect(ends.get('1')?.end.status).toBe('deployed')
+  expect(queued).toEqual([])
+})
+
+test('a new owner does not ask for the refresh that an earlier one was answered, and looks as often as it must', async () => {
+  const stored: Baseline[] = []
+  const records = {
+    ...rolloutDeps.records,
+    async saveProgress(_: Claim, { baseline }: { readonly baseline?: Baseline }) {
+      if (baseline !== undefined) stored.push(baseline)
+      return true
+    },
+  }
+  const before = anApplication({ version: 5, revision: aSha('a'), images: ['registry.example/shop:v1'] })
+  const earlier = aWatcher({ records })
+  earlier.world.application = before
+  earlier.watcher.watch([aTask('1')])
+  await earlier.clock.advanceTo(1_000)
+  await earlier.watcher[Symbol.asyncDispose]()
+  expect(stored.at(-1)).toMatchObject({ version: 5, comparedVersion: 7 })
+
+  const later = aWatcher()
+  await using _ = later.watcher
+  const isOver = { startedAt: '2026-11-21T15:01:00Z', finishedAt: '2026-11-21T15:01:05Z' }
+  later.world.application = anApplication({
+    version: 20,
+    reconciledAt: '2026-11-21T15:01:06Z',
+    operationState: { ...succeeded, ...isOver },
+  })
+  later.watcher.watch([aTask('1', { baseline: stored.at(-1), claim: { taskId: '1', owner: 'other', fence: '2' } })])
+  await later.clock.advanceTo(3_000)
+  expect(later.ends.get('1')?.end.status).toBe('deployed')
+  expect(later.world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 0 })
+})
+
+test('what failed before a task came does not count against it, however late the stream told of it', async () => {
+  const failed = (startedAt: string) => ({ phase: 'Failed', startedAt, finishedAt: startedAt, operation: {} })
+  const stale = anApplication({ version: 5, operationState: { ...failed('2026-11-21T15:00:00Z'), phase: 'Running' } })
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = stale
+  watcher.watch([aTask('earlier', { images: [{ image: 'registry.example/shop', tag: 'v1' }] })])
+  await clock.advanceTo(5_000)
+  world.application = anApplication({
+    version: 50,
+    sync: 'OutOfSync',
+    operationState: failed('2026-11-21T15:00:00Z'),
+  })
+  watcher.watch([aTask('later')])
+  await clock.advanceTo(60_000)
+  expect(ends.get('earlier')?.end).toMatchObject({ status: 'failed', cause: 'sync_error' })
+  expect(ends.has('later')).toBe(false)
+})
+
+describe('after replicas have died', () => {
+  const commit = aSha('d')
+  const writeBackOutcome = { kind: 'landed', commit, repository, branch: 'main' } as const
+  const resumed = (id: string, more: Partial<WatchedTask> = {}) =>
+    aTask(id, { claim: { taskId: id, owner: 'replica', fence: '2' }, ...more })
+
+  test('their tasks are read in turn, and no more once a List has shown them (F45)', async () => {
+    const { watcher, clock, world } = aLimitedWatcher()
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `shop-${at}`, writeBackOutcome })))
+    await clock.advanceTo(950)
+    expect(world.reads.get).toBe(10)
+    const metadata = (at: number) => ({ name: `shop-${at}` })
+    const shown = Array.from({ length: 30 }, (__, at) =>
+      anApplication({ uid: `uid-${at}`, health: 'Progressing', revision: commit, metadata: metadata(at) }),
+    )
+    watcher.listed({ version: 100, applications: shown }, clock.nowMs())
+    await clock.advanceTo(1_950)
+    expect(world.reads).toMatchObject({ get: 10, refresh: 0 })
+  })
+
+  test('a verdict that shows while its task waits in line is confirmed at once', async () => {
+    const { watcher, clock, world, ends } = aLimitedWatcher()
+    await using _ = watcher
+    world.application = anApplication({ revision: commit })
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(String(at), { app: `app-${at}` })))
+    watcher.watch([resumed('last', { writeBackOutcome })])
+    await clock.advanceTo(150)
+    expect(world.reads.get, 'of the line').toBe(2)
+    watcher.sighted('seen', world.application)
+    await clock.advanceTo(151)
+    expect(ends.get('last')).toMatchObject({ end: { status: 'deployed' }, atMs: 150 })
+  })
+
+  test.for([
+    { name: 'at once where it says that the commit is not there', takesMs: 300, relation: 'unrelated', atMs: 301 },
+    { name: 'not at all where it says that it is', takesMs: 300, relation: 'descendant', atMs: undefined },
+    { name: 'after ten seconds without an answer', takesMs: 60_000, relation: 'descendant', atMs: 10_001 },
+  ] as const)('a refresh waits for the Git host, and is asked $name', async ({ takesMs, relation, atMs }) => {
+    const { watcher, clock, world } = aWatcher({
+      relation: () => new Promise((resolve) => void clock.setTimer(takesMs, () => resolve(relation))),
+    })
+    await using _ = watcher
+    world.application = anApplication({ version: 5, health: 'Progressing', revision: aSha('e') })
+    watcher.watch([resumed('1', { mayWrite: true, writeBackOutcome })])
+    await clock.advanceTo((atMs ?? 20_000) - 2)
+    expect(world.reads.refresh).toBe(0)
+    await clock.advanceTo(atMs ?? 20_000)
+    expect(world.reads.refresh).toBe(atMs === undefined ? 0 : 1)
+  })
+})
+
+describe('direct reads of all applications', () => {
+  const apps = Array.from({ length: 30 }, (_, at) => `app-${at}`)
+  /** Rollouts in progress, of which only direct reads are made for now. */
+  async function rollingOut() {
+    const started = aLimitedWatcher()
+    started.watcher.watch(apps.map((app) => aTask(app, { app, refresh: false })))
+    const applications = apps.map((name) => anApplication({ uid: name, health: 'Progressing', metadata: { name } }))
+    started.watcher.listed({ version: 100, applications }, 0)
+    await started.clock.advanceTo(4_000)
+    const before = started.world.reads.get
+    return { ...started, reads: () => started.world.reads.get - before }
+  }
+
+  test('take turns, and a round that begins meanwhile leaves each its place', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    await clock.advanceTo(5_950)
+    expect(reads()).toBe(20)
+    watcher.readWatched()
+    await clock.advanceTo(6_950)
+    expect(reads()).toBe(30)
+    await clock.advanceTo(10_000)
+    expect(reads(), 'those that were read before the second round are read again').toBe(50)
+  })
+
+  test('are not made of an application that nobody waits for any more', async () => {
+    const { watcher, clock, reads } = await rollingOut()
+    await using _ = watcher
+    watcher.readWatched()
+    watcher.drop(apps)
+    await clock.advanceTo(10_000)
+    expect(reads()).toBe(0)
+  })
+})
+
+test('an application of the same name in another namespace is not looked at', async () => {
+  const { watcher, clock, world, ends } = aWatcher()
+  await using _ = watcher
+  world.application = anApplication({ version: 5, images: ['registry.example/shop:v1'] })
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(1_000)
+  const elsewhere = parseApplication(aRawApplication({ version: 99, uid: 'other', metadata: { namespace: 'team-a' } }))
+  if (elsewhere !== undefined) watcher.sighted('seen', elsewhere)
+  await clock.advanceTo(10_000)
+  expect(elsewhere?.namespace).toBe('team-a')
+  expect(ends.size).toBe(0)
+})
+
+test('an action that changes nothing is not repeated without end', async () => {
+  let calls = 0
+  const { watcher, clock } = aWatcher({
+    decideWriteBack: () => {
+      calls += 1
+      throw new Error('a fault')
+    },
+  })
+  await using _ = watcher
+  watcher.watch([aTask('1')])
+  await clock.advanceTo(60_000)
+  expect(calls).toBeGreaterThan(1)
+  expect(calls).toBeLessThanOrEqual(14)
+})

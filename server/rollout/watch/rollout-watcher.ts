@@ -1,0 +1,221 @@
+import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
+import { judgeRollout } from '../judge/judge-rollout.ts'
+import type { Judgement } from '../judge/judgement.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import { type RolloutMemory, startMemory } from '../judge/rollout-memory.ts'
+import type { WatchedTask } from '../judge/watched-task.ts'
+import { parseApplicationReference } from './application-reference.ts'
+import { createApplicationSightings } from './application-sightings.ts'
+import { createControllerCalls } from './controller-calls.ts'
+import type { ApplicationList } from './delivery-controller.ts'
+import { createPerformAction, isBeingRead } from './perform-action.ts'
+import { createReachability } from './reachability.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
+import { createTaskReports } from './task-reports.ts'
+import { createTaskWrites } from './task-writes.ts'
+import {
+  hasCommitsOnTheirWay,
+  observationOf,
+  type TaskState,
+  type WatchedApplication,
+  watchedApplication,
+} from './watched-application.ts'
+import { createWriteBackDecisions, initialWriteBack } from './write-back-decisions.ts'
+
+/** Tasks are looked at again after this long at the latest, should a wake-up have been lost. */
+const lookAgainMs = 15_000
+const sharedReadMs = 1_000
+/** How long a task that comes waits for the direct read that its baseline is taken from. */
+const baselineReadMs = 2_000
+const sharedInBurstMs = 10_000
+
+/**
+ * Watches applications until the verdict on each task is confirmed: whatever is seen or found out wakes the tasks of its
+ * application, each is judged (`judgeRollout`), and what its judgement wants is done.
+ */
+export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
+  const { clock, settings } = deps
+  const applications = new Map<string, WatchedApplication<Plan>>()
+  const appOfTask = new Map<string, WatchedApplication<Plan>>()
+  let isClosed = false
+
+  const judgeEverything = () => {
+    for (const application of [...applications.values()]) judgeAll(application)
+  }
+  const judgeAll = (application: WatchedApplication<Plan>) => {
+    for (const state of [...application.tasks.values()]) judge(application, state)
+  }
+
+  /** One task's trouble is nobody else's. */
+  const judge = (application: WatchedApplication<Plan>, state: TaskState<Plan>) => {
+    if (state.isOver || isClosed) return
+    state.cancelTimer()
+    state.lookAtMs = Number.POSITIVE_INFINITY
+    if (awaitsBaseline(application, state)) return lookAgain(application, state, baselineReadMs)
+    try {
+      writeBacks.planAgain(application, state)
+      const observation = observationOf(application, state, deps.annotations, reachability.state())
+      apply(application, state, judgeRollout(state.task, state.memory, observation, clock.nowMs(), settings))
+    } catch (error) {
+      deps.onError('judging a task failed, retrying', error, { task: state.task.id })
+      lookAgain(application, state, lookAgainMs)
+    }
+  }
+
+  /** What the stream told last may be from seconds before the task came: a failure in it would count as one from after. */
+  const awaitsBaseline = (application: WatchedApplication<Plan>, { memory }: TaskState<Plan>) =>
+    memory.baseline === undefined &&
+    application.known.newest !== undefined &&
+    isBeingRead(application) &&
+    clock.nowMs() - memory.startedAtMs < baselineReadMs
+
+  const apply = (application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) => {
+    state.memory = judgement.memory
+    reports.saveWhatChanged(application, state, judgement)
+    if (judgement.end !== undefined) return reports.finish(application, state, judgement.end)
+    lookAgain(application, state, judgement.againAtMs - clock.nowMs())
+    for (const action of judgement.wanted) perform(application, state, action)
+  }
+
+  /** The soonest of the times asked for since the last look counts. */
+  const lookAgain = (application: WatchedApplication<Plan>, state: TaskState<Plan>, wantedDelayMs: number) => {
+    const delayMs = Math.max(1, Math.min(wantedDelayMs, lookAgainMs))
+    if (clock.nowMs() + delayMs >= state.lookAtMs) return
+    state.cancelTimer()
+    state.lookAtMs = clock.nowMs() + delayMs
+    state.cancelTimer = clock.setTimer(delayMs, () => judge(application, state))
+  }
+
+  const reachability = createReachability(deps.controller, clock, judgeEverything)
+  const sightings = createApplicationSightings(clock, settings.controlPlaneNamespace)
+  const reports = createTaskReports<Plan>(deps)
+  const writeBacks = createWriteBackDecisions<Plan>({ ...deps, reports })
+  const calls = createControllerCalls<Plan>({ ...deps, sightings, suspect: reachability.suspect })
+  const isUnreachable = () => reachability.state() !== undefined
+  const { perform, readInTurn } = createPerformAction<Plan>({
+    ...deps,
+    calls,
+    reports,
+    writeBacks,
+    isUnreachable,
+    lookAgain,
+    judgeAll,
+  })
+
+  const watchOne = (task: WatchedTask) => {
+    const earlier = appOfTask.get(task.id)?.tasks.get(task.id)
+    const claimed = earlier?.task.claim
+    if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
+    // Before its last task is forgotten: what was found out serves a second claim of the same task too.
+    const application =
+      applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)
+    forget(task.id)
+    applications.set(task.app, application)
+    appOfTask.set(task.id, application)
+    const memory = startMemory(task.baseline, clock.nowMs())
+    // What the earlier claim has told may not have been stored.
+    const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, told: memory.told })
+    application.tasks.set(task.id, state)
+    if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
+    judge(application, state)
+  }
+
+  /** Tasks for one application often come together; what one of them has just read serves them all. */
+  const isReadFor = ({ known: { newest }, directRead, tasks }: WatchedApplication<Plan>, task: WatchedTask) => {
+    if (newest === undefined || directRead?.result !== 'read') return false
+    const agoMs = clock.nowMs() - directRead.askedAtMs
+    // The verdict on a commit hardly depends on the baseline, and nothing of theirs is rolled out before it is pushed.
+    const isBurst = hasCommitsOnTheirWay({ tasks }) && deps.decideWriteBack(task, newest).kind === 'write'
+    return agoMs < (isBurst ? sharedInBurstMs : sharedReadMs)
+  }
+
+  const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState<Plan> => ({
+    task,
+    memory,
+    savedBaseline: task.baseline,
+    writeBack: initialWriteBack(task, clock.nowMs()),
+    plan: undefined,
+    overrides: new Map(),
+    progress: '',
+    hasAppUrl: false,
+    isOver: false,
+    lookAtMs: Number.POSITIVE_INFINITY,
+    cancelTimer: () => {},
+    writes: createTaskWrites(
+      clock,
+      () => forget(task.id),
+      (error) => deps.onError('saving a task failed, retrying', error, { task: task.id }),
+    ),
+  })
+
+  const forget = (taskId: string) => {
+    const application = appOfTask.get(taskId)
+    const state = application?.tasks.get(taskId)
+    if (application === undefined || state === undefined) return
+    state.isOver = true
+    state.cancelTimer()
+    state.writes.close()
+    appOfTask.delete(taskId)
+    application.tasks.delete(taskId)
+    if (application.tasks.size === 0) applications.delete(application.app)
+  }
+
+  return {
+    watch(tasks: readonly WatchedTask[]) {
+      for (const task of tasks) watchOne(task)
+    },
+    drop(taskIds: readonly string[]) {
+      for (const id of taskIds) forget(id)
+    },
+    /** What became of a task's commit. */
+    outcome(taskId: string, outcome: WriteBackOutcome) {
+      const application = appOfTask.get(taskId)
+      const state = application?.tasks.get(taskId)
+      if (application === undefined || state === undefined || state.writeBack.kind === 'ended') return
+      state.writeBack = { kind: 'ended', outcome, atMs: clock.nowMs() }
+      // A refresh that others want may have waited for the last of them.
+      if (hasCommitsOnTheirWay(application)) judge(application, state)
+      else judgeAll(application)
+    },
+    /** An event of the stream. */
+    sighted(type: 'seen' | 'deleted', seen: ObservedApplication) {
+      for (const application of watchedAs(applications, seen)) {
+        if (type === 'seen') sightings.see(application, { kind: 'seen', application: seen, isComplete: true })
+        else sightings.see(application, { kind: 'deleted', application: seen })
+        judgeAll(application)
+      }
+    },
+    /** A List of all applications that was asked at `askedAtMs`. */
+    listed(list: ApplicationList, askedAtMs: number) {
+      for (const application of [...applications.values()]) {
+        sightings.seeInList(application, list, askedAtMs)
+        judgeAll(application)
+      }
+    },
+    /** How many applications unfinished tasks wait for. */
+    watchedApps: () => applications.size,
+    /** Reads all applications directly, each in its turn, for when the stream is not to be trusted. */
+    readWatched() {
+      for (const application of applications.values()) readInTurn(application)
+    },
+    unreachable: () => reachability.state(),
+    /** Somebody else could not reach the delivery controller either. */
+    suspect: () => reachability.suspect(),
+    isWatched: (taskId: string) => appOfTask.has(taskId),
+    watchedIds: (): readonly string[] => [...appOfTask.keys()],
+    watchedCount: () => appOfTask.size,
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      reachability.close()
+      for (const id of [...appOfTask.keys()]) forget(id)
+    },
+  }
+}
+
+function* watchedAs<Plan>(
+  applications: ReadonlyMap<string, WatchedApplication<Plan>>,
+  { name, namespace }: ObservedApplication,
+) {
+  const candidates = [applications.get(name), applications.get(`${namespace}/${name}`)]
+  for (const application of candidates) if (application !== undefined) yield application
+}

@@ -1,0 +1,85 @@
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { Baseline } from '../judge/watched-task.ts'
+import type { Clock } from './delivery-controller.ts'
+
+/** A write of a task's owner; `false`: the task has another owner now. */
+export type TaskWrite = () => Promise<boolean>
+
+/** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
+export type TaskNews = {
+  readonly change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
+  readonly events: readonly NewTaskEvent[]
+}
+
+const retryMs = 1_000
+
+/**
+ * Does the writes of one task one after the other. A failed one (database away) is tried again until it works; one that says
+ * `false` ends all, because the task was taken.
+ */
+export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (error: unknown) => void) {
+  const queue: TaskWrite[] = []
+  let isRunning = false
+  let isClosed = false
+  let cancel = () => {}
+  let untold: { news: TaskNews; isTaken: boolean } | undefined
+
+  const run = async () => {
+    try {
+      while (!isClosed && queue[0] !== undefined) {
+        if (!(await queue[0]())) return taken()
+        queue.shift()
+      }
+    } finally {
+      isRunning = false // in the same turn as the last look, or a write added between the two would lie there
+    }
+  }
+  const taken = () => {
+    if (isClosed) return
+    close()
+    onTaken()
+  }
+  const start = () => {
+    if (isRunning || isClosed) return
+    isRunning = true
+    run().catch((error: unknown) => {
+      onError(error)
+      cancel() // of an earlier failure, where a write was added meanwhile
+      if (!isClosed) cancel = clock.setTimer(retryMs, start)
+    })
+  }
+  const close = () => {
+    isClosed = true
+    queue.length = 0
+    cancel()
+  }
+
+  const add = (write: TaskWrite) => {
+    untold = undefined // what is told from now on happened after it
+    queue.push(write)
+    start()
+  }
+
+  return {
+    add,
+    /** News that come while earlier ones still wait for their turn are saved together with them. */
+    tell(news: TaskNews, save: (news: TaskNews) => Promise<boolean>) {
+      if (untold !== undefined && !untold.isTaken) {
+        untold.news = together(untold.news, news)
+        return
+      }
+      const waiting = { news, isTaken: false }
+      add(() => {
+        waiting.isTaken = true
+        return save(waiting.news)
+      })
+      untold = waiting
+    },
+    close,
+  }
+}
+
+const together = (earlier: TaskNews, later: TaskNews): TaskNews => ({
+  change: { ...earlier.change, ...later.change },
+  events: [...earlier.events, ...later.events],
+})

@@ -1,0 +1,142 @@
+import type { PodLog } from '../../../contract/task.ts'
+import { createSingleFlight } from '../../concurrency/single-flight.ts'
+import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
+import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
+import type { RolloutMemory } from '../judge/rollout-memory.ts'
+import {
+  type DirectRead,
+  nothingRefreshed,
+  type PodEvents,
+  type Reading,
+  type RefreshObservation,
+  type Relation,
+  type RolloutObservation,
+} from '../judge/rollout-observation.ts'
+import type { Baseline, RolloutAnnotations, WatchedTask, WriteBackState } from '../judge/watched-task.ts'
+import type { ApplicationReference } from './application-reference.ts'
+import type { ApplicationAddress, Clock } from './delivery-controller.ts'
+import type { createTaskWrites } from './task-writes.ts'
+
+/** What the watcher holds of one task. */
+export type TaskState<Plan> = {
+  readonly task: WatchedTask
+  readonly overrides: Map<string, ReadonlyMap<string, string> | undefined>
+  readonly writes: ReturnType<typeof createTaskWrites>
+  memory: RolloutMemory
+  savedBaseline: Baseline | undefined
+  writeBack: WriteBackState
+  plan: Plan | undefined
+  progress: string
+  hasAppUrl: boolean
+  isOver: boolean
+  /** When the timer that `cancelTimer` ends looks again. */
+  lookAtMs: number
+  cancelTimer: () => void
+}
+
+/** `isHere`: the first call that is wanted now takes it. */
+export type Turn = { isHere: boolean; work: Promise<void> | undefined }
+
+/** What the watcher holds of one application, shared by all tasks that wait for it. */
+export type WatchedApplication<Plan> = {
+  readonly app: string
+  readonly reference: ApplicationReference
+  readonly tasks: Map<string, TaskState<Plan>>
+  /** What is done about it: each action once at a time, for all its tasks. */
+  readonly flights: ReturnType<typeof createSingleFlight>
+  readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
+  known: KnownApplication
+  /** When `known` last got a newer snapshot. */
+  changedAtMs: number | undefined
+  refresh: RefreshObservation
+  /** Since when a refresh waits for commits that are on their way. */
+  refreshHeldSinceMs: number | undefined
+  directRead: DirectRead | undefined
+  lastListAtMs: number | undefined
+  /** The stream asks for a direct read, and no verdict waits for it. */
+  isReadDue: boolean
+  /** Its place in the line of calls that only explain, which is given to the first that is still wanted then. */
+  turn: Turn | undefined
+  tree: Reading<ResourceTree> | undefined
+  managed: Reading<ManagedResources> | undefined
+  windows: Reading<SyncWindows> | undefined
+  podEvents: Reading<PodEvents> | undefined
+  /** Of the Pod with this uid. */
+  podLog: { readonly uid: string; readonly log: PodLog } | undefined
+}
+
+/**
+ * Tasks of one application come, land and end close together: their calls are this far apart, so that each serves several,
+ * and a reading of one snapshot waits until it has stood this long.
+ */
+export const briefMs = 200
+const afterFailureMs = 5_000
+
+export function watchedApplication<Plan>(
+  app: string,
+  reference: ApplicationReference,
+  clock: Pick<Clock, 'nowMs'>,
+): WatchedApplication<Plan> {
+  return {
+    app,
+    reference,
+    tasks: new Map(),
+    flights: createSingleFlight({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
+    relations: new Map(),
+    known: nothingKnown,
+    changedAtMs: undefined,
+    refresh: nothingRefreshed,
+    refreshHeldSinceMs: undefined,
+    directRead: undefined,
+    lastListAtMs: undefined,
+    isReadDue: false,
+    turn: undefined,
+    tree: undefined,
+    managed: undefined,
+    windows: undefined,
+    podEvents: undefined,
+    podLog: undefined,
+  }
+}
+
+export const hasCommitsOnTheirWay = ({ tasks }: Pick<WatchedApplication<unknown>, 'tasks'>) =>
+  [...tasks.values()].some(({ writeBack, isOver }) => writeBack.kind === 'pending' && !isOver)
+
+/** With the project, once it is known, a missing application is told from a forbidden one. */
+export function addressOf({ reference, known }: WatchedApplication<unknown>): ApplicationAddress {
+  const project = known.newest?.project
+  return { ...reference, project: project === '' ? undefined : project }
+}
+
+const noAnnotations: RolloutAnnotations = {
+  notes: [],
+  fireAndForget: false,
+  skipImageValidation: false,
+  acceptSuspended: undefined,
+  badPodGraceMs: undefined,
+}
+
+export function observationOf<Plan>(
+  application: WatchedApplication<Plan>,
+  state: TaskState<Plan>,
+  annotations: (application: ObservedApplication) => RolloutAnnotations,
+  unreachable: RolloutObservation['unreachable'],
+): RolloutObservation {
+  const { known, refresh, directRead, lastListAtMs, relations, tree, managed, windows, podEvents } = application
+  return {
+    known,
+    annotations: known.newest === undefined ? noAnnotations : annotations(known.newest),
+    writeBack: state.writeBack,
+    refresh,
+    directRead,
+    lastListAtMs,
+    relations,
+    overrides: state.overrides,
+    tree,
+    managed,
+    windows,
+    podEvents,
+    unreachable,
+  }
+}

@@ -1,0 +1,65 @@
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { WatchedTask, WriteBackState } from '../judge/watched-task.ts'
+import type { RolloutWatcherDeps, WriteBackDecision } from './rollout-watcher-deps.ts'
+import type { TaskReports } from './task-reports.ts'
+import type { TaskState, WatchedApplication } from './watched-application.ts'
+
+type Dependencies<Plan> = Pick<
+  RolloutWatcherDeps<Plan>,
+  'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
+> & {
+  readonly reports: Pick<TaskReports<Plan>, 'tell'>
+}
+
+export type WriteBackDecisions<Plan> = ReturnType<typeof createWriteBackDecisions<Plan>>
+
+/** Decides what is to be committed for a task, once its application is known, and has it queued. */
+export function createWriteBackDecisions<Plan>({
+  annotations,
+  clock,
+  decideWriteBack,
+  queueWriteBack,
+  onUnvalidated,
+  reports,
+}: Dependencies<Plan>) {
+  return {
+    decide({ known: { newest } }: WatchedApplication<Plan>, state: TaskState<Plan>) {
+      if (newest === undefined || state.writeBack.kind !== 'undecided') return
+      const { notes } = annotations(newest)
+      const decision = decideWriteBack(state.task, newest)
+      state.writeBack = stateOf(decision, clock.nowMs())
+      reports.tell(state, [...notes.map(noteOf), ...eventsOf(decision)])
+      if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
+      if (decision.kind !== 'write') return
+      state.plan = decision.plan
+      state.writes.add(() => queueWriteBack(state.task.claim, decision.plan))
+    },
+
+    /** After a change of owner the commit may be there already; what it was made from is still needed to read override files. */
+    planAgain({ known: { newest } }: WatchedApplication<Plan>, state: TaskState<Plan>) {
+      if (state.plan !== undefined || state.writeBack.kind !== 'ended' || newest === undefined) return
+      const decision = decideWriteBack(state.task, newest)
+      if (decision.kind === 'write') state.plan = decision.plan
+    },
+  }
+}
+
+/** What nobody waits for any more is not committed. */
+export function initialWriteBack({ writeBackOutcome, isOverdue }: WatchedTask, nowMs: number): WriteBackState {
+  if (writeBackOutcome !== undefined) return { kind: 'ended', outcome: writeBackOutcome, atMs: nowMs }
+  return isOverdue ? { kind: 'monitor', why: 'overdue', note: '' } : { kind: 'undecided' }
+}
+
+function stateOf(decision: WriteBackDecision<unknown>, nowMs: number): WriteBackState {
+  if (decision.kind === 'write') return { kind: 'pending' }
+  if (decision.kind === 'monitor') return decision
+  return { kind: 'ended', outcome: decision, atMs: nowMs }
+}
+
+const noteOf = (detail: string): NewTaskEvent => ({ kind: 'note', detail })
+
+function eventsOf(decision: WriteBackDecision<unknown>): readonly NewTaskEvent[] {
+  if (decision.kind === 'write') return decision.warnings.map(noteOf)
+  const isSaid = decision.kind === 'monitor' && decision.note !== ''
+  return isSaid ? [{ kind: 'write_back_skipped', detail: decision.note }] : []
+}

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { canonicalName } from '../contract/application-name.ts'
 import { createAuditStore } from './audit/audit-store.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { openAuth } from './auth/open-auth.ts'
-import type { Foundation } from './compose.ts'
 import type { Watching } from './compose-watching.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { shareReads } from './concurrency/share-reads.ts'
+import type { CoreServices } from './core-services.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { createRequireTask } from './deployments/require-task.ts'
@@ -29,7 +30,6 @@ import { createRateLimit } from './http/rate-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
-import { canonicalName } from './rollout/watch/application-reference.ts'
 import { isWeakSecret } from './secrets/is-weak-secret.ts'
 import type { Settings } from './settings.ts'
 import { createEventStore } from './timeline/event-store.ts'
@@ -42,12 +42,12 @@ const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes. `stopping`: the service takes its leave. */
 export async function composeApi(
-  foundation: Foundation,
+  services: CoreServices,
   watching: Watching,
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onError } = foundation
+  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onError } = services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -55,7 +55,7 @@ export async function composeApi(
     },
     controllerState: watching.controllerState,
   })
-  measure(foundation, watching, checkParts)
+  measure(services, watching, checkParts)
   const { submissionsPerMinute, streamsPerClient, waitsPerClient, trustedProxies } = settings.http
   const client = (request: FastifyRequest) => clientOf(request, trustedProxies.length > 0)
   const auth = openAuth({
@@ -83,7 +83,7 @@ export async function composeApi(
   auth.addRoutes(http, api)
   http.register(
     taskRoutes({
-      ...taskActions(foundation, watching, lock.closedTimes),
+      ...taskActions(services, watching, lock.closedTimes),
       submissionLimit: createSubmissionLimit({
         limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
         clientOf: client,
@@ -130,7 +130,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, tellAccepted, tellEnds, onError }: Foundation,
+  { settings, tasks, wakeUps, tellAccepted, tellEnds, onError }: CoreServices,
   { replicaId, accepting, watchNew, noteUnanswered }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
@@ -165,7 +165,7 @@ function taskActions(
 }
 
 function measure(
-  { settings, metrics }: Foundation,
+  { settings, metrics }: CoreServices,
   { watchedCount, streamState, controllerState }: Watching,
   checkParts: ReturnType<typeof createCheckParts>,
 ): void {

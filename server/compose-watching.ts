@@ -1,9 +1,9 @@
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
 import { linkBaseOf } from './argo-cd/delivery-controller-settings.ts'
-import type { Foundation } from './compose.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { createSlots } from './concurrency/semaphore.ts'
+import type { CoreServices } from './core-services.ts'
 import type { Claim, NewTask, Task } from './deployments/task.ts'
 import type { ClaimedTask } from './deployments/task-row.ts'
 import { createCommitHistory } from './gitops/git/commit-history.ts'
@@ -18,7 +18,7 @@ import { ownTasks } from './ownership/own-tasks.ts'
 import { createReplica } from './ownership/replica.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
 import { rolloutTimes } from './rollout/judge/rollout-settings.ts'
-import type { WatchedTask } from './rollout/judge/watched-task.ts'
+import type { Baseline, WatchedTask } from './rollout/judge/watched-task.ts'
 import { createCallLimiter } from './rollout/watch/call-limiter.ts'
 import { createReadPodLog } from './rollout/watch/read-pod-log.ts'
 import { createRolloutWatcher } from './rollout/watch/rollout-watcher.ts'
@@ -31,8 +31,8 @@ export type Watching = ReturnType<typeof composeWatching>
 const { nowMs } = systemClock
 
 /** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
-export function composeWatching(foundation: Foundation, access: GitAccess) {
-  const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = foundation
+export function composeWatching(services: CoreServices, access: GitAccess) {
+  const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = services
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(createArgoCdClient(settings.deliveryController))
   const history = createCommitHistory({
@@ -47,7 +47,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
       access,
       history,
       replicaId: replica.id,
-      wakeUps: numberingEvents(foundation),
+      wakeUps: numberingEvents(services),
       log,
       measures: metrics,
       nowMs,
@@ -68,7 +68,7 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
     createRolloutWatcher({
       controller,
       limiter,
-      records: recordsOf(foundation, replica.id),
+      records: recordsOf(services, replica.id),
       clock: systemClock,
       settings: settings.rollout,
       linkBase: linkBaseOf(settings.deliveryController),
@@ -156,14 +156,14 @@ export function composeWatching(foundation: Foundation, access: GitAccess) {
 }
 
 /** Events that a write-back wrote still need their place in the order. */
-const numberingEvents = ({ wakeUps, feed }: Foundation): Foundation['wakeUps'] => ({
+const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps'] => ({
   ...wakeUps,
   send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)),
 })
 
 /** A replica that is not registered writes nothing, even if nobody has taken its tasks yet. */
 function recordsOf(
-  { tasks, feed, tellEnds }: Foundation,
+  { tasks, feed, tellEnds }: CoreServices,
   replicaId: () => string | undefined,
 ): RolloutWatcherDeps<unknown>['records'] {
   return {
@@ -200,6 +200,7 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedA
   claim,
   deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueLookMs),
   isOverdue: remainingMs <= 0,
-  baseline,
+  // Only the watcher stores one.
+  baseline: baseline as Baseline | undefined,
   acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
 })

@@ -1,28 +1,16 @@
 import path from 'node:path'
 import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
-import { repeat } from './concurrency/repeat.ts'
-import { connectionsForSubmissions } from './deployments/accept-task.ts'
-import { createTaskEndings } from './deployments/task-endings.ts'
-import type { EndedTask } from './deployments/task-row.ts'
-import { createTaskStore } from './deployments/task-store.ts'
+import { openCoreServices } from './core-services.ts'
+import { answerTo } from './error-replies.ts'
 import { openGitAccess } from './gitops/git/git-access.ts'
-import { createHttpServer, type HttpServer } from './http/http-server.ts'
-import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createHttpServer } from './http/http-server.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
-import { createWakeUps } from './ownership/wake-ups.ts'
 import { type Settings, SettingsError } from './settings.ts'
-import { openDatabase } from './storage/database.ts'
 import { migrate } from './storage/migrate.ts'
-import { createEventFeed } from './timeline/event-feed.ts'
-import { createEventStore } from './timeline/event-store.ts'
 
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
-const keySweepIntervalMs = 60_000
-/** What this replica accepts is indexed sooner; this is for what a replica that died has left. */
-const indexIntervalMs = 10_000
-/** Under load many tasks are indexed together. */
-const indexRestMs = 500
 
 /**
  * Puts the service together and starts it; whoever calls drains and closes it.
@@ -42,12 +30,12 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   await migrate(settings.database, {
     onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
   })
-  const foundation = openFoundation(settings, opened, log)
-  const watching = composeWatching(foundation, access)
+  const services = openCoreServices(settings, opened, log)
+  const watching = composeWatching(services, access)
   const stopping = new AbortController()
-  await composeApi(foundation, watching, http, stopping.signal)
+  await composeApi(services, watching, http, stopping.signal)
 
-  const { metrics, endings } = foundation
+  const { metrics, endings } = services
   const { host, port, metricsPort } = settings.http
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
   else await listenForMetrics(settings, metricsPort, metrics, opened)
@@ -71,72 +59,6 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   }
 }
 
-/** What both watching and the API stand on: the stores, the wake-ups between replicas, events, metrics and the log. */
-export type Foundation = ReturnType<typeof openFoundation>
-
-function openFoundation(settings: Settings, opened: AsyncDisposableStack, log: HttpServer['log']) {
-  const onError = (message: string, error: unknown) => log.warn({ err: error }, message)
-  const connect = (maxConnections: number) =>
-    opened.use(
-      openDatabase({ ...settings.database, maxConnections }, (error) =>
-        onError('idle database connection failed, reconnecting', error),
-      ),
-    )
-  const { maxConnections } = settings.database
-  const connectionsForReaders = Math.floor(maxConnections / 4)
-  const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
-  const forReaders = connect(connectionsForReaders)
-  const wakeUps = opened.use(createWakeUps(database, onError))
-  const events = createEventStore(database)
-  const feed = opened.use(createEventFeed({ events, wakeUps, onError }))
-  const tasks = createTaskStore(database, {
-    forSubmissions: connect(connectionsForSubmissions),
-    forReaders,
-    maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
-  })
-  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onError }))
-  opened.use(
-    repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
-      onError('removing expired idempotency keys failed, retrying', error),
-    ),
-  )
-  const indexing = opened.use(
-    repeat(
-      tasks.indexNew,
-      indexIntervalMs,
-      (error) => onError('indexing tasks for searches failed, retrying', error),
-      indexRestMs,
-    ),
-  )
-  const metrics = createMetrics()
-  const tellAccepted = () => {
-    metrics.taskAccepted()
-    feed.written()
-    indexing.nudge()
-  }
-  const tellEnds = (ended: readonly EndedTask[]) => {
-    feed.written()
-    for (const { confirmedApp, status, seconds } of ended)
-      metrics.taskEnded({ app: confirmedApp, result: status, seconds })
-  }
-  const tell = { tellAccepted, tellEnds }
-  return {
-    settings,
-    opened,
-    log,
-    onError,
-    database,
-    forReaders,
-    wakeUps,
-    events,
-    feed,
-    tasks,
-    endings,
-    metrics,
-    ...tell,
-  }
-}
-
 async function listenForMetrics(
   settings: Settings,
   port: number,
@@ -151,6 +73,7 @@ async function listenForMetrics(
 }
 
 const httpSettings = ({ log, http, secrets }: Settings) => ({
+  answerTo,
   publicUrl: http.publicUrl,
   maxConnections: http.maxConnections,
   trustedProxies: http.trustedProxies,

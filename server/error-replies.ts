@@ -10,17 +10,12 @@ import {
   TooManyUnfinishedError,
 } from './deployments/task-errors.ts'
 import { echo, joinFaults } from './http/error-text.ts'
+import type { ErrorAnswer } from './http/http-server.ts'
 import { InvalidJsonError } from './http/json-body.ts'
 import { InvalidRequestError, RefusedRequestError } from './http/request-errors.ts'
 import { DeployLockUnknownError } from './locks/deploy-lock-unknown-error.ts'
 import { DeployLockUnreadableError } from './locks/deploy-lock-unreadable-error.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
-
-type ErrorAnswer = {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body: { readonly error: string } & Readonly<Record<string, string>>
-}
 
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */
 const databaseRetrySeconds = 5

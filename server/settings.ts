@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { z } from 'zod'
 import type { DeliveryControllerSettings } from './argo-cd/delivery-controller-settings.ts'
-import type { AuthSettings } from './auth/auth-settings.ts'
+import type { AuthSettings } from './auth/credentials/auth-settings.ts'
 import type { IdentityProviderSettings } from './auth/sign-in/identity-provider-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
 import type { WriteBackSettings } from './gitops/plan/write-back-settings.ts'

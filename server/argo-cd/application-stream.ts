@@ -1,6 +1,7 @@
 import type { streamStates } from '../../contract/service.ts'
+import type { Clock } from '../concurrency/clock.ts'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
-import type { ApplicationList, Clock, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
+import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 

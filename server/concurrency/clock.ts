@@ -1,4 +1,9 @@
-import type { Clock } from '../rollout/watch/delivery-controller.ts'
+/** A clock that never goes back, and timers on it. */
+export type Clock = {
+  nowMs(): number
+  /** Calls back once; the returned function cancels. */
+  setTimer(delayMs: number, callback: () => void): () => void
+}
 
 /** Milliseconds since the process began, never going back, and the runtime's timers. */
 export const systemClock: Clock = {

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { inBatches } from '../concurrency/batch.ts'
-import type { Baseline } from '../rollout/judge/watched-task.ts'
 import type { Database } from '../storage/database.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 
-type ProgressChange = { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
+type ProgressChange = { readonly progress?: string; readonly appUrl?: string; readonly baseline?: object }
 type Progress = { readonly claim: Claim; readonly change: ProgressChange; readonly events: readonly NewTaskEvent[] }
 
 const savedTogether = 500

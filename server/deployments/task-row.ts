@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import type { FinalStatus } from '../../contract/task-status.ts'
-import type { Baseline } from '../rollout/judge/watched-task.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'
 
@@ -9,7 +8,8 @@ export type ClaimedTask = {
   readonly task: Task
   readonly claim: Claim
   readonly remainingMs: number
-  readonly baseline: Baseline | undefined
+  /** As its watcher stored it. */
+  readonly baseline: object | undefined
 }
 
 /** A task that has just ended. */
@@ -34,8 +34,7 @@ export const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: str
   task: taskOf(row),
   claim: { taskId: row.id, owner, fence: row.fence },
   remainingMs: Number(row.remaining_ms),
-  // written by saveProgress only
-  baseline: (row.baseline as Baseline | null) ?? undefined,
+  baseline: row.baseline ?? undefined,
 })
 
 export const taskOf = (row: Selectable<Schema['tasks']>): Task => ({

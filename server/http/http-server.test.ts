@@ -36,6 +36,7 @@ beforeAll(async () => {
   await writeFile(join(webFolder, 'assets', 'main-abc123.js'), 'plain')
   await writeFile(join(webFolder, 'assets', 'main-abc123.js.gz'), 'zipped')
   app = createHttpServer({
+    answerTo,
     log: { level: 'debug', destination: { write: (line) => log.push(line) }, secrets: () => ['canary-9'] },
     publicUrl: undefined,
     maxConnections: 1_000,
@@ -173,6 +174,7 @@ describe('other origins', () => {
 
   test('a browser at another host than that of PUBLIC_URL is refused, or led there', async () => {
     const own = createHttpServer({
+      answerTo,
       log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
       publicUrl: 'https://watcher.example',
       maxConnections: 1_000,
@@ -357,6 +359,7 @@ describe('the web UI', () => {
 
   test('without a build, pages say so and the API works', async () => {
     const bare = createHttpServer({
+      answerTo,
       log: { level: 'warn', destination: { write: (line) => log.push(line) }, secrets: () => [] },
       publicUrl: undefined,
       maxConnections: 1_000,

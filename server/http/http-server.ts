@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
-import { answerTo } from '../error-replies.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeStalledConnections } from './close-stalled-connections.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
@@ -14,7 +13,15 @@ import { serveStaticFiles } from './static-files.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
 
+export type ErrorAnswer = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: { readonly error: string } & Readonly<Record<string, string>>
+}
+
 type HttpSettings = {
+  /** Turns an error into the answer to the request of that id. */
+  readonly answerTo: (error: unknown, requestId: string) => ErrorAnswer
   readonly log: LogSettings
   /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
   readonly publicUrl: string | undefined
@@ -37,7 +44,9 @@ const largestHeaders = 8 * 1024
  *
  * The time limits are for receiving a request; an answer may take as long as it needs (`?wait=60`, event streams).
  */
-export function createHttpServer({ log, publicUrl, maxConnections, trustedProxies, webFolder }: HttpSettings) {
+export function createHttpServer(settings: HttpSettings) {
+  const { log, publicUrl, maxConnections, trustedProxies, webFolder } = settings
+  const answerError = createAnswerError(settings.answerTo)
   const clientErrors = createClientErrors()
   const app = fastify({
     logger: logOptions(log),
@@ -83,12 +92,14 @@ export function createHttpServer({ log, publicUrl, maxConnections, trustedProxie
   return app
 }
 
-function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, headers = {}, body } = answerTo(error, request.id)
-  if (status === 503) request.log.warn({ err: error, req: request }, 'request failed, service unavailable')
-  if (status === 500) request.log.error({ err: error, req: request }, 'request failed unexpectedly')
-  reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
-}
+const createAnswerError =
+  (answerTo: HttpSettings['answerTo']) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const { status, headers = {}, body } = answerTo(error, request.id)
+    if (status === 503) request.log.warn({ err: error, req: request }, 'request failed, service unavailable')
+    if (status === 500) request.log.error({ err: error, req: request }, 'request failed unexpectedly')
+    reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
+  }
 
 /** A body that may be larger than any we take: after an answer that did not wait for it, nobody reads on. */
 const isLong = ({ headers }: IncomingMessage) =>

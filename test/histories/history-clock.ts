@@ -1,4 +1,4 @@
-import type { Clock as ServerClock } from '../../server/rollout/watch/delivery-controller.ts'
+import type { Clock as ServerClock } from '../../server/concurrency/clock.ts'
 import type { Clock as ModelClock } from '../../simulator/model/clock.ts'
 
 type Timer = { readonly atMs: number; readonly order: number; readonly run: () => void; isOver: boolean }

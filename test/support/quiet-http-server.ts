@@ -1,3 +1,4 @@
+import { answerTo } from '../../server/error-replies.ts'
 import { createHttpServer } from '../../server/http/http-server.ts'
 
 type Settings = Parameters<typeof createHttpServer>[0]
@@ -6,6 +7,7 @@ type Settings = Parameters<typeof createHttpServer>[0]
 export function quietHttpServer(change: Partial<Settings> = {}) {
   const log = { level: 'silent', destination: { write: () => undefined }, secrets: () => [] }
   return createHttpServer({
+    answerTo,
     log,
     publicUrl: undefined,
     maxConnections: 1_000,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../server/rollout/watch/delivery-controller.ts'
+import type { Clock } from '../../server/concurrency/clock.ts'
 
 export type VirtualClock = Clock & {
   /** Runs all timers up to that time in their order, and lets what they start come to rest after each. */

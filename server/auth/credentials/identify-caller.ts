@@ -1,6 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import { CredentialRefusedError } from '../access/credential-refused-error.ts'
-import type { AuthSettings } from '../auth-settings.ts'
+import type { AuthSettings } from './auth-settings.ts'
 import { type CredentialJudges, judgeCredentials } from './judge-credentials.ts'
 import { type CredentialCarrier, readPresentedCredentials } from './presented-credentials.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
 import { isInScope, judgeApplication, withCanonicalNames } from '../access/judge-application.ts'
-import type { AuthSettings } from '../auth-settings.ts'
+import type { AuthSettings } from './auth-settings.ts'
 import { createIdentifyCaller } from './identify-caller.ts'
 import { type CredentialJudges, judgeCredentials, rejected } from './judge-credentials.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'

@@ -8,11 +8,11 @@ import type { CheckSession } from '../sign-in/check-session.ts'
 import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { IdentityProviderSettings } from '../sign-in/identity-provider-settings.ts'
 import type { SessionStore } from '../sign-in/session-store.ts'
+import { InvalidUserError } from '../sign-in/user-of-claims.ts'
 import { judgeAccessToken } from './judge-access-token.ts'
 import { type CredentialJudgement, type CredentialJudges, rejected } from './judge-credentials.ts'
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
-import { InvalidUserError } from './user-of-claims.ts'
 
 type Dependencies = {
   readonly settings: Pick<IdentityProviderSettings, 'audiences'>

@@ -1,6 +1,6 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
+import { isStorable } from '../sign-in/user-of-claims.ts'
 import { type ClaimRules, judgeClaims } from './judge-claims.ts'
-import { isStorable } from './user-of-claims.ts'
 
 type JwtJudgement =
   | {

@@ -1,9 +1,9 @@
 import * as client from 'openid-client'
 import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
 import type { User } from '../access/caller.ts'
-import { InvalidUserError, userOfClaims } from '../credentials/user-of-claims.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import { isProviderOutage } from './is-provider-outage.ts'
+import { InvalidUserError, userOfClaims } from './user-of-claims.ts'
 
 /** What the provider gave for a user; kept on the server, never in a browser. */
 export type ProviderTokens = {

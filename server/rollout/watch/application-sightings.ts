@@ -1,8 +1,9 @@
+import type { ApplicationReference } from '../../../contract/application-name.ts'
+import type { Clock } from '../../concurrency/clock.ts'
 import { mergeSighting, type Sighting } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import { observeRefresh } from '../judge/rollout-observation.ts'
-import { isNamed } from './application-reference.ts'
-import type { ApplicationList, Clock } from './delivery-controller.ts'
+import type { ApplicationList } from './delivery-controller.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
 export type ApplicationSightings = ReturnType<typeof createApplicationSightings>
@@ -36,4 +37,14 @@ export function createApplicationSightings(clock: Pick<Clock, 'nowMs'>, controlP
       else see(application, { kind: 'seen', application: found, isComplete: false })
     },
   }
+}
+
+/** A plain name means the application in the namespace of the controller itself, which recent versions report with each application. */
+function isNamed(
+  application: ObservedApplication,
+  reference: ApplicationReference,
+  controlPlaneNamespace: string,
+): boolean {
+  const namespace = reference.namespace ?? application.controllerNamespace ?? controlPlaneNamespace
+  return application.name === reference.name && application.namespace === namespace
 }

@@ -1,5 +1,5 @@
+import type { Clock } from '../../concurrency/clock.ts'
 import { createRateLimiter, type RateLimiter } from '../../concurrency/rate-limiter.ts'
-import type { Clock } from './delivery-controller.ts'
 
 /** Calls that no verdict waits for, a second and for all replicas together (F45). */
 const callsPerSecond = 40

@@ -43,10 +43,3 @@ export type DeliveryController = {
   /** Whether it answers and knows our token. */
   probe(): Promise<ReadOutcome<unknown>>
 }
-
-/** A clock that never goes back, and timers on it. */
-export type Clock = {
-  nowMs(): number
-  /** Calls back once; the returned function cancels. */
-  setTimer(delayMs: number, callback: () => void): () => void
-}

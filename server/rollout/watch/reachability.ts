@@ -1,4 +1,5 @@
-import type { Clock, DeliveryController, ReadOutcome } from './delivery-controller.ts'
+import type { Clock } from '../../concurrency/clock.ts'
+import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 
 const probeEveryMs = 5_000
 

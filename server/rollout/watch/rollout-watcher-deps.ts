@@ -1,5 +1,6 @@
 import type { Cause } from '../../../contract/cause.ts'
 import type { Image, PodLog } from '../../../contract/task.ts'
+import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
 import type { Claim, TaskEnd } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
@@ -8,7 +9,7 @@ import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { Relation } from '../judge/rollout-observation.ts'
 import type { RolloutSettings } from '../judge/rollout-settings.ts'
 import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
-import type { ApplicationAddress, Clock, DeliveryController } from './delivery-controller.ts'
+import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
 
 /** What is to be committed for a task, decided from its application. */
 export type WriteBackDecision<Plan> =

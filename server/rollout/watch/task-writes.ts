@@ -1,6 +1,6 @@
+import type { Clock } from '../../concurrency/clock.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { Baseline } from '../judge/watched-task.ts'
-import type { Clock } from './delivery-controller.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>

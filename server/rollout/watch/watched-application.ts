@@ -1,4 +1,6 @@
+import type { ApplicationReference } from '../../../contract/application-name.ts'
 import type { PodLog } from '../../../contract/task.ts'
+import type { Clock } from '../../concurrency/clock.ts'
 import { createSingleFlight } from '../../concurrency/single-flight.ts'
 import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
@@ -14,8 +16,7 @@ import {
   type RolloutObservation,
 } from '../judge/rollout-observation.ts'
 import type { Baseline, RolloutAnnotations, WatchedTask, WriteBackState } from '../judge/watched-task.ts'
-import type { ApplicationReference } from './application-reference.ts'
-import type { ApplicationAddress, Clock } from './delivery-controller.ts'
+import type { ApplicationAddress } from './delivery-controller.ts'
 import type { createTaskWrites } from './task-writes.ts'
 
 /** What the watcher holds of one task. */

@@ -1,0 +1,84 @@
+import { repeat } from './concurrency/repeat.ts'
+import { connectionsForSubmissions } from './deployments/accept-task.ts'
+import { createTaskEndings } from './deployments/task-endings.ts'
+import type { EndedTask } from './deployments/task-row.ts'
+import { createTaskStore } from './deployments/task-store.ts'
+import type { HttpServer } from './http/http-server.ts'
+import { createMetrics } from './metrics/metrics.ts'
+import { createWakeUps } from './ownership/wake-ups.ts'
+import type { Settings } from './settings.ts'
+import { openDatabase } from './storage/database.ts'
+import { createEventFeed } from './timeline/event-feed.ts'
+import { createEventStore } from './timeline/event-store.ts'
+
+const keySweepIntervalMs = 60_000
+/** What this replica accepts is indexed sooner; this is for what a replica that died has left. */
+const indexIntervalMs = 10_000
+/** Under load many tasks are indexed together. */
+const indexRestMs = 500
+
+/** What watching and the API share: the stores, the wake-ups between replicas, events, metrics and the log. */
+export type CoreServices = ReturnType<typeof openCoreServices>
+
+export function openCoreServices(settings: Settings, opened: AsyncDisposableStack, log: HttpServer['log']) {
+  const onError = (message: string, error: unknown) => log.warn({ err: error }, message)
+  const connect = (maxConnections: number) =>
+    opened.use(
+      openDatabase({ ...settings.database, maxConnections }, (error) =>
+        onError('idle database connection failed, reconnecting', error),
+      ),
+    )
+  const { maxConnections } = settings.database
+  const connectionsForReaders = Math.floor(maxConnections / 4)
+  const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
+  const forReaders = connect(connectionsForReaders)
+  const wakeUps = opened.use(createWakeUps(database, onError))
+  const events = createEventStore(database)
+  const feed = opened.use(createEventFeed({ events, wakeUps, onError }))
+  const tasks = createTaskStore(database, {
+    forSubmissions: connect(connectionsForSubmissions),
+    forReaders,
+    maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
+  })
+  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onError }))
+  opened.use(
+    repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
+      onError('removing expired idempotency keys failed, retrying', error),
+    ),
+  )
+  const indexing = opened.use(
+    repeat(
+      tasks.indexNew,
+      indexIntervalMs,
+      (error) => onError('indexing tasks for searches failed, retrying', error),
+      indexRestMs,
+    ),
+  )
+  const metrics = createMetrics()
+  const tellAccepted = () => {
+    metrics.taskAccepted()
+    feed.written()
+    indexing.nudge()
+  }
+  const tellEnds = (ended: readonly EndedTask[]) => {
+    feed.written()
+    for (const { confirmedApp, status, seconds } of ended)
+      metrics.taskEnded({ app: confirmedApp, result: status, seconds })
+  }
+  const tell = { tellAccepted, tellEnds }
+  return {
+    settings,
+    opened,
+    log,
+    onError,
+    database,
+    forReaders,
+    wakeUps,
+    events,
+    feed,
+    tasks,
+    endings,
+    metrics,
+    ...tell,
+  }
+}

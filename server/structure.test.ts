@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '..')
+const files = ['server', 'contract'].flatMap((folder) =>
+  readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => path.join(folder, file)),
+)
+
+/** The files of ours that a file imports, types included. */
+const importsOf = new Map(
+  files.map((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8')
+    const imported = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, to = '']) =>
+      path.join(path.dirname(file), to),
+    )
+    return [file, imported.filter((to) => to !== file)] as const
+  }),
+)
+
+test('no circle of files', () => {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, trail: readonly string[]) => {
+    if (trail.includes(file)) circles.push([...trail.slice(trail.indexOf(file)), file].join(' -> '))
+    if (done.has(file) || trail.includes(file)) return
+    for (const to of importsOf.get(file) ?? []) visit(to, [...trail, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  expect(circles).toEqual([])
+})
+
+test('no two folders import each other', () => {
+  const imports = new Map<string, string>()
+  for (const [file, imported] of importsOf)
+    for (const to of imported)
+      if (path.dirname(file) !== path.dirname(to))
+        imports.set(`${path.dirname(file)} -> ${path.dirname(to)}`, `${file} -> ${to}`)
+  const mutual = [...imports].filter(([key]) => imports.has(key.split(' -> ').reverse().join(' -> ')))
+  expect(mutual.map(([, example]) => example)).toEqual([])
+})
+
+test('a store is imported from its own folder and from where the service is composed', () => {
+  const domainOf = (file: string) => file.split('/')[1] ?? ''
+  const isComposition = (file: string) => file.startsWith('server/commands/') || /^server\/[\w-]+\.ts$/.test(file)
+  const foreign = [...importsOf].flatMap(([file, imported]) =>
+    imported
+      .filter((to) => to.endsWith('-store.ts') && domainOf(to) !== domainOf(file) && !isComposition(file))
+      .map((to) => `${file} -> ${to}`),
+  )
+  expect(foreign).toEqual([])
+})
+
+test('the imports are found', () => {
+  expect(importsOf.get('server/main.ts')).toContain('server/compose.ts')
+})

@@ -241,7 +241,7 @@ describe('settings', () => {
       ['an access token that is no JWT', 'OIDC_PRIVILEGED_GROUPS is not set', 'OIDC_REQUIRE_TASK_READ_AUTH is not set'],
     ],
     [
-      { ...oidc, OIDC_PRIVILEGED_GROUPS: 'platform', OIDC_REQUIRE_TASK_READ_AUTH: 'true' },
+      { ...oidc, OIDC_PRIVILEGED_GROUPS: 'platform', OIDC_REQUIRE_TASK_READ_AUTH: 'true', METRICS_PORT: '9090' },
       ['an access token that is no JWT'],
     ],
     [{ ...oidc, OIDC_ENABLED: 'false' }, []],

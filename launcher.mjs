@@ -34,12 +34,12 @@ const stopLimitMs = { server: 300_000, simulator: 10_000 }
 
 /** @type {Part[]} */
 const running = []
-const wishedEnd = new Promise((resolve) => {
+const shutdownRequested = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve('asked to stop'))
   watchNpm(() => resolve('asked to stop'))
 })
 let isEndWished = false
-void wishedEnd.then(() => {
+void shutdownRequested.then(() => {
   isEndWished = true
 })
 
@@ -72,7 +72,7 @@ async function launch(environment) {
   const settings = { ...environment, ...database, ...(demo && demoSettings(environment, demo)) }
   const server = startServer(node, settings)
   await recordStart(dataDirectoryOf(environment), server.pid)
-  if ((await Promise.race([isReady(address.probe, server), wishedEnd])) === true)
+  if ((await Promise.race([isReady(address.probe, server), shutdownRequested])) === true)
     announce(address.shown, settings, demo)
   return untilEnd(server)
 }
@@ -183,7 +183,7 @@ function announce(address, settings, demo) {
  * @returns {Promise<number>} the service's exit code; 1 if another part ended first
  */
 async function untilEnd(server) {
-  const first = await Promise.race([wishedEnd, ...running.map(({ name, ended }) => ended.then(() => name))])
+  const first = await Promise.race([shutdownRequested, ...running.map(({ name, ended }) => ended.then(() => name))])
   const servicesOwn = first === 'service' || first === 'asked to stop'
   if (!servicesOwn) console.error(`deployment-watcher: ${first} ended unexpectedly; stopping everything`)
   await running.pop()?.stop()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, growingEnum, largestId, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
 
 const auditActions = [
   'lock_set',
@@ -19,8 +19,8 @@ export const AuditEntry = z
   .object({
     id: wholeNumber,
     at: epochSeconds,
-    action: growingEnum(auditActions).describe('What was done; more may come'),
-    actor_kind: growingEnum(actorKinds).describe(
+    action: extensibleEnum(auditActions).describe('What was done; more may come'),
+    actor_kind: extensibleEnum(actorKinds).describe(
       'The kind of credential, or `command` for the command line of the service; more may come',
     ),
     actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),

@@ -29,5 +29,5 @@ export const decimalNumber = z.number().meta({ format: 'double' })
 export const epochSeconds = decimalNumber.describe('Unix seconds with a fraction')
 
 /** One of some words to which later versions add; no client may fail at one that it does not know. */
-export const growingEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const extensibleEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words).meta({ enum: undefined, 'x-extensible-enum': [...words] })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, growingEnum, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
 
 export const ErrorReply = z
   .object({ error: z.string().describe('What is wrong and, where there is one, the field and its rule') })
@@ -54,7 +54,7 @@ export const Health = z
   .object({
     status: z.enum(['up', 'down']).describe('`down` only while the database does not answer'),
     database: Part,
-    delivery_controller: Part.extend({ stream: growingEnum(streamStates).optional() }),
+    delivery_controller: Part.extend({ stream: extensibleEnum(streamStates).optional() }),
   })
   .meta({
     id: 'Health',

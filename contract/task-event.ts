@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, growingEnum, largestId, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
 
 /** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
 const taskEventKinds = [
@@ -28,7 +28,7 @@ export const TaskEvent = z
     id: wholeNumber.describe('Position in the order of all events; given after commit'),
     task_id: z.string(),
     at: epochSeconds,
-    kind: growingEnum(taskEventKinds).describe('What happened; more may come'),
+    kind: extensibleEnum(taskEventKinds).describe('What happened; more may come'),
     detail: z.string().describe('The same in a sentence'),
   })
   .meta({ id: 'TaskEvent' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
-import { decimalNumber, epochSeconds, growingEnum, lastSecond, line, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
@@ -113,7 +113,7 @@ export const TaskRecord = z
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
     status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
-    cause: growingEnum(causes).optional().describe('Machine-readable code of a bad end; more may come'),
+    cause: extensibleEnum(causes).optional().describe('Machine-readable code of a bad end; more may come'),
     progress: z.string().optional().describe('What it waits for now'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
     refresh: z.boolean().optional().describe('Whether the delivery controller may be asked to look at once'),

@@ -64,7 +64,7 @@ export async function composeApi(
     publicUrl: settings.http.publicUrl,
     database,
     wallMs: Date.now,
-    steadyMs: systemClock.nowMs,
+    monotonicMs: systemClock.nowMs,
     clientOf: client,
     log,
   })
@@ -101,7 +101,7 @@ export async function composeApi(
       lockStatus: shareReads(lock.status),
       identifyCaller: auth.identifyCaller,
       requireApplication: auth.requireApplication,
-      mayKnowOf: auth.mayKnowOf,
+      canSeeTasksOf: auth.canSeeTasksOf,
       readerDigestOf: auth.readerDigestOf,
       mayReadPodLog: auth.mayReadPodLog,
     }),
@@ -112,7 +112,7 @@ export async function composeApi(
       events: createEventStore(forReaders),
       feed,
       requireTask,
-      judgeReaderAgain: auth.judgeReaderAgain,
+      recheckReadAccess: auth.recheckReadAccess,
       streams: createClientQuota(streamsPerClient, maxStreams),
       clientOf: client,
       stopping,
@@ -130,12 +130,12 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, tellAccepted, tellEnds, onError }: CoreServices,
-  { replicaId, accepting, watchNew, noteUnanswered }: Watching,
+  { settings, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
+  { replicaId, accepting, watchNew, noteAmbiguousCommit }: Watching,
   closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
 ) {
   const tellCancelled = (ended: readonly EndedTask[]) => {
-    tellEnds(ended)
+    reportFinished(ended)
     for (const { id } of ended) wakeUps.send('cancelled', id)
   }
   const submitTask = createSubmitTask(
@@ -149,7 +149,7 @@ function taskActions(
         if (claim) watchNew({ ...task, created }, claim)
         else wakeUps.send('task', task.id)
       },
-      onUnanswered: noteUnanswered,
+      onUnanswered: noteAmbiguousCommit,
       requireRoom: createUnfinishedQuota({
         maxUnfinished: settings.maxUnfinished,
         read: tasks.countUnfinished,

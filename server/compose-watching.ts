@@ -13,9 +13,9 @@ import { planWriteBack } from './gitops/plan/plan-write-back.ts'
 import { createWriteBack } from './gitops/queue/write-back.ts'
 import { judgeController } from './health/judge-controller.ts'
 import { createRedactor } from './http/redactor.ts'
-import { buryDeadReplicas } from './ownership/bury-dead-replicas.ts'
-import { ownTasks } from './ownership/own-tasks.ts'
+import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
 import { createReplica } from './ownership/replica.ts'
+import { startClaiming } from './ownership/start-claiming.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
 import { rolloutTimes } from './rollout/judge/rollout-settings.ts'
 import type { Baseline, WatchedTask } from './rollout/judge/watched-task.ts'
@@ -94,8 +94,8 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       watchedApps: watcher.watchedApps,
       readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
-      suspect: watcher.suspect,
-      onSighted: watcher.sighted,
+      checkReachability: watcher.checkReachability,
+      onUpdate: watcher.sighted,
       onListed: watcher.listed,
       onError,
       onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),
@@ -124,13 +124,13 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   })
   const accepting = new Set<string>()
   const owned = opened.use(
-    ownTasks({
+    startClaiming({
       replica,
       tasks,
       watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
       isHeld: (id) => accepting.has(id) || watcher.isWatched(id),
-      buryDead: async () => {
-        const removed = await buryDeadReplicas(database, replica)
+      removeDead: async () => {
+        const removed = await removeDeadReplicas(database, replica)
         if (removed > 0) await replica.recount()
         return removed
       },
@@ -148,7 +148,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       const accepted = watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs())
       watcher.watch([{ ...accepted, writeBackOutcome: undefined }])
     },
-    noteUnanswered: owned.noteUnanswered,
+    noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
     streamState: stream.streamState,
     controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
@@ -163,7 +163,7 @@ const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps
 
 /** A replica that is not registered writes nothing, even if nobody has taken its tasks yet. */
 function recordsOf(
-  { tasks, feed, tellEnds }: CoreServices,
+  { tasks, feed, reportFinished }: CoreServices,
   replicaId: () => string | undefined,
 ): RolloutWatcherDeps<unknown>['records'] {
   return {
@@ -174,7 +174,7 @@ function recordsOf(
     },
     async finish(claim, end) {
       const ended = claim.owner === replicaId() ? await tasks.finish(claim, end) : undefined
-      if (ended) tellEnds([ended])
+      if (ended) reportFinished([ended])
       return ended !== undefined
     },
   }

@@ -1,6 +1,6 @@
 import { repeat } from './concurrency/repeat.ts'
 import { connectionsForSubmissions } from './deployments/accept-task.ts'
-import { createTaskEndings } from './deployments/task-endings.ts'
+import { createTaskCompletions } from './deployments/task-completions.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { createTaskStore } from './deployments/task-store.ts'
 import type { HttpServer } from './http/http-server.ts'
@@ -40,7 +40,7 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
     forReaders,
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
   })
-  const endings = opened.use(createTaskEndings({ tasks, wakeUps, onError }))
+  const endings = opened.use(createTaskCompletions({ tasks, wakeUps, onError }))
   opened.use(
     repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
       onError('removing expired idempotency keys failed, retrying', error),
@@ -58,14 +58,14 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
   const tellAccepted = () => {
     metrics.taskAccepted()
     feed.written()
-    indexing.nudge()
+    indexing.trigger()
   }
-  const tellEnds = (ended: readonly EndedTask[]) => {
+  const reportFinished = (ended: readonly EndedTask[]) => {
     feed.written()
     for (const { confirmedApp, status, seconds } of ended)
       metrics.taskEnded({ app: confirmedApp, result: status, seconds })
   }
-  const tell = { tellAccepted, tellEnds }
+  const tell = { tellAccepted, reportFinished }
   return {
     settings,
     opened,

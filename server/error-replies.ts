@@ -1,5 +1,5 @@
-import { IdentityProviderUnavailableError, NotPrivilegedError } from './auth/access/auth-errors.ts'
-import { CredentialRefusedError } from './auth/access/credential-refused-error.ts'
+import { ForbiddenError, IdentityProviderUnavailableError } from './auth/access/auth-errors.ts'
+import { UnauthorizedError } from './auth/access/unauthorized-error.ts'
 import {
   DeploymentsLockedError,
   IdempotencyKeyUsedError,
@@ -9,10 +9,10 @@ import {
   TaskOverError,
   TooManyUnfinishedError,
 } from './deployments/task-errors.ts'
-import { echo, joinFaults } from './http/error-text.ts'
+import { echo, joinIssues } from './http/error-text.ts'
 import type { ErrorAnswer } from './http/http-server.ts'
 import { InvalidJsonError } from './http/json-body.ts'
-import { InvalidRequestError, RefusedRequestError } from './http/request-errors.ts'
+import { HttpError, InvalidRequestError } from './http/request-errors.ts'
 import { DeployLockUnknownError } from './locks/deploy-lock-unknown-error.ts'
 import { DeployLockUnreadableError } from './locks/deploy-lock-unreadable-error.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
@@ -29,7 +29,7 @@ const unfinishedRetrySeconds = 10
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof InvalidRequestError) return invalidRequest(error)
   if (error instanceof InvalidJsonError) return invalidPayload([error.message])
-  if (error instanceof RefusedRequestError) return refused(error)
+  if (error instanceof HttpError) return refused(error)
   if (error instanceof TaskNotFoundError) return { status: 404, body: { id: echo(error.id), error: error.message } }
   if (error instanceof InvalidSubmissionError) return invalidPayload([error.message])
   if (error instanceof TaskOverError) return { status: 409, body: { error: error.message, status: error.status } }
@@ -38,11 +38,11 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof TooManyUnfinishedError)
     return { status: 429, headers: { 'Retry-After': String(unfinishedRetrySeconds) }, body: { error: error.message } }
   if (error instanceof ReadTimedOutError) return { status: 503, body: { error: error.message } }
-  if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinFaults([error.message]) } }
+  if (error instanceof DeployLockUnknownError) return { status: 503, body: { error: joinIssues([error.message]) } }
   if (error instanceof DeployLockUnreadableError)
     return { status: 503, headers: { 'Retry-After': String(databaseRetrySeconds) }, body: { error: error.message } }
-  if (error instanceof CredentialRefusedError) return unauthorized(error)
-  if (error instanceof NotPrivilegedError) return { status: 403, body: { error: joinFaults([error.message]) } }
+  if (error instanceof UnauthorizedError) return unauthorized(error)
+  if (error instanceof ForbiddenError) return { status: 403, body: { error: joinIssues([error.message]) } }
   if (error instanceof IdentityProviderUnavailableError) return providerUnavailable(error)
   // First the framework's own: a client that breaks off looks like a broken database connection, but has a status.
   const ofTheFramework = ofFastify(error)
@@ -51,17 +51,17 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   return { status: 500, body: { error: `internal error, request ${requestId}` } }
 }
 
-function refused({ status, headers, message }: RefusedRequestError): ErrorAnswer {
-  return { status, headers, body: { error: joinFaults([message]) } }
+function refused({ status, headers, message }: HttpError): ErrorAnswer {
+  return { status, headers, body: { error: joinIssues([message]) } }
 }
 
 function invalidRequest({ part, faults }: InvalidRequestError): ErrorAnswer {
   if (part === 'body' || part === 'headers') return invalidPayload(faults)
-  return { status: part === 'params' ? 404 : 400, body: { error: joinFaults(faults) } }
+  return { status: part === 'params' ? 404 : 400, body: { error: joinIssues(faults) } }
 }
 
 function invalidPayload(faults: readonly string[]): ErrorAnswer {
-  return { status: 406, body: { status: 'invalid payload', error: joinFaults(faults) } }
+  return { status: 406, body: { status: 'invalid payload', error: joinIssues(faults) } }
 }
 
 function locked({ message, retryAfterSeconds }: DeploymentsLockedError): ErrorAnswer {
@@ -69,11 +69,11 @@ function locked({ message, retryAfterSeconds }: DeploymentsLockedError): ErrorAn
   return { status: 406, body, ...(retryAfterSeconds ? { headers: { 'Retry-After': String(retryAfterSeconds) } } : {}) }
 }
 
-function unauthorized({ message }: CredentialRefusedError): ErrorAnswer {
+function unauthorized({ message }: UnauthorizedError): ErrorAnswer {
   return {
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer' },
-    body: { status: 'You are not authorized to perform this action', error: joinFaults([message]) },
+    body: { status: 'You are not authorized to perform this action', error: joinIssues([message]) },
   }
 }
 

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
 import { compose } from './compose.ts'
+import { describeStartupError } from './describe-startup-error.ts'
 import { createRedactor } from './http/redactor.ts'
 import { readSettings, SettingsError } from './settings.ts'
 import { SchemaTooNewError } from './storage/migrate.ts'
-import { surviveStrayErrors } from './stray-errors.ts'
-import { surroundingsFault } from './surroundings-fault.ts'
+import { handleUncaughtErrors } from './uncaught-errors.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
 const configurationError = 78
@@ -21,7 +21,7 @@ function exitFor(error: unknown): never {
     process.exit(configurationError)
   }
   // The stack tells most of a mistake of ours.
-  const reason = surroundingsFault(error) ?? inspect(error)
+  const reason = describeStartupError(error) ?? inspect(error)
   console.error(redact(`deployment-watcher: the start failed: ${reason}`))
   process.exit(1)
 }
@@ -37,7 +37,7 @@ async function start() {
 }
 
 const service = await start()
-surviveStrayErrors(process, service.noteStrayError)
+handleUncaughtErrors(process, service.noteStrayError)
 
 let isStopping = false
 async function stop(signal: string): Promise<void> {

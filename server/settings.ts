@@ -8,8 +8,8 @@ import type { WriteBackSettings } from './gitops/plan/write-back-settings.ts'
 import type { LockdownSchedule } from './locks/lockdown-times.ts'
 import { renderWindow } from './locks/lockdown-window.ts'
 import type { RolloutSettings } from './rollout/judge/rollout-settings.ts'
+import { crossFieldIssues } from './settings/cross-field-issues.ts'
 import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './settings/definitions.ts'
-import { mistakesTogether } from './settings/mistakes-together.ts'
 import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
@@ -41,7 +41,7 @@ export function readSettings(environment: Environment): { settings: Settings; wa
   const parsed = definitions.safeParse(texts)
   const unread = new Set(mistakes.map(subjectOf))
   const wrong = (parsed.error?.issues ?? []).map(mistakeOf).filter((mistake) => !unread.has(subjectOf(mistake)))
-  const all = [...mistakes, ...others.mistakes, ...wrong, ...mistakesTogether(texts), ...refusalsOf(others.texts)]
+  const all = [...mistakes, ...others.mistakes, ...wrong, ...crossFieldIssues(texts), ...refusalsOf(others.texts)]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
   const settings = settingsOf(parsed.data, environment)
   return {
@@ -220,7 +220,7 @@ function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {
     sshKeyPath: values.SSH_KEY_PATH,
     sshKeyPass: values.SSH_KEY_PASS,
     knownHostsPath: values.SSH_KNOWN_HOSTS,
-    commitAuthor: { name: values.SSH_COMMIT_USER, mail: values.SSH_COMMIT_MAIL },
+    commitAuthor: { name: values.SSH_COMMIT_USER, email: values.SSH_COMMIT_MAIL },
     gitOpTimeoutMs: values.GIT_OP_TIMEOUT,
     repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
     gitCredentials: values.GIT_CREDENTIALS,

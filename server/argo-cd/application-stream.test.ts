@@ -64,10 +64,10 @@ function aStream(openings: readonly ('open' | 'unauthorized' | 'unreachable')[] 
     readWatched: () => told.readAt.push(clock.nowMs()),
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => false,
-    suspect: () => {
+    checkReachability: () => {
       told.suspected += 1
     },
-    onSighted: (_, { name }) => {
+    onUpdate: (_, { name }) => {
       if (name === 'poison') throw new Error('a listener fails')
       told.seen.push(name)
     },

@@ -14,8 +14,8 @@ const streamTimes = {
   directReadEveryMs: 15_000,
   directReadEveryWhenManyMs: 120_000,
   firstBackoffMs: 500,
-  longestBackoffMs: 30_000,
-  goodLifeMs: 60_000,
+  maxBackoffMs: 30_000,
+  stableConnectionMs: 60_000,
   /** Also how soon a renewed token is noticed. */
   refusedRetryMs: 8_000,
   longestBurstMs: 5_000,
@@ -50,8 +50,8 @@ export type ApplicationStreamDeps = {
   /** While a probe fails it stands for all calls, those of the stream included. */
   isUnreachable(): boolean
   /** A connect has failed: find out whether all calls do. */
-  suspect(): void
-  onSighted(kind: 'seen' | 'deleted', application: ObservedApplication): void
+  checkReachability(): void
+  onUpdate(kind: 'seen' | 'deleted', application: ObservedApplication): void
   onListed(list: ApplicationList, askedAtMs: number): void
   onError(message: string, error: unknown): void
   onEnded(facts: { readonly reason: string; readonly retryInMs: number }): void
@@ -76,7 +76,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let abort = new AbortController()
   const timers = new Map<string, () => void>()
 
-  const areMany = () => seenUids.size > manyApplications
+  const isLargeInstallation = () => seenUids.size > manyApplications
   const isProven = () =>
     state === 'open' && lastByteAtMs !== undefined && clock.nowMs() - lastByteAtMs < streamTimes.provenMs
 
@@ -109,11 +109,11 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     isCatchingUp = true
     // Headers come with the first event, so that a silent start is no failure; the state is brought up to date meanwhile.
     later('resync', streamTimes.liveOnlyWaitMs, resync)
-    later('watchdog', streamTimes.firstByteMs, bark)
-    const opening = await deps.openStream({ liveOnly: areMany(), signal }).catch(unexpected)
+    later('watchdog', streamTimes.firstByteMs, abortSilentStream)
+    const opening = await deps.openStream({ liveOnly: isLargeInstallation(), signal }).catch(unexpected)
     if (isClosed) return
     if (opening.kind !== 'open') {
-      if (opening.kind !== 'refused') deps.suspect()
+      if (opening.kind !== 'refused') deps.checkReachability()
       return retry(opening.why, opening.kind !== 'unreachable')
     }
     state = 'open'
@@ -121,7 +121,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     connects += 1
     const end = await readAll(opening.body, signal)
     if (isClosed) return
-    if (clock.nowMs() - connectedAtMs >= streamTimes.goodLifeMs) failures = 0
+    if (clock.nowMs() - connectedAtMs >= streamTimes.stableConnectionMs) failures = 0
     retry(end, false)
   }
 
@@ -130,8 +130,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     why = reason
     timers.get('watchdog')?.()
     timers.delete('watchdog')
-    later('resync', nextListMs(areMany(), deps.random()), resync)
-    const backoffMs = Math.min(streamTimes.longestBackoffMs, streamTimes.firstBackoffMs * 2 ** failures)
+    later('resync', nextListMs(isLargeInstallation(), deps.random()), resync)
+    const backoffMs = Math.min(streamTimes.maxBackoffMs, streamTimes.firstBackoffMs * 2 ** failures)
     failures += 1
     const delayMs = isRefused ? streamTimes.refusedRetryMs : backoffMs * (0.5 + deps.random() / 2)
     deps.onEnded({ reason, retryInMs: Math.round(delayMs) })
@@ -159,7 +159,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const noteByte = () => {
     waitForQuiet()
     lastByteAtMs = clock.nowMs()
-    later('watchdog', streamTimes.watchdogMs, bark)
+    later('watchdog', streamTimes.watchdogMs, abortSilentStream)
   }
 
   /** The burst after a connect has no end mark; on a busy installation it is not waited for endlessly. */
@@ -168,7 +168,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       later('resync', streamTimes.quietMs, resync)
   }
 
-  const bark = () => {
+  const abortSilentStream = () => {
     why = 'no byte for too long'
     abort.abort()
   }
@@ -180,7 +180,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       seenUids.add(frame.application.uid)
       if (frame.kind === 'deleted') seenUids.delete(frame.application.uid)
       try {
-        deps.onSighted(frame.kind, frame.application)
+        deps.onUpdate(frame.kind, frame.application)
       } catch (error) {
         deps.onError('handling an application update failed', error)
       }
@@ -193,9 +193,9 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   /** Brings everything up to date, and again every minute. */
   const resync = async () => {
     isCatchingUp = false
-    later('resync', nextListMs(areMany(), deps.random()), resync)
+    later('resync', nextListMs(isLargeInstallation(), deps.random()), resync)
     if (deps.watchedApps() === 0 || deps.isUnreachable()) return
-    if (areMany()) return deps.readWatched()
+    if (isLargeInstallation()) return deps.readWatched()
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()
     if (outcome.kind !== 'read' || isClosed) return
@@ -203,13 +203,13 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     deps.onListed(outcome.value, askedAtMs)
   }
 
-  const watchOver = () => {
-    later('direct', streamTimes.directReadEveryMs, watchOver)
+  const pollIfStale = () => {
+    later('direct', streamTimes.directReadEveryMs, pollIfStale)
     if (!isProven()) deps.readWatched()
   }
 
   later('connect', 0, connect)
-  later('direct', streamTimes.directReadEveryMs, watchOver)
+  later('direct', streamTimes.directReadEveryMs, pollIfStale)
 
   return {
     streamState: (): StreamState => ({
@@ -228,8 +228,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   }
 }
 
-function nextListMs(areMany: boolean, random: number): number {
-  const every = areMany ? streamTimes.directReadEveryWhenManyMs : streamTimes.listEveryMs
+function nextListMs(isLargeInstallation: boolean, random: number): number {
+  const every = isLargeInstallation ? streamTimes.directReadEveryWhenManyMs : streamTimes.listEveryMs
   return every + (random * 2 - 1) * streamTimes.listJitterMs
 }
 

@@ -86,7 +86,7 @@ export function createArgoCdClient(
   }
 
   /** Others may repeat in their words what we sent them; some of these words are shown to everybody. */
-  const discreet = <Outcome extends object>(outcome: Outcome): Outcome => {
+  const redactWhy = <Outcome extends object>(outcome: Outcome): Outcome => {
     if (!('why' in outcome) || typeof outcome.why !== 'string') return outcome
     const why = hideSecrets(outcome.why, [settings.token()]).replace(/:\/\/[^/@\s]+@/g, '://<redacted>@')
     return { ...outcome, why: why.slice(0, maxWhyLength) }
@@ -131,8 +131,8 @@ export function createArgoCdClient(
     kind: Kind,
     answer: Answer | Unreachable,
   ): Promise<ReadOutcome<AnswerValues[Kind]>> => {
-    if ('kind' in answer) return discreet(answer)
-    if (answer.status !== 200) return discreet(failureOf(answer))
+    if ('kind' in answer) return redactWhy(answer)
+    if (answer.status !== 200) return redactWhy(failureOf(answer))
     const value = isLarge(answer)
       ? await large.parseAnswer(kind, answer.bytes)
       : parseAnswer(kind, parseJson(textOf(answer)))
@@ -196,7 +196,7 @@ export function createArgoCdClient(
       ]
       const answer = await call({ ...ofApplication(address, '/logs', query), maxBytes: maxLogBytes, retries: 0 })
       if ('kind' in answer || answer.status !== 200) return outcomeOf('events', answer)
-      return discreet(parsePodLog(textOf(answer)))
+      return redactWhy(parsePodLog(textOf(answer)))
     },
 
     async probe() {
@@ -223,9 +223,9 @@ export function createArgoCdClient(
           // Exactly this: anything else gets another framing, without keepalives.
           headers: { accept: 'text/event-stream', authorization: authorization() },
         })
-        return discreet(await openingOf(response))
+        return redactWhy(await openingOf(response))
       } catch (error) {
-        return discreet({ kind: 'unreachable', why: describeFailure(error) })
+        return redactWhy({ kind: 'unreachable', why: describeFailure(error) })
       }
     },
 

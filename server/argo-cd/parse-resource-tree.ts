@@ -1,4 +1,4 @@
-import type { ObservedPod, ResourceTree, UnwellResource } from '../rollout/judge/observed-resources.ts'
+import type { ObservedPod, ResourceTree, UnhealthyResource } from '../rollout/judge/observed-resources.ts'
 import { listAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
 
 /** Reads the answer of `resource-tree`; nodes that cannot be read are left out. */
@@ -6,7 +6,7 @@ export function parseResourceTree(raw: unknown): ResourceTree {
   const nodes = listAt(raw, 'nodes')
   return {
     pods: nodes.filter((node) => textAt(node, 'kind') === 'Pod').map(readPod),
-    unwell: nodes.flatMap(readUnwell),
+    unhealthy: nodes.flatMap(readUnhealthy),
   }
 }
 
@@ -25,7 +25,7 @@ function readPod(node: unknown): ObservedPod {
   }
 }
 
-function readUnwell(node: unknown): readonly UnwellResource[] {
+function readUnhealthy(node: unknown): readonly UnhealthyResource[] {
   const health = textAt(objectAt(node, 'health'), 'status')
   const kind = textAt(node, 'kind') ?? ''
   if (health === undefined || health === 'Healthy' || kind === 'Pod') return []

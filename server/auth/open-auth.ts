@@ -5,16 +5,16 @@ import type { Client } from '../http/client-address.ts'
 import { createRateLimit } from '../http/rate-limit.ts'
 import type { Database } from '../storage/database.ts'
 import { actorOf } from './access/actor-of.ts'
-import { NotPrivilegedError } from './access/auth-errors.ts'
-import type { Caller } from './access/caller.ts'
-import { CredentialRefusedError } from './access/credential-refused-error.ts'
-import { isInScope, judgeApplication } from './access/judge-application.ts'
+import { ForbiddenError } from './access/auth-errors.ts'
+import { authorizeApplication, isInScope } from './access/authorize-application.ts'
 import { privilegeFault } from './access/judge-privilege.ts'
+import type { Principal } from './access/principal.ts'
 import { addReadGuard, readerOf } from './access/read-guard.ts'
 import { mayRead, readerDigest } from './access/reader.ts'
+import { UnauthorizedError } from './access/unauthorized-error.ts'
 import type { AuthSettings } from './credentials/auth-settings.ts'
+import type { Authenticators } from './credentials/authenticate.ts'
 import { createIdentifyCaller } from './credentials/identify-caller.ts'
-import type { CredentialJudges } from './credentials/judge-credentials.ts'
 import { createUserJudges } from './credentials/judge-users.ts'
 import { readPresentedCredentials } from './credentials/presented-credentials.ts'
 import { createProviderKeys } from './credentials/provider-keys.ts'
@@ -38,7 +38,7 @@ type Dependencies = {
   /** By which tokens expire and deadlines pass. */
   readonly wallMs: () => number
   /** By which things are remembered: it never goes back. */
-  readonly steadyMs: () => number
+  readonly monotonicMs: () => number
   readonly clientOf: (request: FastifyRequest) => Client
   readonly log: SignInLog
 }
@@ -47,10 +47,10 @@ type Dependencies = {
 const signInsPerMinute = 300
 
 /** Everything that says who calls and what he may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs, clientOf, log }: Dependencies) {
+export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonicMs, clientOf, log }: Dependencies) {
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
-  const judges: CredentialJudges = {
+  const judges: Authenticators = {
     scopedToken: deployTokens.judge,
     accessToken: users?.judges.accessToken,
     session: users?.judges.session,
@@ -73,13 +73,13 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     const caller = await identify(carrierOf(request, sessionIdOf(request)), 'user')
     if (caller.kind !== 'session' && caller.kind !== 'oidc') {
       const fault = caller.kind === 'anonymous' ? 'no credential was given' : 'credential rejected: it is not a user'
-      throw new CredentialRefusedError(`${fault}: send an access token in the header Oidc-Authorization, or sign in`)
+      throw new UnauthorizedError(`${fault}: send an access token in the header Oidc-Authorization, or sign in`)
     }
     requirePrivilege(caller)
     return actorOf(caller)
   }
 
-  const guardWith = (ofUsers: Partial<CredentialJudges> | undefined) => {
+  const guardWith = (ofUsers: Partial<Authenticators> | undefined) => {
     const identifyReader = createIdentifyCaller(
       { ...settings, requireCredential: true },
       { ...judges, ...ofUsers },
@@ -93,17 +93,17 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     }
   }
   const guard = guardWith(users?.judges.reading)
-  const guardOfReadingOn = guardWith(users?.judges.readingOn)
+  const guardOfReadingOn = guardWith(users?.judges.streaming)
 
   return {
     requireUser,
 
-    /** Whether a request may be shown a task. @throws {CredentialRefusedError} where its credential is not good enough */
+    /** Whether a request may be shown a task. @throws {UnauthorizedError} where its credential is not good enough */
     mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       reader === undefined ? task !== undefined : mayRead(reader, task, wallMs()),
 
     /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
-    async judgeReaderAgain(request: FastifyRequest): Promise<void> {
+    async recheckReadAccess(request: FastifyRequest): Promise<void> {
       if (request.reader !== undefined) request.reader = await readerOf(request, guardOfReadingOn)
     },
 
@@ -128,24 +128,24 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
 
     /**
      * Who deploys or cancels.
-     * @throws {CredentialRefusedError} for a credential that is not good, or one that is needed and absent
-     * @throws {NotPrivilegedError} for a user who may not
+     * @throws {UnauthorizedError} for a credential that is not good, or one that is needed and absent
+     * @throws {ForbiddenError} for a user who may not
      */
-    async identifyCaller(request: FastifyRequest, need?: 'credential'): Promise<Caller> {
+    async identifyCaller(request: FastifyRequest, need?: 'credential'): Promise<Principal> {
       const caller = await identify(carrierOf(request, sessionIdOf(request)), need)
       requirePrivilege(caller)
       return caller
     },
 
-    /** @throws {CredentialRefusedError} where the caller's credential is not good for `app` */
-    requireApplication(request: FastifyRequest, caller: Caller, app: string): void {
-      const judgement = judgeApplication(caller, app, settings.enforceAllowedApps)
-      if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
+    /** @throws {UnauthorizedError} where the caller's credential is not good for `app` */
+    requireApplication(request: FastifyRequest, caller: Principal, app: string): void {
+      const judgement = authorizeApplication(caller, app, settings.enforceAllowedApps)
+      if (judgement.kind === 'refused') throw new UnauthorizedError(judgement.reason)
       if (judgement.note) request.log.warn({ req: request }, judgement.note)
     },
 
     /** Whether a caller may learn of tasks of `app`: where reading is closed, not outside of a token's scope. */
-    mayKnowOf: (caller: Caller, app: string): boolean =>
+    canSeeTasksOf: (caller: Principal, app: string): boolean =>
       !idp?.requireReadAuth || caller.kind !== 'scoped_token' || isInScope(app, caller.apps),
 
     /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider, and closes reading. */
@@ -155,7 +155,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       // A change with a cookie and without its header is refused for that, before its body is looked at.
       void http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
       if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
-      const signInLimit = createRateLimit(signInsPerMinute, steadyMs)
+      const signInLimit = createRateLimit(signInsPerMinute, monotonicMs)
       http.register(signInRoutes({ ...users, publicUrl, signInLimit, clientOf }))
       const sessionOf = async (request: FastifyRequest) => {
         const id = users.cookies.sessionOf(request)
@@ -172,14 +172,14 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
     return [...tokens, ...deployTokens]
   }
 
-  function requirePrivilege(caller: Caller): void {
+  function requirePrivilege(caller: Principal): void {
     if (caller.kind !== 'session' && caller.kind !== 'oidc') return
     const fault = privilegeFault(caller.user, idp?.privilegedGroups ?? [])
-    if (fault !== undefined) throw new NotPrivilegedError(fault)
+    if (fault !== undefined) throw new ForbiddenError(fault)
   }
 
   function openUsers(provided: IdentityProviderSettings) {
-    const provider = createIdentityProvider(provided, steadyMs)
+    const provider = createIdentityProvider(provided, monotonicMs)
     const sessions = createSessionStore(database)
     const keysUrl = async () => {
       const { jwks_uri: url } = await provider.metadata()
@@ -187,7 +187,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       return url
     }
     const isHttpAllowed = provided.allowHttpIssuer || isOnThisMachine(provided.issuerUrl)
-    const keys = createProviderKeys({ keysUrl, isHttpAllowed, nowMs: steadyMs })
+    const keys = createProviderKeys({ keysUrl, isHttpAllowed, nowMs: monotonicMs })
     const checkSession = createCheckSession({
       sessions,
       provider,
@@ -198,7 +198,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, steadyMs,
       sessions,
       signIn: createSignIn({ provider, sessions, log }),
       cookies: createBrowserCookies(publicUrl),
-      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, wallMs, steadyMs }),
+      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, wallMs, monotonicMs }),
     }
   }
 }

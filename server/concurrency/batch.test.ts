@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
-import { inBatches } from './batch.ts'
+import { createBatcher } from './batch.ts'
 
 /** Work that notes its batches and ends when it is told to. */
 function someWork(refuse: (item: string) => boolean = () => false, code = '22P02') {
@@ -22,7 +22,7 @@ const anyKey = {
 
 test('what comes while a batch runs is the next one, and everybody gets his own result', async () => {
   const { batches, work } = someWork()
-  const run = inBatches(work, anyKey)
+  const run = createBatcher(work, anyKey)
   const first = run('a')
   await expect.poll(() => batches).toEqual([['a']])
   expect(await Promise.all([first, run('b'), run('c')])).toEqual(['A', 'B', 'C'])
@@ -35,7 +35,7 @@ test.for<[string, { atMost?: number; atOnce?: number }, string[], string[][]]>([
   ['waits for none where several may run', { atMost: 1, atOnce: 2 }, ['a', 'b'], [['a'], ['b']]],
 ])('a batch %s', async ([, change, items, expected]) => {
   const { batches, work } = someWork()
-  const run = inBatches(work, { ...anyKey, ...change })
+  const run = createBatcher(work, { ...anyKey, ...change })
   await Promise.all(items.map(run))
   expect(batches).toEqual(expected)
 })
@@ -43,7 +43,7 @@ test.for<[string, { atMost?: number; atOnce?: number }, string[], string[][]]>([
 test('an item that the database refuses harms no other one', async () => {
   const { batches, work } = someWork((item) => item === 'bad')
   const bad = Promise.withResolvers<string>()
-  const run = inBatches(work, { ...anyKey, alone: (item) => (item === 'bad' ? bad.promise : anyKey.alone(item)) })
+  const run = createBatcher(work, { ...anyKey, alone: (item) => (item === 'bad' ? bad.promise : anyKey.alone(item)) })
   const isBad = run('bad')
   expect(await Promise.all(['a', 'b'].map(run))).toEqual(['a alone', 'b alone'])
   expect(await run('c')).toBe('C') // while the bad one still waits
@@ -54,7 +54,7 @@ test('an item that the database refuses harms no other one', async () => {
 
 test.for(['08006', '57P01'])('after %s nobody knows what was done, so nothing is done again', async (code) => {
   const { batches, work } = someWork(() => true, code)
-  const run = inBatches(work, anyKey)
+  const run = createBatcher(work, anyKey)
   const results = await Promise.allSettled(['a', 'b'].map(run))
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(batches).toHaveLength(1)

@@ -10,7 +10,7 @@ type Batching<Item, Result> = {
   /** A batch holds one item of a key; the next one of that key comes in a later batch. */
   readonly keyOf: (item: Item) => string
   /** How long after a batch the next one begins at the soonest, in milliseconds. */
-  readonly restMs?: number
+  readonly minIntervalMs?: number
 }
 
 type Waiting<Item, Result> = {
@@ -25,9 +25,9 @@ type Waiting<Item, Result> = {
  *
  * @param work gives a result for each item, in their order
  */
-export function inBatches<Item, Result>(
+export function createBatcher<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { alone, atMost, atOnce, keyOf, restMs = 0 }: Batching<Item, Result>,
+  { alone, atMost, atOnce, keyOf, minIntervalMs = 0 }: Batching<Item, Result>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
@@ -65,7 +65,7 @@ export function inBatches<Item, Result>(
     plan() // the next one, where more may run at once
     await settle(batch)
     running -= 1
-    restsUntilMs = performance.now() + restMs
+    restsUntilMs = performance.now() + minIntervalMs
     plan()
   }
 

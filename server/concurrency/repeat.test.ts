@@ -13,19 +13,19 @@ test('many nudges soon after a run are one run, after its rest; one that comes l
   const repeated = repeat(async () => void runsMs.push(performance.now()), 1_000, never, 20)
   const began = runsMs[0] ?? 0
   await vi.advanceTimersByTimeAsync(5)
-  for (let nudge = 0; nudge < 10; nudge += 1) {
-    repeated.nudge()
+  for (let trigger = 0; trigger < 10; trigger += 1) {
+    repeated.trigger()
     await vi.advanceTimersByTimeAsync(1)
   }
   await vi.advanceTimersByTimeAsync(100)
-  repeated.nudge()
+  repeated.trigger()
   expect(runsMs.map((ms) => ms - began)).toEqual([0, 20, 115])
   await vi.advanceTimersByTimeAsync(1_000)
   expect(runsMs.at(-1)).toBe(began + 1_115)
   await repeated[Symbol.asyncDispose]()
 })
 
-test('a nudge while it runs is one more run, and none begins after it was stopped', async () => {
+test('a trigger while it runs is one more run, and none begins after it was stopped', async () => {
   let runs = 0
   let finish = () => {}
   const work = () => {
@@ -35,13 +35,13 @@ test('a nudge while it runs is one more run, and none begins after it was stoppe
     })
   }
   const repeated = repeat(work, 1_000, never, 20)
-  repeated.nudge()
+  repeated.trigger()
   finish()
   await vi.advanceTimersByTimeAsync(19)
   expect(runs).toBe(1)
   await vi.advanceTimersByTimeAsync(1)
   expect(runs).toBe(2)
-  repeated.nudge()
+  repeated.trigger()
   const stopped = repeated[Symbol.asyncDispose]()
   finish()
   await stopped

@@ -1,8 +1,13 @@
 /**
  * Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is reported and survived. A
- * nudge that comes sooner than `restMs` after the last run waits that long, so that many nudges are one run.
+ * trigger that comes sooner than `minIntervalMs` after the last run waits that long, so that many nudges are one run.
  */
-export function repeat(work: () => Promise<void>, intervalMs: number, onError: (error: unknown) => void, restMs = 0) {
+export function repeat(
+  work: () => Promise<void>,
+  intervalMs: number,
+  onError: (error: unknown) => void,
+  minIntervalMs = 0,
+) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let nudgedMeanwhile = false
@@ -14,28 +19,28 @@ export function repeat(work: () => Promise<void>, intervalMs: number, onError: (
     nudgedMeanwhile = false
     await work().catch(onError)
     running = undefined
-    restsUntilMs = performance.now() + restMs
+    restsUntilMs = performance.now() + minIntervalMs
     if (stopped) return
-    if (nudgedMeanwhile) nudge()
+    if (nudgedMeanwhile) trigger()
     else timer = setTimeout(start, intervalMs)
   }
   const start = () => {
     running = run()
   }
-  const nudge = () => {
+  const trigger = () => {
     if (stopped) return
-    const restMs = restsUntilMs - performance.now()
+    const minIntervalMs = restsUntilMs - performance.now()
     if (running) nudgedMeanwhile = true
-    else if (restMs <= 0) start()
+    else if (minIntervalMs <= 0) start()
     else {
       clearTimeout(timer)
-      timer = setTimeout(start, restMs)
+      timer = setTimeout(start, minIntervalMs)
     }
   }
-  nudge()
+  trigger()
 
   return {
-    nudge,
+    trigger,
     async [Symbol.asyncDispose]() {
       stopped = true
       clearTimeout(timer)

@@ -5,7 +5,7 @@ import { repositoryOf } from '../../contract/image-name.ts'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
 import { startStatementLog } from '../../test/support/statement-log.ts'
-import { type ClosedTimes, judgeDeployLock, neverClosed } from '../locks/judge-deploy-lock.ts'
+import { evaluateDeployLock, type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { dropExpiredKeys } from './idempotency-keys.ts'
@@ -223,7 +223,7 @@ describe('the lock, as the accepting function judges it', () => {
         const now = new Date()
         const inMinutes = (minute: number) => new Date(now.getTime() + minute * minuteMs)
         const between = ([from, to]: readonly [number, number]) => ({ from: inMinutes(from), to: inMinutes(to) })
-        const closed: ClosedTimes = { known: between(known), intervals: intervals.map(between) }
+        const closed: LockdownCalendar = { known: between(known), intervals: intervals.map(between) }
         const row = {
           is_set: isSet,
           since: null,
@@ -245,9 +245,9 @@ describe('the lock, as the accepting function judges it', () => {
     expect(Math.min(judged.accepted, judged.refused)).toBeGreaterThan(10)
   })
 
-  function isRefused(at: Date, closed: ClosedTimes, stored: StoredLock): boolean {
+  function isRefused(at: Date, closed: LockdownCalendar, stored: StoredLock): boolean {
     try {
-      return judgeDeployLock(at, closed, stored).active
+      return evaluateDeployLock(at, closed, stored).active
     } catch {
       return true
     }

@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely'
 import { escapeIdentifier } from 'pg'
 import { repositoryOf } from '../../contract/image-name.ts'
-import { inBatches } from '../concurrency/batch.ts'
+import { createBatcher } from '../concurrency/batch.ts'
 import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
-import { type ClosedTimes, judgeDeployLock } from '../locks/judge-deploy-lock.ts'
+import { evaluateDeployLock, type LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
 import type { Interval } from '../locks/lockdown-times.ts'
 import { storedLockOf } from '../locks/stored-lock.ts'
 import type { Database } from '../storage/database.ts'
@@ -15,7 +15,7 @@ import { type EndedTask, endedOf } from './task-row.ts'
 
 export type Submission = {
   readonly task: NewTask
-  readonly closed: ClosedTimes
+  readonly closed: LockdownCalendar
   /** The replica that is to watch the task from the beginning; undefined: whoever claims it. */
   readonly owner?: string | undefined
   readonly use?: KeyUse | undefined
@@ -69,7 +69,7 @@ export function createAcceptTask(
     if (!acceptance) throw new Error('accept_tasks gave no answer')
     return acceptance
   }
-  const acceptTogether = inBatches(
+  const acceptTogether = createBatcher(
     (batch: readonly Submission[]) => acceptAll(forSubmissions, batch, maxUnfinishedPerApp, patienceOfBatch),
     {
       alone: acceptAlone,
@@ -165,7 +165,7 @@ function acceptancesOf(
 }
 
 /** A lock that refused says by what, one that cannot be read that it is the lock; anything else stays as it is. */
-function refusalOf(error: unknown, closed: ClosedTimes, maxUnfinishedPerApp: number): unknown {
+function refusalOf(error: unknown, closed: LockdownCalendar, maxUnfinishedPerApp: number): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   // The one row that the function must find is the lock's.
   if (error.code === 'P0002' || error.message.includes('deploy_lock')) return lockErrorOf(error)
@@ -173,7 +173,7 @@ function refusalOf(error: unknown, closed: ClosedTimes, maxUnfinishedPerApp: num
   if (error.code !== 'WL001' || !('detail' in error)) return error
   const { at, lock } = JSON.parse(String(error.detail))
   try {
-    return new DeploymentsLockedError(judgeDeployLock(new Date(at), closed, storedLockOf(lock)).retryAfterSeconds)
+    return new DeploymentsLockedError(evaluateDeployLock(new Date(at), closed, storedLockOf(lock)).retryAfterSeconds)
   } catch (unknown) {
     return unknown
   }

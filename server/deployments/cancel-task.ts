@@ -1,6 +1,6 @@
 import { isFinal } from '../../contract/task-status.ts'
 import { actorOf } from '../auth/access/actor-of.ts'
-import type { Caller } from '../auth/access/caller.ts'
+import type { Principal } from '../auth/access/principal.ts'
 import type { Task } from './task.ts'
 import { TaskOverError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'
@@ -18,7 +18,7 @@ type Dependencies = {
  */
 export const createCancelTask =
   ({ tasks, announce }: Dependencies) =>
-  async (task: Task, caller: Caller): Promise<Task> => {
+  async (task: Task, caller: Principal): Promise<Task> => {
     const cancelled = await tasks.cancel(task.id, 'cancelled on request', actorOf(caller))
     if (cancelled) announce(cancelled)
     const now = (await tasks.find(task.id)) ?? task

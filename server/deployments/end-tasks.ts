@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { inBatches } from '../concurrency/batch.ts'
+import { createBatcher } from '../concurrency/batch.ts'
 import type { Database } from '../storage/database.ts'
-import type { Claim, TaskEnd } from './task.ts'
+import type { Claim, TaskResult } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'
 
 /** An end of a task, for its owner by a claim, or whoever owns it. */
-type Ending = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskEnd }
+type Ending = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskResult }
 
 const endedTogether = 200
 /** The second batch is on its way while the first one waits for the disk. */
@@ -14,13 +14,13 @@ const batchesAtOnce = 2
 
 /** Gives the function that writes an end, once, with its event; `undefined` where the claim was gone or the task had ended. */
 export function createFinishTask(database: Database) {
-  const finish = inBatches((all: readonly Ending[]) => endTasks(database.query, database.settings, all), {
+  const finish = createBatcher((all: readonly Ending[]) => endTasks(database.query, database.settings, all), {
     alone: async (one) => (await endTasks(database.query, database.settings, [one]))[0],
     atMost: endedTogether,
     atOnce: batchesAtOnce,
     keyOf: ({ taskId }) => taskId,
   })
-  return (claim: Claim, end: TaskEnd): Promise<EndedTask | undefined> => finish({ taskId: claim.taskId, claim, end })
+  return (claim: Claim, end: TaskResult): Promise<EndedTask | undefined> => finish({ taskId: claim.taskId, claim, end })
 }
 
 type Ended = EndedRow & { readonly status: EndedTask['status'] }

@@ -84,7 +84,9 @@ function named(query: Kysely<Schema>, filter: TaskFilter, limit: number): RawBui
   const ofGroups = sql`SELECT one.id, one.created FROM matching CROSS JOIN LATERAL (
     ${tasks.where(all([sql<SqlBool>`group_id = matching.id`, ...own]))} OFFSET 0) AS one`
   if (filter.status === undefined || filter.status === 'deployed') return sql`${ofGroups} LIMIT ${limit}`
-  const areMany = sql<SqlBool>`(SELECT count(*) FROM (SELECT FROM matching LIMIT ${manyGroups + 1}) AS counted) > ${manyGroups}`
-  const ofStatus = tasks.where(all([sql<SqlBool>`(group_id IN (SELECT id FROM matching)) IS TRUE`, areMany, ...own]))
-  return sql`(${ofGroups} WHERE NOT ${areMany} LIMIT ${limit}) UNION ALL (${ofStatus} LIMIT ${limit})`
+  const isLargeInstallation = sql<SqlBool>`(SELECT count(*) FROM (SELECT FROM matching LIMIT ${manyGroups + 1}) AS counted) > ${manyGroups}`
+  const ofStatus = tasks.where(
+    all([sql<SqlBool>`(group_id IN (SELECT id FROM matching)) IS TRUE`, isLargeInstallation, ...own]),
+  )
+  return sql`(${ofGroups} WHERE NOT ${isLargeInstallation} LIMIT ${limit}) UNION ALL (${ofStatus} LIMIT ${limit})`
 }

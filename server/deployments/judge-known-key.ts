@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf } from '../auth/access/actor-of.ts'
-import type { Caller } from '../auth/access/caller.ts'
+import type { Principal } from '../auth/access/principal.ts'
 import { IdempotencyKeyUsedError } from './task-errors.ts'
 
 /** A submission that came with an Idempotency-Key; both digests are SHA-256 in hexadecimal digits. */
@@ -15,7 +15,7 @@ export type KeyUse = {
 export type KnownKey = { readonly taskId: string; readonly bodyDigest: string }
 
 /** A key is unknown to another credential and to another application. Bodies are equal if their fields are, in any order. */
-export function keyUseOf(key: string, submission: TaskSubmission, caller: Caller): KeyUse {
+export function keyUseOf(key: string, submission: TaskSubmission, caller: Principal): KeyUse {
   const { kind, id } = actorOf(caller)
   return {
     keyDigest: digestOf([kind, id, submission.app, key]),

@@ -15,16 +15,16 @@ import {
 } from '../../contract/task.ts'
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import type { Caller } from '../auth/access/caller.ts'
+import type { Principal } from '../auth/access/principal.ts'
 import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
-import { RefusedRequestError } from '../http/request-errors.ts'
+import { HttpError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
 import { findTask, type RequireTask } from './require-task.ts'
 import type { SubmissionLimit } from './submission-limit.ts'
 import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
-import type { TaskEndings } from './task-endings.ts'
+import type { TaskCompletions } from './task-completions.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
 import { parseTaskId } from './task-id.ts'
 import { taskRecordOf } from './task-record.ts'
@@ -42,16 +42,16 @@ type Dependencies = {
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskStore, 'find' | 'list' | 'podLog'>
   readonly requireTask: RequireTask
-  readonly endings: Pick<TaskEndings, 'wait'>
+  readonly endings: Pick<TaskCompletions, 'wait'>
   readonly summaries: (days: number) => Promise<AppSummaries>
   /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys or cancels; throws when a credential was presented that is not good, or one is needed and none was. */
-  readonly identifyCaller: (request: FastifyRequest, need?: 'credential') => Promise<Caller>
+  readonly identifyCaller: (request: FastifyRequest, need?: 'credential') => Promise<Principal>
   /** Throws where the caller's credential is not good for `app`. */
-  readonly requireApplication: (request: FastifyRequest, caller: Caller, app: string) => void
+  readonly requireApplication: (request: FastifyRequest, caller: Principal, app: string) => void
   /** Whether a caller may learn of tasks of `app`. */
-  readonly mayKnowOf: (caller: Caller, app: string) => boolean
+  readonly canSeeTasksOf: (caller: Principal, app: string) => boolean
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
   /** Whether a request may be shown what Pods wrote: its credential is good, also where none is needed to read. */
@@ -78,7 +78,7 @@ export const taskRoutes =
     lockStatus,
     identifyCaller,
     requireApplication,
-    mayKnowOf,
+    canSeeTasksOf,
     readerDigestOf,
     mayReadPodLog,
   }: Dependencies): FastifyPluginAsyncZod =>
@@ -245,7 +245,7 @@ export const taskRoutes =
       async (request) => {
         const caller = await identifyCaller(request, 'credential')
         const task = await findTask(tasks, request.params.id)
-        if (task === undefined || !mayKnowOf(caller, task.app)) throw new TaskNotFoundError(request.params.id)
+        if (task === undefined || !canSeeTasksOf(caller, task.app)) throw new TaskNotFoundError(request.params.id)
         requireApplication(request, caller, task.app)
         return taskRecordOf(await cancelTask(task, caller))
       },
@@ -255,6 +255,6 @@ export const taskRoutes =
 /** Coming back at once would not help. */
 const waitRetrySeconds = 10
 const tooManyWaits = () =>
-  new RefusedRequestError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
+  new HttpError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
 
 const globsOf = ({ reader }: FastifyRequest) => (reader?.kind === 'applications' ? reader.globs : undefined)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { inBatches } from '../concurrency/batch.ts'
+import { createBatcher } from '../concurrency/batch.ts'
 import type { Database } from '../storage/database.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim } from './task.ts'
@@ -10,16 +10,16 @@ type Progress = { readonly claim: Claim; readonly change: ProgressChange; readon
 
 const savedTogether = 500
 /** Under load the progress of many tasks is one statement. */
-const restMs = 20
+const minIntervalMs = 20
 
 /** Gives the function that stores what a task waits for, its baseline and what was observed, and says whether the claim still holds. */
 export function createSaveProgress(database: Database) {
-  const save = inBatches((all: readonly Progress[]) => saveAll(database, all), {
+  const save = createBatcher((all: readonly Progress[]) => saveAll(database, all), {
     alone: async (one) => (await saveAll(database, [one])).includes(true),
     atMost: savedTogether,
     atOnce: 1,
     keyOf: ({ claim }) => claim.taskId,
-    restMs,
+    minIntervalMs,
   })
   return (claim: Claim, change: ProgressChange, events: readonly NewTaskEvent[]): Promise<boolean> =>
     save({ claim, change, events })

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/client-address.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
-import { RefusedRequestError } from '../http/request-errors.ts'
+import { HttpError } from '../http/request-errors.ts'
 
 type Dependencies = {
   /** SUBMISSIONS_PER_MINUTE; undefined: no limit */
@@ -16,14 +16,14 @@ type Dependencies = {
  * is valid, and whether its Idempotency-Key is known, shows late.
  */
 export function createSubmissionLimit({ limit, clientOf, hasCredential }: Dependencies) {
-  const refusals = new WeakMap<FastifyRequest, RefusedRequestError>()
+  const refusals = new WeakMap<FastifyRequest, HttpError>()
 
   return {
-    /** Before the body is read. @throws {RefusedRequestError} for one too many that nothing can exempt */
+    /** Before the body is read. @throws {HttpError} for one too many that nothing can exempt */
     count(request: FastifyRequest): void {
       const retryAfterSeconds = limit?.take(clientOf(request))
       if (limit === undefined || retryAfterSeconds === undefined) return
-      const refusal = new RefusedRequestError(
+      const refusal = new HttpError(
         429,
         `more than ${limit.maxPerMinute} submissions a minute without a valid credential from one address`,
         { 'Retry-After': String(retryAfterSeconds) },
@@ -34,7 +34,7 @@ export function createSubmissionLimit({ limit, clientOf, hasCredential }: Depend
     exempt(request: FastifyRequest): void {
       if (!refusals.has(request)) limit?.giveBack(clientOf(request))
     },
-    /** @throws {RefusedRequestError} for one too many */
+    /** @throws {HttpError} for one too many */
     require(request: FastifyRequest): void {
       const refusal = refusals.get(request)
       if (refusal) throw refusal

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
-import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
+import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createSubmitTask } from './submit-task.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
@@ -20,7 +20,7 @@ const always = { from: new Date(0), to: new Date('9999-01-01') }
  * Submits a task and tells what came of it, how often the watchers were told that one may be stored unseen, and how many
  * were being accepted: when it was to be stored, when it was announced, and afterwards.
  */
-async function submitted(to: typeof database, closed: ClosedTimes = neverClosed) {
+async function submitted(to: typeof database, closed: LockdownCalendar = neverClosed) {
   let unanswered = 0
   const accepting = new Set<string>()
   const sizes: number[] = []

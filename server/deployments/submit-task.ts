@@ -1,8 +1,8 @@
 import { canonicalName } from '../../contract/application-name.ts'
 import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf } from '../auth/access/actor-of.ts'
-import type { Caller } from '../auth/access/caller.ts'
-import type { ClosedTimes } from '../locks/judge-deploy-lock.ts'
+import type { Principal } from '../auth/access/principal.ts'
+import type { LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
 import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
@@ -40,7 +40,7 @@ type Dependencies = {
   /** Rejects where there are as many unfinished tasks as there may be. */
   readonly requireRoom: UnfinishedQuota
   /** The times around `now` in which no task is accepted. */
-  readonly closedTimes: (around: Date) => ClosedTimes
+  readonly closedTimes: (around: Date) => LockdownCalendar
   readonly now: () => Date
 }
 
@@ -70,7 +70,7 @@ export const createFindSubmitted =
   (tasks: Pick<TaskStore, 'findKey' | 'addReader'>) =>
   async (
     submission: TaskSubmission,
-    caller: Caller,
+    caller: Principal,
     key: string,
     readerDigestFor: ReaderDigestFor,
   ): Promise<string | undefined> => {
@@ -88,7 +88,7 @@ export const createSubmitTask =
   ) =>
   async (
     submission: TaskSubmission,
-    caller: Caller,
+    caller: Principal,
     key: string | undefined,
     readerDigestFor: ReaderDigestFor,
   ): Promise<{ id: string }> => {
@@ -142,7 +142,7 @@ async function submittedAgain(
 }
 
 /** A user who is known is the author, whatever the body says. */
-const authorOf = ({ author }: TaskSubmission, caller: Caller) => ('user' in caller ? caller.user.name : author)
+const authorOf = ({ author }: TaskSubmission, caller: Principal) => ('user' in caller ? caller.user.name : author)
 
 function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: SubmissionSettings): number {
   if (timeout === undefined || timeout <= 0) return defaultTimeoutSeconds

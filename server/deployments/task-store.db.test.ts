@@ -7,7 +7,7 @@ import { aNewTask } from '../../test/support/new-task.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
 import { createDeployLockStore } from '../locks/deploy-lock-store.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
-import { type ClosedTimes, neverClosed } from '../locks/judge-deploy-lock.ts'
+import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
 import { createTaskStore } from './task-store.ts'
 
@@ -112,7 +112,7 @@ describe("a lockdown, by the database's clock", () => {
   const hourMs = 3_600_000
   const databaseTime = async () => (await createDeployLockStore(database).read()).at.getTime()
   const between = (fromMs: number, toMs: number) => ({ from: new Date(fromMs), to: new Date(toMs) })
-  const closedFrom = (ms: number): ClosedTimes => ({
+  const closedFrom = (ms: number): LockdownCalendar => ({
     known: between(ms - 24 * hourMs, ms + 24 * hourMs),
     intervals: [between(ms, ms + hourMs)],
   })

@@ -46,7 +46,7 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
 export type Claim = { readonly taskId: string; readonly owner: string; readonly fence: string }
 
 /** How a task ends. */
-export type TaskEnd = {
+export type TaskResult = {
   readonly status: FinalStatus
   readonly cause?: Cause
   /** Headline, then the evidence, a line each. */

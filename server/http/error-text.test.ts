@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { echo, joinFaults } from './error-text.ts'
+import { echo, joinIssues } from './error-text.ts'
 
 test.for([
   ['short', 'short'],
@@ -16,9 +16,9 @@ test.for(['x'.repeat(10_000), '😀'.repeat(100), '\u0001'.repeat(100)])(
 )
 
 test('faults are joined whole, and what does not fit is counted', () => {
-  expect(joinFaults(['app: is required', 'author: is required'])).toBe('app: is required; author: is required')
-  const many = joinFaults(Array.from({ length: 100 }, (_, index) => `images[${index}].tag: is required`))
+  expect(joinIssues(['app: is required', 'author: is required'])).toBe('app: is required; author: is required')
+  const many = joinIssues(Array.from({ length: 100 }, (_, index) => `images[${index}].tag: is required`))
   expect(many).toMatch(/^images\[0\]\.tag: is required; .*images\[\d+\]\.tag: is required; and \d+ more$/)
   expect(many.length).toBeLessThanOrEqual(300)
-  expect(joinFaults(['x'.repeat(1_000)]).length).toBeLessThanOrEqual(300)
+  expect(joinIssues(['x'.repeat(1_000)]).length).toBeLessThanOrEqual(300)
 })

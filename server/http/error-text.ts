@@ -9,7 +9,7 @@ export function echo(text: string, maxLength = maxEcho): string {
 }
 
 /** Joins all faults into at most 300 characters; says how many did not fit. */
-export function joinFaults(faults: readonly string[]): string {
+export function joinIssues(faults: readonly string[]): string {
   const whole = faults.join('; ')
   if (whole.length <= longestText) return whole
   let shown = 1

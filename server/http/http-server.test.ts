@@ -8,7 +8,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
-import { CredentialRefusedError } from '../auth/access/credential-refused-error.ts'
+import { UnauthorizedError } from '../auth/access/unauthorized-error.ts'
 import { DeploymentsLockedError, ReadTimedOutError, TaskNotFoundError } from '../deployments/task-errors.ts'
 import { answerTo } from '../error-replies.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
@@ -23,7 +23,7 @@ const failures: Record<string, () => Error> = {
   missing: () => new TaskNotFoundError('x'.repeat(5_000)),
   locked: () => new DeploymentsLockedError(90),
   lockUnknown: () => new DeployLockUnknownError(new Date(0), { from: new Date(1), to: new Date(2) }),
-  credential: () => new CredentialRefusedError('credential rejected: exp is missing'),
+  credential: () => new UnauthorizedError('credential rejected: exp is missing'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
   search: () =>
     new ReadTimedOutError('the search', 3_000, 'more characters', { cause: new Error('canceling statement') }),

@@ -14,11 +14,11 @@ export class InvalidRequestError extends Error {
 }
 
 /** A request refused for its form, before any route looks at it. The message is shown to the caller. */
-export class RefusedRequestError extends Error {
-  override readonly name = 'RefusedRequestError'
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
   readonly status: 400 | 403 | 404 | 405 | 409 | 415 | 429 | 431
   readonly headers: Readonly<Record<string, string>>
-  constructor(status: RefusedRequestError['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: HttpError['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)
     this.status = status
     this.headers = headers

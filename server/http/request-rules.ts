@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { acceptsEventStream } from './accepts-event-stream.ts'
+import { checkMediaType } from './check-media-type.ts'
 import { isReadMethod } from './is-read-method.ts'
 import { parseJsonBody } from './json-body.ts'
 import { judgeHeaderList } from './judge-header-list.ts'
-import { judgeMediaType } from './judge-media-type.ts'
 import { isForeignHost, isForeignOrigin, isNavigation } from './judge-origin.ts'
-import { RefusedRequestError } from './request-errors.ts'
+import { HttpError } from './request-errors.ts'
 
 /** A proxy that changes `Host` would send a browser round and round: it is redirected once in ten seconds. */
 const redirectedCookie = 'watcher-redirected=1; Max-Age=10; Path=/; HttpOnly; SameSite=Lax'
@@ -15,23 +15,23 @@ const wasRedirected = (cookies: string | undefined) => cookies?.includes('watche
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
   app.addHook('onRequest', async ({ raw, method, headers, host, url }, reply) => {
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
-    if (fault) throw new RefusedRequestError(fault.status, fault.error)
+    if (fault) throw new HttpError(fault.status, fault.error)
     if (publicUrl !== undefined && isForeignHost(headers, host, publicUrl)) {
       if (isNavigation(headers) && isReadMethod(method) && url.startsWith('/') && !wasRedirected(headers.cookie))
         return reply.header('set-cookie', redirectedCookie).redirect(`${new URL(publicUrl).origin}${url}`)
-      throw new RefusedRequestError(
+      throw new HttpError(
         403,
         'browsers must use the host of PUBLIC_URL; a proxy must keep Host, or send X-Forwarded-Host and be in TRUST_PROXY',
       )
     }
     const isGuarded = !isReadMethod(method) || acceptsEventStream(headers.accept)
     if (isGuarded && isForeignOrigin(headers, publicUrl)) {
-      throw new RefusedRequestError(403, 'a page of another origin may not change anything here, nor follow events')
+      throw new HttpError(403, 'a page of another origin may not change anything here, nor follow events')
     }
   })
   app.addHook('preParsing', async ({ method, headers }) => {
-    const fault = isReadMethod(method) ? undefined : judgeMediaType(headers)
-    if (fault !== undefined) throw new RefusedRequestError(415, fault)
+    const fault = isReadMethod(method) ? undefined : checkMediaType(headers)
+    if (fault !== undefined) throw new HttpError(415, fault)
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>

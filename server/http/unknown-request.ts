@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { echo } from './error-text.ts'
 import { createKnownRoutes } from './known-routes.ts'
-import { RefusedRequestError } from './request-errors.ts'
+import { HttpError } from './request-errors.ts'
 import { targetPath } from './target-path.ts'
 
 declare module 'fastify' {
@@ -37,13 +37,13 @@ export function answerUnknownRequests(app: FastifyInstance, answerPage: AnswerPa
     if (allowed.length > 0 && !allowed.includes(request.method) && exists)
       throw methodNotAllowed(request.method, allowed)
     if (isPage(request, path)) return answerPage(request, reply)
-    throw new RefusedRequestError(404, `nothing at ${echo(request.method)} ${echo(path)}`)
+    throw new HttpError(404, `nothing at ${echo(request.method)} ${echo(path)}`)
   }
 }
 
-function methodNotAllowed(method: string, allowed: readonly string[]): RefusedRequestError {
+function methodNotAllowed(method: string, allowed: readonly string[]): HttpError {
   const list = allowed.join(', ')
-  return new RefusedRequestError(405, `method ${echo(method)} is not allowed here: use ${list}`, { Allow: list })
+  return new HttpError(405, `method ${echo(method)} is not allowed here: use ${list}`, { Allow: list })
 }
 
 const ownPaths = /^\/(?:api|swagger|ws|metrics|healthz|livez|readyz)(?:\/|$)/

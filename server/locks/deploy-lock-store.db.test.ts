@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { createDeployLockStore } from './deploy-lock-store.ts'
-import { type ClosedTimes, judgeDeployLock } from './judge-deploy-lock.ts'
+import { evaluateDeployLock, type LockdownCalendar } from './evaluate-deploy-lock.ts'
 
 const { database } = await openFileDatabase()
 const minuteMs = 60_000
@@ -10,7 +10,7 @@ test('an override ends with its lockdown window: the next one locks, however soo
   const store = createDeployLockStore(database)
   const { at } = await store.read()
   const after = (minutes: number) => new Date(at.getTime() + minutes * minuteMs)
-  const closed: ClosedTimes = {
+  const closed: LockdownCalendar = {
     known: { from: after(-1_000), to: after(1_000) },
     intervals: [
       { from: after(-60), to: after(5) },
@@ -19,7 +19,7 @@ test('an override ends with its lockdown window: the next one locks, however soo
   }
   await store.release(() => closed, { kind: 'session', id: 'ada', name: 'ada' })
   const { stored } = await store.read()
-  const isActiveAfter = (minutes: number) => judgeDeployLock(after(minutes), closed, stored).active
+  const isActiveAfter = (minutes: number) => evaluateDeployLock(after(minutes), closed, stored).active
   expect([1, 4, 7, 11].map(isActiveAfter)).toEqual([false, false, false, true])
-  expect(judgeDeployLock(after(1), closed, stored).nextWindow).toEqual({ from: after(10), to: after(60) })
+  expect(evaluateDeployLock(after(1), closed, stored).nextWindow).toEqual({ from: after(10), to: after(60) })
 })

@@ -3,7 +3,7 @@ import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import { lockErrorOf } from './deploy-lock-unreadable-error.ts'
-import { type ClosedTimes, isSetAt, windowAt } from './judge-deploy-lock.ts'
+import { isSetAt, type LockdownCalendar, windowAt } from './evaluate-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
 export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
@@ -44,7 +44,7 @@ export function createDeployLockStore({ query, settings }: Database) {
       }),
 
     /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour from now, or until its end. */
-    release: (closedTimes: (around: Date) => ClosedTimes, actor: Actor): Promise<void> =>
+    release: (closedTimes: (around: Date) => LockdownCalendar, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
         await takeTurn(transaction)
         const { at } = await selected(transaction)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createDeployLock } from './deploy-lock.ts'
 import { DeployLockUnknownError } from './deploy-lock-unknown-error.ts'
-import { judgeDeployLock } from './judge-deploy-lock.ts'
+import { evaluateDeployLock } from './evaluate-deploy-lock.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { neverSet, type StoredLock } from './stored-lock.ts'
 
@@ -144,12 +144,12 @@ describe('the closed times that the accepting transaction decides by', () => {
   })
   test('move on with the days', () => {
     const later = lock.closedTimes(new Date('2027-06-01T12:00:00Z'))
-    expect(judgeDeployLock(new Date('2027-06-04T17:00:00Z'), later, neverSet).active).toBe(true)
+    expect(evaluateDeployLock(new Date('2027-06-04T17:00:00Z'), later, neverSet).active).toBe(true)
     expect(lock.closedTimes(new Date('2026-11-20T17:00:00Z')).intervals).toContainEqual(weekend)
   })
   test.for(['2026-11-04T23:59:59.999Z', '2026-12-06T00:00:00Z'])('say nothing about %s, which is a failure', (at) => {
     const times = lock.closedTimes(new Date('2026-11-20T17:00:00Z'))
-    expect(() => judgeDeployLock(new Date(at), times, neverSet)).toThrow(DeployLockUnknownError)
-    expect(() => judgeDeployLock(new Date(at), times, neverSet)).toThrow('set the clocks right')
+    expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow(DeployLockUnknownError)
+    expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow('set the clocks right')
   })
 })

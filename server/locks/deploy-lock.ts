@@ -1,4 +1,9 @@
-import { type ClosedTimes, type DeployLockStatus, judgeDeployLock, neverClosed } from './judge-deploy-lock.ts'
+import {
+  type DeployLockStatus,
+  evaluateDeployLock,
+  type LockdownCalendar,
+  neverClosed,
+} from './evaluate-deploy-lock.ts'
 import { closedIntervals, type LockdownSchedule } from './lockdown-times.ts'
 import type { StoredLock } from './stored-lock.ts'
 
@@ -17,7 +22,7 @@ export function createDeployLock({ schedule, read }: Dependencies) {
   let computed = { day: Number.NaN, times: neverClosed }
 
   /** The same for a whole day, so that a submission costs no computation. */
-  function closedTimes(around: Date): ClosedTimes {
+  function closedTimes(around: Date): LockdownCalendar {
     if (schedule.windows.length === 0) return neverClosed
     const day = Math.floor(around.getTime() / dayMs)
     if (day !== computed.day) computed = { day, times: closedTimesAround(schedule, day) }
@@ -26,14 +31,14 @@ export function createDeployLock({ schedule, read }: Dependencies) {
 
   async function status(): Promise<DeployLockStatus> {
     const { at, stored } = await read()
-    return judgeDeployLock(at, closedTimes(at), stored)
+    return evaluateDeployLock(at, closedTimes(at), stored)
   }
 
   return { status, isActive: async () => (await status()).active, closedTimes }
 }
 export type DeployLock = ReturnType<typeof createDeployLock>
 
-function closedTimesAround(schedule: LockdownSchedule, day: number): ClosedTimes {
+function closedTimesAround(schedule: LockdownSchedule, day: number): LockdownCalendar {
   const known = { from: new Date((day - reachDays) * dayMs), to: new Date((day + 1 + reachDays) * dayMs) }
   return { known, intervals: closedIntervals(schedule, known.from, known.to) }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Temporal } from 'temporal-polyfill'
 import { isLockedAt, isTimeZone, type LockdownSchedule, type Transition, transitionsAfter } from './lockdown-times.ts'
-import { judgeWindows, renderWeekMinute, renderWindow } from './lockdown-window.ts'
+import { findScheduleWarning, renderWeekMinute, renderWindow } from './lockdown-window.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 
 export type Explanation = { readonly exitCode: 0 | 2 | 78; readonly output: string; readonly complaint: string }
@@ -24,7 +24,7 @@ export function explainSchedule(args: readonly string[], now: Date): Explanation
   if (!isTimeZone(timeZone)) return unreadable(`LOCKDOWN_TIMEZONE: ${JSON.stringify(timeZone)} is no IANA time zone`)
   const windows = parseLockdownSchedule(text)
   if ('mistake' in windows) return unreadable(`LOCKDOWN_SCHEDULE: ${windows.mistake}`)
-  const warning = judgeWindows(windows)
+  const warning = findScheduleWarning(windows)
   return {
     exitCode: 0,
     output: render({ windows, timeZone }, question, now),

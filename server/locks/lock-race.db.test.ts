@@ -5,7 +5,7 @@ import { raceLock } from '../../test/support/race-lock.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createDeployLockStore, type DeployLockStore } from './deploy-lock-store.ts'
-import { neverClosed } from './judge-deploy-lock.ts'
+import { neverClosed } from './evaluate-deploy-lock.ts'
 
 test('once the lock is set no racing submission is accepted any more (spec 8.2); whole: npm run race:lock', async () => {
   await using database = await createTestDatabase()

@@ -36,7 +36,7 @@ export function mergeWindows(windows: readonly LockdownWindow[]): readonly WeekS
 }
 
 /** What is allowed but probably not meant, or undefined. Touching windows are nothing unusual. */
-export function judgeWindows(windows: readonly LockdownWindow[]): string | undefined {
+export function findScheduleWarning(windows: readonly LockdownWindow[]): string | undefined {
   const [first] = mergeWindows(windows)
   if (first?.start === 0 && first.end === minutesOfWeek) return 'locks the whole week: no task is ever accepted'
   let furthest: NumberedSpan | undefined

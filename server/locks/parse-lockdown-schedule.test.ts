@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import cases from '../../test/fixtures/schedule-cases.json' with { type: 'json' }
 import { cpuMs } from '../../test/support/cpu-time.ts'
-import { judgeWindows, type LockdownWindow } from './lockdown-window.ts'
+import { findScheduleWarning, type LockdownWindow } from './lockdown-window.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 
 const mistakeIn = (text: string): string | undefined => {
@@ -96,7 +96,7 @@ describe('a schedule that is probably not meant gets one warning', () => {
     ['Tue 09:00 - Tue 10:00, Tue 10:00 - Tue 11:00', undefined],
     ['Sun 20:00 - Mon 00:00, Mon 00:00 - Mon 08:00', undefined],
     ['', undefined],
-  ])('%s: %s', ([text, warning]) => expect(judgeWindows(windowsOf(text))).toBe(warning))
+  ])('%s: %s', ([text, warning]) => expect(findScheduleWarning(windowsOf(text))).toBe(warning))
 })
 
 describe('hostile text of 100 kB is refused at once', () => {

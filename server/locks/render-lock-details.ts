@@ -1,5 +1,5 @@
 import type { DeployLockDetails } from '../../contract/service.ts'
-import type { DeployLockStatus } from './judge-deploy-lock.ts'
+import type { DeployLockStatus } from './evaluate-deploy-lock.ts'
 
 /** As GET /deploy-lock/details shows it. Nobody sets a schedule and it has no reason but itself. */
 export function renderLockDetails(status: DeployLockStatus): DeployLockDetails {

@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
-import { buryDeadReplicas } from './bury-dead-replicas.ts'
+import { removeDeadReplicas } from './remove-dead-replicas.ts'
 import { createReplica, replicaTtlMs } from './replica.ts'
 import { createWakeUps, wakeUpChannel } from './wake-ups.ts'
 
@@ -123,14 +123,14 @@ test('a row without its lock is buried, a living replica is not', async () => {
   await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678901' }).execute()
   const observer = { id: () => undefined, brokenSinceMs: () => Number.POSITIVE_INFINITY }
   // Nobody is buried while the database itself is younger than the TTL.
-  await expect.poll(() => buryDeadReplicas(database, observer)).toBe(1)
+  await expect.poll(() => removeDeadReplicas(database, observer)).toBe(1)
   expect(await ids()).toEqual([living.id()])
   await living[Symbol.asyncDispose]()
 })
 
 test('nobody is buried within a TTL of a break of our own session', async () => {
   await database.query.insertInto('replicas').values({ id: crypto.randomUUID(), lock_key: '99' }).execute()
-  expect(await buryDeadReplicas(database, { id: () => undefined, brokenSinceMs: () => 9_000 })).toBe(0)
+  expect(await removeDeadReplicas(database, { id: () => undefined, brokenSinceMs: () => 9_000 })).toBe(0)
   await database.query.deleteFrom('replicas').execute()
 })
 

@@ -24,7 +24,7 @@ export const headerSecret = secret.refine(
 /** Blank where there is none now; one may come with the next rotation. */
 export const secretOrNone = z.string().transform((value) => (value.trim() === '' ? '' : value))
 
-export const truth = z
+export const booleanFlag = z
   .string()
   .trim()
   .regex(/^(true|false|t|f|1|0)$/i, refused('must be true or false'))

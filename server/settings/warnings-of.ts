@@ -1,9 +1,9 @@
-import { judgeWindows } from '../locks/lockdown-window.ts'
+import { findScheduleWarning } from '../locks/lockdown-window.ts'
 import { isWeakSecret } from '../secrets/is-weak-secret.ts'
 import type { DatabaseSettings } from '../storage/database.ts'
+import type { Texts } from './cross-field-issues.ts'
 import type { Values } from './definitions.ts'
 import { isLoopback } from './is-loopback.ts'
-import type { Texts } from './mistakes-together.ts'
 import { isUnprotected } from './parse-database-connection.ts'
 import type { Environment } from './setting-texts.ts'
 
@@ -34,7 +34,7 @@ export function warningsOf(
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
   if (values.SKIP_TLS_VERIFY)
     warnings.push('SKIP_TLS_VERIFY: whoever answers for ARGO_URL is believed; use ARGO_CA_FILE')
-  const lockdown = judgeWindows(values.LOCKDOWN_SCHEDULE)
+  const lockdown = findScheduleWarning(values.LOCKDOWN_SCHEDULE)
   if (lockdown !== undefined) warnings.push(`LOCKDOWN_SCHEDULE ${lockdown}`)
   if (values.IDP_ENABLED) {
     warnings.push(

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { Pool, type PoolConfig } from 'pg'
-import { answeringConnections } from './answering-connections.ts'
+import { discardStuckConnections } from './discard-stuck-connections.ts'
 import type { Schema } from './schema.ts'
 
 export type DatabaseSettings = {
@@ -49,7 +49,7 @@ export function openDatabase(
   // A connection that breaks while it is in use rejects its query and also emits an error, which must have a listener.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const query = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: answeringConnections(pool, queryTimeoutMs * lockShare) }),
+    dialect: new PostgresDialect({ pool: discardStuckConnections(pool, queryTimeoutMs * lockShare) }),
   }).withSchema(settings.schema)
   const close = () => {
     isClosing = true

@@ -5,7 +5,7 @@ import type { EventStore } from './event-store.ts'
 
 const intervalMs = 1_000
 /** Under load many events are numbered together. */
-const restMs = 20
+const minIntervalMs = 20
 /** Also what a follower holds at most. */
 const pageSize = 200
 
@@ -54,11 +54,16 @@ export function createEventFeed({ events, wakeUps, onError }: Dependencies) {
       isAll = numbered.isAll
     }
   }
-  const numbering = repeat(number, intervalMs, (error) => onError('numbering events failed, retrying', error), restMs)
+  const numbering = repeat(
+    number,
+    intervalMs,
+    (error) => onError('numbering events failed, retrying', error),
+    minIntervalMs,
+  )
 
   return {
     /** Call after a commit that wrote events. */
-    written: () => numbering.nudge(),
+    written: () => numbering.trigger(),
 
     /**
      * Yields pages of the events after `after` in the order of their ids, none missing and none twice; of one task, where

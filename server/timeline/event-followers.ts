@@ -4,7 +4,7 @@ import { repeat } from '../concurrency/repeat.ts'
 
 const readIntervalMs = 1_000
 /** Under load many events are read together. */
-const restMs = 20
+const minIntervalMs = 20
 const pagesAtOnce = 100
 
 /** Where a page begins: after an event, in the timeline `of` what is followed. */
@@ -64,19 +64,19 @@ export function createEventFollowers<Timeline extends string>({ readPages, pageS
     follower.deliver?.(page)
     follower.deliver = undefined
   }
-  const reading = repeat(readDue, readIntervalMs, onError, restMs)
+  const reading = repeat(readDue, readIntervalMs, onError, minIntervalMs)
 
   return {
     count: () => followers.size,
     noteNews(isNews: (timeline: Timeline) => boolean) {
       for (const follower of followers) if (isNews(follower.of)) follower.hasNews = true
-      reading.nudge()
+      reading.trigger()
     },
     /** `id` is the newest event of all: who has not read so far may have missed a wake-up. */
     noteNewest(id: number) {
       newest = id
       for (const follower of followers) if (follower.position < id) follower.hasNews = true
-      reading.nudge()
+      reading.trigger()
     },
     /** Yields page after page; each is read when it is asked for, and waited for until there is one or `signal` aborts. */
     async *follow({ of, after }: PageStart<Timeline>, signal: AbortSignal): AsyncGenerator<Page> {
@@ -88,7 +88,7 @@ export function createEventFollowers<Timeline extends string>({ readPages, pageS
         while (!signal.aborted) {
           yield await new Promise<Page>((resolve) => {
             follower.deliver = resolve
-            if (follower.hasNews) reading.nudge()
+            if (follower.hasNews) reading.trigger()
           })
         }
       } finally {

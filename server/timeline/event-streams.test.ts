@@ -43,7 +43,7 @@ async function streamServer() {
       },
     },
     requireTask: async (_request, id) => ({ id }),
-    judgeReaderAgain: async () => undefined,
+    recheckReadAccess: async () => undefined,
     streams,
     clientOf: () => ada,
     stopping: stopping.signal,

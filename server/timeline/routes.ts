@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { ErrorReply, Refusal } from '../../contract/service.ts'
 import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
-import { CredentialRefusedError } from '../auth/access/credential-refused-error.ts'
+import { UnauthorizedError } from '../auth/access/unauthorized-error.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
 import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
-import { RefusedRequestError } from '../http/request-errors.ts'
+import { HttpError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
 import { openEventStream } from './event-stream.ts'
@@ -19,8 +19,8 @@ type Dependencies = {
   readonly feed: Pick<EventFeed, 'follow'>
   /** Gives the id of a task as it is stored; rejects when there is none, or none that the request may be shown. */
   readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
-  /** Judges the credential of an open stream once more; rejects with a {@link CredentialRefusedError}. */
-  readonly judgeReaderAgain: (request: FastifyRequest) => Promise<void>
+  /** Judges the credential of an open stream once more; rejects with a {@link UnauthorizedError}. */
+  readonly recheckReadAccess: (request: FastifyRequest) => Promise<void>
   readonly streams: Pick<ClientQuota, 'take'>
   readonly clientOf: (request: FastifyRequest) => Client
   /** Aborts when the service begins to stop; open streams end then. */
@@ -47,17 +47,25 @@ const StreamHeaders = z.looseObject({
 })
 
 export const timelineRoutes =
-  ({ events, feed, requireTask, judgeReaderAgain, streams, clientOf, stopping }: Dependencies): FastifyPluginAsyncZod =>
+  ({
+    events,
+    feed,
+    requireTask,
+    recheckReadAccess,
+    streams,
+    clientOf,
+    stopping,
+  }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     /** Where reading is closed: ends a stream whose reader has signed out, or whose credential has expired or was revoked. */
     const endWhenRefused = (request: FastifyRequest, taskId: string | undefined, end: () => void) => {
       if (request.reader === undefined) return () => {}
       const judge = async () => {
-        await judgeReaderAgain(request)
+        await recheckReadAccess(request)
         if (taskId !== undefined) await requireTask(request, taskId)
       }
       const onError = (error: unknown) => {
-        if (error instanceof CredentialRefusedError) end() // and nobody is signed out because something is away
+        if (error instanceof UnauthorizedError) end() // and nobody is signed out because something is away
       }
       const timer = setInterval(() => void judge().catch(onError), judgedAgainMs)
       return () => clearInterval(timer)
@@ -169,7 +177,7 @@ async function readPage(
 /** Reconnecting at once would not help. */
 const streamRetrySeconds = 30
 const tooManyStreams = () =>
-  new RefusedRequestError(429, 'too many event streams are open', { 'Retry-After': String(streamRetrySeconds) })
+  new HttpError(429, 'too many event streams are open', { 'Retry-After': String(streamRetrySeconds) })
 
 /** HEAD asks what a look would answer: a stream has no end. */
 const wantsStream = ({ method, headers }: FastifyRequest) => method === 'GET' && acceptsEventStream(headers.accept)

@@ -1,8 +1,8 @@
-import type { TaskEnd } from '../../server/deployments/task.ts'
+import type { TaskResult } from '../../server/deployments/task.ts'
 import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
 import type { Fault } from './history-script.ts'
 import { isOnBetween, troublesCalls, troublesStream } from './surface-faults.ts'
-import { type Ailment, lastLookMs, type TaskWitness } from './task-witness.ts'
+import { type Ailment, finalCheckMs, type TaskWitness } from './task-witness.ts'
 
 /**
  * How a verdict compares with the truth.
@@ -37,7 +37,7 @@ export type VerdictView = {
   readonly isForeignImage: boolean
 }
 
-export function judgeVerdict(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding {
+export function judgeVerdict(view: VerdictView, end: TaskResult, endedAtMs: number): Finding {
   switch (end.status) {
     case 'deployed':
       return judgeDeployed(view, endedAtMs)
@@ -61,7 +61,7 @@ function judgeDeployed({ witness, faults }: VerdictView, endedAtMs: number): Fin
   return 'false deployed'
 }
 
-function judgeEarly(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding {
+function judgeEarly(view: VerdictView, end: TaskResult, endedAtMs: number): Finding {
   const { deadlineMs } = view.witness.row.task
   const getsWell = view.witness.shown.some(
     ({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - Math.max(fromMs, endedAtMs) >= visibleMs,
@@ -74,7 +74,7 @@ function judgeEarly(view: VerdictView, end: TaskEnd, endedAtMs: number): Finding
 /** A failure of an older commit or from before acceptance looks like one of the task that knows no commit of its own. */
 function excuseOfOldFailure(
   { witness, faults }: VerdictView,
-  { cause }: TaskEnd,
+  { cause }: TaskResult,
   endedAtMs: number,
 ): Finding | undefined {
   const { acceptedAtMs, writeBackOutcome } = witness.row
@@ -89,7 +89,7 @@ function excuseOfOldFailure(
 }
 
 /** Whether what the verdict says truly was so, when it was given, for as long as it must be. */
-function isDocumented({ witness, settings, isForeignImage }: VerdictView, { cause }: TaskEnd, endedAtMs: number) {
+function isDocumented({ witness, settings, isForeignImage }: VerdictView, { cause }: TaskResult, endedAtMs: number) {
   const lasted = (ailment: Ailment, graceMs: number) => (witness.longestMs(ailment, endedAtMs) ?? -1) >= graceMs
   const isDegraded = lasted('degraded', settings.degradedGraceMs)
   switch (cause) {
@@ -131,7 +131,7 @@ function judgeAtDeadline(view: VerdictView): Finding {
   const isTroubled = (fromMs: number, untilMs: number) =>
     faults.some((fault) => troublesCalls(fault) && isOnBetween(fault, fromMs, untilMs))
   const isShown = witness.shown.some(
-    ({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs + lastLookMs,
+    ({ fromMs, untilMs }) => fromMs <= deadlineMs - visibleMs && untilMs >= deadlineMs + finalCheckMs,
   )
   if (isShown && !isTroubled(deadlineMs - visibleMs, deadlineMs + visibleMs)) return 'false failed'
   const lasting = witness.shown.filter(({ fromMs, untilMs }) => Math.min(untilMs, deadlineMs) - fromMs >= visibleMs)

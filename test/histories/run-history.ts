@@ -1,5 +1,5 @@
 import { createApplicationStream } from '../../server/argo-cd/application-stream.ts'
-import type { TaskEnd } from '../../server/deployments/task.ts'
+import type { TaskResult } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import { rolloutTimes } from '../../server/rollout/judge/rollout-settings.ts'
 import { createCallLimiter } from '../../server/rollout/watch/call-limiter.ts'
@@ -21,7 +21,7 @@ import { createSurfaceFaults } from './surface-faults.ts'
 import { claimed, createTaskRecords, RecordsDownError, type TaskRow } from './task-records.ts'
 import { createTaskWitness, failureOf, type TaskWitness } from './task-witness.ts'
 
-type HistoryVerdict = { readonly end: TaskEnd; readonly finding: Finding; readonly isApart: boolean }
+type HistoryVerdict = { readonly end: TaskResult; readonly finding: Finding; readonly isApart: boolean }
 
 export type HistoryResult = {
   readonly verdicts: readonly HistoryVerdict[]
@@ -144,8 +144,8 @@ function createHistory(script: HistoryScript) {
       watchedApps: watcher.watchedApps,
       readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
-      suspect: watcher.suspect,
-      onSighted: watcher.sighted,
+      checkReachability: watcher.checkReachability,
+      onUpdate: watcher.sighted,
       onListed: watcher.listed,
       onError,
       onEnded: () => {},
@@ -439,7 +439,7 @@ function createHistory(script: HistoryScript) {
 /** When tasks can end again that could not: their records were down, or no replica was there. */
 const backMs = (faults: readonly Fault[]) =>
   faults.flatMap(({ kind, fromMs, forMs }) => {
-    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueLookMs + rolloutTimes.lastLookMs]
+    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueLookMs + rolloutTimes.finalCheckMs]
     return kind === 'records-down' ? [fromMs + forMs] : []
   })
 

@@ -1,4 +1,4 @@
-import type { Claim, TaskEnd } from '../../server/deployments/task.ts'
+import type { Claim, TaskResult } from '../../server/deployments/task.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import { rolloutTimes } from '../../server/rollout/judge/rollout-settings.ts'
 import type { Baseline, WatchedTask } from '../../server/rollout/judge/watched-task.ts'
@@ -16,7 +16,7 @@ export type TaskRow = {
   fence: number
   baseline: Baseline | undefined
   writeBackOutcome: WriteBackOutcome | undefined
-  end: TaskEnd | undefined
+  end: TaskResult | undefined
   /** When its owner decided; the record may have to wait. */
   decidedAtMs: number | undefined
   endedAtMs: number | undefined
@@ -60,7 +60,7 @@ export function createTaskRecords({ clock, random, isDown, onViolation }: Record
       write(claim, (row) => {
         row.baseline = baseline ?? row.baseline
       }),
-    async finish(claim: Claim, end: TaskEnd): Promise<boolean> {
+    async finish(claim: Claim, end: TaskResult): Promise<boolean> {
       const row = rows.get(claim.taskId)
       if (row !== undefined && claim.fence === String(row.fence)) row.decidedAtMs ??= clock.nowMs()
       const isDone = await write(claim, (held) => {

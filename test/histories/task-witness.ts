@@ -29,7 +29,7 @@ const mendedMs: Partial<Record<Ailment, number>> = {
 }
 
 /** The last direct read may see what comes after the deadline. */
-export const lastLookMs = rolloutTimes.lastLookMs
+export const finalCheckMs = rolloutTimes.finalCheckMs
 
 const badPhases: ReadonlySet<string> = new Set(['ErrImagePull', 'ImagePullBackOff', 'CrashLoopBackOff'])
 
@@ -89,7 +89,7 @@ export function createTaskWitness(row: TaskRow, { isWanted, canTell, isStrict, f
     firstGreen: () => ({ wasSeen: greenAtMs !== undefined, wasTrue: wasGreenTrue }),
     /** Looks at everything, after each step of the model. */
     look(nowMs: number, application: Application | undefined, managed: ManagedApplication | undefined) {
-      if (nowMs > row.task.deadlineMs + lastLookMs && row.end !== undefined) return
+      if (nowMs > row.task.deadlineMs + finalCheckMs && row.end !== undefined) return
       note(nowMs, ailmentsOf(row, application, managed, { isWanted, failureBefore }))
       const isComplete = (counts: CommitRule) =>
         application !== undefined &&
@@ -119,7 +119,7 @@ export function createTaskWitness(row: TaskRow, { isWanted, canTell, isStrict, f
     /** The last states last until then. */
     close(nowMs: number) {
       const last = shown.at(-1)
-      if (last?.untilMs === Number.POSITIVE_INFINITY) last.untilMs = Math.max(nowMs, row.task.deadlineMs + lastLookMs)
+      if (last?.untilMs === Number.POSITIVE_INFINITY) last.untilMs = Math.max(nowMs, row.task.deadlineMs + finalCheckMs)
     },
   }
 }

@@ -5,7 +5,7 @@ import type { NewTask } from '../../server/deployments/task.ts'
 import { DeploymentsLockedError } from '../../server/deployments/task-errors.ts'
 import { createTaskStore } from '../../server/deployments/task-store.ts'
 import { createDeployLockStore } from '../../server/locks/deploy-lock-store.ts'
-import { neverClosed } from '../../server/locks/judge-deploy-lock.ts'
+import { neverClosed } from '../../server/locks/evaluate-deploy-lock.ts'
 import { type DatabaseSettings, openDatabase } from '../../server/storage/database.ts'
 import { aNewTask } from './new-task.ts'
 

@@ -3,7 +3,7 @@ import { parseApplication } from '../../server/argo-cd/parse-application.ts'
 import { parseManagedResources } from '../../server/argo-cd/parse-managed-resources.ts'
 import { parseResourceTree } from '../../server/argo-cd/parse-resource-tree.ts'
 import { parseSyncWindows } from '../../server/argo-cd/parse-sync-windows.ts'
-import type { TaskEnd } from '../../server/deployments/task.ts'
+import type { TaskResult } from '../../server/deployments/task.ts'
 import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
@@ -43,7 +43,7 @@ export type Replay = {
 }
 
 export type ReplayedEnd = {
-  readonly end: TaskEnd | undefined
+  readonly end: TaskResult | undefined
   readonly atMs: number | undefined
   readonly progress: readonly string[]
   readonly events: readonly NewTaskEvent[]
@@ -94,7 +94,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const commits = replay.tasks.map(({ commit }) => commit ?? '')
   const fullCommits = commits.map((short) => completeCommit(events, short))
   const results = replay.tasks.map(() => ({
-    end: undefined as TaskEnd | undefined,
+    end: undefined as TaskResult | undefined,
     atMs: undefined as number | undefined,
     progress: [] as string[],
     events: [] as NewTaskEvent[],

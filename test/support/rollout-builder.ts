@@ -65,7 +65,7 @@ export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock
 /** What the gates look at, of a task for the image `shop:v2` of which nothing else is known. */
 export const aGateContext = (application: ObservedApplication, fields: Partial<GateContext> = {}): GateContext => ({
   application,
-  steadyFromVersion: application.version,
+  unchangedSinceVersion: application.version,
   wanted: [{ image: 'registry.example/shop', tag: 'v2' }],
   commit: undefined,
   baseline: undefined,

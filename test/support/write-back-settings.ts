@@ -13,7 +13,7 @@ export function writeBackSettings(
     sshKeyPath: host.keyPath,
     sshKeyPass: undefined,
     knownHostsPath: host.knownHostsPath,
-    commitAuthor: { name: 'Watcher', mail: 'watcher@example.test' },
+    commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
     gitOpTimeoutMs: 20_000,
     repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),
     gitCredentials: new Map(),

@@ -1,8 +1,8 @@
 import type { Actor } from '../../audit/record-action.ts'
-import type { Caller } from './caller.ts'
+import type { Principal } from './principal.ts'
 
 /** How the audit names a caller. */
-export function actorOf(caller: Caller): Actor {
+export function actorOf(caller: Principal): Actor {
   switch (caller.kind) {
     case 'session':
     case 'oidc':

@@ -1,6 +1,6 @@
 /** A user is known but may not do this; answered 403. The message is shown to the caller. */
-export class NotPrivilegedError extends Error {
-  override readonly name = 'NotPrivilegedError'
+export class ForbiddenError extends Error {
+  override readonly name = 'ForbiddenError'
 }
 
 /** Whether a user is who he says cannot be asked now; answered 503, never 401. */

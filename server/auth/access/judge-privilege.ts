@@ -1,4 +1,4 @@
-import type { User } from './caller.ts'
+import type { User } from './principal.ts'
 
 /** Says why a user may not change anything, or nothing. Without privileged groups every user may. */
 export function privilegeFault(user: User, privilegedGroups: readonly string[]): string | undefined {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isReadMethod } from '../../http/is-read-method.ts'
 import { isForeignOrigin } from '../../http/judge-origin.ts'
-import { RefusedRequestError } from '../../http/request-errors.ts'
-import type { Caller } from './caller.ts'
-import { CredentialRefusedError } from './credential-refused-error.ts'
+import { HttpError } from '../../http/request-errors.ts'
+import type { Principal } from './principal.ts'
 import type { Reader } from './reader.ts'
+import { UnauthorizedError } from './unauthorized-error.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,8 +24,8 @@ declare module 'fastify' {
 type Dependencies = {
   readonly publicUrl: string | undefined
   readonly sessionIdOf: (request: FastifyRequest) => string | undefined
-  /** Rejects with a {@link CredentialRefusedError}. The identity provider is not asked about sessions. */
-  readonly identify: (request: FastifyRequest) => Promise<Caller>
+  /** Rejects with a {@link UnauthorizedError}. The identity provider is not asked about sessions. */
+  readonly identify: (request: FastifyRequest) => Promise<Principal>
   /** Tokens, as they were presented. */
   readonly credentialsOf: (request: FastifyRequest) => readonly string[]
 }
@@ -41,25 +41,25 @@ export function addReadGuard(http: FastifyInstance, prefix: string, dependencies
   })
 }
 
-/** What a request may read, by its credential. @throws {CredentialRefusedError} for none, or none that is good */
+/** What a request may read, by its credential. @throws {UnauthorizedError} for none, or none that is good */
 export async function readerOf(request: FastifyRequest, dependencies: Dependencies): Promise<Reader> {
   const { publicUrl, sessionIdOf, identify, credentialsOf } = dependencies
   if (sessionIdOf(request) !== undefined && isForeignOrigin(request.headers, publicUrl))
-    throw new RefusedRequestError(403, 'a page of another origin may not read with a session')
+    throw new HttpError(403, 'a page of another origin may not read with a session')
   const { config } = request.routeOptions
   try {
     return asReader(await identify(request), config.isReadableInScope === true)
   } catch (error) {
     const credentials = credentialsOf(request)
     const mayBeOwner = config.isReadableByOwner === true && credentials.length > 0
-    if (error instanceof CredentialRefusedError && mayBeOwner)
+    if (error instanceof UnauthorizedError && mayBeOwner)
       return { kind: 'own_tasks', credentials, refusal: error.message }
     throw error
   }
 }
 
-function asReader(caller: Caller, isReadableInScope: boolean): Reader {
+function asReader(caller: Principal, isReadableInScope: boolean): Reader {
   if (caller.kind !== 'scoped_token' || caller.apps === undefined) return { kind: 'everything' }
   if (isReadableInScope) return { kind: 'applications', globs: caller.apps }
-  throw new CredentialRefusedError('credential rejected: the deploy token may read tasks of its applications only')
+  throw new UnauthorizedError('credential rejected: the deploy token may read tasks of its applications only')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { CredentialRefusedError } from './credential-refused-error.ts'
 import { mayRead, type Reader, readerDigest } from './reader.ts'
+import { UnauthorizedError } from './unauthorized-error.ts'
 
 const now = 1_800_000_000_000
 const task = {
@@ -29,7 +29,7 @@ describe('where reading is closed, a task is shown', () => {
     ['its own when the time of the task is over', with_('token'), {}, now + 120_001],
     ['its own for another task', with_('token'), { id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a12' }, now],
   ])('not to %s', ([, reader, change, at]) =>
-    expect(() => mayRead(reader, { ...task, ...change }, at)).toThrow(CredentialRefusedError),
+    expect(() => mayRead(reader, { ...task, ...change }, at)).toThrow(UnauthorizedError),
   )
 
   test('not to any credential that failed, where none was stored', () =>

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { CredentialRefusedError } from './credential-refused-error.ts'
-import { isInScope } from './judge-application.ts'
+import { isInScope } from './authorize-application.ts'
+import { UnauthorizedError } from './unauthorized-error.ts'
 
 /** What a request may read where reading is closed. */
 export type Reader =
@@ -27,7 +27,7 @@ const clocksDifferMs = 120_000
 /**
  * Whether a task may be shown. A pipeline whose token expires while it waits goes on reading its task until the task's time
  * is over. Of no task the answer is the same as of one that somebody else submitted.
- * @throws {CredentialRefusedError} where only the credential of another task was presented
+ * @throws {UnauthorizedError} where only the credential of another task was presented
  */
 export function mayRead(reader: Reader, task: ReadableTask | undefined, nowMs: number): boolean {
   if (reader.kind === 'everything') return task !== undefined
@@ -36,7 +36,7 @@ export function mayRead(reader: Reader, task: ReadableTask | undefined, nowMs: n
     task !== undefined &&
     nowMs <= task.deadline.getTime() + clocksDifferMs &&
     reader.credentials.some((credential) => isSubmitter(credential, task))
-  if (!isOwn) throw new CredentialRefusedError(reader.refusal)
+  if (!isOwn) throw new UnauthorizedError(reader.refusal)
   return true
 }
 

@@ -1,7 +1,7 @@
-import type { Caller } from '../access/caller.ts'
-import { CredentialRefusedError } from '../access/credential-refused-error.ts'
+import type { Principal } from '../access/principal.ts'
+import { UnauthorizedError } from '../access/unauthorized-error.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { type CredentialJudges, judgeCredentials } from './judge-credentials.ts'
+import { type Authenticators, authenticate } from './authenticate.ts'
 import { type CredentialCarrier, readPresentedCredentials } from './presented-credentials.ts'
 
 /**
@@ -9,18 +9,18 @@ import { type CredentialCarrier, readPresentedCredentials } from './presented-cr
  * among those whose credentials were presented, it is he who calls.
  */
 type Need = 'credential' | 'user'
-type IdentifyCaller = (request: CredentialCarrier, need?: Need) => Promise<Caller>
+type IdentifyCaller = (request: CredentialCarrier, need?: Need) => Promise<Principal>
 
-/** Gives the caller of a request, or throws a {@link CredentialRefusedError}. */
+/** Gives the caller of a request, or throws a {@link UnauthorizedError}. */
 export function createIdentifyCaller(
   settings: AuthSettings,
-  judges: CredentialJudges,
+  judges: Authenticators,
   nowSeconds: () => number,
 ): IdentifyCaller {
   return async (request, need) => {
     const rules = need === undefined ? settings : { ...settings, requireCredential: need === 'credential' }
-    const judgement = await judgeCredentials(readPresentedCredentials(request), rules, nowSeconds(), judges)
-    if (judgement.kind === 'refused') throw new CredentialRefusedError(judgement.reason)
+    const judgement = await authenticate(readPresentedCredentials(request), rules, nowSeconds(), judges)
+    if (judgement.kind === 'refused') throw new UnauthorizedError(judgement.reason)
     const user = need === 'user' ? judgement.beside.find((caller) => 'user' in caller) : undefined
     return user ?? judgement.caller
   }

@@ -1,8 +1,8 @@
 import { errors, jwtVerify } from 'jose'
-import type { User } from '../access/caller.ts'
+import type { User } from '../access/principal.ts'
 import { InvalidUserError, userOfClaims } from '../sign-in/user-of-claims.ts'
-import { leewaySeconds } from './judge-claims.ts'
 import type { ProviderKeys } from './provider-keys.ts'
+import { leewaySeconds } from './validate-claims.ts'
 
 export type AccessTokenJudgement =
   | {

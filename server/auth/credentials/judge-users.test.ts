@@ -45,7 +45,7 @@ beforeEach(() => {
     sessions: { find: none },
     checkSession: none,
     wallMs: nowMs,
-    steadyMs: nowMs,
+    monotonicMs: nowMs,
   })
 })
 

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import type { Client } from '../../http/client-address.ts'
 import { createClientQuota } from '../../http/client-quota.ts'
 import { createRateLimit } from '../../http/rate-limit.ts'
-import { RefusedRequestError } from '../../http/request-errors.ts'
-import type { User } from '../access/caller.ts'
+import { HttpError } from '../../http/request-errors.ts'
+import type { User } from '../access/principal.ts'
 import type { CheckSession } from '../sign-in/check-session.ts'
 import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { IdentityProviderSettings } from '../sign-in/identity-provider-settings.ts'
 import type { SessionStore } from '../sign-in/session-store.ts'
 import { InvalidUserError } from '../sign-in/user-of-claims.ts'
+import { type Authenticators, type CredentialJudgement, rejected } from './authenticate.ts'
 import { judgeAccessToken } from './judge-access-token.ts'
-import { type CredentialJudgement, type CredentialJudges, rejected } from './judge-credentials.ts'
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 
@@ -22,7 +22,7 @@ type Dependencies = {
   readonly checkSession: CheckSession
   readonly wallMs: () => number
   /** Never goes back. */
-  readonly steadyMs: () => number
+  readonly monotonicMs: () => number
 }
 
 const rememberedMs = 60_000
@@ -33,23 +33,23 @@ const mostRemembered = 1_000
 const maxUnknownAtOnce = 10
 const maxUnknownPerMinute = 60
 
-type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<CredentialJudges[Kind]> }
+type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<Authenticators[Kind]> }
 
 type UserJudges = Judges & {
   /** For reading: the provider is not asked about what can be judged here, so its outage signs nobody out. */
   readonly reading: Judges
   /** For what is read as long as it comes: nobody uses his session for it. */
-  readonly readingOn: Judges
+  readonly streaming: Judges
 }
 
 /** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
 export function createUserJudges(dependencies: Dependencies): UserJudges {
-  const { settings, provider, keys, sessions, checkSession, wallMs, steadyMs } = dependencies
+  const { settings, provider, keys, sessions, checkSession, wallMs, monotonicMs } = dependencies
   const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
   /** Tokens that the provider accepted when it was asked last. */
   const wasGood = new Set<string>()
   const unknownAtOnce = createClientQuota(maxUnknownAtOnce, Number.POSITIVE_INFINITY)
-  const unknownPerMinute = createRateLimit(maxUnknownPerMinute, steadyMs)
+  const unknownPerMinute = createRateLimit(maxUnknownPerMinute, monotonicMs)
 
   return {
     accessToken: (token, client) => judgeToken(token, client, 'ask'),
@@ -61,7 +61,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     },
 
     reading: readingWith('use'),
-    readingOn: readingWith('look'),
+    streaming: readingWith('look'),
   }
 
   function readingWith(purpose: 'use' | 'look'): Judges {
@@ -89,7 +89,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = remembered.get(key)
-    if (known && steadyMs() < known.untilMs) return known.judgement
+    if (known && monotonicMs() < known.untilMs) return known.judgement
     const isKnown = claimed !== undefined || wasGood.has(key)
     const leave = isKnown ? undefined : takePlace(client)
     const user = claimed && { subject: claimed.subject, claims: claimed }
@@ -101,13 +101,13 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     return judgement
   }
 
-  /** @throws {RefusedRequestError} where a client shows too many tokens that are not known */
+  /** @throws {HttpError} where a client shows too many tokens that are not known */
   function takePlace(client: Client): () => void {
     const leave = unknownAtOnce.take(client)
     const retryAfterSeconds = leave ? unknownPerMinute.take(client) : 1
     if (leave && retryAfterSeconds === undefined) return leave
     leave?.()
-    throw new RefusedRequestError(429, 'too many unknown access tokens from one address', {
+    throw new HttpError(429, 'too many unknown access tokens from one address', {
       'Retry-After': String(retryAfterSeconds),
     })
   }
@@ -120,7 +120,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   }
 
   function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
-    const now = steadyMs()
+    const now = monotonicMs()
     for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
     // Bad tokens cost nobody anything to send, so they push out no good one.
     if (judgement.kind === 'refused' && remembered.size >= mostRemembered / 2) return

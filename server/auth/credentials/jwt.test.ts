@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { judgeJwt } from './jwt.ts'
+import { verifyJwt } from './jwt.ts'
 
 const secret = 'a secret of more than thirty-two bytes'
 const nowSeconds = 1_800_000_000
@@ -9,7 +9,7 @@ const rules = { secrets: [secret], issuer: undefined, audience: undefined, nowSe
 const exp = nowSeconds + 60
 
 const reasonFor = async (token: string, change: Partial<typeof rules> | object = {}) => {
-  const judgement = await judgeJwt(token, { ...rules, ...change })
+  const judgement = await verifyJwt(token, { ...rules, ...change })
   return judgement.kind === 'valid' ? 'valid' : judgement.reason
 }
 
@@ -55,9 +55,9 @@ describe('the claims of a JWT (spec 2.5)', () => {
 
   test('sub, cluster and allowed_apps are informational', async () => {
     const token = mintJwt({ exp, sub: 'team', cluster: 7, allowed_apps: ['shop'] }, secret)
-    expect(await judgeJwt(token, rules)).toEqual({ kind: 'valid', subject: 'team', allowedApps: ['shop'] })
+    expect(await verifyJwt(token, rules)).toEqual({ kind: 'valid', subject: 'team', allowedApps: ['shop'] })
     const odd = mintJwt({ exp, sub: 5, allowed_apps: 'shop' }, secret)
-    expect(await judgeJwt(odd, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: undefined })
+    expect(await verifyJwt(odd, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: undefined })
   })
 
   test.for([

@@ -1,6 +1,6 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { isStorable } from '../sign-in/user-of-claims.ts'
-import { type ClaimRules, judgeClaims } from './judge-claims.ts'
+import { type ClaimRules, validateClaims } from './validate-claims.ts'
 
 type JwtJudgement =
   | {
@@ -22,7 +22,7 @@ const forbiddenParameters = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
 
 /** Checks signature and claims of a JWT (spec 2.5). The reason of a refusal names the claim or the rule, never a value. */
-export async function judgeJwt(token: string, rules: JwtRules): Promise<JwtJudgement> {
+export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtJudgement> {
   const fault = headerFault(token)
   if (fault !== undefined) return { kind: 'invalid', reason: fault }
   for (const secret of rules.secrets) {
@@ -63,7 +63,7 @@ async function verifiedPayload(token: string, secret: string): Promise<Uint8Arra
 function judgePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
   const claims = parseClaims(payload)
   if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
-  const reason = judgeClaims(claims, rules)
+  const reason = validateClaims(claims, rules)
   if (reason !== undefined) return { kind: 'invalid', reason }
   const { sub, allowed_apps: apps } = claims
   if (typeof sub === 'string' && !isStorable(sub))

@@ -1,15 +1,15 @@
-import { RefusedRequestError } from '../../http/request-errors.ts'
+import { HttpError } from '../../http/request-errors.ts'
 
 /** Where people reach the service, as far as a request tells. `host` may hold a port. */
 export type AskedAddress = { readonly protocol: string; readonly host: string }
 
 /**
  * The address that links and cookies are made for, without a slash at its end.
- * @throws {RefusedRequestError} for a host that no browser can have asked for
+ * @throws {HttpError} for a host that no browser can have asked for
  */
 export function baseUrlOf({ protocol, host }: AskedAddress, publicUrl: string | undefined): string {
   const asked = publicUrl ?? `${protocol}://${host}`
-  if (!URL.canParse(asked)) throw new RefusedRequestError(400, 'header Host is no host')
+  if (!URL.canParse(asked)) throw new HttpError(400, 'header Host is no host')
   return asked
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isReadMethod } from '../../http/is-read-method.ts'
-import { RefusedRequestError } from '../../http/request-errors.ts'
+import { HttpError } from '../../http/request-errors.ts'
 import { isSecure } from './browser-address.ts'
 
 /** A header that no page of another origin can send without asking first, and nobody would be told yes. */
@@ -26,15 +26,15 @@ export function createBrowserCookies(publicUrl: string | undefined) {
     `${isByHttps(request) ? '__Host-' : ''}watcher-${kind}`
 
   return {
-    /** The id of a session. @throws {RefusedRequestError} if a change comes without the header */
+    /** The id of a session. @throws {HttpError} if a change comes without the header */
     sessionOf(request: FastifyRequest): string | undefined {
       const id = request.cookies[nameFor(request, 'session')]
       if (id === undefined || isReadMethod(request.method)) return id
       if (request.headers[csrfHeader.toLowerCase()] === '1') return id
-      throw new RefusedRequestError(403, `a change with a session cookie needs the header ${csrfHeader}: 1`)
+      throw new HttpError(403, `a change with a session cookie needs the header ${csrfHeader}: 1`)
     },
     signInOf: (request: FastifyRequest): string | undefined => request.cookies[nameFor(request, 'sign-in')],
-    giveSession: (request: FastifyRequest, reply: FastifyReply, id: string) =>
+    setSession: (request: FastifyRequest, reply: FastifyReply, id: string) =>
       reply.setCookie(nameFor(request, 'session'), id, { ...optionsFor(request), maxAge: sessionSeconds }),
     giveSignIn: (request: FastifyRequest, reply: FastifyReply, id: string) =>
       reply.setCookie(nameFor(request, 'sign-in'), id, { ...optionsFor(request), maxAge: signInSeconds }),

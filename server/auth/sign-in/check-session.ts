@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
-import type { User } from '../access/caller.ts'
+import type { User } from '../access/principal.ts'
 import type { IdentityProvider, ProviderTokens } from './identity-provider.ts'
 import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
-  readonly sessions: Pick<SessionStore, 'find' | 'takeTurn' | 'endTurn' | 'saveTokens' | 'saveUser' | 'end'>
+  readonly sessions: Pick<SessionStore, 'find' | 'acquireLease' | 'endTurn' | 'saveTokens' | 'saveUser' | 'end'>
   readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
   /** IDP_PRIVILEGED_GROUPS is set, so that groups decide what a user may change. */
   readonly areGroupsNeeded: boolean
@@ -36,7 +36,7 @@ export function createCheckSession({ sessions, provider, areGroupsNeeded }: Depe
 
   async function ask({ id, user }: Session): Promise<User | undefined> {
     for (const givesUpAt = performance.now() + patienceMs; ; await delay(lookAgainMs)) {
-      const tokens = await sessions.takeTurn(id)
+      const tokens = await sessions.acquireLease(id)
       if (tokens) return judge(id, user, tokens)
       const session = await sessions.find(id)
       if (session === undefined || session.isFresh) return session?.user

@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
 import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
-import type { User } from '../access/caller.ts'
+import type { User } from '../access/principal.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import { isProviderOutage } from './is-provider-outage.ts'
 import { InvalidUserError, userOfClaims } from './user-of-claims.ts'

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
-import type { User } from '../access/caller.ts'
+import type { User } from '../access/principal.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from '../tokens/opaque-id.ts'
 import type { ProviderTokens, SignInSecrets } from './identity-provider.ts'
 import { openTokens, sealTokens } from './sealed-tokens.ts'
@@ -87,7 +87,7 @@ export function createSessionStore({ query }: Database) {
      * Lets one caller over all replicas ask the provider about a user whom nobody has asked about within the last minute.
      * @returns the tokens, or undefined where it is not this caller's turn; it ends by `saveUser`, `end`, `endTurn` or time
      */
-    async takeTurn(id: string): Promise<ProviderTokens | undefined> {
+    async acquireLease(id: string): Promise<ProviderTokens | undefined> {
       const row = await query
         .updateTable('sessions')
         .set({ asked_until: sql`clock_timestamp() + make_interval(secs => ${turnSeconds})` })

@@ -5,7 +5,7 @@ import { SignedOut } from '../../../contract/auth.ts'
 import { ErrorReply } from '../../../contract/service.ts'
 import type { Client } from '../../http/client-address.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
-import { RefusedRequestError } from '../../http/request-errors.ts'
+import { HttpError } from '../../http/request-errors.ts'
 import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
 import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -35,7 +35,7 @@ export const signInRoutes =
       const retryAfterSeconds = signInLimit.take(clientOf(request))
       if (retryAfterSeconds === undefined) return
       const rule = `more than ${signInLimit.maxPerMinute} sign-ins a minute from one address`
-      throw new RefusedRequestError(429, rule, { 'Retry-After': String(retryAfterSeconds) })
+      throw new HttpError(429, rule, { 'Retry-After': String(retryAfterSeconds) })
     }
     const fail = (reply: FastifyReply, reason: string, back: string) =>
       reply.redirect(`/sign-in-error?${new URLSearchParams({ reason, back })}`)
@@ -85,7 +85,7 @@ export const signInRoutes =
         const ended = await signIn.finish(cookies.signInOf(request), callback, cookies.sessionOf(request))
         cookies.take(request, reply, 'sign-in')
         if (ended.kind === 'failed') return fail(reply, ended.reason, ended.back)
-        cookies.giveSession(request, reply, ended.sessionId)
+        cookies.setSession(request, reply, ended.sessionId)
         return reply.redirect(ended.returnPath)
       },
     )

@@ -1,4 +1,4 @@
-import type { User } from '../access/caller.ts'
+import type { User } from '../access/principal.ts'
 
 type Claims = { readonly [name: string]: unknown }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { DeployToken, DeployTokenRequest, DeployTokens, IssuedDeployToken } from '../../../contract/auth.ts'
 import { ErrorReply, Refusal } from '../../../contract/service.ts'
 import type { Actor } from '../../audit/record-action.ts'
-import { InvalidRequestError, RefusedRequestError } from '../../http/request-errors.ts'
+import { HttpError, InvalidRequestError } from '../../http/request-errors.ts'
 import type { DeployTokenStore } from './deploy-token-store.ts'
 
 type Dependencies = {
@@ -75,7 +75,7 @@ export const deployTokenRoutes =
         const actor = await requireUser(request)
         const { id } = request.params
         const revoked = z.guid().safeParse(id).success ? await deployTokens.revoke(id, actor) : undefined
-        if (!revoked) throw new RefusedRequestError(404, 'deploy token not found')
+        if (!revoked) throw new HttpError(404, 'deploy token not found')
         return revoked
       },
     )

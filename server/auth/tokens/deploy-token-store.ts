@@ -4,8 +4,8 @@ import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../.
 import { type Actor, recordAction } from '../../audit/record-action.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
-import { withCanonicalNames } from '../access/judge-application.ts'
-import { type CredentialJudgement, rejected, scopedTokenPrefix } from '../credentials/judge-credentials.ts'
+import { withCanonicalNames } from '../access/authorize-application.ts'
+import { type CredentialJudgement, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
 const mostListed = 1_000

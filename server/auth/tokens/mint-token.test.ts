@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { judgeJwt } from '../credentials/jwt.ts'
+import { verifyJwt } from '../credentials/jwt.ts'
 import { mintToken } from './mint-token.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mint-token-'))
@@ -18,12 +18,12 @@ describe('npm run token', () => {
     if ('mistake' in outcome) throw new Error(outcome.mistake)
     expect(outcome.summary).toBe('for shop, shop-api until 2027-02-14T08:00:00.000Z')
     const rules = { secrets: [secret], issuer: 'us', audience: 'watcher' }
-    expect(await judgeJwt(outcome.token, { ...rules, nowSeconds: now + month - 1 })).toEqual({
+    expect(await verifyJwt(outcome.token, { ...rules, nowSeconds: now + month - 1 })).toEqual({
       kind: 'valid',
       subject: 'pipeline',
       allowedApps: ['shop', 'shop-api'],
     })
-    expect(await judgeJwt(outcome.token, { ...rules, nowSeconds: now + month })).toMatchObject({ kind: 'invalid' })
+    expect(await verifyJwt(outcome.token, { ...rules, nowSeconds: now + month })).toMatchObject({ kind: 'invalid' })
   })
 
   test('takes the secret from a file, as the service does', async () => {
@@ -32,7 +32,7 @@ describe('npm run token', () => {
     const outcome = await mintToken(['--app', '*', '--expires', '12h'], { JWT_SECRET_FILE: file }, now)
     if ('mistake' in outcome) throw new Error(outcome.mistake)
     const rules = { secrets: [secret], issuer: undefined, audience: undefined, nowSeconds: now }
-    expect(await judgeJwt(outcome.token, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: ['*'] })
+    expect(await verifyJwt(outcome.token, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: ['*'] })
   })
 
   test.for<[string, string[], string]>([

@@ -6,7 +6,7 @@ export type FileCommit = {
   readonly message: string
 }
 
-export type CommitAuthor = { readonly name: string; readonly mail: string }
+export type CommitAuthor = { readonly name: string; readonly email: string }
 
 /** The input of `git fast-import` that builds a chain of commits on `base` and prints the id of each. */
 export function fastImportStream(
@@ -15,7 +15,7 @@ export function fastImportStream(
   author: CommitAuthor,
   unixSeconds: number,
 ): Buffer {
-  const who = `${plain(author.name)} <${plain(author.mail)}> ${unixSeconds} +0000`
+  const who = `${plain(author.name)} <${plain(author.email)}> ${unixSeconds} +0000`
   const parts = commits.flatMap((commit, at) => [
     `commit refs/watcher/flush\nmark :${at + 1}\nauthor ${who}\ncommitter ${who}\n`,
     data(commit.message),

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { describeGitFailure, GitError, judgeGitFailure } from './git-error.ts'
+import { classifyGitFailure, describeGitFailure, GitError } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
 import { openProcessFolders } from './process-folders.ts'
 import { redactGitText } from './redact-git-text.ts'
@@ -90,6 +90,6 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
 }
 
 export function gitError(stderr: string, host: string, redact: (text: string) => string): GitError {
-  const code = judgeGitFailure(stderr)
+  const code = classifyGitFailure(stderr)
   return new GitError(code, redact(describeGitFailure(code, host, stderr)))
 }

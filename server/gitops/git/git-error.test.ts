@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeGitFailure } from './git-error.ts'
+import { classifyGitFailure } from './git-error.ts'
 import { parsePushReport } from './parse-push-report.ts'
 import { hookText, redactGitText } from './redact-git-text.ts'
 
@@ -30,7 +30,7 @@ describe('what the words of a failed git command mean', () => {
     { says: 'fatal: the remote end hung up unexpectedly', code: 'unreachable' },
     { says: 'error: cannot run ssh: No such file or directory', code: 'ssh_missing' },
     { says: "fatal: Unable to create '/x/shallow.lock': File exists.", code: 'broken' },
-  ])('$says is $code', ({ says, code }) => expect(judgeGitFailure(says)).toBe(code))
+  ])('$says is $code', ({ says, code }) => expect(classifyGitFailure(says)).toBe(code))
 })
 
 describe('what a push reported of the branch', () => {

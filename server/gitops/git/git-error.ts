@@ -43,7 +43,7 @@ const failures: readonly (readonly [GitFailure, RegExp])[] = [
 ]
 
 /** What the text of a failed git command means. The order counts: a refused key also "hangs up". */
-export function judgeGitFailure(stderr: string): GitFailure {
+export function classifyGitFailure(stderr: string): GitFailure {
   return failures.find(([, pattern]) => pattern.test(stderr))?.[0] ?? 'broken'
 }
 

@@ -7,7 +7,7 @@ const settings: WriteBackSettings = {
   sshKeyPath: '/keys/id',
   sshKeyPass: undefined,
   knownHostsPath: '/keys/known_hosts',
-  commitAuthor: { name: 'Watcher', mail: 'watcher@example.test' },
+  commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
   gitOpTimeoutMs: 90_000,
   repoCachePath: '/cache',
   gitCredentials: new Map([['git.example', { user: 'bot', password: 'token' }]]),

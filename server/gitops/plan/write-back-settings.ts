@@ -7,7 +7,7 @@ export type WriteBackSettings = {
   /** SSH_KNOWN_HOSTS: a file, or several in a colon list; hosts that they do not name are refused */
   readonly knownHostsPath: string | undefined
   /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
-  readonly commitAuthor: { readonly name: string; readonly mail: string }
+  readonly commitAuthor: { readonly name: string; readonly email: string }
   /** GIT_OP_TIMEOUT, for each git command */
   readonly gitOpTimeoutMs: number
   /** REPO_CACHE_PATH */

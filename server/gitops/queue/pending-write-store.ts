@@ -6,8 +6,8 @@ import type { Schema } from '../../storage/schema.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
-import type { Finding } from './finding.ts'
-import { recordFindings } from './record-findings.ts'
+import { recordResults } from './record-results.ts'
+import type { WriteResult } from './write-result.ts'
 
 /** A replica's hold on one branch of a repository. */
 export type RepositoryClaim = {
@@ -162,11 +162,11 @@ export function createPendingWriteStore(database: Database) {
     },
 
     /** Outcomes, the tasks' commits and their events in one transaction; false: the repository was taken from us. */
-    record: (claim: RepositoryClaim, branch: string, findings: readonly Finding[]): Promise<boolean> =>
+    record: (claim: RepositoryClaim, branch: string, findings: readonly WriteResult[]): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        await recordFindings(transaction, branch, findings)
+        await recordResults(transaction, branch, findings)
         return true
       }),
 

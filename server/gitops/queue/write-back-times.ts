@@ -1,5 +1,5 @@
-import type { Finding } from './finding.ts'
 import type { OpenWrite } from './pending-write-store.ts'
+import type { WriteResult } from './write-result.ts'
 
 /** Who counts what write-backs took. Applications are ones that the delivery controller has shown. */
 export type WriteBackMeasures = {
@@ -23,7 +23,7 @@ export function createWriteBackTimes(measures: WriteBackMeasures, nowMs: () => n
       }
     },
 
-    ended(findings: readonly Finding[]) {
+    ended(findings: readonly WriteResult[]) {
       for (const { taskId } of findings) {
         const found = begun.get(taskId)
         if (found === undefined) continue // begun by an owner before us, or never

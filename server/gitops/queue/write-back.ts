@@ -8,10 +8,10 @@ import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import type { Finding } from './finding.ts'
 import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
-import { createRepositoryDrain, type RepositoryDrain } from './repository-drain.ts'
+import { createRepositoryWriter, type RepositoryWriter } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
+import type { WriteResult } from './write-result.ts'
 
 /** Hints between replicas; nothing depends on their arrival. */
 type WakeUps = {
@@ -54,7 +54,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const { wakeUps, log } = deps
   const store = createPendingWriteStore(deps.database)
   const repositories = new Map<string, { repository: GitRepository; idleSweeps: number }>()
-  const drains = new Map<string, { claim: RepositoryClaim; drain: RepositoryDrain }>()
+  const drains = new Map<string, { claim: RepositoryClaim; drain: RepositoryWriter }>()
   const slots = new Map<string, Slots>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
@@ -67,7 +67,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   let isLookAsked = false
   let isLookDueAfterRun = false
 
-  const mayGoOn = (claim: RepositoryClaim) => !closing.signal.aborted && deps.replicaId() === claim.owner
+  const canContinue = (claim: RepositoryClaim) => !closing.signal.aborted && deps.replicaId() === claim.owner
 
   function repositoryOf(claim: RepositoryClaim): GitRepository {
     const key = keyOf(claim)
@@ -80,13 +80,13 @@ export function createWriteBack(deps: WriteBackDeps) {
     return repository
   }
 
-  function drainOf(claim: RepositoryClaim): RepositoryDrain {
+  function drainOf(claim: RepositoryClaim): RepositoryWriter {
     const known = drains.get(keyOf(claim))
     if (known && known.claim.fence === claim.fence && known.claim.owner === claim.owner) return known.drain
-    const drain = createRepositoryDrain(claim, repositoryOf(claim), {
+    const drain = createRepositoryWriter(claim, repositoryOf(claim), {
       store,
       history: deps.history,
-      mayGoOn,
+      canContinue,
       inSlot: (work) => slotsOf(claim.repository).use(work),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
@@ -106,7 +106,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     return found
   }
 
-  function onRecorded(findings: readonly Finding[]): void {
+  function onRecorded(findings: readonly WriteResult[]): void {
     for (const { taskId, outcome } of findings) {
       tell(taskId, outcome)
       wakeUps.send('outcome', taskId)
@@ -156,7 +156,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   /** Runs `work` on a repository unless it is worked on already; a failure is reported as `message`, and stays with that repository. */
-  function start(claim: RepositoryClaim, work: (drain: RepositoryDrain) => Promise<void>, message: string): void {
+  function start(claim: RepositoryClaim, work: (drain: RepositoryWriter) => Promise<void>, message: string): void {
     const key = keyOf(claim)
     if (running.has(key)) {
       isLookDueAfterRun = true

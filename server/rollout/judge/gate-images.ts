@@ -4,7 +4,7 @@ import { isOperationOurs } from './gate-revision.ts'
 import { closed, type Gate, type GateContext, isCurrent, open } from './gates.ts'
 import { isImageRunning, isSameRepository } from './image-reference.ts'
 import { appliedComparedRevision, appliedImages, isFullSync } from './last-operation.ts'
-import type { WantedAction } from './rollout-observation.ts'
+import type { NextAction } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 
 type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
@@ -24,7 +24,7 @@ type Evidence =
   | { readonly kind: 'running'; readonly note?: string }
   | { readonly kind: 'declared' }
   | { readonly kind: 'not_there'; readonly reason: string }
-  | { readonly kind: 'unproven'; readonly reason: string; readonly wants: WantedAction }
+  | { readonly kind: 'unproven'; readonly reason: string; readonly wants: NextAction }
 
 /**
  * Whether every wanted image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
@@ -43,7 +43,7 @@ export function gateImages(context: GateContext, othersAreOpen: boolean): Gate {
 }
 
 /** What must be read before the images can be judged. */
-export function wantedImageReads(context: GateContext): readonly WantedAction[] {
+export function wantedImageReads(context: GateContext): readonly NextAction[] {
   const unproven = context.wanted.flatMap((image) => {
     const evidence = judgeImage(context, image, true)
     return evidence.kind === 'unproven' ? [evidence.wants] : []

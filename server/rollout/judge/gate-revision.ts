@@ -12,7 +12,7 @@ import {
   open,
 } from './gates.ts'
 import { isImageRunning } from './image-reference.ts'
-import { relationKey, type WantedAction } from './rollout-observation.ts'
+import { type NextAction, relationKey } from './rollout-observation.ts'
 
 /** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
 export type Standing = 'reached' | 'before' | 'unknown' | 'unasked' | 'no_commit'
@@ -111,7 +111,7 @@ function isAtOrAfter({ observation }: GateContext, hydrated: string | undefined,
 }
 
 /** Whether a comparison after acceptance decides: no commit of ours is known, or the history that holds it cannot be read. */
-export function restsOnComparison(context: GateContext): boolean {
+export function reliesOnComparison(context: GateContext): boolean {
   const { commit, application } = context
   if (commit === undefined) return true
   return followingSources(application.sources, commit).some(
@@ -194,7 +194,7 @@ export function isOperationOurs(context: GateContext): boolean {
 }
 
 /** The questions about ancestry that this snapshot raises. */
-export function wantedRelations(context: GateContext): readonly WantedAction[] {
+export function wantedRelations(context: GateContext): readonly NextAction[] {
   const { application, commit } = context
   if (commit === undefined) return []
   const revisions = application.isHydrated ? hydratedRevisions(context) : sourceRevisions(context, commit)
@@ -205,7 +205,7 @@ export function wantedRelations(context: GateContext): readonly WantedAction[] {
   ]
 }
 
-function relationOf(repository: string, commit: string, revision: string): WantedAction {
+function relationOf(repository: string, commit: string, revision: string): NextAction {
   return { kind: 'relation', repository, commit, revision }
 }
 
@@ -223,7 +223,7 @@ function hydratedRevisions({ application: { hydration } }: GateContext): readonl
   return [hydration.lastDryRevision, hydration.lastComparedDryRevision].filter((revision) => revision !== undefined)
 }
 
-function hydratedRelation({ application, observation }: GateContext, commit: AwaitedCommit): readonly WantedAction[] {
+function hydratedRelation({ application, observation }: GateContext, commit: AwaitedCommit): readonly NextAction[] {
   const hydrated = application.hydration.lastHydratedRevision
   const [revision = ''] = application.revisions
   if (!application.isHydrated || hydrated === undefined || hydrated === revision || !sha.test(revision)) return []

@@ -26,7 +26,7 @@ export type AwaitedCommit = {
 export type GateContext = {
   readonly application: ObservedApplication
   /** The first version that differs from this one in nothing that counts. */
-  readonly steadyFromVersion: number
+  readonly unchangedSinceVersion: number
   readonly wanted: readonly Image[]
   readonly commit: AwaitedCommit | undefined
   readonly baseline: Baseline | undefined
@@ -48,7 +48,7 @@ export type GateContext = {
 
 /** Whether what was read while `version` was the newest speaks of this snapshot. */
 export function isCurrent({ version }: { readonly version: number }, context: GateContext): boolean {
-  return version >= context.steadyFromVersion && version <= context.application.version
+  return version >= context.unchangedSinceVersion && version <= context.application.version
 }
 
 export const open = (name: GateName, note?: string): Gate =>

@@ -18,7 +18,7 @@ describe('a task without a commit of ours', () => {
     lastAskedAtMs: 1,
   })
   const start: Look = { atMs: 0, version: 5 }
-  const clear = { refresh: { ...nothingRefreshed, clearAtMs: 0 } }
+  const clear = { refresh: { ...nothingRefreshed, refreshIdleAtMs: 0 } }
 
   test('asks for a refresh at once when none is under way, and believes nothing before it is answered', () => {
     const judgement = judge([{ ...start, seen: clear }], { writeBack: monitored })
@@ -32,7 +32,7 @@ describe('a task without a commit of ours', () => {
     {
       name: 'asks again, 5 s after one that proved nothing, as soon as none is under way',
       atMs: 16_000,
-      seen: { refresh: { ...answered(undefined, 5), clearAtMs: 15_000, lastAskedAtMs: 11_000 } },
+      seen: { refresh: { ...answered(undefined, 5), refreshIdleAtMs: 15_000, lastAskedAtMs: 11_000 } },
       wanted: ['refresh'],
     },
   ])('of which it is not known whether another refresh is under way $name (§6.2 R(b))', ({ wanted, atMs, seen }) => {

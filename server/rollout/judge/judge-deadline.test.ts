@@ -193,7 +193,7 @@ describe('at the deadline', () => {
   ])('$what comes after it, and a gate that needs more than looks ends the waiting', ({ fields, strict: isStrict }) => {
     const ofOthers = { ...lastLook, ...fields, revision: aSha('d') }
     expect(judge([beforeCommit, ofOthers], { settings: { isStrict } }).end).toBeUndefined()
-    const unwell = { ...ofOthers, health: 'Progressing' }
-    expect(judge([beforeCommit, unwell], { settings: { isStrict } }).end?.status).toBe('failed')
+    const unhealthy = { ...ofOthers, health: 'Progressing' }
+    expect(judge([beforeCommit, unhealthy], { settings: { isStrict } }).end?.status).toBe('failed')
   })
 })

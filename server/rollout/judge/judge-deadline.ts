@@ -2,7 +2,7 @@ import type { Cause } from '../../../contract/cause.ts'
 import { errorConditionsOf } from './gates.ts'
 import { type Ending, isSyncFailing, podHint } from './judge-failure.ts'
 import { type BadPod, describeBadPod, findBadPods, lastingBadPod } from './judge-pods.ts'
-import type { Standstill } from './judge-waiting.ts'
+import type { Stall } from './judge-waiting.ts'
 import type { JudgedTask, Look } from './look.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
@@ -19,14 +19,14 @@ export function judgeDeadlineUnseen(view: DeadlineView): Ending {
 }
 
 /** How a task ends whose time is over, from what the last look saw. */
-export function judgeDeadline(look: Look, standstill: Standstill | undefined): Ending {
+export function judgeDeadline(look: Look, stall: Stall | undefined): Ending {
   const early = judgeUnconfirmed(look)
   if (early !== undefined) return early
   const { gates } = look
   const refusal = directReadRefusal(look.observation)
   const isPushing = look.observation.writeBack.kind === 'pending'
   if (gates.areOpen && !isPushing) return unconfirmed(refusal ?? 'the last direct read did not answer in time')
-  const { cause, text, hint } = culpritOf(look, standstill)
+  const { cause, text, hint } = culpritOf(look, stall)
   const waits = isPushing
     ? ['the commit to reach the Git host']
     : gates.closed.map(({ name, reason }) => `${name}: ${reason}`)
@@ -64,11 +64,11 @@ function directReadRefusal({ directRead }: RolloutObservation): string | undefin
 
 type Culprit = { readonly cause: Cause; readonly text?: string | undefined; readonly hint?: string }
 
-function culpritOf(look: Look, standstill: Standstill | undefined): Culprit {
+function culpritOf(look: Look, stall: Stall | undefined): Culprit {
   const { context, gates, observation } = look
   if (errorConditionsOf(context.application).length > 0) return { cause: 'comparison_error' }
   if (isSyncFailing(context, gates)) return { cause: 'sync_error' }
-  if (standstill !== undefined) return standstill
+  if (stall !== undefined) return stall
   const bad = badPodOf(look)
   if (bad !== undefined)
     return { cause: bad.cause, text: describeBadPod(bad, observation.podEvents?.value), hint: podHint }

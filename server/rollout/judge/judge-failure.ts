@@ -6,11 +6,11 @@ import { isOurFailure, standingOf } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, hasOperationFailed, isOperationActive } from './gates.ts'
 import { isImageRunning } from './image-reference.ts'
 import type { Gates } from './judge-gates.ts'
-import { describeBadPod, findBadPods, hopelessPod } from './judge-pods.ts'
+import { describeBadPod, findBadPods, unrecoverablePod } from './judge-pods.ts'
 import { appliedImages } from './last-operation.ts'
 import type { ObservedApplication, OperationResource } from './observed-application.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
-import type { RolloutObservation, WantedAction } from './rollout-observation.ts'
+import type { NextAction, RolloutObservation } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 
 /** A possible end of a task, still to be confirmed by a direct read. */
@@ -95,9 +95,13 @@ function judgePods({ context, gates, memory, observation, settings, badPodGraceM
   const { tree } = observation
   if (tree?.value === undefined || !gates.isOpen('R') || gates.isOpen('H')) return undefined
   const bad = findBadPods(tree.value, context.wanted, settings)
-  const hopeless = hopelessPod(bad, memory.badPods, tree.askedAtMs, badPodGraceMs)
-  if (hopeless === undefined) return undefined
-  return failed(hopeless.cause, `cannot start: ${describeBadPod(hopeless, observation.podEvents?.value)}`, hints.pod)
+  const unrecoverable = unrecoverablePod(bad, memory.badPods, tree.askedAtMs, badPodGraceMs)
+  if (unrecoverable === undefined) return undefined
+  return failed(
+    unrecoverable.cause,
+    `cannot start: ${describeBadPod(unrecoverable, observation.podEvents?.value)}`,
+    hints.pod,
+  )
 }
 
 /** Degraded counts from our revision on; what was degraded before is history. */
@@ -151,7 +155,7 @@ export function wantedOverrides(
   context: GateContext,
   gates: Gates,
   observation: RolloutObservation,
-): readonly WantedAction[] {
+): readonly NextAction[] {
   const { application, wanted, settings } = context
   const applied = appliedImages(application)
   const lacksImage = wanted.some((image) => !isImageRunning(image, applied, settings))

@@ -20,7 +20,7 @@ export type BadPod = { readonly pod: ObservedPod; readonly cause: PodCause }
 
 type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
 
-/** Pods of a wanted image that do not get ready, the hopeless first, unless a newer Pod of the same images is ready. */
+/** Pods of a wanted image that do not get ready, the unrecoverable first, unless a newer Pod of the same images is ready. */
 export function findBadPods(tree: ResourceTree, wanted: readonly Image[], settings: ImageSettings): readonly BadPod[] {
   const ours = tree.pods.filter(({ images }) => wanted.some((image) => isImageRunning(image, images, settings)))
   const bad = ours.flatMap((pod) => {
@@ -82,7 +82,7 @@ export function rememberBadPods(
 }
 
 /** The Pod that can no longer be waited for. A name that is no image name never mends; the others get their grace. */
-export function hopelessPod(
+export function unrecoverablePod(
   bad: readonly BadPod[],
   known: ReadonlyMap<string, BadPodMemory>,
   readAtMs: number,

@@ -1,13 +1,13 @@
-import type { TaskEnd } from '../../deployments/task.ts'
+import type { TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { confirmEnding } from './confirm-ending.ts'
+import { confirmVerdict } from './confirm-verdict.ts'
 import { isVerificationUnread, mayImagesBeThere } from './gate-images.ts'
 import { wantedRelations } from './gate-revision.ts'
 import type { AwaitedCommit, GateContext, GateName } from './gates.ts'
 import { judgeDeadline } from './judge-deadline.ts'
 import { checkForeignImage, type Ending, judgeFailure } from './judge-failure.ts'
 import { judgeGates } from './judge-gates.ts'
-import { describeWaiting, judgeStandstill, type Standstill } from './judge-waiting.ts'
+import { describeWaiting, judgeStall, type Stall } from './judge-waiting.ts'
 import { endByWriteBack, judgeUnseen } from './judge-without-application.ts'
 import type { Judgement } from './judgement.ts'
 import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, type JudgedTask, type Look, settleTimeOf } from './look.ts'
@@ -49,11 +49,11 @@ export function judgeRollout(
 
 function judgeLook(look: Look): Judgement {
   const { task, observation, nowMs, context, gates, memory } = look
-  const standstill = judgeStandstill(context, gates, observation)
-  const waiting = bounded(describeProgress(look, standstill))
+  const stall = judgeStall(context, gates, observation)
+  const waiting = bounded(describeProgress(look, stall))
   const { told, events } = tellChanges(memory.told, context.application, waiting)
-  const ending = nextEnding(look, standstill)
-  const confirmed = confirmEnding(memory, ending, observation, nowMs, task.deadlineMs)
+  const ending = nextEnding(look, stall)
+  const confirmed = confirmVerdict(memory, ending, observation, nowMs, task.deadlineMs)
   const notes = noteForeignImage(look)
   const kept = { ...confirmed.memory, told, imageCheckNoted: memory.imageCheckNoted || notes.length > 0 }
   const allEvents = [...events, ...notes]
@@ -71,7 +71,7 @@ function judgeLook(look: Look): Judgement {
   }
 }
 
-function over(memory: RolloutMemory, end: TaskEnd, events: readonly NewTaskEvent[]): Judgement {
+function over(memory: RolloutMemory, end: TaskResult, events: readonly NewTaskEvent[]): Judgement {
   return { end, progress: '', wanted: [], memory, events, againAtMs: Number.POSITIVE_INFINITY }
 }
 
@@ -85,7 +85,7 @@ function gateContext(
 ): GateContext {
   return {
     application,
-    steadyFromVersion: observation.known.steadyFromVersion ?? application.version,
+    unchangedSinceVersion: observation.known.unchangedSinceVersion ?? application.version,
     wanted: task.images,
     commit: awaitedCommit(observation),
     baseline: memory.baseline,
@@ -111,20 +111,20 @@ function awaitedCommit({ writeBack }: RolloutObservation): AwaitedCommit | undef
 }
 
 /** The end that this look speaks for, not yet confirmed. */
-function nextEnding(look: Look, standstill: Standstill | undefined): Ending | undefined {
+function nextEnding(look: Look, stall: Stall | undefined): Ending | undefined {
   const { task, nowMs, observation } = look
-  const lastLookMs = observation.unreachable === undefined ? rolloutTimes.lastLookMs : 0
-  const isLate = nowMs >= task.deadlineMs + lastLookMs
-  if (isLate) return judgeDeadline(look, standstill)
+  const finalCheckMs = observation.unreachable === undefined ? rolloutTimes.finalCheckMs : 0
+  const isLate = nowMs >= task.deadlineMs + finalCheckMs
+  if (isLate) return judgeDeadline(look, stall)
   const ending =
     judgeGone(look) ?? judgeComplete(look) ?? (isAwaitingCommit(look) ? undefined : judgeLookForFailure(look))
   if (ending !== undefined || nowMs < task.deadlineMs || look.memory.since.complete !== undefined) return ending
-  if (isAboutToKnow(look)) return undefined
-  return judgeDeadline(look, standstill)
+  if (hasPendingEvidence(look)) return undefined
+  return judgeDeadline(look, stall)
 }
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */
-function isAboutToKnow({ context, gates }: Look): boolean {
+function hasPendingEvidence({ context, gates }: Look): boolean {
   const isComing: Partial<Record<GateName, () => boolean>> = {
     R: () => wantedRelations(context).length > 0,
     I: () => mayImagesBeThere(context),
@@ -158,7 +158,7 @@ function judgeComplete(look: Look): Ending | undefined {
   return { status: 'deployed', headline: notes.join('\n') }
 }
 
-function endOf(look: Look, ending: Ending): TaskEnd {
+function endOf(look: Look, ending: Ending): TaskResult {
   const { status, cause, headline } = ending
   if (status === 'deployed') return headline === '' ? { status } : { status, reason: headline }
   const note = isTimeOut(ending) && look.observation.writeBack.kind === 'monitor' ? look.observation.writeBack.note : ''
@@ -180,13 +180,13 @@ function endOf(look: Look, ending: Ending): TaskEnd {
 /** The missing credential is named whenever the task ends badly: it is what a reader can change. */
 const isTimeOut = ({ status }: Ending) => status === 'failed' || status === 'aborted'
 
-function describeProgress(look: Look, standstill: Standstill | undefined): string {
+function describeProgress(look: Look, stall: Stall | undefined): string {
   const { observation, context, gates, memory } = look
   if (observation.unreachable !== undefined) return `Argo CD is unreachable: ${observation.unreachable.why}`
   if (memory.since.gone !== undefined) return 'the application is gone; waiting for it to be re-created'
   if (observation.writeBack.kind === 'pending') return 'waiting for the commit to reach the Git host'
   if (observation.writeBack.kind === 'undecided') return 'looking at the application'
-  return describeWaiting(context, gates, standstill)
+  return describeWaiting(context, gates, stall)
 }
 
 function noteForeignImage(look: Look): readonly NewTaskEvent[] {

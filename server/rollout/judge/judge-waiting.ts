@@ -9,13 +9,9 @@ import type { RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 
 /** Why a rollout stands still although nothing is wrong: what to say, and the cause if it stays so until the deadline. */
-export type Standstill = { readonly text: string; readonly cause: Cause; readonly hint: string }
+export type Stall = { readonly text: string; readonly cause: Cause; readonly hint: string }
 
-export function judgeStandstill(
-  context: GateContext,
-  gates: Gates,
-  observation: RolloutObservation,
-): Standstill | undefined {
+export function judgeStall(context: GateContext, gates: Gates, observation: RolloutObservation): Stall | undefined {
   const { application } = context
   if (application.healthStatus === 'Suspended' && gates.isOpen('R') && !gates.isOpen('H')) return suspended
   if (isBlockedByWindow(application)) return windowStandstill(application.operation?.message ?? 'a sync window')
@@ -39,7 +35,7 @@ function declaredInstead(context: GateContext, gates: Gates, { managed }: Rollou
   return [...new Set(missing.flatMap((image) => imagesOf(image, declaredImages, settings)))]
 }
 
-const withoutEffect = (declared: readonly string[], prefix: string): Standstill => {
+const withoutEffect = (declared: readonly string[], prefix: string): Stall => {
   const checks = [
     ...(prefix === 'argocd' ? [] : [`OVERRIDE_FILE_PREFIX is "${prefix}", and Argo CD reads only the prefix "argocd"`]),
     'a source of the application reads the folder of the override file',
@@ -53,26 +49,26 @@ const withoutEffect = (declared: readonly string[], prefix: string): Standstill 
   }
 }
 
-const suspended: Standstill = {
+const suspended: Stall = {
   text: 'the application is Suspended (paused)',
   cause: 'suspended',
   hint: 'Resume the paused rollout, or set ACCEPT_SUSPENDED_APP or the annotation accept-suspended if paused counts as done.',
 }
 
-const manualSync: Standstill = {
+const manualSync: Stall = {
   text: 'manual sync required: automated sync is off',
   cause: 'manual_sync_required',
   hint: 'Sync the application in Argo CD, or switch on automated sync. The service itself never syncs.',
 }
 
-const windowStandstill = (text: string): Standstill => ({
+const windowStandstill = (text: string): Stall => ({
   text,
   cause: 'sync_window',
   hint: 'Wait for the end of the sync window, or change the windows of the AppProject.',
 })
 
 /** Nobody but a person, or a new commit, gets it going again. */
-const stopped = (message: string): Standstill => ({
+const stopped = (message: string): Stall => ({
   text: `automated sync gave up: ${message}`,
   cause: 'auto_sync_stopped',
   hint: 'Sync the application by hand in Argo CD, or commit what mends it.',
@@ -100,11 +96,11 @@ export function nextWindowsAtMs(
 }
 
 /** One line that says what a task waits for. */
-export function describeWaiting(context: GateContext, gates: Gates, standstill: Standstill | undefined): string {
+export function describeWaiting(context: GateContext, gates: Gates, stall: Stall | undefined): string {
   const { application } = context
   const [error] = errorConditionsOf(application)
   if (error !== undefined) return `${error.type}: ${error.message}`
-  if (standstill !== undefined) return standstill.text
+  if (stall !== undefined) return stall.text
   const message = isOperationActive(application) ? application.operation?.message : undefined
   const waits = gates.closed.map(({ reason }) => reason)
   if (waits.length === 0) return 'waiting for the last look'

@@ -1,16 +1,16 @@
-import type { TaskEnd } from '../../deployments/task.ts'
-import { confirmEnding, nextReadAtMs } from './confirm-ending.ts'
+import type { TaskResult } from '../../deployments/task.ts'
+import { confirmVerdict, nextReadAtMs } from './confirm-verdict.ts'
 import { judgeDeadlineUnseen } from './judge-deadline.ts'
 import type { Ending } from './judge-failure.ts'
 import type { Judgement } from './judgement.ts'
 import type { JudgedTask } from './look.ts'
 import { renderStatusReason } from './render-status-reason.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
-import type { RolloutObservation, WantedAction } from './rollout-observation.ts'
+import type { NextAction, RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 
 /** Ends that the write-back alone decides, whatever the application shows. */
-export function endByWriteBack({ writeBack, annotations }: RolloutObservation): TaskEnd | undefined {
+export function endByWriteBack({ writeBack, annotations }: RolloutObservation): TaskResult | undefined {
   if (writeBack.kind !== 'ended') return undefined
   const { outcome } = writeBack
   if (outcome.kind === 'refused') return { status: 'failed', cause: outcome.cause, reason: outcome.reason }
@@ -31,13 +31,19 @@ export function judgeUnseen(
   observation: RolloutObservation,
   nowMs: number,
 ): Judgement {
-  const confirmed = confirmEnding(memory, unseenEnding(task, observation, nowMs), observation, nowMs, task.deadlineMs)
+  const confirmed = confirmVerdict(memory, unseenEnding(task, observation, nowMs), observation, nowMs, task.deadlineMs)
   const { ending } = confirmed
   if (ending !== undefined)
     return { ...waiting(confirmed.memory, observation), end: endOf(ending), againAtMs: Number.POSITIVE_INFINITY }
   const read = firstRead(confirmed.memory, observation, nowMs)
   const list = nextList(observation, nowMs)
-  const times = [task.deadlineMs, task.deadlineMs + rolloutTimes.lastLookMs, read.atMs, list.atMs, confirmed.againAtMs]
+  const times = [
+    task.deadlineMs,
+    task.deadlineMs + rolloutTimes.finalCheckMs,
+    read.atMs,
+    list.atMs,
+    confirmed.againAtMs,
+  ]
   const againAtMs = Math.min(...times.filter((atMs) => atMs > nowMs))
   return {
     ...waiting(read.memory, observation),
@@ -69,7 +75,7 @@ const notFound: Ending = {
   hint: 'Check the name in the task, and that the policy of the account has: applications, get, <project>/<application>, allow.',
 }
 
-function endOf({ status, cause, headline, hint }: Ending): TaskEnd {
+function endOf({ status, cause, headline, hint }: Ending): TaskResult {
   const nothing = { note: '', context: undefined, gates: undefined, tree: undefined, podEvents: undefined }
   const reason = renderStatusReason({ headline, cause, hint, ...nothing })
   return cause === undefined ? { status, reason } : { status, cause, reason }
@@ -81,7 +87,7 @@ function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, no
     ? { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: directRead.askedAtMs }
     : memory
   const atMs = nextReadAtMs(counted, directRead, memory.startedAtMs)
-  const wanted: readonly WantedAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
+  const wanted: readonly NextAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
   return { memory: counted, atMs, wanted }
 }
 
@@ -90,6 +96,6 @@ function nextList({ directRead, known, lastListAtMs }: RolloutObservation, nowMs
   const never = { atMs: Number.POSITIVE_INFINITY, wanted: [] }
   if (directRead === undefined || directRead.result === 'failed' || known.absences >= absencesThatCount) return never
   const atMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
-  const wanted: readonly WantedAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
+  const wanted: readonly NextAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
   return { atMs, wanted }
 }

@@ -1,21 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anApplication } from '../../../test/support/application-builder.ts'
-import { type KnownApplication, mergeSighting, nothingKnown, type Sighting } from './newest-snapshots.ts'
+import { type ApplicationUpdate, type KnownApplication, mergeUpdate, nothingKnown } from './newest-snapshots.ts'
 
-const seen = (version: number, uid = 'one', isComplete = true): Sighting => ({
+const seen = (version: number, uid = 'one', isComplete = true): ApplicationUpdate => ({
   kind: 'seen',
   application: anApplication({ version, uid }),
   isComplete,
 })
-const deleted = (version: number, uid = 'one'): Sighting => ({
+const deleted = (version: number, uid = 'one'): ApplicationUpdate => ({
   kind: 'deleted',
   application: anApplication({ version, uid }),
 })
-const absent = (askedAtMs: number, version = 0): Sighting => ({ kind: 'absent', askedAtMs, version })
+const absent = (askedAtMs: number, version = 0): ApplicationUpdate => ({ kind: 'absent', askedAtMs, version })
 
-const merge = (...sightings: readonly Sighting[]): KnownApplication =>
-  sightings.reduce((known, sighting, index) => mergeSighting(known, sighting, index * 1_000), nothingKnown)
+const merge = (...sightings: readonly ApplicationUpdate[]): KnownApplication =>
+  sightings.reduce((known, sighting, index) => mergeUpdate(known, sighting, index * 1_000), nothingKnown)
 
 describe('the newest state of an application', () => {
   test.for([
@@ -110,6 +110,6 @@ describe('what was read about an application holds while its state stays the sam
   ])('after $name it holds from version $from on', ({ next, from }) => {
     const looks = [first, next].map((fields) => anApplication({ uid: 'one', ...fields }))
     const sightings = looks.map((application) => ({ kind: 'seen', application, isComplete: true }) as const)
-    expect(merge(...sightings).steadyFromVersion).toBe(from)
+    expect(merge(...sightings).unchangedSinceVersion).toBe(from)
   })
 })

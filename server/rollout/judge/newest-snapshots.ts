@@ -1,7 +1,7 @@
 import type { ObservedApplication } from './observed-application.ts'
 
 /** Something the delivery controller let us see of one application. */
-export type Sighting =
+export type ApplicationUpdate =
   | { readonly kind: 'seen'; readonly application: ObservedApplication; readonly isComplete: boolean }
   | { readonly kind: 'deleted'; readonly application: ObservedApplication }
   /** A direct read with the right project said that it is not there. */
@@ -13,7 +13,7 @@ export type Sighting =
 export type KnownApplication = {
   readonly newest: ObservedApplication | undefined
   /** Since this version nothing changed that a verdict rests on: what was read about it meanwhile still holds. */
-  readonly steadyFromVersion: number | undefined
+  readonly unchangedSinceVersion: number | undefined
   /** Deleted, or no longer shown to us. */
   readonly isGone: boolean
   /** The delivery controller reported the deletion of `newest`: that uid never comes back. */
@@ -27,7 +27,7 @@ export type KnownApplication = {
 
 export const nothingKnown: KnownApplication = Object.freeze({
   newest: undefined,
-  steadyFromVersion: undefined,
+  unchangedSinceVersion: undefined,
   isGone: false,
   isDeleted: false,
   absences: 0,
@@ -42,7 +42,7 @@ const absencesThatMeanGone = 2
  * Merges one sighting. The highest version wins whatever the order of arrival; a new uid is a re-created application.
  * Versions of different objects of one cluster can be compared, so an old incarnation never replaces a newer one.
  */
-export function mergeSighting(known: KnownApplication, sighting: Sighting, nowMs: number): KnownApplication {
+export function mergeUpdate(known: KnownApplication, sighting: ApplicationUpdate, nowMs: number): KnownApplication {
   switch (sighting.kind) {
     case 'seen':
       return mergeSeen(known, sighting.application, sighting.isComplete, nowMs)
@@ -65,8 +65,8 @@ function mergeSeen(
 ): KnownApplication {
   if (known.newest !== undefined && isHistory(known, known.newest, seen)) return known
   const newest = known.newest !== undefined && !replaces(known.newest, seen, isComplete) ? known.newest : seen
-  const steadyFromVersion = isSteady(known.newest, newest) ? known.steadyFromVersion : newest.version
-  return { ...nothingKnown, newest, steadyFromVersion, seenAtMs: nowMs }
+  const unchangedSinceVersion = isSteady(known.newest, newest) ? known.unchangedSinceVersion : newest.version
+  return { ...nothingKnown, newest, unchangedSinceVersion, seenAtMs: nowMs }
 }
 
 /** A refresh alone makes several versions that differ in nothing but its annotation and the time of the comparison. */

@@ -11,14 +11,14 @@ export type ObservedPod = {
 }
 
 /** A resource that is not well, for the reason of a failure. */
-export type UnwellResource = {
+export type UnhealthyResource = {
   readonly kind: string
   readonly name: string
   readonly health: string
   readonly message: string
 }
 
-export type ResourceTree = { readonly pods: readonly ObservedPod[]; readonly unwell: readonly UnwellResource[] }
+export type ResourceTree = { readonly pods: readonly ObservedPod[]; readonly unhealthy: readonly UnhealthyResource[] }
 
 export type ManagedResources = {
   /** Every `image` text in the live manifests. */

@@ -1,19 +1,19 @@
 import { isChangeVisible } from './change-since-baseline.ts'
 import { wantedImageReads } from './gate-images.ts'
-import { restsOnComparison, wantedRelations } from './gate-revision.ts'
+import { reliesOnComparison, wantedRelations } from './gate-revision.ts'
 import { isCurrent } from './gates.ts'
 import { checkForeignImage, wantedOverrides } from './judge-failure.ts'
 import { findBadPods, nextTreeAtMs } from './judge-pods.ts'
 import { nextWindowsAtMs } from './judge-waiting.ts'
 import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, type Look, settleTimeOf } from './look.ts'
 import { nextRefreshAtMs } from './refresh-policy.ts'
-import { relationKey, type WantedAction } from './rollout-observation.ts'
+import { type NextAction, relationKey } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 
-type Due = { readonly atMs: number; readonly action: WantedAction }
+type Due = { readonly atMs: number; readonly action: NextAction }
 
 /** What is known to be needed now. */
-export function immediateActions(look: Look): readonly WantedAction[] {
+export function immediateActions(look: Look): readonly NextAction[] {
   const { observation, context, gates } = look
   if (look.memory.since.gone !== undefined) return []
   if (observation.writeBack.kind === 'undecided') return [{ kind: 'decide_write_back' }]
@@ -58,7 +58,7 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
     askedAtMs: memory.refreshAskedAtMs,
     anyAskedAtMs: observation.refresh.lastAskedAtMs,
     foreignSinceMs: observation.refresh.pending === undefined ? memory.since.refresh_pending : undefined,
-    isClear: isSince(observation.refresh.clearAtMs, memory.refreshFromMs),
+    isClear: isSince(observation.refresh.refreshIdleAtMs, memory.refreshFromMs),
     wasClear: isSince((pending ?? answered)?.beganAfterMs, memory.refreshFromMs),
   })
   const { awaiting_ancestry: askedSinceMs } = memory.since
@@ -79,15 +79,15 @@ const refreshReason = ({ gates, memory }: Look) =>
  * a refresh is to prove something, only a direct read shows besides that none was under way before it.
  */
 function refreshReads({ task, context, gates, observation, memory }: Look): readonly Due[] {
-  const { pending, clearAtMs } = observation.refresh
+  const { pending, refreshIdleAtMs } = observation.refresh
   if (gates.isOpen('R') || !task.refresh) return []
-  const isProof = restsOnComparison(context)
+  const isProof = reliesOnComparison(context)
   const earlierMs = observation.directRead?.askedAtMs ?? -Infinity
   const runningSinceMs = pending?.acceptedAtMs ?? (isProof ? memory.since.refresh_pending : undefined)
   if (runningSinceMs !== undefined)
     return [{ atMs: Math.max(runningSinceMs, earlierMs) + rolloutTimes.refreshLostMs, action: { kind: 'read' } }]
   const fromMs = memory.refreshFromMs
-  if (!isProof || isSince(clearAtMs, fromMs)) return []
+  if (!isProof || isSince(refreshIdleAtMs, fromMs)) return []
   return [{ atMs: Math.max(fromMs, earlierMs + rolloutTimes.clearReadApartMs), action: { kind: 'read' } }]
 }
 
@@ -160,7 +160,7 @@ export function graceEnds(look: Look): readonly number[] {
     [failed, settings.syncFailedGraceMs],
     [changeOverdueAtMs(task), 0],
     [task.deadlineMs, 0],
-    [task.deadlineMs, rolloutTimes.lastLookMs],
+    [task.deadlineMs, rolloutTimes.finalCheckMs],
   ]
   return ends.flatMap(([since, lasts]) => (since === undefined || since + lasts <= nowMs ? [] : [since + lasts]))
 }

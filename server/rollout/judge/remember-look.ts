@@ -8,7 +8,7 @@ import { isIdleOutOfSync } from './judge-waiting.ts'
 import { appliedImages } from './last-operation.ts'
 import { isAwaitingCommit } from './look.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import { continueSince, type LastingCondition, type RolloutMemory, startMemory } from './rollout-memory.ts'
+import { continueSince, type RolloutMemory, startMemory, type TrackedState } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import type { Baseline } from './watched-task.ts'
 
@@ -131,12 +131,12 @@ function holdingConditions(
   context: GateContext,
   gates: Gates,
   observation: RolloutObservation,
-): ReadonlySet<LastingCondition> {
+): ReadonlySet<TrackedState> {
   const { application } = context
   const isGone = observation.known.isGone || application.isDeleting
   const isReached = gates.isOpen('R') && !isGone && !isAwaitingCommit({ observation })
   const isIdle = !isOperationActive(application)
-  const conditions: readonly (readonly [LastingCondition, boolean])[] = [
+  const conditions: readonly (readonly [TrackedState, boolean])[] = [
     ['gone', isGone],
     ['complete', gates.areOpen && !isGone && !isAwaitingCommit({ observation })],
     ['degraded', isReached && gates.isOpen('S') && isIdle && isDegradedByTask(context)],

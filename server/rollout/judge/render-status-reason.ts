@@ -74,7 +74,8 @@ function renderUnhealthy(application: ObservedApplication, tree: ResourceTree | 
   const known = application.resources.flatMap(({ kind, name, health, healthMessage }) =>
     health === undefined || health === 'Healthy' ? [] : [`${kind} ${name}: ${health}: ${healthMessage ?? ''}`],
   )
-  const fromTree = tree?.unwell.map(({ kind, name, health, message }) => `${kind} ${name}: ${health}: ${message}`) ?? []
+  const fromTree =
+    tree?.unhealthy.map(({ kind, name, health, message }) => `${kind} ${name}: ${health}: ${message}`) ?? []
   return [...new Set([...known, ...fromTree])].slice(0, maxItems).map((line) => `Unhealthy: ${line}`)
 }
 
@@ -86,8 +87,8 @@ function renderPods(
   podEvents: PodEvents | undefined,
 ): readonly string[] {
   const bad = findBadPods(tree, wanted, settings).map(({ pod }) => pod)
-  const unwell = tree.pods.filter(({ health }) => health === 'Degraded')
-  const pods = [...new Set([...bad, ...unwell])].slice(0, maxItems)
+  const unhealthy = tree.pods.filter(({ health }) => health === 'Degraded')
+  const pods = [...new Set([...bad, ...unhealthy])].slice(0, maxItems)
   return pods.flatMap(({ uid, name, reason, message, images }) => [
     `Pod ${name} (${images.join(', ')}): ${reason ?? '?'}: ${message ?? ''}`,
     ...(podEvents?.uid === uid ? podEvents.lines.slice(-maxEvents).map((line) => `Event of ${name}: ${line}`) : []),

@@ -2,7 +2,7 @@ import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** Things that count only when they last. */
-const lastingConditions = [
+const trackedStates = [
   'complete',
   'degraded',
   'progressing',
@@ -16,10 +16,10 @@ const lastingConditions = [
   'refresh_pending',
   'awaiting_ancestry',
 ] as const
-export type LastingCondition = (typeof lastingConditions)[number]
+export type TrackedState = (typeof trackedStates)[number]
 
 /** Since when each condition holds without a break. */
-export type Since = Readonly<Partial<Record<LastingCondition, number>>>
+export type Since = Readonly<Partial<Record<TrackedState, number>>>
 
 /** A bad state of one Pod, as all reads of the tree since `sinceMs` had it. */
 export type BadPodMemory = {
@@ -91,7 +91,7 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */
-export function continueSince(since: Since, holding: ReadonlySet<LastingCondition>, nowMs: number): Since {
+export function continueSince(since: Since, holding: ReadonlySet<TrackedState>, nowMs: number): Since {
   const kept = [...holding].map((condition) => [condition, since[condition] ?? nowMs] as const)
   return Object.fromEntries(kept)
 }

@@ -44,5 +44,5 @@ describe('a refresh began after the last direct read that showed none under way 
   })
 
   test('its own answer shows that none is under way any more', () =>
-    expect(answerRefresh(askRefresh(nothingRefreshed, 100), 100, without).clearAtMs).toBe(100))
+    expect(answerRefresh(askRefresh(nothingRefreshed, 100), 100, without).refreshIdleAtMs).toBe(100))
 })

@@ -13,7 +13,7 @@ export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */
 type PendingRefresh = {
-  /** `clearAtMs` when it was asked. */
+  /** `refreshIdleAtMs` when it was asked. */
   readonly beganAfterMs: number | undefined
   /** Its annotation has been seen. */
   readonly isSeen: boolean
@@ -28,7 +28,7 @@ export type RefreshObservation = {
    * When the application was last asked for directly and no refresh was under way: one that ends later began later. That a
    * refresh was asked late proves less, because Argo CD answers it with the one that is running already.
    */
-  readonly clearAtMs: number | undefined
+  readonly refreshIdleAtMs: number | undefined
   /** The newest refresh that is known to have ended, after when its comparison began, and the version that it left behind. */
   readonly answered: { readonly beganAfterMs: number | undefined; readonly version: number } | undefined
   readonly pending: PendingRefresh | undefined
@@ -60,7 +60,7 @@ export type RolloutObservation = {
 
 export const nothingRefreshed: RefreshObservation = Object.freeze({
   lastAskedAtMs: undefined,
-  clearAtMs: undefined,
+  refreshIdleAtMs: undefined,
   answered: undefined,
   pending: undefined,
 })
@@ -74,7 +74,7 @@ export function relationKey(commit: string, revision: string): string {
 export type PodEvents = { readonly uid: string; readonly lines: readonly string[] }
 
 /** Something to find out. What it finds comes back in the next observation; it never is a verdict. */
-export type WantedAction =
+export type NextAction =
   | { readonly kind: 'read' }
   | { readonly kind: 'refresh'; readonly why: string }
   | { readonly kind: 'list' }
@@ -87,7 +87,7 @@ export type WantedAction =
   | { readonly kind: 'override_at'; readonly revision: string }
 
 export function askRefresh(refresh: RefreshObservation, askedAtMs: number): RefreshObservation {
-  const pending = { beganAfterMs: refresh.clearAtMs, isSeen: false, acceptedAtMs: undefined }
+  const pending = { beganAfterMs: refresh.refreshIdleAtMs, isSeen: false, acceptedAtMs: undefined }
   return { ...refresh, lastAskedAtMs: askedAtMs, pending }
 }
 
@@ -98,7 +98,7 @@ export function answerRefresh(
   { version }: { readonly version: number },
 ): RefreshObservation {
   const answered = { beganAfterMs: (refresh.pending ?? refresh.answered)?.beganAfterMs, version }
-  return { ...refresh, answered, pending: undefined, clearAtMs: askedAtMs }
+  return { ...refresh, answered, pending: undefined, refreshIdleAtMs: askedAtMs }
 }
 
 /** Follows the annotation of a refresh: seen and then gone means that the comparison it asked for is over. */
@@ -121,7 +121,7 @@ export function observeRefreshDirectly(
 ): RefreshObservation {
   const { pending } = refresh
   const isSet = pending?.acceptedAtMs !== undefined && askedAtMs >= pending.acceptedAtMs
-  const clearAtMs = seen.isRefreshPending ? refresh.clearAtMs : askedAtMs
-  const known = { ...refresh, clearAtMs }
+  const refreshIdleAtMs = seen.isRefreshPending ? refresh.refreshIdleAtMs : askedAtMs
+  const known = { ...refresh, refreshIdleAtMs }
   return observeRefresh(isSet ? { ...known, pending: { ...pending, isSeen: true } } : known, seen)
 }

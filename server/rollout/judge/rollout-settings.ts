@@ -60,7 +60,7 @@ export const rolloutTimes = {
   retryMs: 2_000,
   retryAtMostMs: 30_000,
   /** How long the last look at the deadline may take. */
-  lastLookMs: 6_000,
+  finalCheckMs: 6_000,
   /** For one look at a task whose time had passed before anybody could watch it. */
   overdueLookMs: 10_000,
   driftMs: 30_000,

@@ -1,5 +1,5 @@
 import { answerRefresh, askRefresh, observeRefreshDirectly, type Reading } from '../judge/rollout-observation.ts'
-import type { ApplicationSightings } from './application-sightings.ts'
+import type { ApplicationUpdates } from './application-updates.ts'
 import type { ApplicationAddress, PodAddress, ReadOutcome } from './delivery-controller.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
@@ -8,9 +8,9 @@ type Dependencies<Plan> = Pick<
   RolloutWatcherDeps<Plan>,
   'controller' | 'clock' | 'readPodLog' | 'onRefreshAnswered'
 > & {
-  readonly sightings: ApplicationSightings
+  readonly sightings: ApplicationUpdates
   /** A call has failed: find out whether all do. */
-  suspect(): void
+  checkReachability(): void
 }
 
 export type ControllerCalls<Plan> = ReturnType<typeof createControllerCalls<Plan>>
@@ -20,7 +20,7 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
   const { controller, clock, sightings } = deps
 
   const suspectOn = (outcome: { readonly kind: string }) => {
-    if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') deps.suspect()
+    if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') deps.checkReachability()
   }
 
   const reading = async <Value>(

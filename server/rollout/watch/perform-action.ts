@@ -1,4 +1,4 @@
-import { relationKey, type WantedAction } from '../judge/rollout-observation.ts'
+import { type NextAction, relationKey } from '../judge/rollout-observation.ts'
 import { rolloutTimes } from '../judge/rollout-settings.ts'
 import type { ControllerCalls } from './controller-calls.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
@@ -21,7 +21,7 @@ type Dependencies<Plan> = Pick<
   readonly writeBacks: Pick<WriteBackDecisions<Plan>, 'decide'>
   isUnreachable(): boolean
   /** Looks at a task again after a time, unless something else does sooner. */
-  lookAgain(application: WatchedApplication<Plan>, state: TaskState<Plan>, delayMs: number): void
+  scheduleEvaluation(application: WatchedApplication<Plan>, state: TaskState<Plan>, delayMs: number): void
   judgeAll(application: WatchedApplication<Plan>): void
 }
 
@@ -32,7 +32,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   const act = async (
     application: WatchedApplication<Plan>,
     state: TaskState<Plan>,
-    action: WantedAction,
+    action: NextAction,
   ): Promise<void> => {
     switch (action.kind) {
       case 'read':
@@ -59,7 +59,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
     }
   }
 
-  const lookUpRelation = async (application: WatchedApplication<Plan>, action: WantedAction & { kind: 'relation' }) => {
+  const lookUpRelation = async (application: WatchedApplication<Plan>, action: NextAction & { kind: 'relation' }) => {
     const relation = await deps.relation(action.repository, action.commit, action.revision)
     application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
   }
@@ -72,7 +72,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   const run = async (
     application: WatchedApplication<Plan>,
     key: string,
-    facts: { readonly task?: string; readonly action: WantedAction['kind'] },
+    facts: { readonly task?: string; readonly action: NextAction['kind'] },
     work: () => Promise<void> | void,
   ) => {
     try {
@@ -100,7 +100,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 
   return {
-    perform(application: WatchedApplication<Plan>, state: TaskState<Plan>, action: WantedAction): void {
+    perform(application: WatchedApplication<Plan>, state: TaskState<Plan>, action: NextAction): void {
       const { flights, turn } = application
       const isUrgent = isWaitedFor(state, action, clock.nowMs())
       const sharedKey = keyOf(state, action)
@@ -111,7 +111,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
       const waitMs = Math.max(flights.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
       if (waitMs > 0) {
         if (action.kind === 'refresh') application.refreshHeldSinceMs ??= clock.nowMs()
-        deps.lookAgain(application, state, waitMs)
+        deps.scheduleEvaluation(application, state, waitMs)
         return
       }
       const start = () =>
@@ -131,7 +131,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 }
 
-const readKey = JSON.stringify({ kind: 'read' } satisfies WantedAction)
+const readKey = JSON.stringify({ kind: 'read' } satisfies NextAction)
 const inTurn = (key: string) => `${key} in turn`
 
 /** Whether a direct read of it is under way. */
@@ -139,15 +139,15 @@ export const isBeingRead = ({ flights }: Pick<WatchedApplication<unknown>, 'flig
   flights.isRunning(readKey) || flights.isRunning(inTurn(readKey))
 
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
-function keyOf({ task }: TaskState<unknown>, action: WantedAction): string {
+function keyOf({ task }: TaskState<unknown>, action: NextAction): string {
   const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
   return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
 }
 
-const needsController = ({ kind }: WantedAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
+const needsController = ({ kind }: NextAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
 
 /** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
-function isWaitedFor({ task, memory }: TaskState<unknown>, action: WantedAction, nowMs: number): boolean {
+function isWaitedFor({ task, memory }: TaskState<unknown>, action: NextAction, nowMs: number): boolean {
   if (action.kind === 'tree') return action.isDiagnosis !== true
   if (action.kind === 'sync_windows' || action.kind === 'pod_events') return false
   if (action.kind !== 'read' && action.kind !== 'refresh') return true
@@ -158,7 +158,7 @@ function isWaitedFor({ task, memory }: TaskState<unknown>, action: WantedAction,
 const commitsWaitMs = 2_000
 
 /** How many milliseconds a call waits so that it serves more than the task that wants it. */
-function sharingWaitMs(application: WatchedApplication<unknown>, { kind }: WantedAction, nowMs: number): number {
+function sharingWaitMs(application: WatchedApplication<unknown>, { kind }: NextAction, nowMs: number): number {
   const { changedAtMs = 0, refreshHeldSinceMs = nowMs } = application
   if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return refreshHeldSinceMs + commitsWaitMs - nowMs
   // It decides for the snapshot that it was asked at and for no other.

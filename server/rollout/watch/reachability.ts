@@ -20,14 +20,14 @@ export function createReachability(controller: Pick<DeliveryController, 'probe'>
     const why = troubleOf(outcome)
     if (why === undefined) return comeBack()
     unreachable = { sinceMs: unreachable?.sinceMs ?? clock.nowMs(), why }
-    cancel = clock.setTimer(probeEveryMs, suspect)
+    cancel = clock.setTimer(probeEveryMs, checkReachability)
   }
   const comeBack = () => {
     const wasAway = unreachable !== undefined
     unreachable = undefined
     if (wasAway) onBack()
   }
-  const suspect = () => {
+  const checkReachability = () => {
     if (isProbing || isClosed) return
     isProbing = true
     cancel()
@@ -37,7 +37,7 @@ export function createReachability(controller: Pick<DeliveryController, 'probe'>
   return {
     state: () => unreachable,
     /** A call has failed: find out whether all do. */
-    suspect,
+    checkReachability,
     close() {
       isClosed = true
       cancel()

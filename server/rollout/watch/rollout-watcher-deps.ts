@@ -2,7 +2,7 @@ import type { Cause } from '../../../contract/cause.ts'
 import type { Image, PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
-import type { Claim, TaskEnd } from '../../deployments/task.ts'
+import type { Claim, TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
@@ -34,7 +34,7 @@ type TaskRecords = {
     events: readonly NewTaskEvent[],
   ): Promise<boolean>
   /** Also where it says that the claim is gone, the task is over for this watcher. */
-  finish(claim: Claim, end: TaskEnd): Promise<unknown>
+  finish(claim: Claim, end: TaskResult): Promise<unknown>
 }
 
 export type RolloutWatcherDeps<Plan> = {

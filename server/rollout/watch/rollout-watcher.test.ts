@@ -5,7 +5,7 @@ import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/suppo
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { parseApplication } from '../../argo-cd/parse-application.ts'
 import { createRateLimiter } from '../../concurrency/rate-limiter.ts'
-import type { Claim, TaskEnd } from '../../deployments/task.ts'
+import type { Claim, TaskResult } from '../../deployments/task.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { Baseline, WatchedTask } from '../judge/watched-task.ts'
 import type { DeliveryController } from './delivery-controller.ts'
@@ -24,7 +24,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = create
     isDown: false,
     reads: { get: 0, list: 0, probe: 0, refresh: 0 },
   }
-  const ends = new Map<string, { end: TaskEnd; atMs: number }>()
+  const ends = new Map<string, { end: TaskResult; atMs: number }>()
   const saved: string[] = []
   const troubles: unknown[] = []
   const down = { kind: 'unreachable', why: 'connection refused' } as const

@@ -5,7 +5,7 @@ import type { Judgement } from '../judge/judgement.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import { type RolloutMemory, startMemory } from '../judge/rollout-memory.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
-import { createApplicationSightings } from './application-sightings.ts'
+import { createApplicationUpdates } from './application-updates.ts'
 import { createControllerCalls } from './controller-calls.ts'
 import type { ApplicationList } from './delivery-controller.ts'
 import { createPerformAction, isBeingRead } from './perform-action.ts'
@@ -51,14 +51,14 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (state.isOver || isClosed) return
     state.cancelTimer()
     state.lookAtMs = Number.POSITIVE_INFINITY
-    if (awaitsBaseline(application, state)) return lookAgain(application, state, baselineReadMs)
+    if (awaitsBaseline(application, state)) return scheduleEvaluation(application, state, baselineReadMs)
     try {
       writeBacks.planAgain(application, state)
       const observation = observationOf(application, state, deps.annotations, reachability.state())
       apply(application, state, judgeRollout(state.task, state.memory, observation, clock.nowMs(), settings))
     } catch (error) {
       deps.onError('judging a task failed, retrying', error, { task: state.task.id })
-      lookAgain(application, state, lookAgainMs)
+      scheduleEvaluation(application, state, lookAgainMs)
     }
   }
 
@@ -73,12 +73,12 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     state.memory = judgement.memory
     reports.saveWhatChanged(application, state, judgement)
     if (judgement.end !== undefined) return reports.finish(application, state, judgement.end)
-    lookAgain(application, state, judgement.againAtMs - clock.nowMs())
+    scheduleEvaluation(application, state, judgement.againAtMs - clock.nowMs())
     for (const action of judgement.wanted) perform(application, state, action)
   }
 
   /** The soonest of the times asked for since the last look counts. */
-  const lookAgain = (application: WatchedApplication<Plan>, state: TaskState<Plan>, wantedDelayMs: number) => {
+  const scheduleEvaluation = (application: WatchedApplication<Plan>, state: TaskState<Plan>, wantedDelayMs: number) => {
     const delayMs = Math.max(1, Math.min(wantedDelayMs, lookAgainMs))
     if (clock.nowMs() + delayMs >= state.lookAtMs) return
     state.cancelTimer()
@@ -87,10 +87,10 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   const reachability = createReachability(deps.controller, clock, judgeEverything)
-  const sightings = createApplicationSightings(clock, settings.controlPlaneNamespace)
+  const sightings = createApplicationUpdates(clock, settings.controlPlaneNamespace)
   const reports = createTaskReports<Plan>(deps)
   const writeBacks = createWriteBackDecisions<Plan>({ ...deps, reports })
-  const calls = createControllerCalls<Plan>({ ...deps, sightings, suspect: reachability.suspect })
+  const calls = createControllerCalls<Plan>({ ...deps, sightings, checkReachability: reachability.checkReachability })
   const isUnreachable = () => reachability.state() !== undefined
   const { perform, readInTurn } = createPerformAction<Plan>({
     ...deps,
@@ -98,7 +98,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     reports,
     writeBacks,
     isUnreachable,
-    lookAgain,
+    scheduleEvaluation,
     judgeAll,
   })
 
@@ -200,7 +200,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     },
     unreachable: () => reachability.state(),
     /** Somebody else could not reach the delivery controller either. */
-    suspect: () => reachability.suspect(),
+    checkReachability: () => reachability.checkReachability(),
     isWatched: (taskId: string) => appOfTask.has(taskId),
     watchedIds: (): readonly string[] => [...appOfTask.keys()],
     watchedCount: () => appOfTask.size,

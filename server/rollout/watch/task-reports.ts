@@ -1,9 +1,9 @@
-import type { TaskEnd } from '../../deployments/task.ts'
+import type { TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { findBadPods } from '../judge/judge-pods.ts'
 import type { Judgement } from '../judge/judgement.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { TaskNews } from './task-writes.ts'
+import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
 type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'records' | 'settings' | 'linkBase'>
@@ -14,7 +14,7 @@ export type TaskReports<Plan> = ReturnType<typeof createTaskReports<Plan>>
 export function createTaskReports<Plan>({ records, settings, linkBase }: Dependencies<Plan>) {
   const base = linkBase.replace(/(?<!\/)\/+$/, '')
 
-  const tellReaders = ({ task, writes }: TaskState<Plan>, news: TaskNews) =>
+  const tellReaders = ({ task, writes }: TaskState<Plan>, news: TaskUpdate) =>
     writes.tell(news, ({ change, events }) => records.saveProgress(task.claim, change, events))
 
   const newAppUrl = ({ known }: WatchedApplication<Plan>, state: TaskState<Plan>): string | undefined => {
@@ -24,7 +24,11 @@ export function createTaskReports<Plan>({ records, settings, linkBase }: Depende
   }
 
   /** A log is told only of a Pod that stands in the way of this very task. */
-  const withPodLog = ({ tree, podLog }: WatchedApplication<Plan>, state: TaskState<Plan>, end: TaskEnd): TaskEnd => {
+  const withPodLog = (
+    { tree, podLog }: WatchedApplication<Plan>,
+    state: TaskState<Plan>,
+    end: TaskResult,
+  ): TaskResult => {
     if (end.status !== 'failed' || podLog === undefined || tree?.value === undefined) return end
     const isToBlame = findBadPods(tree.value, state.task.images, settings).some(({ pod }) => pod.uid === podLog.uid)
     return isToBlame ? { ...end, podLog: podLog.log } : end
@@ -52,7 +56,7 @@ export function createTaskReports<Plan>({ records, settings, linkBase }: Depende
       tellReaders(state, { change, events: judgement.events })
     },
 
-    finish(application: WatchedApplication<Plan>, state: TaskState<Plan>, end: TaskEnd) {
+    finish(application: WatchedApplication<Plan>, state: TaskState<Plan>, end: TaskResult) {
       state.isOver = true
       state.cancelTimer()
       const whole = withPodLog(application, state, end)

@@ -6,7 +6,7 @@ import type { Baseline } from '../judge/watched-task.ts'
 export type TaskWrite = () => Promise<boolean>
 
 /** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
-export type TaskNews = {
+export type TaskUpdate = {
   readonly change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
   readonly events: readonly NewTaskEvent[]
 }
@@ -22,7 +22,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
   let isRunning = false
   let isClosed = false
   let cancel = () => {}
-  let untold: { news: TaskNews; isTaken: boolean } | undefined
+  let untold: { news: TaskUpdate; isTaken: boolean } | undefined
 
   const run = async () => {
     try {
@@ -63,7 +63,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
   return {
     add,
     /** News that come while earlier ones still wait for their turn are saved together with them. */
-    tell(news: TaskNews, save: (news: TaskNews) => Promise<boolean>) {
+    tell(news: TaskUpdate, save: (news: TaskUpdate) => Promise<boolean>) {
       if (untold !== undefined && !untold.isTaken) {
         untold.news = together(untold.news, news)
         return
@@ -79,7 +79,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
   }
 }
 
-const together = (earlier: TaskNews, later: TaskNews): TaskNews => ({
+const together = (earlier: TaskUpdate, later: TaskUpdate): TaskUpdate => ({
   change: { ...earlier.change, ...later.change },
   events: [...earlier.events, ...later.events],
 })

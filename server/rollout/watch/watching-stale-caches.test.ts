@@ -3,7 +3,7 @@ import { seededRandom } from '../../../simulator/model/random.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
-import type { TaskEnd } from '../../deployments/task.ts'
+import type { TaskResult } from '../../deployments/task.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 
 const lagMs = 60_000
@@ -28,12 +28,12 @@ function aRollout(random: () => number) {
 }
 
 /** Watches it while everything but a direct read is a minute old, and three events of ten are lost. */
-async function watch(seed: number): Promise<{ end: TaskEnd | undefined; lateMs: number }> {
+async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateMs: number }> {
   const random = seededRandom(seed)
   const clock = createVirtualClock()
   const { healthyMs, states, stateAt } = aRollout(random)
   const listed = () => ({ version: 10, applications: [stateAt(clock.nowMs() - lagMs)] })
-  let ended: { end: TaskEnd; atMs: number } | undefined
+  let ended: { end: TaskResult; atMs: number } | undefined
   await using watcher = createRolloutWatcher<string>({
     ...rolloutDeps,
     controller: {

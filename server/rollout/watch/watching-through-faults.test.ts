@@ -5,7 +5,7 @@ import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/suppo
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createApplicationStream } from '../../argo-cd/application-stream.ts'
 import type { StreamOpening } from '../../argo-cd/argo-cd-client.ts'
-import type { TaskEnd } from '../../deployments/task.ts'
+import type { TaskResult } from '../../deployments/task.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -22,7 +22,7 @@ function aWorld(seed = 1) {
   const clock = createVirtualClock()
   const calls: { kind: string; atMs: number }[] = []
   const line = { isDown: false, isSilent: false, loses: false, isBad: false }
-  const ends = new Map<string, { end: TaskEnd; atMs: number }>()
+  const ends = new Map<string, { end: TaskResult; atMs: number }>()
   const progress: string[] = []
   let shown = old
   let body: Body | undefined
@@ -88,8 +88,8 @@ function aWorld(seed = 1) {
     readWatched: watcher.readWatched,
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => watcher.unreachable() !== undefined,
-    suspect: watcher.suspect,
-    onSighted: watcher.sighted,
+    checkReachability: watcher.checkReachability,
+    onUpdate: watcher.sighted,
     onListed: watcher.listed,
     onError: (_message, error) => {
       throw error

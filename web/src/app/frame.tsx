@@ -7,14 +7,14 @@ import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { Bar } from './bar.tsx'
 import { SignedOut } from './signed-out.tsx'
-import { useArrival } from './use-arrival.ts'
+import { useRouteFocus } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
 
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
   const { state, isSignedOut, now, tryNow } = useLiveness()
   const find = useFind()
-  useArrival()
+  useRouteFocus()
   const since = state.kind === 'stale' ? Math.floor(state.since / 1000) : undefined
   const age = since === undefined ? 0 : now - since
   return (

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { useLocation } from 'wouter'
 
 /** After a change of page the focus goes to its heading; a new page starts at the top, back and forward where one was. */
-export function useArrival(): void {
+export function useRouteFocus(): void {
   const [path] = useLocation()
   const seen = useRef(path)
   const places = useRef(new Map<string, number>())

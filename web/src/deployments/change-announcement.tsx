@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { useCalmWords } from '../ui/use-calm-words.ts'
-import { summariseChanges } from './summarise-changes.ts'
+import { useThrottledText } from '../ui/use-calm-words.ts'
+import { summarizeChanges } from './summarise-changes.ts'
 
 type Heard = { announced: readonly TaskRecord[]; words: string }
 
@@ -9,12 +9,12 @@ type Heard = { announced: readonly TaskRecord[]; words: string }
 export function ChangeAnnouncement({ tasks }: { tasks: readonly TaskRecord[] }) {
   const [heard, setHeard] = useState<Heard>({ announced: tasks, words: '' })
   if (heard.announced !== tasks) {
-    const words = summariseChanges(heard.announced, tasks)
+    const words = summarizeChanges(heard.announced, tasks)
     setHeard({ announced: tasks, words: words === '' ? heard.words : words })
   }
   return (
     <p className="sr" role="status">
-      {useCalmWords(heard.words)}
+      {useThrottledText(heard.words)}
     </p>
   )
 }

@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import { Icon } from '../ui/icon.tsx'
 import { clockTime } from '../ui/moment.ts'
-import { type Gate, gatesOf, sayGates } from './gates.ts'
+import { describeGates, type Gate, gatesOf } from './gates.ts'
 import { statusWords } from './status-words.ts'
 import { deadlineOf } from './verdict-words.ts'
 
@@ -11,7 +11,7 @@ export function GateLine({ task }: { task: TaskRecord }) {
   const at = gates.findIndex(({ state }) => state === 'now' || state === 'stop')
   const farFrom = at < 0 ? gates.length - 1 : Math.max(at, gates.length - 2)
   return (
-    <ol className="track" aria-label={`Gates: ${sayGates(task, gates)}`}>
+    <ol className="track" aria-label={`Gates: ${describeGates(task, gates)}`}>
       {gates.map((gate, index) => (
         <GateMark key={gate.name} gate={gate} task={task} far={index >= farFrom} />
       ))}

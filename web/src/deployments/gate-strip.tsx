@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../../contract/task.ts'
-import { type Gate, gatesOf, sayGates } from './gates.ts'
+import { describeGates, type Gate, gatesOf } from './gates.ts'
 
 const gatePitch = 13
 
@@ -11,7 +11,7 @@ export function GateStrip({ task }: { task: TaskRecord }) {
       className={task.status === 'deployed' ? 'mini ok' : 'mini'}
       viewBox="0 0 76 10"
       role="img"
-      aria-label={sayGates(task, gates)}
+      aria-label={describeGates(task, gates)}
     >
       {gates.map((gate, index) => (
         <g key={gate.name} transform={`translate(${index * gatePitch} 0)`}>

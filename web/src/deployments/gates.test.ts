@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { aTask } from './a-task.ts'
-import { gatesOf, sayGates } from './gates.ts'
+import { describeGates, gatesOf } from './gates.ts'
 
 const drawn = { done: '=', now: 'o', stop: 'x', ahead: '.' }
 const draw = (task: TaskRecord) =>
@@ -36,7 +36,7 @@ describe('the gates of a task in progress', () => {
   ] as const)('%j are %s', ([fields, picture, words]) => {
     const task = aTask(fields)
     expect(draw(task)).toBe(picture)
-    expect(sayGates(task, gatesOf(task))).toBe(words)
+    expect(describeGates(task, gatesOf(task))).toBe(words)
   })
 })
 
@@ -57,6 +57,6 @@ describe('the gates of an ended task', () => {
   ] as const)('%j are %s', ([fields, picture, words]) => {
     const task = aTask(fields)
     expect(draw(task)).toBe(picture)
-    expect(sayGates(task, gatesOf(task))).toBe(words)
+    expect(describeGates(task, gatesOf(task))).toBe(words)
   })
 })

@@ -95,7 +95,7 @@ function firstClosed(letters: readonly string[]): GateName | undefined {
 }
 
 /** The same in a sentence, for the ear. */
-export function sayGates(task: TaskRecord, gates: readonly Gate[]): string {
+export function describeGates(task: TaskRecord, gates: readonly Gate[]): string {
   const passed = gates.filter(({ state }) => state === 'done').length
   const at = gates.findIndex(({ state }) => state === 'now' || state === 'stop')
   if (passed === gates.length) return `All ${gates.length} gates passed`

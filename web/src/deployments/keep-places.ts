@@ -11,7 +11,7 @@ export type KeptRows = {
 }
 
 /** Keeps every row where it is while the answers move on: nothing jumps until the reader asks for it. */
-export function keepPlaces(shown: readonly TaskRecord[], latest: readonly TaskRecord[]): KeptRows {
+export function keepRowOrder(shown: readonly TaskRecord[], latest: readonly TaskRecord[]): KeptRows {
   const newest = new Map(latest.map((task) => [task.id, task]))
   const known = new Set(shown.map(({ id }) => id))
   return {

@@ -2,7 +2,7 @@ import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { TaskList, TaskRecord } from '../../../contract/task.ts'
 import { readJson } from '../ui/read-json.ts'
-import { keepPlaces } from './keep-places.ts'
+import { keepRowOrder } from './keep-places.ts'
 import { pollEveryMs } from './poll-interval.ts'
 import { taskQuery } from './read-task.ts'
 import { listQuery, pageSize, type TaskFilters } from './task-filters.ts'
@@ -28,7 +28,7 @@ export function useTaskList(filters: TaskFilters, offset: number) {
   const [shown, setShown] = useState<{ page: string; tasks: readonly TaskRecord[] }>({ page: '', tasks: [] })
   const latest = list.data?.tasks
   const isSamePage = shown.page === page && shown.tasks.length > 0
-  const kept = keepPlaces(isSamePage ? shown.tasks : (latest ?? []), latest ?? [])
+  const kept = keepRowOrder(isSamePage ? shown.tasks : (latest ?? []), latest ?? [])
   const lost = useQueries({ queries: kept.lost.map(taskQuery) })
   const found = new Map(lost.flatMap(({ data }) => (data === undefined ? [] : [[data.id, data] as const])))
   const rows = kept.rows.map((task) => found.get(task.id) ?? task)

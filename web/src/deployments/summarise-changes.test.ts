@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aTask } from './a-task.ts'
-import { summariseChanges } from './summarise-changes.ts'
+import { summarizeChanges } from './summarise-changes.ts'
 
 test('counts what ended, status by status', () => {
   const before = ['1', '2', '3', '4'].map((id) => aTask({ id }))
@@ -11,6 +11,6 @@ test('counts what ended, status by status', () => {
     aTask({ id: '4', progress: 'waiting' }),
     aTask({ id: '5', status: 'cancelled' }),
   ]
-  expect(summariseChanges(before, after)).toBe('2 deployed, 1 failed')
-  expect(summariseChanges(after, after)).toBe('')
+  expect(summarizeChanges(before, after)).toBe('2 deployed, 1 failed')
+  expect(summarizeChanges(after, after)).toBe('')
 })

@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
 import { exactTime } from '../ui/moment.ts'
-import { gatesOf, sayGates } from './gates.ts'
+import { describeGates, gatesOf } from './gates.ts'
 import { verdictWords } from './verdict-words.ts'
 
 /** Everything the record tells of an ended task, as text for a ticket or a chat. */
@@ -14,7 +14,7 @@ export function taskReport(task: TaskRecord, address: string): string {
   const tail = fields([
     ...task.images.map(({ image, tag }) => ['Wanted', `${image}:${tag}`] as const),
     ['Commit', task.commit],
-    ['Gates', sayGates(task, gatesOf(task))],
+    ['Gates', describeGates(task, gatesOf(task))],
     ['Ended', exactTime(task.updated)],
     ['Took', `${duration(task.updated - task.created)}, by ${task.author}`],
   ])

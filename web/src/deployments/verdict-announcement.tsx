@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { useCalmWords } from '../ui/use-calm-words.ts'
+import { useThrottledText } from '../ui/use-calm-words.ts'
 import { statusWords } from './status-words.ts'
 import { verdictWords } from './verdict-words.ts'
 
@@ -12,7 +12,7 @@ export function VerdictAnnouncement({ task }: { task: TaskRecord }) {
   return (
     <>
       <p className="sr" role="status">
-        {useCalmWords(endedBadly ? '' : words)}
+        {useThrottledText(endedBadly ? '' : words)}
       </p>
       <p className="sr" role="alert">
         {endedBadly ? words : ''}

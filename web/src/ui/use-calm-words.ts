@@ -3,4 +3,4 @@ import { useThrottledValue } from '@mantine/hooks'
 const announceEveryMs = 10_000
 
 /** Words for a polite live region: they change at most every 10 s. */
-export const useCalmWords = (words: string): string => useThrottledValue(words, announceEveryMs)
+export const useThrottledText = (words: string): string => useThrottledValue(words, announceEveryMs)

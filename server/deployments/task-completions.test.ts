@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { WakeUpListener } from '../ownership/wake-ups.ts'
-import { createTaskEndings } from './task-endings.ts'
+import { createTaskCompletions } from './task-completions.ts'
 
 /** Whether it settles within a tenth of a second. */
 const isSettled = (waiting: Promise<unknown>) => Promise.race([waiting.then(() => true), delay(100, false)])
@@ -9,7 +9,7 @@ const isSettled = (waiting: Promise<unknown>) => Promise.race([waiting.then(() =
 function someEndings(hasEnded: (id: string) => boolean = () => false) {
   let tell: WakeUpListener = () => {}
   const looks: (readonly string[])[] = []
-  const endings = createTaskEndings({
+  const endings = createTaskCompletions({
     tasks: {
       async ended(ids) {
         looks.push([...ids])

@@ -4,7 +4,7 @@ import type { TaskStore } from './task-store.ts'
 
 const sweepIntervalMs = 1_000
 /** Under load many tasks are looked up together. */
-const restMs = 20
+const minIntervalMs = 20
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'ended'>
@@ -16,7 +16,7 @@ type Dependencies = {
  * Lets requests wait for the end of a task, on whichever replica it is watched. A task of which a wake-up tells is looked
  * up at once; one look a second for all waiting requests together finds what a lost wake-up missed.
  */
-export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
+export function createTaskCompletions({ tasks, wakeUps, onError }: Dependencies) {
   const waiting = new Map<string, Set<() => void>>()
   const withNews = new Set<string>()
   let isOver = false
@@ -34,11 +34,11 @@ export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
     withNews.clear()
     return wakeEnded(ids)
   }
-  const looking = repeat(lookUp, sweepIntervalMs, onFailure, restMs)
+  const looking = repeat(lookUp, sweepIntervalMs, onFailure, minIntervalMs)
   const unsubscribe = wakeUps.on('event', (ids) => {
-    if (ids === 'all') return sweeping.nudge()
+    if (ids === 'all') return sweeping.trigger()
     for (const id of ids) if (waiting.has(id)) withNews.add(id)
-    if (withNews.size > 0) looking.nudge()
+    if (withNews.size > 0) looking.trigger()
   })
 
   return {
@@ -69,4 +69,4 @@ export function createTaskEndings({ tasks, wakeUps, onError }: Dependencies) {
     },
   }
 }
-export type TaskEndings = ReturnType<typeof createTaskEndings>
+export type TaskCompletions = ReturnType<typeof createTaskCompletions>

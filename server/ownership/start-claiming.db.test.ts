@@ -3,7 +3,7 @@ import { createTestDatabase } from '../../test/support/database.ts'
 import { makeTaskId } from '../deployments/task-id.ts'
 import { createTaskStore, type TaskStore } from '../deployments/task-store.ts'
 import { openDatabase } from '../storage/database.ts'
-import { ownTasks } from './own-tasks.ts'
+import { startClaiming } from './start-claiming.ts'
 import { createWakeUps } from './wake-ups.ts'
 
 const aTask = (id: string) => ({
@@ -32,7 +32,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
   const claim = vi.fn<TaskStore['claim']>(between(store.claim))
   const start = () =>
     stack.use(
-      ownTasks({
+      startClaiming({
         replica: { id: () => owner },
         tasks: { ...store, claim },
         watcher: {
@@ -41,7 +41,7 @@ async function anOwner(stack: AsyncDisposableStack, between: (claim: TaskStore['
           watchedIds: () => watched,
         },
         isHeld: (id) => [...watched, ...accepting].includes(id),
-        buryDead: async () => 0,
+        removeDead: async () => 0,
         wakeUps,
         onError: (_message, error) => troubles.push(error),
       }),
@@ -97,7 +97,7 @@ test.concurrent('a task that was accepted without an answer is claimed by the ne
   await untilStartIsOver(claim)
   const id = makeTaskId(new Date())
   await insert(id, { owner })
-  owned.noteUnanswered()
+  owned.noteAmbiguousCommit()
   await expect.poll(() => watched).toEqual([id])
 })
 
@@ -110,7 +110,7 @@ test.concurrent('a task that is being accepted is not claimed a second time', as
   accepting.push(accepted)
   await insert(accepted, { owner })
   await insert(lost, { owner })
-  owned.noteUnanswered()
+  owned.noteAmbiguousCommit()
   await expect.poll(() => watched).toContain(lost)
   expect(watched).toEqual([lost])
 })

@@ -5,7 +5,7 @@ import type { Pool, PoolClient } from 'pg'
  * The pool without connections that owe an answer. The driver rejects a query after `query_timeout` but keeps its
  * connection, on which every later query would wait behind the unanswered one. So the connection goes with the query.
  */
-export function answeringConnections(pool: Pool, lockTimeoutMs: number): PostgresPool {
+export function discardStuckConnections(pool: Pool, lockTimeoutMs: number): PostgresPool {
   return {
     options: pool.options,
     connect: async () => answeringClient(await pool.connect(), lockTimeoutMs),

@@ -8,7 +8,7 @@ export type User = {
 }
 
 /** Who makes a request, as far as its credential tells. */
-export type Caller =
+export type Principal =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'deploy_token' }
   /** `allowedApps` is undefined where the token has no such claim, or one that is no list of strings. */
@@ -25,4 +25,4 @@ export type Caller =
   /** Signed in with a browser. */
   | { readonly kind: 'session'; readonly user: User }
 
-export const anonymous: Caller = { kind: 'anonymous' }
+export const anonymous: Principal = { kind: 'anonymous' }

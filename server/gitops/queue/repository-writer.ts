@@ -2,19 +2,19 @@ import type { CommitHistory } from '../git/commit-history.ts'
 import { GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
-import { droppedFinding, type Finding, overdueFinding, refusedFinding, writtenFinding } from './finding.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
 import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
+import { droppedFinding, overdueFinding, refusedFinding, type WriteResult, writtenFinding } from './write-result.ts'
 
 export type DrainDeps = {
   readonly store: PendingWriteStore
   readonly history: CommitHistory
   /** False once the replica may own nothing any more, or is closing. */
-  readonly mayGoOn: (claim: RepositoryClaim) => boolean
+  readonly canContinue: (claim: RepositoryClaim) => boolean
   /** Limits how many turns run on one host at once. */
   readonly inSlot: (work: () => Promise<Turn>) => Promise<Turn>
-  readonly onRecorded: (findings: readonly Finding[]) => void
+  readonly onRecorded: (findings: readonly WriteResult[]) => void
   readonly onEvents: (taskIds: readonly string[]) => void
   readonly measures: WriteBackMeasures
   readonly nowMs: () => number
@@ -34,7 +34,7 @@ const again: Turn = { kind: 'again', afterMs: 0 }
 const stop: Turn = { kind: 'stop' }
 
 /** Writes back to one branch of one repository, one push at a time, for as long as this replica owns it. */
-export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRepository, deps: DrainDeps) {
+export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRepository, deps: DrainDeps) {
   const { store, history, measures } = deps
   const times = createWriteBackTimes(measures, deps.nowMs)
   let batchLimit = maxBatch
@@ -47,14 +47,14 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
 
   /** Works until nothing is open. */
   async function run(): Promise<void> {
-    while (deps.mayGoOn(claim)) {
-      const turn = await deps.inSlot(takeTurn)
+    while (deps.canContinue(claim)) {
+      const turn = await deps.inSlot(acquireLease)
       if (turn.kind === 'stop') return
       if (turn.afterMs > 0) await deps.pause(turn.afterMs)
     }
   }
 
-  async function takeTurn(): Promise<Turn> {
+  async function acquireLease(): Promise<Turn> {
     const writes = await store.openWrites(claim, maxBatch)
     if (writes.length === 0) return stop
     try {
@@ -85,7 +85,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     return record([...dropped, ...overdue])
   }
 
-  async function record(findings: readonly Finding[], branch = claim.branch): Promise<boolean> {
+  async function record(findings: readonly WriteResult[], branch = claim.branch): Promise<boolean> {
     if (findings.length === 0) return true
     const isRecorded = await store.record(claim, branch, findings)
     if (!isRecorded) return false
@@ -120,14 +120,14 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
 
   async function beginPush(tip: Tip, taskIds: readonly string[]): Promise<boolean> {
     const begun = await store.beginPush(claim, tip.commit, taskIds)
-    if (begun.size === taskIds.length && deps.mayGoOn(claim)) return true
+    if (begun.size === taskIds.length && deps.canContinue(claim)) return true
     await store.queueAgain(claim, [...begun])
     return false
   }
 
   const placeOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
 
-  function findingsOf(plan: FlushPlan, tip: Tip): readonly Finding[] {
+  function findingsOf(plan: FlushPlan, tip: Tip): readonly WriteResult[] {
     return [
       ...plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, placeOf(tip))),
       ...plan.refused.map(({ taskId, reason }) => refusedFinding(taskId, 'override_file_invalid', reason)),
@@ -238,7 +238,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     return true
   }
 
-  function landedFinding(write: OpenWrite, commit: string, tip: Tip): Finding {
+  function landedFinding(write: OpenWrite, commit: string, tip: Tip): WriteResult {
     const note = ', found on the branch after its push had no answer'
     return writtenFinding(write.taskId, 'landed', commit, placeOf(tip), note)
   }
@@ -254,7 +254,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
     }
   }
 
-  async function judgeWithoutTrailer(write: OpenWrite, tip: Tip): Promise<Finding | 'push again'> {
+  async function judgeWithoutTrailer(write: OpenWrite, tip: Tip): Promise<WriteResult | 'push again'> {
     if (!write.isWanted) return droppedFinding(write)
     const plan = await planAt(tip, [write])
     if (plan.unchanged.length === 0 || (await store.hasNewerTask(write.taskId))) return 'push again'
@@ -265,7 +265,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   /** Looks for commits of cancelled tasks that arrived late, after their push had been given up. */
   async function repairLate(): Promise<void> {
     const late = await store.lateWrites(claim, lateWindowSeconds)
-    if (late.length === 0 || !deps.mayGoOn(claim)) return
+    if (late.length === 0 || !deps.canContinue(claim)) return
     const tip = await repository.readTip('fresh')
     const trailers = rememberingTrailers(tip)
     for (const write of late) {
@@ -304,7 +304,7 @@ export function createRepositoryDrain(claim: RepositoryClaim, repository: GitRep
   return { run, repairLate }
 }
 
-export type RepositoryDrain = ReturnType<typeof createRepositoryDrain>
+export type RepositoryWriter = ReturnType<typeof createRepositoryWriter>
 
 function sharesParameter(one: PlannedWrite['plan'], other: PlannedWrite['plan']): boolean {
   return (

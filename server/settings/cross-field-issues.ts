@@ -78,7 +78,7 @@ function identityProviderMistakes(texts: Texts): string[] {
 }
 
 /** Mistakes that no single setting shows: ways that exclude each other, settings that need another, files they name. */
-export function mistakesTogether(texts: Texts): string[] {
+export function crossFieldIssues(texts: Texts): string[] {
   return [
     ...databaseMistakes(texts),
     ...fileMistakes(texts),

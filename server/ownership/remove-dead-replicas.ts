@@ -12,7 +12,7 @@ const secondLookMs = 500
  * to beat again.
  * @returns how many were buried
  */
-export async function buryDeadReplicas(
+export async function removeDeadReplicas(
   database: Database,
   self: Pick<Replica, 'id' | 'brokenSinceMs'>,
 ): Promise<number> {

@@ -1,21 +1,21 @@
 import { canonicalName } from '../../../contract/application-name.ts'
 import type { Client } from '../../http/client-address.ts'
-import { anonymous, type Caller } from '../access/caller.ts'
+import { anonymous, type Principal } from '../access/principal.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { isSameSecret } from './deploy-token.ts'
-import { judgeJwt } from './jwt.ts'
+import { verifyJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
 type Refused = { readonly kind: 'refused'; readonly reason: string }
-export type CredentialJudgement = { readonly kind: 'caller'; readonly caller: Caller } | Refused
+export type CredentialJudgement = { readonly kind: 'caller'; readonly caller: Principal } | Refused
 
 /** `beside`: whom the other credentials of the request stand for. */
 type RequestJudgement =
-  | { readonly kind: 'caller'; readonly caller: Caller; readonly beside: readonly Caller[] }
+  | { readonly kind: 'caller'; readonly caller: Principal; readonly beside: readonly Principal[] }
   | Refused
 
 /** Credentials that somebody else must be asked about. Each judge answers with a caller, or with why there is none. */
-export type CredentialJudges = {
+export type Authenticators = {
   /** Of a token that {@link isScopedToken} recognises. */
   readonly scopedToken: (token: string) => Promise<CredentialJudgement>
   /** Undefined without an identity provider, as is the next. */
@@ -31,11 +31,11 @@ export const scopedTokenPrefix = 'dwt_'
  * first is fixed, so the same request always gets the same answer. Of several good ones that in `Authorization` speaks: it
  * may be limited; then the user, then the deploy token.
  */
-export async function judgeCredentials(
+export async function authenticate(
   presented: PresentedCredentials,
   settings: AuthSettings,
   nowSeconds: number,
-  judges: CredentialJudges,
+  judges: Authenticators,
 ): Promise<RequestJudgement> {
   const { authorization, accessToken, deployTokens, session } = presented
   for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
@@ -43,7 +43,7 @@ export async function judgeCredentials(
     return rejected('a deploy token in the query is not taken here: send it in the header WATCHER_DEPLOY_TOKEN')
   const fault = deployTokenFault(deployTokens, settings.deployToken?.())
   if (fault !== undefined) return rejected(fault)
-  const callers: Caller[] = []
+  const callers: Principal[] = []
   const judgements = [
     () => (authorization.kind === 'token' ? judgeToken(authorization.token, settings, nowSeconds, judges) : undefined),
     () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, presented.client, judges) : undefined),
@@ -72,13 +72,13 @@ async function judgeToken(
   token: string,
   settings: AuthSettings,
   nowSeconds: number,
-  judges: CredentialJudges,
+  judges: Authenticators,
 ): Promise<CredentialJudgement> {
   if (token.startsWith(scopedTokenPrefix)) return judges.scopedToken(token)
   const secret = settings.jwtSecret?.()
   if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
   const previous = settings.jwtSecretPrevious?.()
-  const judgement = await judgeJwt(token, {
+  const judgement = await verifyJwt(token, {
     secrets: previous ? [secret, previous] : [secret],
     issuer: settings.jwtIssuer,
     audience: settings.jwtAudience,
@@ -93,14 +93,14 @@ async function judgeToken(
 async function judgeAccess(
   token: string,
   client: Client,
-  { accessToken }: CredentialJudges,
+  { accessToken }: Authenticators,
 ): Promise<CredentialJudgement> {
   return (
     accessToken?.(token, client) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
   )
 }
 
-async function judgeSession(id: string, { session }: CredentialJudges): Promise<CredentialJudgement> {
+async function judgeSession(id: string, { session }: Authenticators): Promise<CredentialJudgement> {
   return session?.(id) ?? rejected('a session was given, but IDP_ENABLED is not set in this service')
 }
 
@@ -108,7 +108,7 @@ export function rejected(rule: string): Refused {
   return { kind: 'refused', reason: `credential rejected: ${rule}` }
 }
 
-function noneGiven({ session }: CredentialJudges): Refused {
+function noneGiven({ session }: Authenticators): Refused {
   const ways = 'the deploy token in the header Watcher-Deploy-Token or a JWT in the header Authorization'
   const signIn = session ? ', or sign in' : ''
   return { kind: 'refused', reason: `no credential was given: send ${ways}${signIn}` }

@@ -13,7 +13,7 @@ export const leewaySeconds = 5
 const latestSecond = 8_640_000_000_000
 
 /** Says what is wrong with the claims of a JWT, naming the claim, or nothing (spec 2.5). */
-export function judgeClaims(claims: Claims, rules: ClaimRules): string | undefined {
+export function validateClaims(claims: Claims, rules: ClaimRules): string | undefined {
   return (
     expFault(claims.exp, rules.nowSeconds) ??
     notYetFault('iat', claims.iat, rules.nowSeconds) ??

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 test('a throw in a timer, in an event handler and in a promise is told, and the process goes on', () => {
   const program = `
     import { EventEmitter } from 'node:events'
-    import { surviveStrayErrors } from ${JSON.stringify(fileURLToPath(new URL('./stray-errors.ts', import.meta.url)))}
-    surviveStrayErrors(process, ({ message }) => console.log(message))
+    import { handleUncaughtErrors } from ${JSON.stringify(fileURLToPath(new URL('./uncaught-errors.ts', import.meta.url)))}
+    handleUncaughtErrors(process, ({ message }) => console.log(message))
     const emitter = new EventEmitter().on('news', () => { throw new Error('handler') })
     setTimeout(() => { throw new Error('timer') })
     setTimeout(() => emitter.emit('news'))

@@ -3,7 +3,7 @@ import type { Interval } from './lockdown-times.ts'
 import type { StoredLock } from './stored-lock.ts'
 
 /** The times in which no task is accepted, as far as they were computed. */
-export type ClosedTimes = { readonly known: Interval; readonly intervals: readonly Interval[] }
+export type LockdownCalendar = { readonly known: Interval; readonly intervals: readonly Interval[] }
 
 /** An end that is not known, or never comes, is null. */
 type LockdownPeriod = { readonly from: Date; readonly to: Date | null }
@@ -24,7 +24,7 @@ export type DeployLockStatus = {
 const longestDateMs = 8.64e15
 
 /** What holds without any lockdown window. */
-export const neverClosed: ClosedTimes = {
+export const neverClosed: LockdownCalendar = {
   known: { from: new Date(-longestDateMs), to: new Date(longestDateMs) },
   intervals: [],
 }
@@ -34,7 +34,11 @@ export const neverClosed: ClosedTimes = {
  *
  * @throws {DeployLockUnknownError} if the instant lies outside of the times that are known
  */
-export function judgeDeployLock(at: Date, { known, intervals }: ClosedTimes, stored: StoredLock): DeployLockStatus {
+export function evaluateDeployLock(
+  at: Date,
+  { known, intervals }: LockdownCalendar,
+  stored: StoredLock,
+): DeployLockStatus {
   if (at < known.from || at >= known.to) throw new DeployLockUnknownError(at, known)
   const closed = afterOverride(intervals, at, stored.overrideUntil)
   const window = closed.find((interval) => holds(interval, at))
@@ -57,7 +61,7 @@ export function judgeDeployLock(at: Date, { known, intervals }: ClosedTimes, sto
 }
 
 /** The lockdown window that holds at an instant, whatever people did. */
-export const windowAt = ({ intervals }: ClosedTimes, at: Date): Interval | undefined =>
+export const windowAt = ({ intervals }: LockdownCalendar, at: Date): Interval | undefined =>
   intervals.find((interval) => holds(interval, at))
 
 export const isSetAt = (at: Date, { isSet, until }: StoredLock) => isSet && (until === null || at < until)

@@ -5,9 +5,9 @@ import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
 const tlsTexts = /does not support SSL connections|certificate/
 
 /** What is wrong around us, in one line; undefined for an error of our own. It names addresses and files, and no secret. */
-export function surroundingsFault(error: unknown): string | undefined {
+export function describeStartupError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error.cause !== undefined) return surroundingsFault(error.cause)
+  if (error.cause !== undefined) return describeStartupError(error.cause)
   const [first = error] = error instanceof AggregateError ? error.errors : [error] // one for each address of a host
   const text = first instanceof Error ? first.message : String(first)
   // What listens or opens a file says by its `syscall` that it does; a connection is to the database.

@@ -3,7 +3,7 @@ import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 
 /** What the drainer learned of a task's write. */
-export type Finding = {
+export type WriteResult = {
   readonly taskId: string
   readonly outcome: WriteBackOutcome
   readonly events: readonly NewTaskEvent[]
@@ -19,7 +19,7 @@ export function writtenFinding(
   commit: string,
   { repository, branch }: Place,
   note = '',
-): Finding {
+): WriteResult {
   const detail =
     kind === 'landed'
       ? `commit ${commit} pushed to ${branch}${note}`
@@ -31,12 +31,12 @@ export function writtenFinding(
   }
 }
 
-export function droppedFinding({ taskId }: { readonly taskId: string }): Finding {
+export function droppedFinding({ taskId }: { readonly taskId: string }): WriteResult {
   const detail = 'nothing was committed: the task was cancelled before its push'
   return { taskId, outcome: { kind: 'dropped' }, events: [{ kind: 'write_back_skipped', detail }] }
 }
 
-export function refusedFinding(taskId: string, cause: Cause, reason: string): Finding {
+export function refusedFinding(taskId: string, cause: Cause, reason: string): WriteResult {
   return {
     taskId,
     outcome: { kind: 'refused', cause, reason },
@@ -48,7 +48,7 @@ export function refusedFinding(taskId: string, cause: Cause, reason: string): Fi
 export function overdueFinding(
   { taskId, state }: { readonly taskId: string; readonly state: 'queued' | 'pushing' },
   lastReason: string,
-): Finding {
+): WriteResult {
   const why = lastReason === '' ? 'its turn did not come' : lastReason
   const what = state === 'pushing' ? 'whether the commit arrived is not known' : 'nothing was committed'
   return refusedFinding(taskId, 'git_unreachable', `${what} before the time of the task was over: ${why}`)

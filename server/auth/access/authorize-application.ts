@@ -1,6 +1,6 @@
 import { echo } from '../../http/error-text.ts'
-import type { Caller } from './caller.ts'
 import { matchesGlob } from './matches-glob.ts'
+import type { Principal } from './principal.ts'
 
 type ApplicationJudgement =
   /** `note` is for the log: the claim would have refused, had it been enforced. */
@@ -11,7 +11,11 @@ type ApplicationJudgement =
  * Says whether a caller may deploy an application. The scope of a deploy token always counts. The claim `allowed_apps`
  * counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007).
  */
-export function judgeApplication(caller: Caller, app: string, enforceAllowedApps: boolean): ApplicationJudgement {
+export function authorizeApplication(
+  caller: Principal,
+  app: string,
+  enforceAllowedApps: boolean,
+): ApplicationJudgement {
   if (caller.kind === 'scoped_token' && !isInScope(app, caller.apps))
     return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${echo(app)}` }
   const fault = allowedAppsFault(caller, app)
@@ -33,7 +37,7 @@ export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespa
     return isOfControlPlane ? [glob, name] : [glob]
   })
 
-function allowedAppsFault(caller: Caller, app: string): string | undefined {
+function allowedAppsFault(caller: Principal, app: string): string | undefined {
   if (caller.kind !== 'jwt') return undefined
   if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'
   const isListed = caller.allowedApps.some((name) => name === '*' || name === app)

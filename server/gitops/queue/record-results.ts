@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../storage/schema.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
-import type { Finding } from './finding.ts'
+import type { WriteResult } from './write-result.ts'
 
 /** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
-export async function recordFindings(
+export async function recordResults(
   transaction: Transaction<Schema>,
   branch: string,
-  findings: readonly Finding[],
+  findings: readonly WriteResult[],
 ): Promise<void> {
   await recordOutcomes(transaction, findings)
   await recordCommits(transaction, branch, findings)
@@ -15,7 +15,7 @@ export async function recordFindings(
 }
 
 /** One statement for all findings of a push: there may be hundreds, and their tasks are locked meanwhile. */
-async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
   const rows = findings.map(({ taskId, outcome }) => ({
     id: taskId,
     state: outcome.kind,
@@ -40,7 +40,7 @@ async function recordOutcomes(transaction: Transaction<Schema>, findings: readon
 async function recordCommits(
   transaction: Transaction<Schema>,
   branch: string,
-  findings: readonly Finding[],
+  findings: readonly WriteResult[],
 ): Promise<void> {
   const rows = findings.flatMap(({ taskId, outcome }) => {
     const commit = commitOf(outcome)
@@ -63,7 +63,7 @@ async function recordCommits(
     .execute()
 }
 
-async function appendEvents(transaction: Transaction<Schema>, findings: readonly Finding[]): Promise<void> {
+async function appendEvents(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
   const rows = findings.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
   if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
 }

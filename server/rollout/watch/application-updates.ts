@@ -1,26 +1,26 @@
 import type { ApplicationReference } from '../../../contract/application-name.ts'
 import type { Clock } from '../../concurrency/clock.ts'
-import { mergeSighting, type Sighting } from '../judge/newest-snapshots.ts'
+import { type ApplicationUpdate, mergeUpdate } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import { observeRefresh } from '../judge/rollout-observation.ts'
 import type { ApplicationList } from './delivery-controller.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
-export type ApplicationSightings = ReturnType<typeof createApplicationSightings>
+export type ApplicationUpdates = ReturnType<typeof createApplicationUpdates>
 type Watched = WatchedApplication<unknown>
 
 /** Merges what is seen of applications, wherever it comes from, into what is held of those that tasks wait for. */
-export function createApplicationSightings(clock: Pick<Clock, 'nowMs'>, controlPlaneNamespace: string) {
+export function createApplicationUpdates(clock: Pick<Clock, 'nowMs'>, controlPlaneNamespace: string) {
   const isWatched = ({ reference }: Pick<Watched, 'reference'>, seen: ObservedApplication) =>
     isNamed(seen, reference, controlPlaneNamespace)
 
   const findIn = (application: Pick<Watched, 'reference'>, list: ApplicationList) =>
     list.applications.find((listed) => isWatched(application, listed))
 
-  const see = <Plan>(application: WatchedApplication<Plan>, sighting: Sighting) => {
+  const see = <Plan>(application: WatchedApplication<Plan>, sighting: ApplicationUpdate) => {
     if ('application' in sighting && !isWatched(application, sighting.application)) return
     const before = application.known
-    application.known = mergeSighting(before, sighting, clock.nowMs())
+    application.known = mergeUpdate(before, sighting, clock.nowMs())
     const { newest } = application.known
     if (newest === undefined || newest === before.newest) return
     application.changedAtMs = clock.nowMs()

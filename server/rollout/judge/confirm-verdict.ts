@@ -1,12 +1,12 @@
 import type { Ending } from './judge-failure.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
-import type { DirectRead, RolloutObservation, WantedAction } from './rollout-observation.ts'
+import type { DirectRead, NextAction, RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 
 export type Confirmation = {
   readonly ending: Ending | undefined
   readonly memory: RolloutMemory
-  readonly wanted: readonly WantedAction[]
+  readonly wanted: readonly NextAction[]
   readonly againAtMs: number
 }
 
@@ -14,7 +14,7 @@ export type Confirmation = {
  * No end without a direct read that was asked after the end first showed, and by which it still shows: the stream and Lists
  * come from caches. Once the time for the last look is over as well, what is known decides.
  */
-export function confirmEnding(
+export function confirmVerdict(
   memory: RolloutMemory,
   ending: Ending | undefined,
   observation: RolloutObservation,
@@ -29,7 +29,7 @@ export function confirmEnding(
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, ending)
   const isHopeless = ending.status === 'aborted' && observation.unreachable !== undefined
   const isAnswered = isHopeless || answers(observation, sinceMs, ending)
-  if (isAnswered || nowMs >= deadlineMs + rolloutTimes.lastLookMs)
+  if (isAnswered || nowMs >= deadlineMs + rolloutTimes.finalCheckMs)
     return { ending, memory: counted, wanted: [], againAtMs: never }
   const { directRead } = observation
   const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), lastLookAtMs(directRead, deadlineMs))
@@ -43,7 +43,7 @@ export function confirmEnding(
 }
 
 /** "No permission" says nothing of an application that is known: a List must miss it too. */
-function wantedReads(read: DirectRead | undefined, { cause }: Ending): readonly WantedAction[] {
+function wantedReads(read: DirectRead | undefined, { cause }: Ending): readonly NextAction[] {
   const isUnclear = cause === 'app_gone' && read?.result === 'missing'
   return isUnclear ? [{ kind: 'read' }, { kind: 'list' }] : [{ kind: 'read' }]
 }

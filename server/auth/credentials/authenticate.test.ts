@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { isInScope, judgeApplication, withCanonicalNames } from '../access/judge-application.ts'
+import { authorizeApplication, isInScope, withCanonicalNames } from '../access/authorize-application.ts'
 import type { AuthSettings } from './auth-settings.ts'
+import { type Authenticators, authenticate, rejected } from './authenticate.ts'
 import { createIdentifyCaller } from './identify-caller.ts'
-import { type CredentialJudges, judgeCredentials, rejected } from './judge-credentials.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
 
 const nowSeconds = 1_800_000_000
@@ -20,7 +20,7 @@ const settings: AuthSettings = {
   controlPlaneNamespace: 'argocd',
   requireCredential: false,
 }
-const judges: CredentialJudges = {
+const judges: Authenticators = {
   scopedToken: async () => rejected('the deploy token is not one of this service'),
   accessToken: undefined,
   session: undefined,
@@ -32,7 +32,7 @@ type Request = { headers?: readonly (readonly [string, string])[]; query?: strin
 
 const answerTo = async ({ headers = [], query = '', session }: Request, change: Partial<AuthSettings> = {}) => {
   const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}`, session })
-  const judgement = await judgeCredentials(presented, { ...settings, ...change }, nowSeconds, judges)
+  const judgement = await authenticate(presented, { ...settings, ...change }, nowSeconds, judges)
   return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
 }
 
@@ -123,7 +123,7 @@ describe('several credentials at once: one bad one refuses all', () => {
 describe('users beside other credentials', () => {
   const user = (kind: 'oidc' | 'session', name: string) =>
     ({ kind: 'caller', caller: { kind, user: { subject: name, name, groups: [] } } }) as const
-  const all: CredentialJudges = {
+  const all: Authenticators = {
     scopedToken: async (one) =>
       one === 'dwt_good'
         ? { kind: 'caller', caller: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
@@ -133,7 +133,7 @@ describe('users beside other credentials', () => {
   }
   const judged = async (headers: readonly (readonly [string, string])[], session?: string) => {
     const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: '/', session })
-    const judgement = await judgeCredentials(presented, settings, nowSeconds, all)
+    const judgement = await authenticate(presented, settings, nowSeconds, all)
     return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
   }
 
@@ -257,8 +257,8 @@ describe('allowed_apps', () => {
     { caller: { kind: 'deploy_token' } as const, app: 'app2', enforced: 'allowed', note: false },
     { caller: { kind: 'anonymous' } as const, app: 'app2', enforced: 'allowed', note: false },
   ])('$caller deploys $app: $enforced when enforced, else allowed', ({ caller, app, enforced, note }) => {
-    expect(judgeApplication(caller, app, true).kind).toBe(enforced)
-    const lenient = judgeApplication(caller, app, false)
+    expect(authorizeApplication(caller, app, true).kind).toBe(enforced)
+    const lenient = authorizeApplication(caller, app, false)
     expect(lenient.kind === 'allowed' && lenient.note !== undefined).toBe(note)
     expect(lenient.kind).toBe('allowed')
   })
@@ -269,7 +269,7 @@ describe('allowed_apps', () => {
       const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
       const identifyCaller = createIdentifyCaller(settings, judges, () => nowSeconds)
       const caller = await identifyCaller({ rawHeaders: ['Authorization', mintJwt(claims, secret)] })
-      expect(['shop', 'team/shop', 'other/shop'].map((name) => judgeApplication(caller, name, true).kind)).toEqual([
+      expect(['shop', 'team/shop', 'other/shop'].map((name) => authorizeApplication(caller, name, true).kind)).toEqual([
         'allowed',
         'allowed',
         'refused',
@@ -278,7 +278,7 @@ describe('allowed_apps', () => {
   )
 
   test('the refusal names the application', () => {
-    expect(judgeApplication(forApps(['app1']), 'app2', true)).toMatchObject({
+    expect(authorizeApplication(forApps(['app1']), 'app2', true)).toMatchObject({
       reason: 'credential rejected: allowed_apps of the JWT does not list app2',
     })
   })

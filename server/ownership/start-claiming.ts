@@ -24,14 +24,14 @@ type Dependencies<Claimed> = {
   }
   /** Whether this replica watches a task, or is accepting it and watches it next. */
   readonly isHeld: (id: string) => boolean
-  readonly buryDead: () => Promise<number>
+  readonly removeDead: () => Promise<number>
   readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
   readonly onError: (message: string, error: unknown) => void
 }
 
 /** Claims what nobody watches and hands it to the watcher, and drops what was cancelled under it. */
-export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
-  const { replica, tasks, watcher, isHeld, buryDead, wakeUps, onError } = dependencies
+export function startClaiming<Claimed>(dependencies: Dependencies<Claimed>) {
+  const { replica, tasks, watcher, isHeld, removeDead, wakeUps, onError } = dependencies
 
   let recalledAtMs = Number.NEGATIVE_INFINITY
   let isUnsure = false
@@ -60,7 +60,7 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
   const burying = repeat(
     async () => {
       const id = replica.id()
-      if (id !== undefined && (await buryDead()) > 0) wakeUps.send('task', id)
+      if (id !== undefined && (await removeDead()) > 0) wakeUps.send('task', id)
     },
     buryIntervalMs,
     (error) => onError('removing dead replicas failed, retrying', error),
@@ -74,14 +74,14 @@ export function ownTasks<Claimed>(dependencies: Dependencies<Claimed>) {
     onError('looking up ended tasks failed, retrying', error),
   )
   const dropCancelled: WakeUpListener = (ids) => {
-    if (ids === 'all') dropping.nudge()
+    if (ids === 'all') dropping.trigger()
     else watcher.drop(ids)
   }
-  const unsubscribe = [wakeUps.on('task', () => claiming.nudge()), wakeUps.on('cancelled', dropCancelled)]
+  const unsubscribe = [wakeUps.on('task', () => claiming.trigger()), wakeUps.on('cancelled', dropCancelled)]
 
   return {
     /** A task may be this replica's although no answer said so: the next sweep looks for it. */
-    noteUnanswered() {
+    noteAmbiguousCommit() {
       recalledAtMs = Number.NEGATIVE_INFINITY
     },
     async [Symbol.asyncDispose]() {

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { Client, DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
-import { surroundingsFault } from './surroundings-fault.ts'
+import { describeStartupError } from './describe-startup-error.ts'
 
 const faultOf = async (doing: () => Promise<unknown>) =>
   doing().then(
     () => 'nothing is wrong',
-    (error: unknown) => surroundingsFault(error),
+    (error: unknown) => describeStartupError(error),
   )
 const connect = (address: string) => new Client({ connectionString: address, connectionTimeoutMillis: 2_000 }).connect()
 const listen = (port: number, host: string) =>
@@ -33,12 +33,12 @@ test('a start that fails for its surroundings says so in one line', async () => 
   }
   expect(await faultOf(caused)).toContain('ECONNREFUSED')
   const refused = new DatabaseError('password authentication failed for user "watcher"', 1, 'error')
-  expect(surroundingsFault(refused)).toBe('the database refused: password authentication failed for user "watcher"')
+  expect(describeStartupError(refused)).toBe('the database refused: password authentication failed for user "watcher"')
 })
 
 test.for(['read', 'write'])('a connection that was reset is one to the database: %s', (syscall) => {
   const error = Object.assign(new Error(`${syscall} ECONNRESET`), { code: 'ECONNRESET', syscall })
-  expect(surroundingsFault(error)).toBe(`the database cannot be reached: ${syscall} ECONNRESET`)
+  expect(describeStartupError(error)).toBe(`the database cannot be reached: ${syscall} ECONNRESET`)
 })
 
 test('a database without TLS says so in one line', async () => {
@@ -53,6 +53,6 @@ test('a database without TLS says so in one line', async () => {
 })
 
 test('an error of our own is none of them', () => {
-  expect(surroundingsFault(new TypeError('x is not a function'))).toBeUndefined()
-  expect(surroundingsFault('thrown')).toBeUndefined()
+  expect(describeStartupError(new TypeError('x is not a function'))).toBeUndefined()
+  expect(describeStartupError('thrown')).toBeUndefined()
 })

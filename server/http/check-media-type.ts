@@ -5,7 +5,7 @@ const json = /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** Says why a request's body cannot be read: only plain JSON in UTF-8 is. Nothing to say of a request without a body. */
-export function judgeMediaType(headers: Headers): string | undefined {
+export function checkMediaType(headers: Headers): string | undefined {
   const { 'content-type': type, 'content-encoding': encoding } = headers
   if (encoding !== undefined && encoding !== 'identity') {
     return `Content-Encoding ${echo(String(encoding))} is not supported: send the body as it is`

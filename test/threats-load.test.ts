@@ -124,7 +124,7 @@ describe(threats.T35, () => {
 
   test('and none other is made at run time', () => {
     // Tested beside their sources with the same texts.
-    expect(filesWithComputedExpressions(server)).toEqual(['gitops/repository-address.ts'])
+    expect(filesWithComputedExpressions(server)).toEqual(['gitops/plan/repository-address.ts'])
   })
 
   /** Of the processor: what else the machine does is not the expression's time. */

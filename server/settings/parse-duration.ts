@@ -5,6 +5,7 @@ const unitMs: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ])
 const maxMs = 24 * 3_600_000
+const maxLength = 100
 
 /** What {@link parseDuration} reads, for messages. */
 export const durationForm = 'a duration of at most 24h such as 120, 120s, 2m or 1m30s'
@@ -17,8 +18,8 @@ export const durationForm = 'a duration of at most 24h such as 120, 120s, 2m or 
  */
 export function parseDuration(text: string): number | undefined {
   const value = /^\d{1,9}$/.test(text) ? `${text}s` : text
-  if (!/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
-  const parts = [...value.matchAll(/([\d.]+)(ms|s|m|h)/g)]
+  if (value.length > maxLength || !/^(\d{1,9}(\.\d{1,6})?(ms|s|m|h))+$/.test(value)) return undefined
+  const parts = [...value.matchAll(/(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h)/g)]
   const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs.get(unit ?? '') ?? 0), 0)
   return total <= maxMs ? Math.round(total) : undefined
 }

@@ -14,7 +14,7 @@ export const SessionState = z
       .object({ subject: z.string(), name: z.string(), groups: z.array(z.string()), expires: epochSeconds })
       .nullable(),
     privileged: z.boolean().describe('Whether the user may set the lock, deploy, issue tokens and read the audit'),
-    privileged_groups: z.array(z.string()).describe('Whose members may; empty: every user'),
+    privileged_groups: z.array(z.string()).describe('Groups whose members may; empty: every user'),
     read_auth: z.boolean().describe('Whether reading needs a credential too'),
   })
   .meta({

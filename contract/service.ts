@@ -19,7 +19,7 @@ export const DeployLockState = z
 export const DeployLockDetails = z
   .object({
     active: z.boolean(),
-    source: z.enum(['manual', 'schedule']).nullable().describe('Whether somebody has set it, or a schedule'),
+    source: z.enum(['manual', 'schedule']).nullable().describe('Set manually or by a schedule'),
     since: epochSeconds.nullable(),
     until: epochSeconds.nullable().describe('Unix seconds; null while it is not known or never comes'),
     reason: z.string().nullable(),
@@ -48,7 +48,7 @@ export type DeployLockDetails = z.infer<typeof DeployLockDetails>
 const Part = z.object({ status: z.enum(['up', 'degraded', 'down']), detail: z.string().optional() })
 
 /** Of the stream of applications; `proven` is the one that brings events now. */
-export const streamStates = ['connecting', 'open', 'proven', 'refused', 'closed'] as const
+export const streamStates = ['connecting', 'open', 'live', 'refused', 'closed'] as const
 
 export const Health = z
   .object({
@@ -58,7 +58,7 @@ export const Health = z
   })
   .meta({
     id: 'Health',
-    examples: [{ status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'proven' } }],
+    examples: [{ status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'live' } }],
   })
 export type Health = z.infer<typeof Health>
 

@@ -20,9 +20,9 @@ function exitFor(error: unknown): never {
     console.error(`deployment-watcher: ${error.message}`)
     process.exit(configurationError)
   }
-  // The stack tells most of a mistake of ours.
+  // The stack tells most of a issue of ours.
   const reason = describeStartupError(error) ?? inspect(error)
-  console.error(redact(`deployment-watcher: the start failed: ${reason}`))
+  console.error(redact(`deployment-watcher: startup failed: ${reason}`))
   process.exit(1)
 }
 

@@ -38,7 +38,7 @@ function mistakesIn(environment: Record<string, string | undefined>): readonly s
     readSettings(environment)
     return []
   } catch (error) {
-    if (error instanceof SettingsError) return error.mistakes
+    if (error instanceof SettingsError) return error.issues
     throw error
   }
 }
@@ -81,7 +81,7 @@ describe('what is missing or excludes each other is refused', () => {
     ],
     ['one port for two things', { ...least, METRICS_PORT: '8080' }, ['METRICS_PORT: must differ from PORT']],
     ['one port, written in two ways', { ...least, PORT: '90', METRICS_PORT: ' 090' }, ['METRICS_PORT: must differ']],
-    ['a previous secret alone', { ...least, JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, ['JWT_SECRET_PREVIOUS: is only']],
+    ['a previous secret alone', { ...least, JWT_SECRET_PREVIOUS: 'x'.repeat(32) }, ['JWT_SECRET_PREVIOUS: needs']],
     [
       'an identity provider without its address and with a closed port',
       { ...least, IDP_ENABLED: 'true', PORT: '0' },
@@ -104,9 +104,9 @@ describe('what is missing or excludes each other is refused', () => {
       ['ARGO_TOKEN_FILE: the file'],
     ],
   ])('%s', ([, environment, expected]) => {
-    const mistakes = mistakesIn(environment)
-    expect(mistakes).toHaveLength(expected.length)
-    for (const [index, mistake] of mistakes.entries()) expect(mistake).toContain(expected[index])
+    const issues = mistakesIn(environment)
+    expect(issues).toHaveLength(expected.length)
+    for (const [index, issue] of issues.entries()) expect(issue).toContain(expected[index])
   })
 })
 
@@ -178,10 +178,10 @@ describe('a value of the wrong form is refused with the form', () => {
     ['KEYCLOAK_URL', 'https://id', 'IDP_ISSUER_URL'],
     ['KEYCLOAK_CLIENT_ID', 'watcher', 'IDP_CLIENT_ID'],
   ])('%s=%s', ([name, text, form]) => {
-    const mistakes = mistakesIn({ ...least, [name]: text })
-    expect(mistakes).toHaveLength(1)
-    expect(mistakes[0]).toContain(`${name}: `)
-    expect(mistakes[0]).toContain(form)
+    const issues = mistakesIn({ ...least, [name]: text })
+    expect(issues).toHaveLength(1)
+    expect(issues[0]).toContain(`${name}: `)
+    expect(issues[0]).toContain(form)
   })
 })
 
@@ -346,7 +346,7 @@ describe('a warning, and no refusal', () => {
       'LOCKDOWN_SCHEDULE has overlapping windows',
     ],
     [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Wed 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
-    [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: an access token that is no'],
+    [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: opaque access tokens'],
     [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, 'OIDC_TOKEN_VALIDATION_INTERVAL is without effect'],
     [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no kind of credential is set up'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
@@ -482,10 +482,10 @@ describe('the SSH key', () => {
       {},
       'SSH_KEY_PATH: the file does not hold a private key (-----BEGIN … PRIVATE KEY-----)',
     ],
-  ])('%s', ([name, text, more, mistake]) => {
+  ])('%s', ([name, text, more, issue]) => {
     const file = aFile(`key ${name}`, text)
-    const mistakes = mistakesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
-    expect(mistakes).toEqual(mistake === undefined ? [] : [mistake])
+    const issues = mistakesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
+    expect(issues).toEqual(issue === undefined ? [] : [issue])
   })
   test('a missing file', () =>
     expect(mistakesIn({ ...least, SSH_KEY_PATH: '/nowhere', SSH_KNOWN_HOSTS: knownHosts })).toEqual([

@@ -20,10 +20,10 @@ import type { DatabaseSettings } from './storage/database.ts'
 /** Says everything that is wrong with the settings, at once and without their values. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
-  readonly mistakes: readonly string[]
-  constructor(mistakes: readonly string[]) {
-    super(`the settings are wrong:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`)
-    this.mistakes = mistakes
+  readonly issues: readonly string[]
+  constructor(issues: readonly string[]) {
+    super(`invalid settings:\n${issues.map((issue) => `  - ${issue}`).join('\n')}`)
+    this.issues = issues
   }
 }
 
@@ -33,15 +33,15 @@ export type Settings = ReturnType<typeof settingsOf>
  * Reads the settings from environment variables and the files that `NAME_FILE` variables name.
  *
  * @returns the settings and, for the log, what a person should know about them
- * @throws {SettingsError} naming every mistake; whoever starts the service ends with exit code 78
+ * @throws {SettingsError} naming every issue; whoever starts the service ends with exit code 78
  */
 export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
-  const { texts, mistakes, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const { texts, issues, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
   const others = gatherSettingTexts(environment, otherNames, new Set())
   const parsed = definitions.safeParse(texts)
-  const unread = new Set(mistakes.map(subjectOf))
-  const wrong = (parsed.error?.issues ?? []).map(mistakeOf).filter((mistake) => !unread.has(subjectOf(mistake)))
-  const all = [...mistakes, ...others.mistakes, ...wrong, ...crossFieldIssues(texts), ...refusalsOf(others.texts)]
+  const unread = new Set(issues.map(subjectOf))
+  const wrong = (parsed.error?.issues ?? []).map(issueTextOf).filter((issue) => !unread.has(subjectOf(issue)))
+  const all = [...issues, ...others.issues, ...wrong, ...crossFieldIssues(texts), ...refusalsOf(others.texts)]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
   const settings = settingsOf(parsed.data, environment)
   return {
@@ -55,14 +55,14 @@ export function readSettings(environment: Environment): { settings: Settings; wa
   }
 }
 
-/** The setting that a mistake is about, whichever way it was given. */
-const subjectOf = (mistake: string) =>
-  mistake
+/** The setting that a issue is about, whichever way it was given. */
+const subjectOf = (issue: string) =>
+  issue
     .split(':', 1)[0]
     ?.replace(/^ARGO_WATCHER_/, 'WATCHER_')
     .replace(/(?<!_CA)_FILE$/, '')
 
-function mistakeOf({ path: [name], code, message }: z.core.$ZodIssue): string {
+function issueTextOf({ path: [name], code, message }: z.core.$ZodIssue): string {
   const missing = code === 'invalid_type'
   return `${String(name)}: ${missing ? 'is required' : message}`
 }
@@ -124,7 +124,7 @@ function settingsOf(values: Values, environment: Environment) {
 function databaseOf(values: Values): DatabaseSettings {
   const whole = values.DATABASE_URL ?? values.DB_DSN
   const connection = whole === undefined ? connectionOfParts(values) : parseDatabaseConnection(whole)
-  if ('mistake' in connection) throw new SettingsError([`DATABASE_URL: ${connection.mistake}`])
+  if ('issue' in connection) throw new SettingsError([`DATABASE_URL: ${connection.issue}`])
   return {
     connection,
     schema: values.DB_SCHEMA,

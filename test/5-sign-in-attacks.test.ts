@@ -154,7 +154,7 @@ describe(`${threats.T27} (${badInputs.B36})`, () => {
     async (host) => {
       const request = `GET /auth/callback?code=x&state=y HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
       const answer = await rawExchange(Number(new URL(service.url).port), request)
-      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"header Host is no host"/s)
+      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"header Host is invalid"/s)
     },
   )
 

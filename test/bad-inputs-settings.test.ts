@@ -19,9 +19,9 @@ function read(given: Given) {
   try {
     const { settings, warnings: all } = readSettings({ ...enough, ...given })
     const warnings = all.filter((line) => !line.startsWith('insecure settings: ')) // defaults that each start has
-    return { settings, warnings, mistakes: [] }
+    return { settings, warnings, issues: [] }
   } catch (error) {
-    if (error instanceof SettingsError) return { settings: undefined, warnings: [], mistakes: error.mistakes }
+    if (error instanceof SettingsError) return { settings: undefined, warnings: [], issues: error.issues }
     throw error
   }
 }
@@ -30,7 +30,7 @@ const schedule = (text: string): Given => ({ LOCKDOWN_SCHEDULE: text })
 const days = 'Mon, Tue, Wed, Thu, Fri, Sat, Sun'
 const example = 'Fri 17:00 - Mon 08:00'
 
-/** One mistake, in these words, and nothing of what was given for a secret. */
+/** One issue, in these words, and nothing of what was given for a secret. */
 const refused: readonly (readonly [string, readonly (readonly [Given, string | RegExp])[]])[] = [
   [badInputs.B41, [[schedule('Fri 20 - Mon 08'), /window 1 .*HH:MM/]]],
   [
@@ -91,11 +91,9 @@ const refused: readonly (readonly [string, readonly (readonly [Given, string | R
 
 describe.for(refused)('%s', ([, inputs]) => {
   test.for(inputs)('%j', ([given, words]) => {
-    const { mistakes } = read(given)
-    expect(mistakes).toEqual([
-      typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
-    ])
-    expect(mistakes[0]).not.toContain('hidden')
+    const { issues } = read(given)
+    expect(issues).toEqual([typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words)])
+    expect(issues[0]).not.toContain('hidden')
   })
 })
 
@@ -161,7 +159,7 @@ describe('in a mounted file', () => {
       expect(read({ ARGO_TOKEN: '', ARGO_TOKEN_FILE: file }).settings?.deliveryController.token()).toBe(token)
     }
     writeFileSync(file, 'to\nken')
-    expect(read({ ARGO_TOKEN: '', ARGO_TOKEN_FILE: file }).mistakes).toEqual([
+    expect(read({ ARGO_TOKEN: '', ARGO_TOKEN_FILE: file }).issues).toEqual([
       expect.stringContaining('must be one line'),
     ])
   })

@@ -236,13 +236,10 @@ describe('settings', () => {
     [{ TZ: 'Europe/Berlin', LOCKDOWN_SCHEDULE: friday, LOCKDOWN_TIMEZONE: 'UTC' }, []],
     [{ TZ: 'UTC', LOCKDOWN_SCHEDULE: friday }, []],
     [{ TZ: 'Europe/Berlin' }, []],
-    [
-      oidc,
-      ['an access token that is no JWT', 'OIDC_PRIVILEGED_GROUPS is not set', 'OIDC_REQUIRE_TASK_READ_AUTH is not set'],
-    ],
+    [oidc, ['opaque access tokens', 'OIDC_PRIVILEGED_GROUPS is not set', 'OIDC_REQUIRE_TASK_READ_AUTH is not set']],
     [
       { ...oidc, OIDC_PRIVILEGED_GROUPS: 'platform', OIDC_REQUIRE_TASK_READ_AUTH: 'true', METRICS_PORT: '9090' },
-      ['an access token that is no JWT'],
+      ['opaque access tokens'],
     ],
     [{ ...oidc, OIDC_ENABLED: 'false' }, []],
     [{ DB_PORT: 'tcp://10.0.0.7:5432' }, ['DB_PORT is ignored: Kubernetes sets it for a Service of that name']],
@@ -319,7 +316,7 @@ describe('settings', () => {
       read(given)
       expect.unreachable()
     } catch (error) {
-      expect(error instanceof SettingsError && error.mistakes).toEqual([expect.stringContaining(wayOut)])
+      expect(error instanceof SettingsError && error.issues).toEqual([expect.stringContaining(wayOut)])
     }
   })
 })

@@ -41,7 +41,7 @@ test('outside of every window tasks are accepted, and the next window is known',
   expect(Number(details.next_window?.to) - Number(details.next_window?.from)).toBe(dayMs / 1000)
 })
 
-test('a lockdown that cannot be read ends the start with 78 and names every mistake', () => {
+test('a lockdown that cannot be read ends the start with 78 and names every issue', () => {
   const env = { LOCKDOWN_SCHEDULE: 'Fri 20 - Mon 08', LOCKDOWN_TIMEZONE: 'Mars/Base' }
   const { status, stderr } = spawnSync(process.execPath, [main], { env, encoding: 'utf8' })
   expect(status).toBe(78)

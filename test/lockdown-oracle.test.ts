@@ -101,7 +101,7 @@ describe('two years of wall clock', () => {
     const wallClock = createWallClock(timeZone)
     const judged = schedules.map(({ text, byHand }) => {
       const windows = parseLockdownSchedule(text)
-      if ('mistake' in windows) throw new Error(windows.mistake)
+      if ('issue' in windows) throw new Error(windows.issue)
       const schedule = { windows, timeZone }
       const closed = closedIntervals(schedule, new Date(startMs), new Date(endMs))
       return { text, schedule, closed, position: 0, ticked: tickedWeek(byHand) }

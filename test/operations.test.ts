@@ -111,7 +111,7 @@ describe.concurrent('wrong settings end the start with 78 and one report (spec 2
       DB_NAME: 'watcher',
     })
     await rm(folder, { recursive: true })
-    expect([status, stderr]).toEqual([1, expect.stringContaining('deployment-watcher: the start failed: ')])
+    expect([status, stderr]).toEqual([1, expect.stringContaining('deployment-watcher: startup failed: ')])
     expect(stderr + stdout).not.toContain('<redacted>')
   })
 
@@ -181,6 +181,6 @@ describe.concurrent('B55 an SSH key that cannot be used ends the start with 78 a
     }
     const { status, stderr } = await startWithKey(withCrlf)
     expect(status).not.toBe(78) // it goes on to the database, which is not there
-    expect(stderr).toMatch(/^deployment-watcher: the start failed: the database cannot be reached: [^\n]*\n$/)
+    expect(stderr).toMatch(/^deployment-watcher: startup failed: the database cannot be reached: [^\n]*\n$/)
   })
 })

@@ -72,7 +72,7 @@ describe(threats.T3, () => {
     try {
       return readSettings({ ...least, ...settings }).warnings
     } catch (error) {
-      if (error instanceof SettingsError) return error.mistakes
+      if (error instanceof SettingsError) return error.issues
       throw error
     }
   }

@@ -94,7 +94,7 @@ test('a List follows a connect once the burst has been quiet for 500 ms, then on
   }
   await clock.advanceTo(61_000)
   expect(told.listedAt).toEqual([900, 60_900])
-  expect(stream.streamState().state).toBe('proven')
+  expect(stream.streamState().state).toBe('live')
   expect(told.readAt).toEqual([])
 })
 

@@ -152,7 +152,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       for (const frame of frames.end()) take(frame)
       return why ?? 'end of stream'
     } catch (error) {
-      return signal.aborted ? (why ?? 'given up') : error instanceof Error ? error.message : 'cut'
+      return signal.aborted ? (why ?? 'aborted') : error instanceof Error ? error.message : 'cut'
     }
   }
 
@@ -213,7 +213,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   return {
     streamState: (): StreamState => ({
-      state: isClosed ? 'closed' : isProven() ? 'proven' : state,
+      state: isClosed ? 'closed' : isProven() ? 'live' : state,
       why,
       lastByteAtMs,
       connects,

@@ -6,6 +6,6 @@ if ('token' in outcome) {
   console.log(outcome.token)
   console.error(outcome.summary)
 } else {
-  console.error(outcome.mistake)
+  console.error(outcome.issue)
   process.exitCode = 2
 }

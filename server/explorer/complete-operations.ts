@@ -15,25 +15,25 @@ type Document = {
 
 /** What an answer means, wherever it is given. */
 const meanings: Record<string, string> = {
-  200: 'As asked',
-  201: 'Made',
-  202: 'Accepted: its end is told by `GET /api/v1/tasks/{id}`',
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted: `GET /api/v1/tasks/{id}` shows the result',
   204: 'The stream is over: nothing more will come',
-  302: 'Go on elsewhere',
+  302: 'Redirect',
   400: 'Malformed HTTP, path or query; `error` names the parameter',
   401: 'No credential was given where one is needed, or one was refused; `error` says which',
-  403: 'Not for this user, or for a page of another origin, or a session without its header',
-  404: 'Not here',
+  403: 'The user is not a member of the required groups, the request is cross-origin, or its CSRF header is missing',
+  404: 'Not found',
   406: 'The request breaks a rule that `error` names, or deployments are locked (`status` is then `rejected`)',
   408: 'The request took too long to arrive',
-  409: 'Not as things are',
+  409: 'Conflict',
   413: 'The body is larger than 1 MiB',
   415: 'The body is not JSON',
   417: 'Only `Expect: 100-continue` is understood',
-  429: 'Too many; `Retry-After` tells when to come back',
+  429: 'Too many requests; `Retry-After` says when to try again',
   431: 'The headers are larger than 8 KiB, or more than 100',
   500: 'Unexpected; the request id in `error` leads to the log',
-  503: 'Something that the service needs does not answer; try again later',
+  503: 'Service unavailable; try again later',
 }
 
 /** Given before any route is asked, or whatever the route. */

@@ -53,7 +53,7 @@ const tags = [
   { name: 'events', description: 'What happens, live and afterwards' },
   { name: 'applications', description: 'How their deployments went' },
   { name: 'deploy lock', description: 'Refuses all new tasks, by hand or on a schedule' },
-  { name: 'deploy tokens', description: 'Credentials for some applications, with an end' },
+  { name: 'deploy tokens', description: 'Application-scoped tokens with an expiry' },
   { name: 'audit', description: 'Who did what' },
   { name: 'sign-in', description: 'With the identity provider' },
   { name: 'service', description: 'Version, settings and health' },

@@ -29,7 +29,7 @@ let isDraining: boolean
 
 beforeEach(() => {
   database = async () => undefined
-  controller = { status: 'up', stream: 'proven' }
+  controller = { status: 'up', stream: 'live' }
   isDraining = false
   app = quietHttpServer()
   const checkParts = createCheckParts({ checkDatabase: () => database(), controllerState: () => controller })
@@ -51,7 +51,7 @@ describe('/healthz', () => {
   test('names the database and the delivery controller', async () => {
     expect(await get('/healthz')).toMatchObject({
       status: 200,
-      body: { status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'proven' } },
+      body: { status: 'up', database: { status: 'up' }, delivery_controller: { status: 'up', stream: 'live' } },
     })
   })
 

@@ -26,7 +26,7 @@ export function addRequestRules(app: FastifyInstance, publicUrl: string | undefi
     }
     const isGuarded = !isReadMethod(method) || acceptsEventStream(headers.accept)
     if (isGuarded && isForeignOrigin(headers, publicUrl)) {
-      throw new HttpError(403, 'a page of another origin may not change anything here, nor follow events')
+      throw new HttpError(403, 'cross-origin request rejected')
     }
   })
   app.addHook('preParsing', async ({ method, headers }) => {

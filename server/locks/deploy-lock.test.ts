@@ -7,7 +7,7 @@ import { neverSet, type StoredLock } from './stored-lock.ts'
 
 function lockAt(text: string, at: string, timeZone = 'UTC', stored: StoredLock = neverSet) {
   const windows = parseLockdownSchedule(text)
-  if ('mistake' in windows) throw new Error(windows.mistake)
+  if ('issue' in windows) throw new Error(windows.issue)
   return createDeployLock({ schedule: { windows, timeZone }, read: async () => ({ at: new Date(at), stored }) })
 }
 const weekend = { from: new Date('2026-11-20T17:00:00Z'), to: new Date('2026-11-23T08:00:00Z') }

@@ -63,7 +63,7 @@ describe('what cannot be explained', () => {
   test.for(cases.invalid_timezones)('the time zone %s ends with 78', (zone) =>
     expect(explainSchedule(['Fri 17:00 - Mon 08:00', '--timezone', zone], now)).toMatchObject({
       exitCode: 78,
-      complaint: `LOCKDOWN_TIMEZONE: "${zone}" is no IANA time zone`,
+      complaint: `LOCKDOWN_TIMEZONE: "${zone}" is not an IANA time zone`,
     }),
   )
   test.for<[string[], string]>([

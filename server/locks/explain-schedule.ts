@@ -21,9 +21,10 @@ export function explainSchedule(args: readonly string[], now: Date): Explanation
   const question = readQuestion(args)
   if (typeof question === 'string') return { exitCode: 2, output: '', complaint: `${question}\n${usage}` }
   const { text, timeZone } = question
-  if (!isTimeZone(timeZone)) return unreadable(`LOCKDOWN_TIMEZONE: ${JSON.stringify(timeZone)} is no IANA time zone`)
+  if (!isTimeZone(timeZone))
+    return unreadable(`LOCKDOWN_TIMEZONE: ${JSON.stringify(timeZone)} is not an IANA time zone`)
   const windows = parseLockdownSchedule(text)
-  if ('mistake' in windows) return unreadable(`LOCKDOWN_SCHEDULE: ${windows.mistake}`)
+  if ('issue' in windows) return unreadable(`LOCKDOWN_SCHEDULE: ${windows.issue}`)
   const warning = findScheduleWarning(windows)
   return {
     exitCode: 0,

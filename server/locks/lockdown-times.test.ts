@@ -5,7 +5,7 @@ import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 
 function aSchedule(text: string, timeZone = 'UTC'): LockdownSchedule {
   const windows = parseLockdownSchedule(text)
-  if ('mistake' in windows) throw new Error(windows.mistake)
+  if ('issue' in windows) throw new Error(windows.issue)
   return { windows, timeZone }
 }
 const hourMs = 3_600_000

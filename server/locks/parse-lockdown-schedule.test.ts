@@ -6,11 +6,11 @@ import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 
 const mistakeIn = (text: string): string | undefined => {
   const parsed = parseLockdownSchedule(text)
-  return 'mistake' in parsed ? parsed.mistake : undefined
+  return 'issue' in parsed ? parsed.issue : undefined
 }
 const windowsOf = (text: string): readonly LockdownWindow[] => {
   const parsed = parseLockdownSchedule(text)
-  if ('mistake' in parsed) throw new Error(parsed.mistake)
+  if ('issue' in parsed) throw new Error(parsed.issue)
   return parsed
 }
 
@@ -42,7 +42,7 @@ describe('a schedule that cannot be read is refused with its window and the rule
     ['Fri 20:00 - Fri 20:00', 'window 1 ("Fri 20:00 - Fri 20:00") starts and ends at the same minute'],
     ['Fri 20:00 - Fri 08:00', 'window 1 ("Fri 20:00 - Fri 08:00") ends before it starts; write two windows'],
     ['Wed 20:00 - Thu 08:00, Fri 20:00 - Fri 08:00', 'window 2 ("Fri 20:00 - Fri 08:00") ends before it starts'],
-  ])('%j', ([text, mistake]) => expect(mistakeIn(text)).toContain(mistake))
+  ])('%j', ([text, issue]) => expect(mistakeIn(text)).toContain(issue))
 
   const textOfRule: Readonly<Record<string, string>> = {
     time: 'time must be HH:MM',

@@ -1,7 +1,7 @@
 import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
 
 /** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */
-type Mistake = { readonly mistake: string }
+type Mistake = { readonly issue: string }
 
 const longestQuote = 64
 /** To be seen nowhere, and a blank for `trim`. */
@@ -15,7 +15,7 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
  * Source: spec 2.4. What is refused there and why: decision 0013.
  */
 export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
-  if (text.includes(byteOrderMark)) return { mistake: 'has a byte order mark: save the text as UTF-8 without one' }
+  if (text.includes(byteOrderMark)) return { issue: 'has a byte order mark: save the text as UTF-8 without one' }
   if (text.trim() === '') return []
   const windows: LockdownWindow[] = []
   for (const [index, entry] of text
@@ -23,17 +23,17 @@ export function parseLockdownSchedule(text: string): Mistake | readonly Lockdown
     .map((one) => one.trim())
     .entries()) {
     const window = parseWindow(entry)
-    if ('mistake' in window) return { mistake: `window ${index + 1} (${quote(entry)}) ${window.mistake}` }
+    if ('issue' in window) return { issue: `window ${index + 1} (${quote(entry)}) ${window.issue}` }
     windows.push(window)
   }
   return windows
 }
 
 function parseWindow(entry: string): Mistake | LockdownWindow {
-  if (entry === '') return { mistake: 'is empty: remove a comma' }
+  if (entry === '') return { issue: 'is empty: remove a comma' }
   const sides = entry.split('-', 3)
   const [from = [], to = []] = sides.map((side) => side.match(/[^ \t]+/g) ?? [])
-  if (sides.length !== 2 || from.length !== 2 || to.length !== 2) return { mistake: form }
+  if (sides.length !== 2 || from.length !== 2 || to.length !== 2) return { issue: form }
   const start = parsePoint(from)
   if (typeof start === 'object') return start
   const end = parsePoint(to)
@@ -44,20 +44,20 @@ function parseWindow(entry: string): Mistake | LockdownWindow {
 /** @returns the minute of the week */
 function parsePoint([day = '', time = '']: readonly string[]): Mistake | number {
   const dayIndex = daysOfWeek.indexOf(day)
-  if (dayIndex < 0) return { mistake: `has an unknown day ${quote(day)}: use ${daysOfWeek.join(', ')}` }
+  if (dayIndex < 0) return { issue: `has an unknown day ${quote(day)}: use ${daysOfWeek.join(', ')}` }
   const [, hour, minute] = /^([0-9]{2}):([0-9]{2})$/.exec(time) ?? []
-  if (hour === undefined || minute === undefined) return { mistake: `has the time ${quote(time)}: time must be HH:MM` }
-  if (Number(hour) > 23) return { mistake: `has the time ${quote(time)}: hour must be 00 to 23` }
-  if (Number(minute) > 59) return { mistake: `has the time ${quote(time)}: minute must be 00 to 59` }
+  if (hour === undefined || minute === undefined) return { issue: `has the time ${quote(time)}: time must be HH:MM` }
+  if (Number(hour) > 23) return { issue: `has the time ${quote(time)}: hour must be 00 to 23` }
+  if (Number(minute) > 59) return { issue: `has the time ${quote(time)}: minute must be 00 to 59` }
   return dayIndex * minutesOfDay + Number(hour) * 60 + Number(minute)
 }
 
 /** On one day an end before the start could mean overnight or nearly the whole week, and the same minute never or always. */
 function judgeOrder(window: LockdownWindow): Mistake | LockdownWindow {
   const { start, end } = window
-  if (start === end) return { mistake: 'starts and ends at the same minute, which could mean never or always' }
+  if (start === end) return { issue: 'starts and ends at the same minute, which could mean never or always' }
   const isOnOneDay = Math.floor(start / minutesOfDay) === Math.floor(end / minutesOfDay)
-  if (isOnOneDay && end < start) return { mistake: 'ends before it starts; write two windows' }
+  if (isOnOneDay && end < start) return { issue: 'ends before it starts; write two windows' }
   return window
 }
 

@@ -7,7 +7,7 @@ import { lockRoutes } from './routes.ts'
 import { neverSet, type StoredLock } from './stored-lock.ts'
 
 const windows = parseLockdownSchedule('Fri 17:00 - Mon 08:00')
-if ('mistake' in windows) throw new Error(windows.mistake)
+if ('issue' in windows) throw new Error(windows.issue)
 const schedule = { windows, timeZone: 'UTC' }
 
 let app: HttpServer

@@ -64,7 +64,7 @@ function createSeries(registry: Registry) {
   const byApp = { labelNames: ['app'] as const, registers }
   return {
     accepted: new Counter({ name: 'accepted_deployments', help: 'Tasks accepted', registers }),
-    strayErrors: new Counter({ name: 'stray_errors_total', help: 'Errors that nobody caught', registers }),
+    strayErrors: new Counter({ name: 'uncaught_errors_total', help: 'Uncaught errors', registers }),
     ended: new Counter({
       name: 'deployments_total',
       help: 'Tasks of confirmed applications that ended, by result',
@@ -91,7 +91,7 @@ function createSeries(registry: Registry) {
     }),
     writeBackWaits: new Histogram({
       name: 'gitops_lock_wait_duration_seconds',
-      help: 'From a queued write-back to its turn on its repository',
+      help: 'Time that a write-back waits in the queue of its repository',
       buckets: writeBackBuckets,
       ...byApp,
     }),

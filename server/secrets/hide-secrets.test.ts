@@ -33,7 +33,7 @@ describe('a secret that is a word of ours is not given away by what is hidden', 
   const lines = [
     '{"level":40,"time":1795420800000,"pid":7,"hostname":"w-0","msg":"SSH_KNOWN_HOSTS: is required"}',
     '{"level":50,"err":{"type":"Error","message":"relation \\"watcher.tasks\\" does not exist","stack":"at migrate"}}',
-    'deployment-watcher: the start failed: password authentication failed for user "postgres"',
+    'deployment-watcher: startup failed: password authentication failed for user "postgres"',
     '{"status":"in progress","status_reason":"argocd does not answer","cause":"timeout"}',
   ]
   test.for(['watcher', 'deployment-watcher', 'level', 'time', 'hostname', 'task', 'postgres', 'argocd', 'timeout'])(

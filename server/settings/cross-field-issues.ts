@@ -5,7 +5,7 @@ import { judgeSshKey } from './judge-ssh-key.ts'
 import { parseDatabaseConnection } from './parse-database-connection.ts'
 import { pathList } from './path-list.ts'
 
-/** What was given, before it was read: mistakes of several settings are found beside those of single ones. */
+/** What was given, before it was read: issues of several settings are found beside those of single ones. */
 export type Texts = Readonly<Record<string, string>>
 
 function databaseMistakes(texts: Texts): string[] {
@@ -22,7 +22,7 @@ function databaseMistakes(texts: Texts): string[] {
   if (whole === undefined)
     return ['DATABASE_URL: no database is set: give a PostgreSQL address, or DB_HOST, DB_USER and DB_NAME']
   const connection = parseDatabaseConnection(texts[whole] ?? '')
-  return 'mistake' in connection ? [`${whole}: ${connection.mistake}`] : []
+  return 'issue' in connection ? [`${whole}: ${connection.issue}`] : []
 }
 
 function fileMistakes(texts: Texts): string[] {
@@ -32,7 +32,7 @@ function fileMistakes(texts: Texts): string[] {
     ),
     mistakeInFile('SSH_KEY_PATH', (text) => judgeSshKey(text, 'SSH_KEY_PASS' in texts)),
     ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => mistakeInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
-  ].filter((mistake) => mistake !== undefined)
+  ].filter((issue) => issue !== undefined)
 
   function mistakeInFile(
     name: Name,
@@ -41,8 +41,8 @@ function fileMistakes(texts: Texts): string[] {
   ): string | undefined {
     if (!file) return undefined
     try {
-      const mistake = judge(readFileSync(file, 'utf8'))
-      return mistake && `${name}: the file ${mistake}`
+      const issue = judge(readFileSync(file, 'utf8'))
+      return issue && `${name}: the file ${issue}`
     } catch (error) {
       return `${name}: the file cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown reason'})`
     }
@@ -50,17 +50,17 @@ function fileMistakes(texts: Texts): string[] {
 }
 
 function combinationMistakes(texts: Texts): string[] {
-  const mistakes: string[] = []
+  const issues: string[] = []
   if ('SSH_KEY_PATH' in texts && !('SSH_KNOWN_HOSTS' in texts)) {
-    mistakes.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
+    issues.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
   }
   if ('METRICS_PORT' in texts && Number(texts.METRICS_PORT) === Number(texts.PORT ?? '8080')) {
-    mistakes.push('METRICS_PORT: must differ from PORT')
+    issues.push('METRICS_PORT: must differ from PORT')
   }
   if (texts.JWT_SECRET_PREVIOUS?.trim() && !('JWT_SECRET' in texts)) {
-    mistakes.push('JWT_SECRET_PREVIOUS: is only accepted besides JWT_SECRET')
+    issues.push('JWT_SECRET_PREVIOUS: needs JWT_SECRET')
   }
-  return mistakes
+  return issues
 }
 
 function identityProviderMistakes(texts: Texts): string[] {
@@ -70,7 +70,7 @@ function identityProviderMistakes(texts: Texts): string[] {
     return ['IDP_ISSUER_URL: http:// is allowed on a loopback address only, or with IDP_ALLOW_HTTP_ISSUER=true']
   if (!isOn('IDP_ENABLED'))
     return isOn('IDP_REQUIRE_READ_AUTH')
-      ? ['IDP_REQUIRE_READ_AUTH: needs IDP_ENABLED, or nobody could sign in to read']
+      ? ['IDP_REQUIRE_READ_AUTH: needs IDP_ENABLED: without it no user can sign in to read']
       : []
   return ['IDP_ISSUER_URL', 'IDP_CLIENT_ID']
     .filter((name) => !(name in texts))

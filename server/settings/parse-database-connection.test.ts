@@ -34,5 +34,5 @@ describe('where the database is', () => {
     'host=db sslmode=prefer',
     'postgres://me:p#w@:x/',
     'postgres://me:p%w@db/x',
-  ])('is not %j', (text) => expect(parseDatabaseConnection(text)).toHaveProperty('mistake'))
+  ])('is not %j', (text) => expect(parseDatabaseConnection(text)).toHaveProperty('issue'))
 })

@@ -18,21 +18,21 @@ export function sslOf(mode: SslMode): NonNullable<Connection['ssl']> {
  *
  * @returns what is wrong, without the text itself, or the connection
  */
-export function parseDatabaseConnection(text: string): Connection | { mistake: string } {
+export function parseDatabaseConnection(text: string): Connection | { issue: string } {
   if (/^postgres(ql)?:\/\//.test(text)) return parseAddress(text)
   const keywords = parseKeywords(text)
   if (!keywords)
-    return { mistake: 'must be a postgres:// address or keywords such as host=db user=watcher dbname=watcher' }
+    return { issue: 'must be a postgres:// address or keywords such as host=db user=watcher dbname=watcher' }
   return connectionOf(keywords)
 }
 
-const unknownMode = { mistake: `sslmode must be one of ${sslModes.join(', ')}` }
+const unknownMode = { issue: `sslmode must be one of ${sslModes.join(', ')}` }
 
 /** With libpq's meaning of sslmode: the driver's own differs and it would warn at every start. */
-function parseAddress(text: string): Connection | { mistake: string } {
+function parseAddress(text: string): Connection | { issue: string } {
   const address = URL.parse(text)
   if (!address || !isDecodable(address.password))
-    return { mistake: 'must be a postgres:// address; special characters in the password are percent-encoded' }
+    return { issue: 'must be a postgres:// address; special characters in the password are percent-encoded' }
   const mode = address.searchParams.get('sslmode')
   if (mode === null) return { connectionString: address.href }
   if (!sslModes.some((known) => known === mode)) return unknownMode
@@ -63,11 +63,11 @@ function parseKeywords(text: string): Map<string, string> | undefined {
   return keywords.size > 0 ? keywords : undefined
 }
 
-function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { mistake: string } {
+function connectionOf(keywords: ReadonlyMap<string, string>): Connection | { issue: string } {
   const mode = sslModes.find((known) => known === (keywords.get('sslmode') ?? 'disable'))
   if (mode === undefined) return unknownMode
   const port = keywords.get('port')
-  if (port !== undefined && !/^\d{1,5}$/.test(port)) return { mistake: 'port must be a whole number' }
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) return { issue: 'port must be a whole number' }
   const named = { host: 'host', user: 'user', password: 'password', database: 'dbname' }
   const connection: Connection = { ssl: sslOf(mode) }
   if (port !== undefined) connection.port = Number(port)

@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The texts of the settings that are given, wherever they are given, and what is wrong with where they are. */
 export type SettingTexts = {
   readonly texts: Readonly<Record<string, string>>
-  readonly mistakes: readonly string[]
+  readonly issues: readonly string[]
   /** What was ignored, for the log. */
   readonly warnings: readonly string[]
 }
@@ -35,7 +35,7 @@ export function gatherSettingTexts(
   mayNotBeEmpty: ReadonlySet<string>,
 ): SettingTexts {
   const texts: Record<string, string> = {}
-  const mistakes: string[] = []
+  const issues: string[] = []
   const warnings: string[] = []
   for (const name of names) {
     const ways = waysToGive(name)
@@ -44,19 +44,19 @@ export function gatherSettingTexts(
     const given = ways.filter((way) => Boolean(environment[way]) && !injected.includes(way))
     const found = new Set(given.map((way) => read(name, way)).filter((text) => text !== undefined))
     const [text] = found
-    if (found.size > 1) mistakes.push(`${name}: given more than once (${given.join(', ')}): keep one`)
+    if (found.size > 1) issues.push(`${name}: given more than once (${given.join(', ')}): keep one`)
     else if (text !== undefined) texts[name] = text
     else if (given.length === 0 && mayNotBeEmpty.has(name) && ways.some((way) => environment[way] === ''))
       texts[name] = ''
   }
-  return { texts, mistakes, warnings }
+  return { texts, issues, warnings }
 
   function read(name: string, way: string): string | undefined {
     const value = environment[way] ?? ''
     try {
       return isFileWay(name, way) ? readSecretFile(name, value) : withoutEnds(name, value)
     } catch (error) {
-      mistakes.push(`${way}: the file cannot be read (${codeOf(error)})`)
+      issues.push(`${way}: the file cannot be read (${codeOf(error)})`)
       return undefined
     }
   }

@@ -82,7 +82,7 @@ export const list = z.string().transform((value) =>
     .filter((entry) => entry !== ''),
 )
 
-/** A list that is given although it names nothing is a mistake: without it everybody is meant. */
+/** A list that is given although it names nothing is a issue: without it everybody is meant. */
 export const names = list.refine((entries) => entries.length > 0, 'must name at least one, or not be set')
 
 /** Scopes as OAuth writes them, separated by blanks (or commas). @returns them separated by one blank */
@@ -94,16 +94,16 @@ export const scopes = z
 
 export const gitCredentials = z.string().transform((value, context): ReadonlyMap<string, GitCredential> => {
   const credentials = parseGitCredentials(value)
-  if (!('mistake' in credentials)) return credentials
-  context.addIssue({ code: 'custom', message: credentials.mistake })
+  if (!('issue' in credentials)) return credentials
+  context.addIssue({ code: 'custom', message: credentials.issue })
   return z.NEVER
 })
 
-/** The one setting whose mistakes quote it (decision 0013). */
+/** The one setting whose issues quote it (decision 0013). */
 export const lockdownSchedule = z.string().transform((value, context): readonly LockdownWindow[] => {
   const windows = parseLockdownSchedule(value)
-  if (!('mistake' in windows)) return windows
-  context.addIssue({ code: 'custom', message: windows.mistake })
+  if (!('issue' in windows)) return windows
+  context.addIssue({ code: 'custom', message: windows.issue })
   return z.NEVER
 })
 

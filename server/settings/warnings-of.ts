@@ -32,13 +32,12 @@ export function warningsOf(
     warnings.push('ARGO_URL is http: the token and all answers cross the network unprotected')
   }
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
-  if (values.SKIP_TLS_VERIFY)
-    warnings.push('SKIP_TLS_VERIFY: whoever answers for ARGO_URL is believed; use ARGO_CA_FILE')
+  if (values.SKIP_TLS_VERIFY) warnings.push('SKIP_TLS_VERIFY: TLS certificates are not verified; use ARGO_CA_FILE')
   const lockdown = findScheduleWarning(values.LOCKDOWN_SCHEDULE)
   if (lockdown !== undefined) warnings.push(`LOCKDOWN_SCHEDULE ${lockdown}`)
   if (values.IDP_ENABLED) {
     warnings.push(
-      'IDP_ENABLED: an access token that is no JWT is judged by the provider alone, which may have issued it to another client',
+      'IDP_ENABLED: opaque access tokens are verified by the provider alone, which may have issued them to another client',
     )
   }
   const issuer = URL.parse(values.IDP_ENABLED ? (values.IDP_ISSUER_URL ?? '') : '')

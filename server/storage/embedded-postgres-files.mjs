@@ -48,7 +48,10 @@ export async function unprivilegedAccount() {
   const entry = ['nobody', 'postgres', 'daemon']
     .map((name) => entries.find((fields) => fields[0] === name))
     .find(Boolean)
-  if (!entry) throw new EmbeddedPostgresError('PostgreSQL does not run as root and /etc/passwd has no account "nobody"')
+  if (!entry)
+    throw new EmbeddedPostgresError(
+      'PostgreSQL does not run as root and /etc/passwd has no unprivileged account for it',
+    )
   return { uid: Number(entry[2]), gid: Number(entry[3]) }
 }
 
@@ -141,7 +144,9 @@ async function temporaryHome() {
   await mkdir(home, { mode: 0o755 }).catch(unlessMadeMeanwhile)
   const found = await lstat(home)
   if (!found.isDirectory() || found.uid !== process.getuid?.() || !(await isReachable(home))) {
-    throw new EmbeddedPostgresError(`${home} must be a directory of ours that every account may enter: remove it`)
+    throw new EmbeddedPostgresError(
+      `${home} must be a directory of this service that every account may enter: remove it`,
+    )
   }
   return home
 }

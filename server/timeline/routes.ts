@@ -37,13 +37,10 @@ const stream =
   'With `Accept: text/event-stream` the events come live, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
   'event it names. A stream begins with an `id` alone, the position that it starts from, and holds comments so that it is ' +
   'not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
-  'read anew.'
+  'read again.'
 
 const StreamHeaders = z.looseObject({
-  'last-event-id': z
-    .string()
-    .optional()
-    .describe('For a stream: go on after this event; what is no id counts for nothing'),
+  'last-event-id': z.string().optional().describe('For a stream: go on after this event; an invalid id is ignored'),
 })
 
 export const timelineRoutes =

@@ -53,7 +53,7 @@ function openStream(query = '') {
   return {
     socket,
     text: () => text,
-    has: (wanted: string) => vi.waitFor(() => expect(text).toContain(wanted), 10_000),
+    has: (wanted: string) => vi.waitFor(() => expect(text.includes(wanted)).toBe(true), 60_000),
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }

@@ -204,7 +204,7 @@ function ailmentsOf(
       : status.operationState !== undefined && isWanted(attemptedRevisions(status.operationState))
   if (failure !== undefined && isOurs) found.push([`sync ${failure}`, 'sync_failed'])
   for (const { type } of isCommitThere(row) ? (status.conditions ?? []) : []) {
-    if (type === 'SyncError') found.push(['given up', 'sync_given_up'])
+    if (type === 'SyncError') found.push(['aborted', 'sync_given_up'])
     else found.push(['comparison', 'comparison_error'])
   }
   if (status.health.status === 'Degraded' && isCommitThere(row) && isWanted(revisionsOf(application)))

@@ -39,7 +39,7 @@ export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespa
 
 function allowedAppsFault(caller: Principal, app: string): string | undefined {
   if (caller.kind !== 'jwt') return undefined
-  if (caller.allowedApps === undefined) return 'allowed_apps is missing in the JWT, or is no list of names'
+  if (caller.allowedApps === undefined) return 'allowed_apps must be a list of strings in the JWT'
   const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
   return isListed ? undefined : `allowed_apps of the JWT does not list ${echo(app)}`
 }

@@ -45,7 +45,7 @@ export function addReadGuard(http: FastifyInstance, prefix: string, dependencies
 export async function readerOf(request: FastifyRequest, dependencies: Dependencies): Promise<Reader> {
   const { publicUrl, sessionIdOf, identify, credentialsOf } = dependencies
   if (sessionIdOf(request) !== undefined && isForeignOrigin(request.headers, publicUrl))
-    throw new HttpError(403, 'a page of another origin may not read with a session')
+    throw new HttpError(403, 'cross-origin request rejected')
   const { config } = request.routeOptions
   try {
     return asReader(await identify(request), config.isReadableInScope === true)

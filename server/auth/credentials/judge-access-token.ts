@@ -56,7 +56,7 @@ function claimFault(claims: Readonly<Record<string, unknown>>, { audiences, nowS
   if (isIdToken(claims)) return 'ID tokens are not accepted'
   const named = [claims.aud, claims.azp, claims.client_id].flat()
   if (named.some((name) => typeof name === 'string' && audiences.includes(name))) return undefined
-  return 'aud and azp of the access token name somebody else'
+  return 'the access token was issued for another client'
 }
 
 /** An ID token says who its user is; it gives no right to call us. */

@@ -9,7 +9,7 @@ export type AskedAddress = { readonly protocol: string; readonly host: string }
  */
 export function baseUrlOf({ protocol, host }: AskedAddress, publicUrl: string | undefined): string {
   const asked = publicUrl ?? `${protocol}://${host}`
-  if (!URL.canParse(asked)) throw new HttpError(400, 'header Host is no host')
+  if (!URL.canParse(asked)) throw new HttpError(400, 'header Host is invalid')
   return asked
 }
 

@@ -4,7 +4,7 @@ type Reason = SignInFailure['reason'] | 'plain-http'
 
 const causes: Record<Reason, string> = {
   provider:
-    'The identity provider does not answer, or was asked wrongly. Try again later; the log of the service says more.',
+    'The identity provider does not answer, or is misconfigured. Try again later; the log of the service says more.',
   expired: 'This sign-in was begun too long ago, in another browser, or was used already. Begin again.',
   refused:
     'The identity provider refused it, or its answer did not pass the checks. The log of the service says which.',
@@ -19,10 +19,10 @@ export function renderSignInErrorPage(reason: string, back: string): string {
   const again = `/auth/login?${new URLSearchParams({ return: back })}`
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Signing in did not work</title>
-<h1>Signing in did not work</h1>
+<title>Sign-in failed</title>
+<h1>Sign-in failed</h1>
 <p>${isReason(reason) ? causes[reason] : 'The cause is not known.'}</p>
-<p><a href="${again}">Sign in again</a> or <a href="/">go on without</a></p>
+<p><a href="${again}">Sign in again</a> or <a href="/">continue without signing in</a></p>
 </html>
 `
 }

@@ -49,7 +49,7 @@ export const signInRoutes =
           operationId: 'signIn',
           summary: 'Sign in with a browser',
           querystring: z.object({
-            return: z.string().optional().catch(undefined).describe('Path of ours to go back to'),
+            return: z.string().optional().catch(undefined).describe('Path to return to'),
           }),
           response: {
             302: z.null().describe('To the identity provider, or to /sign-in-error'),

@@ -15,7 +15,7 @@ describe('npm run token', () => {
   test('makes a JWT that the service takes until it expires (spec 2.5)', async () => {
     const args = ['--app', 'shop', '--app', 'shop-api', '--expires', '30d', '--sub', 'pipeline']
     const outcome = await mintToken(args, { JWT_SECRET: secret, JWT_ISSUER: ' us ', JWT_AUDIENCE: 'watcher' }, now)
-    if ('mistake' in outcome) throw new Error(outcome.mistake)
+    if ('issue' in outcome) throw new Error(outcome.issue)
     expect(outcome.summary).toBe('for shop, shop-api until 2027-02-14T08:00:00.000Z')
     const rules = { secrets: [secret], issuer: 'us', audience: 'watcher' }
     expect(await verifyJwt(outcome.token, { ...rules, nowSeconds: now + month - 1 })).toEqual({
@@ -30,7 +30,7 @@ describe('npm run token', () => {
     const file = path.join(folder, 'secret')
     writeFileSync(file, `${secret}\n`)
     const outcome = await mintToken(['--app', '*', '--expires', '12h'], { JWT_SECRET_FILE: file }, now)
-    if ('mistake' in outcome) throw new Error(outcome.mistake)
+    if ('issue' in outcome) throw new Error(outcome.issue)
     const rules = { secrets: [secret], issuer: undefined, audience: undefined, nowSeconds: now }
     expect(await verifyJwt(outcome.token, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: ['*'] })
   })
@@ -43,8 +43,8 @@ describe('npm run token', () => {
     ['an expiry in ages', ['--app', 'shop', '--expires', '99999d'], '--expires: must be'],
     ['an unknown option', ['--secret', 'x'], "Unknown option '--secret'"],
     ['a secret that is missing', ['--app', 'shop', '--expires', '30d'], 'JWT_SECRET: is required'],
-  ])('%s is a mistake', async ([name, args, mistake]) => {
+  ])('%s is a issue', async ([name, args, issue]) => {
     const environment = name === 'a secret that is missing' ? {} : { JWT_SECRET: secret }
-    expect(await mintToken(args, environment, now)).toMatchObject({ mistake: expect.stringContaining(mistake) })
+    expect(await mintToken(args, environment, now)).toMatchObject({ issue: expect.stringContaining(issue) })
   })
 })

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { SignJWT } from 'jose'
 import { credentialReader, type Environment, gatherSettingTexts } from '../../settings/setting-texts.ts'
 
-type Outcome = { readonly token: string; readonly summary: string } | { readonly mistake: string }
+type Outcome = { readonly token: string; readonly summary: string } | { readonly issue: string }
 
 const usage = 'usage: npm run token -- --app <name> [--app <name> …] --expires <30d, 12h or 45m> [--sub <name>]'
 const unitSeconds = new Map([
@@ -23,12 +23,12 @@ export async function mintToken(
   nowSeconds: number,
 ): Promise<Outcome> {
   const wanted = readArguments(args)
-  if ('mistake' in wanted) return wanted
-  const { texts, mistakes } = gatherSettingTexts(environment, ['JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE'], new Set())
-  const [mistake] = mistakes
-  if (mistake !== undefined) return { mistake }
+  if ('issue' in wanted) return wanted
+  const { texts, issues } = gatherSettingTexts(environment, ['JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE'], new Set())
+  const [issue] = issues
+  if (issue !== undefined) return { issue }
   const secret = credentialReader(environment, 'JWT_SECRET', texts.JWT_SECRET ?? '')()
-  if (secret.trim() === '') return { mistake: 'JWT_SECRET: is required, in the environment or as JWT_SECRET_FILE' }
+  if (secret.trim() === '') return { issue: 'JWT_SECRET: is required, in the environment or as JWT_SECRET_FILE' }
   const { apps, sub, expiresInSeconds } = wanted
   const iat = Math.floor(nowSeconds)
   const exp = iat + expiresInSeconds
@@ -40,7 +40,7 @@ export async function mintToken(
 
 type Wanted = { readonly apps: readonly string[]; readonly sub: string | undefined; readonly expiresInSeconds: number }
 
-function readArguments(args: readonly string[]): Wanted | { readonly mistake: string } {
+function readArguments(args: readonly string[]): Wanted | { readonly issue: string } {
   try {
     const options = {
       app: { type: 'string', multiple: true },
@@ -49,13 +49,13 @@ function readArguments(args: readonly string[]): Wanted | { readonly mistake: st
     } as const
     const { values } = parseArgs({ args: [...args], options })
     const { app: apps = [], expires = '', sub } = values
-    if (apps.length === 0 || apps.includes('')) return { mistake: `--app: name an application, or * for all\n${usage}` }
+    if (apps.length === 0 || apps.includes('')) return { issue: `--app: name an application, or * for all\n${usage}` }
     const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(expires) ?? []
     const expiresInSeconds = Number(amount) * (unitSeconds.get(unit) ?? Number.NaN)
     if (!(expiresInSeconds > 0 && expiresInSeconds <= longestSeconds))
-      return { mistake: `--expires: must be minutes, hours or days, such as 30d, at most 3650d\n${usage}` }
+      return { issue: `--expires: must be minutes, hours or days, such as 30d, at most 3650d\n${usage}` }
     return { apps, sub, expiresInSeconds }
   } catch (error) {
-    return { mistake: `${error instanceof Error ? error.message : String(error)}\n${usage}` }
+    return { issue: `${error instanceof Error ? error.message : String(error)}\n${usage}` }
   }
 }

@@ -158,7 +158,7 @@ function readTagParameter(alias: string, read: ReadAnnotation): ManagedImage['ta
   const name = alias + tagSuffix
   const path = read(name)?.trim()
   if (path === undefined) {
-    return { kind: 'fault', reason: `alias ${quote(alias)} has no annotation ${name}, so its tag has no place` }
+    return { kind: 'fault', reason: `missing annotation ${name} for alias ${quote(alias)}` }
   }
   if (isParameterPath(path)) return { kind: 'parameter', name: path }
   return { kind: 'fault', reason: `annotation ${name} is ${quote(path)}: ${parameterGrammar}` }

@@ -168,7 +168,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     history.recordPush(claim.repository, tip.commit, commits)
     measures.pushed(commits.length)
     const tries = losses === 0 ? '' : `, at try ${losses + 1}`
-    const rewound = wasRewound ? '; somebody had set the branch back to an older commit' : ''
+    const rewound = wasRewound ? '; the branch was reset to an older commit' : ''
     const findings = taskIds.map((taskId, at) =>
       writtenFinding(taskId, 'landed', commits[at] ?? '', placeOf(tip), tries + rewound),
     )

@@ -49,7 +49,7 @@ export function overdueFinding(
   { taskId, state }: { readonly taskId: string; readonly state: 'queued' | 'pushing' },
   lastReason: string,
 ): WriteResult {
-  const why = lastReason === '' ? 'its turn did not come' : lastReason
+  const why = lastReason === '' ? 'still queued' : lastReason
   const what = state === 'pushing' ? 'whether the commit arrived is not known' : 'nothing was committed'
-  return refusedFinding(taskId, 'git_unreachable', `${what} before the time of the task was over: ${why}`)
+  return refusedFinding(taskId, 'git_unreachable', `${what} before the timeout: ${why}`)
 }

@@ -97,7 +97,10 @@ function judgeRunning(
   const { application, observation, settings } = context
   const applied = appliedImages(application)
   if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
-  const leftOver: Evidence = { kind: 'not_there', reason: `${imageText(wanted)}, which only old Pods run` }
+  const leftOver: Evidence = {
+    kind: 'not_there',
+    reason: `${imageText(wanted)}: found only in Pods of an earlier rollout`,
+  }
   // What an earlier operation applied, somebody may have replaced by hand since.
   const isConclusive = appliedComparedRevision(application) || isOperationOurs(context)
   if (isConclusive && isImageRunning(wanted, applied, settings)) return { kind: 'running' }

@@ -75,7 +75,7 @@ function gateOneRevision(context: GateContext, commit: AwaitedCommit, revision: 
 /** What was compared after a comparison that had our commit came after it as well. */
 function gateUnknownRevision(context: GateContext): Gate {
   const why = 'the history of the repository could not be read'
-  if (context.hasReached) return open('R', `${why}: a comparison after the one with our commit decided`)
+  if (context.hasReached) return open('R', `${why}: a comparison after the one with the commit decided`)
   return gateLaterComparison(context, why)
 }
 
@@ -119,7 +119,7 @@ export function reliesOnComparison(context: GateContext): boolean {
   )
 }
 
-function gateLaterComparison(context: GateContext, why = 'no commit of ours'): Gate {
+function gateLaterComparison(context: GateContext, why = 'no commit by the service'): Gate {
   return context.mayRefresh ? gateAnsweredRefresh(context, why) : gateOwnComparison(context, why)
 }
 

@@ -39,7 +39,7 @@ function judgeUnconfirmed({ task, observation: { unreachable }, nowMs }: Deadlin
   if (task.isOverdue) return withoutReplica(unreachable?.why)
   if (unreachable === undefined) return undefined
   const seconds = Math.max(1, Math.round((nowMs - unreachable.sinceMs) / 1_000))
-  return unconfirmed(`Argo CD was unreachable since ${seconds} s before: ${unreachable.why}`)
+  return unconfirmed(`Argo CD was unreachable for the last ${seconds}s: ${unreachable.why}`)
 }
 
 function unconfirmed(why: string): Ending {
@@ -48,11 +48,11 @@ function unconfirmed(why: string): Ending {
 }
 
 function withoutReplica(why: string | undefined): Ending {
-  const headline = 'the time of the task ended while no replica of the service watched it'
+  const headline = 'timed out while no replica watched it'
   return {
     status: 'aborted',
     cause: 'no_replica',
-    headline: `${headline}; a look afterwards ${why === undefined ? 'does not show it complete' : `failed: ${why}`}`,
+    headline: `${headline}; a final check ${why === undefined ? 'does not show it complete' : `failed: ${why}`}`,
     hint: 'Look at the application in Argo CD, and deploy again unless it runs what was wanted.',
   }
 }

@@ -145,7 +145,9 @@ describe('a task with a commit of ours is deployed', () => {
     const images = ['registry.example/shop:v2', 'registry.example/shop:v3']
     const resources = [{ kind: 'Deployment', name: 'shop', status: 'Synced', images: ['registry.example/shop:v3'] }]
     const operationState = { ...succeeded, syncResult: { revision: commit, resources } }
-    expect(judge([beforeCommit, { atMs: 1_000, images, operationState }]).progress).toContain('only old Pods run')
+    expect(judge([beforeCommit, { atMs: 1_000, images, operationState }]).progress).toContain(
+      'found only in Pods of an earlier rollout',
+    )
   })
 })
 

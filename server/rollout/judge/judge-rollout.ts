@@ -193,5 +193,5 @@ function noteForeignImage(look: Look): readonly NewTaskEvent[] {
   if (look.memory.imageCheckNoted || isAwaitingCommit(look)) return []
   const check = checkForeignImage(look)
   if (check.kind !== 'cannot_tell') return []
-  return [{ kind: 'note', detail: `whether the image belongs to the application cannot be told: ${check.note}` }]
+  return [{ kind: 'note', detail: `cannot determine whether the image belongs to the application: ${check.note}` }]
 }

@@ -71,7 +71,7 @@ const windowStandstill = (text: string): Stall => ({
 const stopped = (message: string): Stall => ({
   text: `automated sync gave up: ${message}`,
   cause: 'auto_sync_stopped',
-  hint: 'Sync the application by hand in Argo CD, or commit what mends it.',
+  hint: 'Sync the application by hand in Argo CD, or commit a fix.',
 })
 
 function isBlockedByWindow(application: ObservedApplication): boolean {
@@ -103,6 +103,6 @@ export function describeWaiting(context: GateContext, gates: Gates, stall: Stall
   if (stall !== undefined) return stall.text
   const message = isOperationActive(application) ? application.operation?.message : undefined
   const waits = gates.closed.map(({ reason }) => reason)
-  if (waits.length === 0) return 'waiting for the last look'
+  if (waits.length === 0) return 'waiting for the final check'
   return [`waiting for ${waits.join('; ')}`, ...(message === undefined ? [] : [`operation: ${message}`])].join('; ')
 }

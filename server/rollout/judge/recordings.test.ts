@@ -271,7 +271,7 @@ test('the reason of a failure names the Pod, its message and its events, and wha
   expect(lines[0]).toContain('[image_pull]')
   expect(lines).toContainEqual(expect.stringMatching(/^Pod shop03-56bf565bfb-vzwjc .*Back-off pulling image/))
   expect(lines).toContainEqual('Event of shop03-56bf565bfb-vzwjc: Failed: Error: ImagePullBackOff')
-  expect(lines).toContainEqual('Wanted images: registry.example/shop:1.0.1-bad')
+  expect(lines).toContainEqual('Requested images: registry.example/shop:1.0.1-bad')
   expect(lines.at(-1)).toMatch(/^What to do: /)
 })
 

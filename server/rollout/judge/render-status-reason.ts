@@ -108,7 +108,7 @@ function renderOutOfSync({ resources, syncStatus }: ObservedApplication): readon
 function renderImages({ application, wanted }: GateContext): readonly string[] {
   const applied = appliedImages(application)
   return [
-    `Wanted images: ${wanted.map(imageText).join(', ')}`,
+    `Requested images: ${wanted.map(imageText).join(', ')}`,
     `Running images: ${application.images.join(', ') || 'none'}`,
     ...(applied.length === 0 ? [] : [`Images applied last: ${applied.join(', ')}`]),
   ]
@@ -117,7 +117,7 @@ function renderImages({ application, wanted }: GateContext): readonly string[] {
 function renderRevisions({ application, commit }: GateContext): readonly string[] {
   const compared = application.revisions.map(shortRevision).join(', ') || 'none'
   const applied = application.operation?.revisions.map(shortRevision).join(', ') || 'none'
-  const wanted = commit === undefined ? '' : `; our commit: ${shortRevision(commit.commit)}`
+  const wanted = commit === undefined ? '' : `; commit of the task: ${shortRevision(commit.commit)}`
   return [
     `Revision compared: ${compared}; applied last: ${applied}${wanted}`,
     `Status: ${application.syncStatus ?? 'none'}, ${application.healthStatus ?? 'none'}; ${renderAutoSync(application)}`,

@@ -13,7 +13,7 @@ export function tellChanges(
   const events: NewTaskEvent[] = []
   if (told.uid === '')
     events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
-  else if (told.uid !== now.uid) events.push({ kind: 'note', detail: 'the application was re-created: judged anew' })
+  else if (told.uid !== now.uid) events.push({ kind: 'note', detail: 'the application was re-created' })
   if (told.sync !== now.sync) events.push({ kind: 'sync_changed', detail: now.sync })
   if (told.health !== now.health) events.push({ kind: 'health_changed', detail: now.health })
   if (told.operation !== now.operation && now.operation !== '')

@@ -38,7 +38,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
       case 'read':
         return calls.read(application)
       case 'refresh':
-        deps.reports.tell(state, [{ kind: 'refresh_requested', detail: `refresh asked ${action.why}` }])
+        deps.reports.tell(state, [{ kind: 'refresh_requested', detail: `Argo CD refresh requested ${action.why}` }])
         return calls.refresh(application)
       case 'list':
         return calls.list(application)

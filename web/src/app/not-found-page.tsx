@@ -10,7 +10,7 @@ export function NotFoundPage() {
       <h1 tabIndex={-1}>Not found</h1>
       <div className="empty">
         <Icon name="i-missing" />
-        <h2>There is no page at this address</h2>
+        <h2>Page not found</h2>
         <p>
           <code>{window.location.pathname}</code>
         </p>

@@ -3,7 +3,7 @@ import type { Cause } from '../../../contract/cause.ts'
 /** What a cause means in one headline, and what one can do about it. The evidence comes from the task's own reason. */
 export type CauseWords = { readonly headline: string; readonly todo: readonly string[] }
 
-const mend = 'Mend it, then deploy again. Without a change it ends the same way.'
+const mend = 'Fix it, then redeploy. Without a change it fails again.'
 const again = 'Deploy again once it answers; nothing else has to change.'
 
 export const causeWords: Readonly<Record<Cause, CauseWords>> = {
@@ -65,15 +65,15 @@ export const causeWords: Readonly<Record<Cause, CauseWords>> = {
     todo: ['Let the application track the branch that is written to, or write to the one it tracks.', mend],
   },
   sync_window: {
-    headline: 'A sync window of Argo CD kept it closed',
+    headline: 'Blocked by an Argo CD sync window',
     todo: ['Wait until the window allows a sync.', 'Then deploy again.'],
   },
   manual_sync_required: {
-    headline: 'Argo CD waits for a sync by hand',
+    headline: 'Manual sync required',
     todo: ['Sync the application in Argo CD, or switch on automated sync.', 'Then deploy again.'],
   },
   auto_sync_stopped: {
-    headline: 'Argo CD has given up syncing by itself',
+    headline: 'Argo CD stopped auto-sync',
     todo: ['Read the last sync error in Argo CD and sync once by hand.', 'Then deploy again.'],
   },
   suspended: {
@@ -82,7 +82,7 @@ export const causeWords: Readonly<Record<Cause, CauseWords>> = {
   },
   timeout: {
     headline: 'The time ran out before the rollout was complete',
-    todo: ['Read what it still waited for.', 'Deploy again, with a longer time-out if it only needed more time.'],
+    todo: ['Read what it still waited for.', 'Deploy again, with a longer timeout if it only needed more time.'],
   },
   controller_unreachable: {
     headline: 'Argo CD could not be reached until the deadline',
@@ -104,7 +104,7 @@ export const causeWords: Readonly<Record<Cause, CauseWords>> = {
   },
   setting_missing: {
     headline: 'A setting of this service is missing',
-    todo: ['Set what the report names, or ask whoever runs this service.', 'Then deploy again.'],
+    todo: ['Set what the report names, or ask the operators of this service.', 'Then deploy again.'],
   },
   git_refused: {
     headline: 'The Git host refused the commit',

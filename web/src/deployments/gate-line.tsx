@@ -46,6 +46,6 @@ function noteOf(gate: Gate, task: TaskRecord): string {
   if (gate.state === 'now') return 'waiting'
   if (gate.name === 'Accepted') return clockTime(task.created)
   if (gate.name === 'Committed' && gate.state === 'done') return task.commit?.slice(0, 7) ?? 'not by this service'
-  if (gate.name === 'Settled' && task.status === 'in progress') return 'then one direct look'
+  if (gate.name === 'Settled' && task.status === 'in progress') return 'then a final check'
   return gate.state === 'ahead' && task.status !== 'in progress' ? 'not seen' : ''
 }

@@ -29,7 +29,7 @@ describe('the gates of a task in progress', () => {
     [{ progress: 'manual sync required: automated sync is off' }, '===o..', 'Waiting at gate 4 of 6: Synced'],
     [{ progress: 'waiting for health status Healthy, not Progressing' }, '====o.', 'Waiting at gate 5 of 6: Healthy'],
     [{ progress: 'the application is Suspended (paused)' }, '====o.', 'Waiting at gate 5 of 6: Healthy'],
-    [{ progress: 'waiting for the last look' }, '=====o', 'Waiting at gate 6 of 6: Settled'],
+    [{ progress: 'waiting for the final check' }, '=====o', 'Waiting at gate 6 of 6: Settled'],
     [{ progress: 'Argo CD is unreachable: refresh failed' }, '=.....', 'At least 1 of 6 gates passed'],
     [{ progress: 'looking for the application' }, '=.....', 'At least 1 of 6 gates passed'],
     [{ progress: 'thinking' }, '=.....', 'At least 1 of 6 gates passed'],

@@ -58,7 +58,7 @@ const gateInWords: readonly (readonly [GateName, RegExp])[] = [
     /\b(revision|commit|comparison|refresh|newer state|branch|hydration|history|ComparisonError|InvalidSpecError)\b/i,
   ],
   ['Healthy', /\b(health|pods?|ready|suspended|images?|runs?|running)\b/i],
-  ['Settled', /\b(last look|settl)/i],
+  ['Settled', /\b(final check|settl)/i],
 ]
 
 /** The six gates of a rollout, as far as the record tells: a gate is only `now` or `stop` where the record says so. */
@@ -107,7 +107,7 @@ const verbs: Readonly<Record<TaskRecord['status'], string>> = {
   'in progress': 'Waiting',
   deployed: 'Passed',
   failed: 'Stopped',
-  aborted: 'Lost sight',
+  aborted: 'Outcome unknown',
   cancelled: 'Cancelled',
   'app not found': 'Ended',
 }

@@ -20,13 +20,13 @@ export function TaskBody({ task }: { task: TaskRecord }) {
 
 function Images({ images }: Pick<TaskRecord, 'images'>) {
   return (
-    <Table label="Images asked for" className="top" columns={[{ name: 'Image' }, { name: 'Wanted' }]}>
+    <Table label="Images asked for" className="top" columns={[{ name: 'Image' }, { name: 'Requested' }]}>
       {images.map(({ image, tag }) => (
         <Row key={`${image}:${tag}`}>
           <RowHead className="full">
             <code className="wrap-any">{image}</code>
           </RowHead>
-          <Cell className="full" data-label="Wanted">
+          <Cell className="full" data-label="Requested">
             <code className="wrap-any">{tag}</code>
           </Cell>
         </Row>

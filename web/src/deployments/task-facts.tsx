@@ -26,7 +26,7 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
             <Exactly at={task.created} />
           </Fact>
           <EndOrDeadline task={task} />
-          <OtherTask name="Returns to" id={task.rollback_target_id} />
+          <OtherTask name="Rolls back to" id={task.rollback_target_id} />
           <OtherTask name="Superseded by" id={supersededBy(task)} />
         </dl>
       </Section>
@@ -56,7 +56,7 @@ function EndOrDeadline({ task }: { task: TaskRecord }) {
         </Fact>
       )}
       {task.timeout === undefined || deadline === undefined ? null : (
-        <Fact name="Time-out">
+        <Fact name="Timeout">
           {duration(task.timeout)}, at <At at={deadline} />
         </Fact>
       )}
@@ -70,7 +70,7 @@ function Where({ task }: { task: TaskRecord }) {
   const argoCd = httpUrl(app_url)
   if (!commit && !repository && !branch && !argoCd && !source) return null
   return (
-    <Section title={task.status === 'in progress' ? 'Where it goes' : 'Where it went'} id="where">
+    <Section title={task.status === 'in progress' ? 'Destination' : 'Destination'} id="where">
       <dl className="facts">
         {commit === undefined ? null : (
           <Fact name="Commit">

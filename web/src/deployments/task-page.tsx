@@ -120,8 +120,8 @@ function NoSuchTask({ id }: { id: string }) {
   return (
     <div className="empty">
       <Icon name="i-missing" />
-      <h2>There is no task {id}</h2>
-      <p>It never existed, or it was removed after its time.</p>
+      <h2>Task {id} not found</h2>
+      <p>It does not exist or was deleted.</p>
       <Link className="btn btn-s" href="/tasks">
         All tasks
       </Link>

@@ -18,9 +18,9 @@ task    https://watcher.example/task/1
 Pod shop-1: ImagePullBackOff
   Back-off pulling image "shop:v2"
 
-Wanted  registry.example/shop:v1.2.3
-Commit  e5c90b2
-Gates   Stopped at gate 5 of 6: Healthy
-Ended   19 Nov 2026, 14:26:08 UTC
-Took    2 min 41 s, by ada`)
+Requested  registry.example/shop:v1.2.3
+Commit     e5c90b2
+Gates      Stopped at gate 5 of 6: Healthy
+Ended      19 Nov 2026, 14:26:08 UTC
+Took       2 min 41 s, by ada`)
 })

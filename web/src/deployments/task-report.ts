@@ -12,7 +12,7 @@ export function taskReport(task: TaskRecord, address: string): string {
     ['task', address],
   ])
   const tail = fields([
-    ...task.images.map(({ image, tag }) => ['Wanted', `${image}:${tag}`] as const),
+    ...task.images.map(({ image, tag }) => ['Requested', `${image}:${tag}`] as const),
     ['Commit', task.commit],
     ['Gates', describeGates(task, gatesOf(task))],
     ['Ended', exactTime(task.updated)],

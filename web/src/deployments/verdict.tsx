@@ -51,7 +51,7 @@ function Deployed({ task, words }: Props) {
         </h2>
         {words.lead === undefined ? null : <p>{words.lead}</p>}
         <p>
-          Verdict of <Exactly at={task.updated} />.
+          Finished <Exactly at={task.updated} />.
         </p>
       </div>
     </Sheet>

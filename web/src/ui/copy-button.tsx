@@ -10,7 +10,7 @@ export function CopyButton({ text, label, compact = false, shortcut }: Props) {
   const clipboard = useClipboard({ timeout: 2_000 })
   const { copy } = clipboard
   useKeys(useMemo(() => (shortcut === undefined ? {} : { [shortcut]: () => copy(text) }), [shortcut, copy, text]))
-  const outcome = clipboard.copied ? 'Copied' : clipboard.error ? 'Not allowed here: select the text' : undefined
+  const outcome = clipboard.copied ? 'Copied' : clipboard.error ? 'Copy failed: select the text' : undefined
   return (
     <>
       <button

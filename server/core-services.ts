@@ -1,5 +1,4 @@
 import { repeat } from './concurrency/repeat.ts'
-import { connectionsForSubmissions } from './deployments/accept-task.ts'
 import { createTaskCompletions } from './deployments/task-completions.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { createTaskStore } from './deployments/task-store.ts'
@@ -30,13 +29,12 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
     )
   const { maxConnections } = settings.database
   const connectionsForReaders = Math.floor(maxConnections / 4)
-  const database = connect(maxConnections - connectionsForSubmissions - connectionsForReaders)
+  const database = connect(maxConnections - connectionsForReaders)
   const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onError))
   const events = createEventStore(database)
   const feed = opened.use(createEventFeed({ events, wakeUps, onError }))
   const tasks = createTaskStore(database, {
-    forSubmissions: connect(connectionsForSubmissions),
     forReaders,
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
   })

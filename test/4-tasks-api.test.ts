@@ -9,7 +9,6 @@ import { readEvents } from './support/event-reader.ts'
 import { startFaultProxy } from './support/fault-proxy.ts'
 import { mintJwt } from './support/mint-jwt.ts'
 import { type Answer, aTask, type Service, startService } from './support/service.ts'
-import { startStatementLog } from './support/statement-log.ts'
 
 const deployToken = 'deploy-token-of-this-test'
 const withToken = { 'Watcher-Deploy-Token': deployToken }
@@ -216,29 +215,6 @@ describe('GET /api/v1/apps/summary', () => {
 })
 
 describe('an accepted task', () => {
-  test('takes one round trip to the database on its way to the answer, with a key two', async () => {
-    await using log = await startStatementLog({ port: Number(new URL(database.url).port) })
-    const url = Object.assign(new URL(database.url), { port: String(log.port) }).href
-    await using service = await startService({ databaseUrl: url, settings })
-    const submissions = 10
-    // What the replica does by itself after each one (claiming, watching, numbering, indexing) is not part of the answer.
-    const own = /"task_events"|number_events|index_tasks|pg_notify|"free"|"held"|id = ANY|^(?:begin|commit|SET LOCAL)/i
-    const perTask = async (headers: () => Record<string, string>) => {
-      log.statements.length = 0
-      for (let count = 0; count < submissions; count += 1) {
-        expect((await service.submitTask(aTask({ app: anApp() }), headers())).status).toBe(202)
-      }
-      const counts = new Map<string, number>()
-      for (const text of log.statements) counts.set(text, (counts.get(text) ?? 0) + 1)
-      return [...counts].filter(([text, count]) => count >= submissions && !own.test(text))
-    }
-    const acceptance = expect.stringContaining('accept_tasks')
-    const known = expect.stringContaining('idempotency_keys')
-    const once = (...texts: unknown[]) => texts.map((text) => [text, submissions])
-    expect(await perTask(() => ({}))).toEqual(once(acceptance))
-    expect(await perTask(() => keyed(randomUUID()))).toEqual(once(known, acceptance))
-  })
-
   test('is found at once, and is indexed for searching soon after', async () => {
     const tag = `build-${randomUUID()}`
     const { body } = await replica(0).submitTask(aTask({ images: [{ image: 'shop', tag }] }), withToken)

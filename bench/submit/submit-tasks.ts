@@ -1,36 +1,22 @@
 import { Client } from 'undici'
 import { appName, imageName } from '../support/load-history.ts'
 
-/** Applications that take turns: more than are submitted to in one round. */
+/** Applications that are submitted to in turns; later tasks supersede earlier ones. */
 const applications = 12_000
 
 /** `rate` is tasks accepted per second. */
-export type Load = { readonly rate: number; readonly latenciesMs: readonly number[] }
+type Load = { readonly rate: number; readonly latenciesMs: readonly number[] }
 
 let submitted = 0
 
 /** Submits tasks for so long on so many connections, each with the next one as soon as the last was answered. */
 export async function submitFor(url: string, connections: number, ms: number): Promise<Load> {
-  const endsAt = performance.now() + ms
-  return submitWhile(url, connections, () => performance.now() < endsAt)
-}
-
-/** Submits one task for each application. */
-export async function submitToAll(url: string, connections: number): Promise<void> {
-  let begun = 0
-  await submitWhile(url, connections, () => {
-    begun += 1
-    return begun <= applications
-  })
-}
-
-async function submitWhile(url: string, connections: number, goesOn: () => boolean): Promise<Load> {
   const latenciesMs: number[] = []
   const began = performance.now()
   const submitter = async () => {
     const client = new Client(url)
     try {
-      while (goesOn()) latenciesMs.push(await submitOne(client))
+      while (performance.now() - began < ms) latenciesMs.push(await submitOne(client))
     } finally {
       await client.close()
     }

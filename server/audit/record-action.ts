@@ -19,16 +19,15 @@ type Action = {
 }
 
 /** Writes who does what, in the transaction that does it: neither happens without the other. */
-export async function recordAction(transaction: Kysely<Schema>, { action, actor, subject, detail }: Action) {
-  await transaction
-    .insertInto('audit')
-    .values({
-      action,
-      actor_kind: actor.kind,
-      actor: actor.id,
-      actor_name: actor.name,
-      subject: subject ?? null,
-      detail: detail ?? null,
-    })
-    .execute()
+export async function recordAction(transaction: Kysely<Schema>, action: Action) {
+  await transaction.insertInto('audit').values(auditRowOf(action)).execute()
 }
+
+export const auditRowOf = ({ action, actor, subject, detail }: Action) => ({
+  action,
+  actor_kind: actor.kind,
+  actor: actor.id,
+  actor_name: actor.name,
+  subject: subject ?? null,
+  detail: detail ?? null,
+})

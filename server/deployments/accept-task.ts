@@ -1,17 +1,22 @@
-import { CompiledQuery } from 'kysely'
-import { escapeIdentifier } from 'pg'
+import { createHash } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { repositoryOf } from '../../contract/image-name.ts'
-import { createBatcher } from '../concurrency/batch.ts'
+import type { TaskEventKind } from '../../contract/task-event.ts'
+import { auditRowOf } from '../audit/record-action.ts'
 import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
 import { evaluateDeployLock, type LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
-import type { Interval } from '../locks/lockdown-times.ts'
-import { storedLockOf } from '../locks/stored-lock.ts'
+import { holdDeployLock } from '../locks/hold-deploy-lock.ts'
+import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
 import type { Database } from '../storage/database.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
+import type { Schema } from '../storage/schema.ts'
+import { endTasks } from './end-tasks.ts'
+import { findKey, saveKey } from './idempotency-keys.ts'
 import type { KeyUse, KnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, TooManyUnfinishedError } from './task-errors.ts'
-import { type EndedTask, endedOf } from './task-row.ts'
+import type { EndedTask } from './task-row.ts'
 
 export type Submission = {
   readonly task: NewTask
@@ -31,104 +36,220 @@ export type Acceptance =
     }
   | { readonly kind: 'known'; readonly known: KnownKey }
 
-type EndedJson = { id: string; app: string; created: string; updated: string; app_url: string | null }
-type Answer =
-  | {
-      readonly created: Readonly<Record<string, string>>
-      readonly superseded: Readonly<Record<string, readonly EndedJson[]>>
-    }
-  | { readonly known: { task_id: string; body_digest: string } }
-
-const acceptedTogether = 64
-/** As many statements that submissions share run at once. */
-export const connectionsForSubmissions = 2
-/** How long a batch waits for a lock: who has to wait longer must not keep the others waiting. */
-const patienceOfBatch = '500ms'
-/** Less than the driver's, so that no statement goes on waiting, and is accepted in the end, that was given up here. */
-const patienceAlone = '4s'
+/** A later `created` than the database's clock by more than this comes from a clock that was set back. */
+const maxAheadMs = 1_000
 
 /**
- * Gives the function that stores a task with its events and its audit entry and cancels what it supersedes, in one round
- * trip that it shares with others that come at the same time (decisions 0155 and 0185). The function accept_tasks
- * (storage/migrations) decides by the database's clock and lock; a refusal is explained here.
+ * Gives the function that stores a task with its event and its audit entry, and cancels what it supersedes, in one
+ * transaction (decision 0155).
  *
- * @param forSubmissions connections that nothing else uses: PostgreSQL's process behind each has what it needs at hand then
- *   (decision 0222). Who waits for somebody does so on one of `database`.
- *
- * It rejects with a DeploymentsLockedError if the task would have been created in a closed time, and with a
- * DeployLockUnknownError if outside of the times that are known, and with a DeployLockUnreadableError if it cannot be read,
- * and with a TooManyUnfinishedError where its application has `maxUnfinishedPerApp` unfinished tasks that it does not end.
+ * It rejects with a DeploymentsLockedError while the deploy lock is active, with a DeployLockUnknownError at a time that
+ * `closed` does not cover, with a DeployLockUnreadableError if the lock cannot be read, and with a TooManyUnfinishedError
+ * if the application has `maxUnfinishedPerApp` unfinished tasks that the new one does not supersede.
  */
-export function createAcceptTask(
-  database: Database,
-  forSubmissions: Database,
-  maxUnfinishedPerApp = 1_000_000,
-): (submission: Submission) => Promise<Acceptance> {
-  const acceptAlone = async (submission: Submission): Promise<Acceptance> => {
-    const [acceptance] = await retryConflicts(() => acceptAll(database, [submission], maxUnfinishedPerApp))
-    if (!acceptance) throw new Error('accept_tasks gave no answer')
-    return acceptance
-  }
-  const acceptTogether = createBatcher(
-    (batch: readonly Submission[]) => acceptAll(forSubmissions, batch, maxUnfinishedPerApp, patienceOfBatch),
-    {
-      alone: acceptAlone,
-      atMost: acceptedTogether,
-      atOnce: connectionsForSubmissions,
-      keyOf: ({ task }) => task.app,
-    },
-  )
-  // One with a key waits for whoever uses the key.
-  return (submission) => (submission.use ? acceptAlone(submission) : acceptTogether(submission))
+export function createAcceptTask({ query, settings }: Database, maxUnfinishedPerApp = 1_000_000) {
+  return (submission: Submission): Promise<Acceptance> =>
+    retryConflicts(() =>
+      query
+        .transaction()
+        .setIsolationLevel('read committed') // each statement sees what was committed while an earlier one waited
+        .execute((transaction) => accept(transaction, settings, submission, maxUnfinishedPerApp)),
+    )
 }
 
-async function acceptAll(
-  { query, settings }: Database,
-  submissions: readonly Submission[],
+async function accept(
+  transaction: Transaction<Schema>,
+  settings: Settings,
+  { task, closed, owner, use }: Submission,
   maxUnfinishedPerApp: number,
-  patience = patienceAlone,
-): Promise<readonly Acceptance[]> {
-  const newest = submissions.at(-1)
-  if (!newest) return []
-  const { closed, owner } = newest // what it knows is true of all
-  const accept = CompiledQuery.raw(
-    `SELECT set_config('lock_timeout', '${patience}', true), ${escapeIdentifier(settings.schema)}.accept_tasks($1, $2, $3, $4, $5) AS answer`,
-    [
-      JSON.stringify(submissions.map(rowOf)),
-      owner ?? null,
-      rangeText(closed.known),
-      `{${closed.intervals.map(rangeText).join()}}`,
-      maxUnfinishedPerApp,
-    ],
-  )
-  try {
-    const { rows } = await query.executeQuery<{ answer: Answer }>(accept)
-    return rows[0] ? acceptancesOf(rows[0].answer, submissions, owner) : []
-  } catch (error) {
-    throw refusalOf(error, closed, maxUnfinishedPerApp)
+): Promise<Acceptance> {
+  await lockApplication(transaction, task.app)
+  const known = use && (await findKey(transaction, use.keyDigest))
+  if (known) return { kind: 'known', known }
+  const { at, stored, newest, unfinished, lastOfImages } = await readState(transaction, task)
+  requireOpen(at, closed, stored)
+  const created = createdAfter(newest, at)
+  requireOpen(created, closed, stored)
+  const { outdated, counted } = splitUnfinished(unfinished, task)
+  if (counted >= maxUnfinishedPerApp)
+    throw new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
+  const rollbackTarget = lastOfImages && (await isReplaced(transaction, lastOfImages, task)) ? lastOfImages : null
+  const superseded = await supersede(transaction, settings, outdated, task.id)
+  await insertTask(transaction, { task, created, owner, rollbackTarget, superseded })
+  if (use) await saveKey(transaction, use, task.id)
+  const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: '1' }
+  return { kind: 'accepted', created, claim, superseded }
+}
+
+/**
+ * Tasks of one application are accepted one after another, so that of two at once exactly one survives (decision 0091), and
+ * that an Idempotency-Key, which belongs to one application, stands for one task.
+ */
+const lockApplication = (transaction: Transaction<Schema>, app: string) =>
+  sql`SELECT pg_advisory_xact_lock(hashtextextended(${app}, 0))`.execute(transaction)
+
+function requireOpen(at: Date, closed: LockdownCalendar, stored: StoredLock): void {
+  const { active, retryAfterSeconds } = evaluateDeployLock(at, closed, stored)
+  if (active) throw new DeploymentsLockedError(retryAfterSeconds)
+}
+
+type Unfinished = { readonly id: string; readonly may_write: boolean; readonly shares_image: boolean }
+
+/** What a new task is judged by. `lastOfImages` is the last task that deployed the same images. */
+type State = {
+  readonly at: Date
+  readonly stored: StoredLock
+  readonly newest: Date | null
+  readonly unfinished: readonly Unfinished[]
+  readonly lastOfImages: string | null
+}
+
+/** The deploy lock, held from now on, and the tasks of the application. */
+async function readState(transaction: Transaction<Schema>, task: NewTask): Promise<State> {
+  const { at, newest, unfinished, lastOfImages, ...lock } = await holdDeployLock(transaction)
+    .select(({ selectFrom }) => {
+      const ofApp = selectFrom('tasks').where('app', '=', task.app)
+      const newestFirst = ofApp.orderBy('created', 'desc').limit(1)
+      const unfinished = ofApp
+        .where('ended', 'is', null)
+        .select(['id', 'may_write', sharesImageWith(task).as('shares_image')])
+        .orderBy('id')
+      return [
+        newestFirst.select('created').as('newest'),
+        newestFirst
+          .where('status', '=', 'deployed')
+          .where('image_set', '=', imageSetOf(task))
+          .select('id')
+          .as('lastOfImages'),
+        jsonArrayFrom(unfinished).as('unfinished'),
+      ]
+    })
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      throw lockErrorOf(error)
+    })
+  return { at, stored: storedLockOf(lock), newest, unfinished, lastOfImages }
+}
+
+/** Whether other images of the same repositories were deployed since, without which a task is no rollback. */
+async function isReplaced(transaction: Transaction<Schema>, last: string, task: NewTask): Promise<boolean> {
+  const later = await transaction
+    .selectFrom('tasks')
+    .select('id')
+    .where('app', '=', task.app)
+    .where('status', '=', 'deployed')
+    .where('created', '>', ({ selectFrom }) => selectFrom('tasks').select('created').where('id', '=', last))
+    .where(sharesImageWith(task))
+    .limit(1)
+    .executeTakeFirst()
+  return later !== undefined
+}
+
+const sharesImageWith = (task: NewTask) => sql<boolean>`repositories && ${repositoriesOf(task)}::text[]`
+
+const repositoriesOf = ({ images }: NewTask) => [...new Set(images.map(({ image }) => repositoryOf(image)))]
+
+/** Equal for the same images, in any order. */
+function imageSetOf({ images }: NewTask): Buffer {
+  const lines = new Set(images.map(({ image, tag }) => `${image}\t${tag}`))
+  return createHash('sha256')
+    .update([...lines].sort().join('\n'))
+    .digest()
+}
+
+/** Of one application no two tasks have the same millisecond, so that its newest task is the one accepted last. */
+function createdAfter(newest: Date | null, at: Date): Date {
+  const aheadMs = newest === null ? Number.NaN : newest.getTime() - at.getTime()
+  return newest && aheadMs >= 0 && aheadMs < maxAheadMs ? new Date(newest.getTime() + 1) : at
+}
+
+/**
+ * A task without a credential neither supersedes one with a credential nor takes room from it.
+ * @returns ids of what the task supersedes, and how many of the others count against the maximum
+ */
+function splitUnfinished(unfinished: readonly Unfinished[], { mayWrite }: NewTask) {
+  const isOutdated = (one: Unfinished) => one.shares_image && (mayWrite || !one.may_write)
+  const counts = (one: Unfinished) => one.may_write || !mayWrite
+  return {
+    outdated: unfinished.filter(isOutdated).map(({ id }) => id),
+    counted: unfinished.filter((one) => !isOutdated(one) && counts(one)).length,
   }
 }
 
-const rowOf = ({ task, use }: Submission) => ({
-  id: task.id,
-  app: task.app,
-  author: task.author,
-  project: task.project,
-  images: task.images,
-  repositories: task.images.map(({ image }) => repositoryOf(image)),
-  source: task.source,
-  timeout_seconds: task.timeoutSeconds,
-  refresh: task.refresh,
-  may_write: task.mayWrite,
-  reader_digest: task.readerDigest?.toString('hex'),
-  accepted_text: `accepted from ${task.author}: ${imagesText(task)}`,
-  audited_text: `${task.app}: ${imagesText(task)}`,
-  actor_kind: task.submittedBy.kind,
-  actor: task.submittedBy.id,
-  actor_name: task.submittedBy.name,
-  key_digest: use?.keyDigest,
-  body_digest: use?.bodyDigest,
-})
+type Settings = Database['settings']
+
+/** Ends what the new task supersedes; one that has ended since it was read stays as it is. */
+async function supersede(
+  transaction: Transaction<Schema>,
+  settings: Settings,
+  ids: readonly string[],
+  by: string,
+): Promise<EndedTask[]> {
+  if (ids.length === 0) return []
+  const end = { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${by}` } as const
+  const endings = ids.map((taskId) => ({ taskId, claim: undefined, end }))
+  return (await endTasks(transaction, settings, endings)).filter((ended) => ended !== undefined)
+}
+
+type AcceptedRow = {
+  readonly task: NewTask
+  readonly created: Date
+  readonly owner: string | undefined
+  readonly rollbackTarget: string | null
+  readonly superseded: readonly EndedTask[]
+}
+
+/** One round trip for the task, its events and its audit entry. */
+function insertTask(
+  transaction: Transaction<Schema>,
+  { task, created, owner, rollbackTarget, superseded }: AcceptedRow,
+) {
+  const audited = auditRowOf({
+    action: 'task_submitted',
+    actor: task.submittedBy,
+    subject: task.id,
+    detail: `${task.app}: ${imagesText(task)}`,
+  })
+  return transaction
+    .with('told', (with_) => with_.insertInto('task_events').values(eventsOf(task, superseded)))
+    .with('audited', (with_) => with_.insertInto('audit').values(audited))
+    .insertInto('tasks')
+    .values({
+      id: task.id,
+      created,
+      updated: created,
+      deadline: new Date(created.getTime() + task.timeoutSeconds * 1_000),
+      app: task.app,
+      author: task.author,
+      project: task.project,
+      images: JSON.stringify(task.images),
+      repositories: repositoriesOf(task),
+      image_set: imageSetOf(task),
+      timeout_seconds: task.timeoutSeconds,
+      refresh: task.refresh,
+      source: task.source ? JSON.stringify(task.source) : null,
+      may_write: task.mayWrite,
+      is_rollback: rollbackTarget !== null,
+      rollback_target_id: rollbackTarget,
+      reader_digests: task.readerDigest ? [task.readerDigest] : null,
+      owner: owner ?? null,
+      fence: owner === undefined ? '0' : '1',
+    })
+    .execute()
+}
+
+type EventRow = { readonly task_id: string; readonly kind: TaskEventKind; readonly detail: string }
+
+function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly EventRow[] {
+  const accepted: EventRow = {
+    task_id: task.id,
+    kind: 'accepted',
+    detail: `accepted from ${task.author}: ${imagesText(task)}`,
+  }
+  if (superseded.length === 0) return [accepted]
+  const ids = superseded.map(({ id }) => id).sort()
+  return [accepted, { task_id: task.id, kind: 'superseded_others', detail: `superseded ${ids.join(', ')}` }]
+}
 
 /** Events and audit entries are read by the thousand. */
 const maxImagesShown = 5
@@ -137,44 +258,4 @@ function imagesText({ images }: NewTask): string {
   const shown = images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`)
   const rest = images.length - shown.length
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
-}
-
-/** PostgreSQL knows fewer years than Date; what lies beyond has no bound. */
-const lastYearMs = Date.UTC(9999, 0)
-const boundText = (time: Date) => (Math.abs(time.getTime()) > lastYearMs ? '' : time.toISOString())
-const rangeText = ({ from, to }: Interval) => `[${boundText(from)},${boundText(to)})`
-
-function acceptancesOf(
-  answer: Answer,
-  submissions: readonly Submission[],
-  owner: string | undefined,
-): readonly Acceptance[] {
-  if ('known' in answer) {
-    const { task_id: taskId, body_digest: bodyDigest } = answer.known
-    return [{ kind: 'known', known: { taskId, bodyDigest } }]
-  }
-  return submissions.flatMap(({ task: { id } }): Acceptance[] => {
-    const created = answer.created[id]
-    if (created === undefined) return []
-    const superseded = (answer.superseded[id] ?? []).map((row) =>
-      endedOf({ ...row, created: new Date(row.created), updated: new Date(row.updated) }, 'cancelled'),
-    )
-    const claim = owner === undefined ? undefined : { taskId: id, owner, fence: '1' }
-    return [{ kind: 'accepted', created: new Date(created), claim, superseded }]
-  })
-}
-
-/** A lock that refused says by what, one that cannot be read that it is the lock; anything else stays as it is. */
-function refusalOf(error: unknown, closed: LockdownCalendar, maxUnfinishedPerApp: number): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error
-  // The one row that the function must find is the lock's.
-  if (error.code === 'P0002' || error.message.includes('deploy_lock')) return lockErrorOf(error)
-  if (error.code === 'WL002') return new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
-  if (error.code !== 'WL001' || !('detail' in error)) return error
-  const { at, lock } = JSON.parse(String(error.detail))
-  try {
-    return new DeploymentsLockedError(evaluateDeployLock(new Date(at), closed, storedLockOf(lock)).retryAfterSeconds)
-  } catch (unknown) {
-    return unknown
-  }
 }

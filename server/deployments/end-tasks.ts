@@ -26,8 +26,7 @@ export function createFinishTask(database: Database) {
 type Ended = EndedRow & { readonly status: EndedTask['status'] }
 
 /**
- * Ends unfinished tasks, each with its event, in one statement. Locks them in the order in which accept_tasks does
- * (storage/migrations).
+ * Ends unfinished tasks, each with its event, in one statement. Locks them in the order in which progress is saved.
  */
 export async function endTasks(
   query: Parameters<RawBuilder<unknown>['execute']>[0],

@@ -26,8 +26,8 @@ export function createSaveProgress(database: Database) {
 }
 
 /**
- * Locks the tasks in the order in which accept_tasks does (storage/migrations). It does not wait for the disk: what a crash
- * of PostgreSQL loses is seen again by the next look, and an event has no reader before its number is on the disk.
+ * Locks the tasks in the order in which end-tasks.ts does. It does not wait for the disk: what a crash of PostgreSQL loses is
+ * seen again by the next look, and an event has no reader before its number is on the disk.
  */
 async function saveAll({ query, settings }: Database, all: readonly Progress[]): Promise<boolean[]> {
   const table = (name: 'tasks' | 'task_events' | 'confirmed_applications') => sql.id(settings.schema, name)

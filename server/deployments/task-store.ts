@@ -21,21 +21,19 @@ const indexedAtOnce = 500
 const mostReaders = 100
 
 type TaskStoreOptions = {
-  /** Connections for submissions alone; without them `database`, as without the next. */
-  readonly forSubmissions?: Database
-  /** Connections for lists, searches and summaries: nothing else waits behind them. */
+  /** Connections for lists, searches and summaries: nothing else waits behind them. Without them `database`. */
   readonly forReaders?: Database
   readonly maxUnfinishedPerApp?: number
 }
 
 /** All SQL of the tasks and of the events that their changes write. */
 export function createTaskStore(database: Database, options: TaskStoreOptions = {}) {
-  const { forSubmissions = database, forReaders = database, maxUnfinishedPerApp } = options
+  const { forReaders = database, maxUnfinishedPerApp } = options
   const { query, settings } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
-    accept: createAcceptTask(database, forSubmissions, maxUnfinishedPerApp),
+    accept: createAcceptTask(database, maxUnfinishedPerApp),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (keyDigest: string): Promise<KnownKey | undefined> => findKey(query, keyDigest),

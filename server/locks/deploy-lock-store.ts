@@ -11,7 +11,7 @@ export type LockRequest = { readonly reason: string | null; readonly until: Date
 /** For how long at most a release opens a lockdown window. */
 const overrideMs = 15 * 60 * 1000
 
-/** All SQL of the deploy lock, but for the hold of an accepting transaction (accept_tasks in storage/migrations). */
+/** All SQL of the deploy lock, but for the hold of an accepting transaction (hold-deploy-lock.ts). */
 export function createDeployLockStore({ query, settings }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */

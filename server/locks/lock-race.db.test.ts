@@ -35,7 +35,7 @@ test.for<[string, (lock: DeployLockStore) => Promise<unknown>]>([
       return rows.length
     }
     const { changed, submitted } = await database.query.transaction().execute(async (earlier) => {
-      const hold = sql`SELECT FROM watcher.deploy_lock FOR SHARE` // as accept_tasks does
+      const hold = sql`SELECT FROM watcher.deploy_lock FOR SHARE` // as an accepting transaction does
       await hold.execute(earlier)
       const changed = change(createDeployLockStore(database))
       await expect.poll(waiting).toBe(1)

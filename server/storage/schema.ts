@@ -40,6 +40,8 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digests: Buffer[] | null
+    repositories: Generated<string[]>
+    image_set: Buffer | null
     /** The last three are made by the database from the others. */
     group_id: GeneratedAlways<number>
     tags: GeneratedAlways<string>

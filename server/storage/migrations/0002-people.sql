@@ -1,4 +1,4 @@
--- the deploy lock as a person set it; one row, and whoever accepts a task holds it FOR SHARE until its commit
+-- the deploy lock as a person set it; one row, which a transaction that accepts a task holds FOR SHARE until its commit
 CREATE TABLE deploy_lock (
   is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
   is_set boolean NOT NULL DEFAULT false,

@@ -115,20 +115,6 @@ ALTER TABLE tasks ADD COLUMN ended timestamptz(3) GENERATED ALWAYS AS (CASE WHEN
 -- Applications that Argo CD has shown. The name that a task brings is free text, and strangers may submit tasks.
 CREATE TABLE confirmed_applications (app text PRIMARY KEY);
 
--- The images of a task whatever their order, short enough to be compared by an index.
-CREATE FUNCTION image_set(images jsonb) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-BEGIN
-  IF jsonb_array_length(images) = 1 THEN -- as nearly always, at a quarter of the cost
-    RETURN md5((images->0->>'image') || E'\t' || (images->0->>'tag'))::uuid;
-  END IF;
-  RETURN (
-    SELECT md5(string_agg(DISTINCT line, E'\n' ORDER BY line))::uuid
-    FROM (SELECT (image->>'image' || E'\t' || (image->>'tag')) COLLATE "C" AS line FROM jsonb_array_elements(images) AS image) AS lines);
-END
-$$;
-CREATE INDEX tasks_deployed_images ON tasks (app, image_set(images), created DESC) WHERE status = 'deployed';
-
 -- One page of the list, newest first, is the beginning of an index for each filter. Most tasks end deployed, so what did
 -- not is found in small indexes of its own. What they INCLUDE is for totals and summaries, which then read no rows.
 CREATE INDEX tasks_newest ON tasks (created DESC, id DESC);

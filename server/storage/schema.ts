@@ -40,28 +40,11 @@ export type Schema = {
     owner: string | null
     fence: Generated<string>
     reader_digests: Buffer[] | null
-    /** The last three are made by the database from the others. */
-    group_id: GeneratedAlways<number>
-    tags: GeneratedAlways<string>
+    searched: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
-  }
-  /** A view of what the database makes of the tasks for searching. */
-  searchable_tasks: {
-    created: Date
-    id: string
-    group_id: number
-    searched: string
   }
   confirmed_applications: {
     app: string
-  }
-  task_groups: {
-    id: GeneratedAlways<number>
-    digest: Buffer
-    app: string
-    author: string
-    project: string
-    searched: string
   }
   task_pod_logs: {
     task_id: string

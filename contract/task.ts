@@ -160,14 +160,11 @@ export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
     total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
-    total_capped: z.boolean().optional().describe('There are more than `total`, or there may be'),
+    total_capped: z.boolean().optional().describe('There are more than `total`'),
     next_cursor: z
       .string()
       .optional()
-      .describe(
-        '`cursor` of the next page; absent from the last one. A page ends at 2 MiB, and one of a search for one or two ' +
-          'characters may be short, or empty, and have one',
-      ),
+      .describe('`cursor` of the next page; absent from the last one. A page ends at 2 MiB'),
     next_offset: wholeNumber
       .optional()
       .describe('`offset` of the next page, where this one was not asked for with a cursor and ends at 2 MiB'),
@@ -207,10 +204,7 @@ export const TaskFilter = z
       .string()
       .meta({ enum: [...taskStatuses] })
       .optional(),
-    search: textFilter.describe(
-      'Part of an application, author, project, image, id or commit. One or two characters are looked for in names ' +
-        'everywhere, in tags, ids and commits among 10,000 tasks a page that match otherwise, the newest first',
-    ),
+    search: textFilter.describe('Part of an application, author, project, image, id or commit'),
     from_timestamp: timestampFilter.describe('Created after this moment'),
     to_timestamp: timestampFilter.describe('Created at this moment or before'),
     limit: z

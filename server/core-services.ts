@@ -11,10 +11,6 @@ import { createEventFeed } from './timeline/event-feed.ts'
 import { createEventStore } from './timeline/event-store.ts'
 
 const keySweepIntervalMs = 60_000
-/** What this replica accepts is indexed sooner; this is for what a replica that died has left. */
-const indexIntervalMs = 10_000
-/** Under load many tasks are indexed together. */
-const indexRestMs = 500
 
 /** What watching and the API share: the stores, the wake-ups between replicas, events, metrics and the log. */
 export type CoreServices = ReturnType<typeof openCoreServices>
@@ -44,19 +40,10 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
       onError('removing expired idempotency keys failed, retrying', error),
     ),
   )
-  const indexing = opened.use(
-    repeat(
-      tasks.indexNew,
-      indexIntervalMs,
-      (error) => onError('indexing tasks for searches failed, retrying', error),
-      indexRestMs,
-    ),
-  )
   const metrics = createMetrics()
   const tellAccepted = () => {
     metrics.taskAccepted()
     feed.written()
-    indexing.trigger()
   }
   const reportFinished = (ended: readonly EndedTask[]) => {
     feed.written()

@@ -18,9 +18,7 @@ const tables = [
   'repositories',
   'sessions',
   'task_events',
-  'task_groups',
   'task_pod_logs',
-  'task_searches',
   'tasks',
 ]
 /** What the next version may well do: add to every table, and add a table, an index and a function. */

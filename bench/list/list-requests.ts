@@ -56,21 +56,11 @@ export const listRequests: Readonly<Record<string, () => string>> = {
   'search registry': () => search('registry.example'),
   'search id or commit': () => search(hex(8)),
   'search absent': () => search(crypto.randomUUID()),
-  'app, search tag': together(app, () => search(`v1.${below(1_000)}`)),
-  'status bad, search application': together(bad, () => search(appName(randomRank()))),
-}
-
-/** Those that read the most (decision 0215), a few of each. */
-export const slowRequests: Readonly<Record<string, () => string>> = {
   'search 3 of an id': () => search(hex(3)),
   'search 2 of an id': () => search(hex(2)),
   'search image, part of tag': () => search(`${imageName(randomRank())}:v1`),
   'search part of old tags': () => search(`v1.${below(90) + 10}`),
   'search 2 absent': () => search('zq'),
-}
-
-/** As it would have been given at some moment of the year. */
-export function randomId(): string {
-  const hexMs = randomMs().toString(16).padStart(12, '0')
-  return `${hexMs.slice(0, 8)}-${hexMs.slice(8)}-7000-8000-000000000000`
+  'app, search tag': together(app, () => search(`v1.${below(1_000)}`)),
+  'status bad, search application': together(bad, () => search(appName(randomRank()))),
 }

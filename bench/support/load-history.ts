@@ -14,14 +14,13 @@ export async function loadHistory(url: string, count: number): Promise<void> {
     await client.query("SET search_path TO watcher; SET maintenance_work_mem = '256MB'; SET synchronous_commit = off")
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
-       WHERE schemaname = 'watcher' AND tablename IN ('tasks', 'task_searches') AND indexname NOT LIKE '%_pkey'`,
+       WHERE schemaname = 'watcher' AND tablename = 'tasks' AND indexname NOT LIKE '%_pkey'`,
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
     await client.query(insertTasks, [count, days, applications])
     await client.query('INSERT INTO confirmed_applications SELECT DISTINCT app FROM tasks')
-    await client.query('SELECT index_tasks($1)', [count])
     for (const { definition } of indexes) await client.query(definition)
-    await client.query('VACUUM ANALYZE tasks, task_searches, task_groups, unindexed_tasks')
+    await client.query('VACUUM ANALYZE tasks, confirmed_applications')
     await client.query('CHECKPOINT')
   } finally {
     await client.end()

@@ -4,21 +4,15 @@ import type { TaskCursor } from '../../contract/task-cursor.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
-import { type Found, findInGroups } from './find-in-groups.ts'
-import { comparedNewest, newestTasks } from './newest-tasks.ts'
 import type { Task } from './task.ts'
 import { ReadTimedOutError } from './task-errors.ts'
-import { all, holdsPart, nameConditions, ownConditions } from './task-filter-conditions.ts'
+import { matchesFilter } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
-const countedTotal = 10_000
-/** So many of those that match are read to find the newest of them, and so many of the newest to find some that match. */
-const readTasks = 12_000
-/** Of each of the statements of a search, three at most. */
-const searchLimitMs = 3_000
-const searchLess = 'more characters, or an application, a project or a time'
+const maxTotal = 10_000
+const listLimitMs = 3_000
 
 export type TaskPage = {
   readonly tasks: readonly Task[]
@@ -29,102 +23,62 @@ export type TaskPage = {
   /** Absent where the page was asked for with a cursor. */
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined
 }
+type FoundTasks = { readonly ids: readonly string[]; readonly count: number }
 
-/** One page, newest first; with `globs` only of the applications that they match. */
+/**
+ * One page, newest first; with `globs` only of the applications that they match.
+ * @throws {ReadTimedOutError}
+ */
 export async function listTasks(
   query: Kysely<Schema>,
   filter: TaskFilter,
   globs?: readonly string[],
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { ids, count, cut } = await finderFor(filter, globs)(query, filter, globs, limit + 1)
+  const { ids, count } = isInNoField(filter) ? { ids: [], count: 0 } : await findTasks(query, filter, globs, limit + 1)
   const { items: tasks, isCut } = await fillAnswer(inChunks(query, ids.slice(0, limit)), taskRecordOf)
   const last = ids.length > tasks.length ? tasks.at(-1) : undefined
   return {
     tasks,
     isCut,
-    next: last ? { createdMs: last.created.getTime(), id: last.id } : cut,
-    total: filter.cursor
-      ? undefined
-      : { count: Math.min(count, countedTotal), isCapped: cut !== undefined || count > countedTotal },
+    next: last && { createdMs: last.created.getTime(), id: last.id },
+    total: filter.cursor ? undefined : { count: Math.min(count, maxTotal), isCapped: count > maxTotal },
   }
 }
 
-type FoundIds = Pick<Found, 'ids' | 'count'> & { readonly cut?: Found['cut'] }
-
-const finderFor = (filter: TaskFilter, globs: readonly string[] | undefined) => {
-  if (isInNoField(filter)) return nothing
-  return isFoundInGroups(filter, globs) ? inTime : directly
-}
-
-/** No field may hold a control character; where searches look, line ends stand between the fields. */
+/** No field may hold a control character; in the searched text line ends stand between the fields. */
 const isInNoField = ({ search = '' }: TaskFilter) => /\p{Cc}/u.test(search)
 
-const nothing = async (): Promise<FoundIds> => ({ ids: [], count: 0 })
-
-/** One name alone has an index of its own that is in the order of the list. */
-const isFoundInGroups = (filter: TaskFilter, globs: readonly string[] | undefined) =>
-  Boolean(filter.search) || nameConditions(filter, globs).length > 1 || globs !== undefined
-
-async function directly(
+/**
+ * Up to 10,000 matching tasks are all read and sorted, since walking through the newest for a few of them would read the
+ * whole history. If there are more, the walk soon finds a page.
+ */
+async function findTasks(
   query: Kysely<Schema>,
   filter: TaskFilter,
   globs: readonly string[] | undefined,
   limit: number,
-): Promise<FoundIds> {
-  const [ids, count] = await Promise.all([
-    newestOf(query, filter, globs, limit),
-    filter.cursor ? 0 : countOf(query, filter, globs),
-  ])
-  return { ids, count }
-}
-
-/** @throws {ReadTimedOutError} */
-async function inTime(
-  query: Kysely<Schema>,
-  filter: TaskFilter,
-  globs: readonly string[] | undefined,
-  limit: number,
-): Promise<FoundIds> {
+): Promise<FoundTasks> {
+  const matching = query.selectFrom('tasks').select(['id', 'created']).where(matchesFilter(filter, globs))
+  const page = sql`ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${filter.offset ?? 0}`
+  const find = sql<FoundTasks>`
+    WITH found AS MATERIALIZED (${matching.limit(maxTotal + 1)}),
+      counted AS MATERIALIZED (SELECT count(*)::integer AS count FROM found)
+    SELECT count, CASE WHEN count <= ${maxTotal} THEN ARRAY(SELECT id FROM found ${page})
+      ELSE ARRAY(SELECT id FROM (${matching}) AS matching ${page}) END AS ids
+    FROM counted`
   try {
-    return await withTimeLimit(query, searchLimitMs, (limited) => throughGroups(limited, filter, globs, limit))
+    const { rows } = await withTimeLimit(query, listLimitMs, (limited) => find.execute(limited))
+    return rows[0] ?? { ids: [], count: 0 }
   } catch (cause) {
-    throw isGivenUp(cause) ? new ReadTimedOutError('the search', searchLimitMs, searchLess, { cause }) : cause
+    throw isGivenUp(cause) ? timedOut(filter, cause) : cause
   }
 }
 
-/** Where many match, most often some of the newest do; where these do not, all that match are read. */
-async function throughGroups(
-  query: Kysely<Schema>,
-  filter: TaskFilter,
-  globs: readonly string[] | undefined,
-  limit: number,
-): Promise<FoundIds> {
-  const page = { offset: filter.offset ?? 0, limit }
-  const found = await findInGroups(query, filter, globs, { ...page, read: readTasks })
-  const { count, cut } = found
-  if (count <= readTasks) return found
-  const ids = await newestOf(query, filter, globs, limit)
-  if (ids.length === limit) return { ids, count, cut }
-  const whole = await findInGroups(query, filter, globs, page)
-  return { ids: whole.ids, count, cut }
-}
-
-/** What an offset skips is skipped in an index. Of a search only among the newest `readTasks`. */
-async function newestOf(
-  query: Kysely<Schema>,
-  filter: TaskFilter,
-  globs: readonly string[] | undefined,
-  limit: number,
-): Promise<readonly string[]> {
-  const { search, offset = 0 } = filter
-  const newest = search
-    ? sql`SELECT * FROM (${comparedNewest(query, filter, globs, readTasks, holdsPart(search))}) AS compared WHERE is_held`
-    : newestTasks(query, filter, globs, offset + limit)
-  const { rows } = await sql<{ id: string }>`
-    SELECT id FROM (${newest}) AS newest ORDER BY created DESC, id DESC LIMIT ${limit} OFFSET ${offset}`.execute(query)
-  return rows.map(({ id }) => id)
-}
+const timedOut = ({ search }: TaskFilter, cause: unknown) =>
+  search
+    ? new ReadTimedOutError('search', listLimitMs, 'more characters, or an application, a project or a time', { cause })
+    : new ReadTimedOutError('list', listLimitMs, 'an application, a project or a time', { cause })
 
 /** So many tasks at once are in memory of which none may fit into the answer. */
 const chunkSize = 100
@@ -140,21 +94,4 @@ async function* inChunks(query: Kysely<Schema>, ids: readonly string[]): AsyncGe
       .execute()
     yield rows.map(taskOf)
   }
-}
-
-async function countOf(
-  query: Kysely<Schema>,
-  filter: TaskFilter,
-  globs: readonly string[] | undefined,
-): Promise<number> {
-  const counted = query
-    .selectFrom('tasks')
-    .select('id')
-    .where(all([...nameConditions(filter, globs), ...ownConditions(filter)]))
-    .limit(countedTotal + 1)
-  const { total } = await query
-    .selectFrom(counted.as('counted'))
-    .select((build) => build.fn.countAll<string>().as('total'))
-    .executeTakeFirstOrThrow()
-  return Number(total)
 }

@@ -55,6 +55,6 @@ export class TooManyUnfinishedError extends Error {
 export class ReadTimedOutError extends Error {
   override readonly name = 'ReadTimedOutError'
   constructor(what: string, limitMs: number, less: string, options: ErrorOptions) {
-    super(`${what} timed out after ${limitMs / 1000}s: use ${less}`, options)
+    super(`${what} timed out after ${limitMs / 1000}s; use ${less}`, options)
   }
 }

@@ -1,55 +1,35 @@
-import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 
-export type FilterCondition = Expression<SqlBool>
-
-export const all = (conditions: readonly FilterCondition[]): FilterCondition =>
-  conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
-
-/** On the names that all tasks of a group share; they can be asked of tasks and of groups. Globs know `*` and `?`. */
-export const nameConditions = (
-  { app, author, project }: TaskFilter,
-  globs: readonly string[] | undefined,
-): FilterCondition[] => [
-  ...(app === undefined ? [] : [sql<SqlBool>`app = ${app}`]),
-  ...(author === undefined ? [] : [sql<SqlBool>`author = ${author}`]),
-  ...(project === undefined ? [] : [sql<SqlBool>`project = ${project}`]),
-  ...(globs === undefined ? [] : [matchesOne(globs)]),
-]
-
-/** On what each task has for itself. */
-export const ownConditions = (filter: TaskFilter): FilterCondition[] => [
-  ...(filter.status === undefined ? [] : [sql<SqlBool>`status = ${filter.status}`]),
-  ...timeConditions(filter),
-]
-
-/** Whatever comes behind a cursor is older. */
-export const timeConditions = ({ from_timestamp, to_timestamp, cursor }: TaskFilter): FilterCondition[] => [
-  ...(from_timestamp === undefined ? [] : [sql<SqlBool>`created > ${timestamp(from_timestamp)}`]),
-  ...(to_timestamp === undefined ? [] : [sql<SqlBool>`created <= ${timestamp(to_timestamp)}`]),
-  ...(cursor === undefined
-    ? []
-    : [sql<SqlBool>`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`]),
-]
-
-/** The part that is searched for, wherever in a task it stands. Unlike LIKE it is never taken for a reason to use an index. */
-export const holdsPart = (part: string): FilterCondition => sql<SqlBool>`strpos(searched, lower(${part})) > 0`
-
-export const isLike = (text: RawBuilder<unknown>, part: string): FilterCondition =>
-  sql<SqlBool>`${text} LIKE lower(${`%${literal(part)}%`})`
-
-/** For LIKE: the text itself, with nothing in it that has a meaning there. */
-const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+/** Whether a task belongs to the list. Globs know `*` and `?`. */
+export function matchesFilter(filter: TaskFilter, globs: readonly string[] | undefined): Expression<SqlBool> {
+  const { app, author, project, status, from_timestamp, to_timestamp, cursor, search } = filter
+  const conditions = [
+    app !== undefined && sql`app = ${app}`,
+    author !== undefined && sql`author = ${author}`,
+    project !== undefined && sql`project = ${project}`,
+    status !== undefined && sql`status = ${status}`,
+    from_timestamp !== undefined && sql`created > ${timestamp(from_timestamp)}`,
+    to_timestamp !== undefined && sql`created <= ${timestamp(to_timestamp)}`,
+    cursor && sql`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`,
+    search && sql`searched LIKE lower(${`%${literal(search)}%`})`,
+    globs && matchesOne(globs),
+  ].filter((condition) => typeof condition === 'object')
+  return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
+}
 
 /** As matchesGlob (auth/): `*` and `?` do not stand for `/`. A name holds one at most, so that of the glob is that of the name. */
-function matchesOne(globs: readonly string[]): FilterCondition {
+function matchesOne(globs: readonly string[]) {
   const [qualified, plain] = [true, false].map((hasSlash) =>
     globs.filter((glob) => glob.includes('/') === hasSlash).map(patternOf),
   )
-  return sql<SqlBool>`((app LIKE ANY(${plain}::text[]) AND app NOT LIKE '%/%') OR app LIKE ANY(${qualified}::text[]))`
+  return sql`((app LIKE ANY(${plain}::text[]) AND app NOT LIKE '%/%') OR app LIKE ANY(${qualified}::text[]))`
 }
 
 const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')
 
+/** For LIKE: the text itself, with nothing in it that has a meaning there. */
+const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+
 /** To the microsecond: a bound between two milliseconds is one. */
-const timestamp = (seconds: number) => sql<Date>`to_timestamp(${seconds}::double precision)`
+const timestamp = (seconds: number) => sql`to_timestamp(${seconds}::double precision)`

@@ -15,8 +15,6 @@ import { hasNoLivingOwner, isForgotten } from './task-conditions.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.ts'
 import type { UnfinishedCount } from './unfinished-quota.ts'
 
-/** Tasks that are indexed in one statement. */
-const indexedAtOnce = 500
 /** Of one task. */
 const mostReaders = 100
 
@@ -62,13 +60,6 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, globs),
-
-    /** Writes what searches would else make of each task that was accepted since; in short steps, as many as it takes. */
-    async indexNew(): Promise<void> {
-      const indexTasks = sql.id(settings.schema, 'index_tasks')
-      const index = sql<{ indexed: number }>`SELECT ${indexTasks}(${indexedAtOnce}) AS indexed`
-      while ((await index.execute(query)).rows[0]?.indexed === indexedAtOnce);
-    },
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 

@@ -42,28 +42,12 @@ export type Schema = {
     reader_digests: Buffer[] | null
     repositories: Generated<string[]>
     image_set: Buffer | null
-    /** The last three are made by the database from the others. */
-    group_id: GeneratedAlways<number>
-    tags: GeneratedAlways<string>
+    /** The last two are made by the database from the others. */
+    searched: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
-  }
-  /** A view of what the database makes of the tasks for searching. */
-  searchable_tasks: {
-    created: Date
-    id: string
-    group_id: number
-    searched: string
   }
   confirmed_applications: {
     app: string
-  }
-  task_groups: {
-    id: GeneratedAlways<number>
-    digest: Buffer
-    app: string
-    author: string
-    project: string
-    searched: string
   }
   task_pod_logs: {
     task_id: string

@@ -22,8 +22,7 @@ test('the tables are made by an account that may create no extension, without th
       maxConnections: 2,
       connectTimeoutMs: 10_000,
     }
-    const index = async () =>
-      (await owner.query(`SELECT to_regclass('watcher.task_searches_own') AS index`)).rows[0].index
+    const index = async () => (await owner.query(`SELECT to_regclass('watcher.tasks_searched') AS index`)).rows[0].index
     await migrate(settings)
     expect(await index()).toBeNull()
     await owner.query('CREATE EXTENSION pg_trgm SCHEMA public')

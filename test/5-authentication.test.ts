@@ -226,8 +226,12 @@ describe('API callers with an access token', () => {
   )
 
   test.for<[string, () => Promise<string>, string]>([
-    ['of another client', () => idp.mintJwt({ ...claimsOf('ada'), aud: 'other', azp: 'other' }), 'somebody else'],
-    ['for nobody', () => idp.mintJwt({ ...claimsOf('ada'), aud: [] }), 'somebody else'],
+    [
+      'of another client',
+      () => idp.mintJwt({ ...claimsOf('ada'), aud: 'other', azp: 'other' }),
+      'issued for another client',
+    ],
+    ['for nobody', () => idp.mintJwt({ ...claimsOf('ada'), aud: [] }), 'issued for another client'],
     ['of another issuer', () => idp.mintJwt({ ...claimsOf('ada'), iss: 'https://evil.example' }), 'iss'],
     ['that has expired', () => idp.mintJwt({ ...claimsOf('ada'), exp: nowSeconds() - 10 }), 'expired'],
     ['without an expiry', () => idp.mintJwt({ iss: idp.issuer, aud: clientId, sub: 'ada' }), 'exp'],

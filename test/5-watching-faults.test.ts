@@ -197,7 +197,7 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     expect(await world.service.waitForEnd(cart)).toMatchObject({ status: 'deployed' })
     const task = await world.service.waitForEnd(shop)
     expect(task).toMatchObject({ status: 'aborted', cause: 'no_replica' })
-    expect(task.status_reason).toContain('no replica of the service watched it')
+    expect(task.status_reason).toContain('no replica watched it')
     expect(await world.commits()).toHaveLength(2)
   })
 })

@@ -103,7 +103,9 @@ describe(threats.T3, () => {
 
 test(threats.T4, () => {
   const folder = path.join(import.meta.dirname, '../server/auth')
-  const sources = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(?<!\.test)\.ts$/.test(name),
+  )
   const secretName = /(?:token|secret|digest|password|presented)\w*(?:\(\))?/i
   const compared = new RegExp(
     `\\b${secretName.source} [!=]==? (?!undefined|''|null)|[!=]==? ${secretName.source}\\b`,

@@ -305,7 +305,7 @@ describe('the task page', () => {
 
   test('of an unknown id says so inside the frame', async () => {
     await using opened = await open('/task/no%20such%3Ctask%3E')
-    await opened.page.getByRole('heading', { name: 'Task not found: no such<task>' }).waitFor()
+    await opened.page.getByRole('heading', { name: 'Task no such<task> not found' }).waitFor()
     await opened.page.getByRole('link', { name: 'All tasks' }).click()
     await names(opened.page).first().waitFor()
   })

@@ -124,7 +124,7 @@ function Follow({ id }: { id: string }) {
         <code className="code-block">{command}</code>
         <CopyButton text={command} label="Copy the command" compact />
       </div>
-      <p className="why">Answers when the task is final, or after 60&nbsp;s.</p>
+      <p className="why">Answers when the task is final, or after 50&nbsp;s.</p>
     </Section>
   )
 }

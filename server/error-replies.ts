@@ -1,5 +1,4 @@
-import { ForbiddenError, IdentityProviderUnavailableError } from './auth/access/auth-errors.ts'
-import { UnauthorizedError } from './auth/access/unauthorized-error.ts'
+import { ForbiddenError, IdentityProviderUnavailableError, UnauthorizedError } from './auth/access/auth-errors.ts'
 import {
   DeploymentsLockedError,
   IdempotencyKeyUsedError,

@@ -1,6 +1,5 @@
 import { isFinal } from '../../contract/task-status.ts'
-import { actorOf } from '../auth/access/actor-of.ts'
-import type { Principal } from '../auth/access/principal.ts'
+import { actorOf, type Principal } from '../auth/access/principal.ts'
 import type { Task } from './task.ts'
 import { TaskOverError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'

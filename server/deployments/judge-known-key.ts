@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TaskSubmission } from '../../contract/task.ts'
-import { actorOf } from '../auth/access/actor-of.ts'
-import type { Principal } from '../auth/access/principal.ts'
+import { actorOf, type Principal } from '../auth/access/principal.ts'
 import { IdempotencyKeyUsedError } from './task-errors.ts'
 
 /** A submission that came with an Idempotency-Key; both digests are SHA-256 in hexadecimal digits. */

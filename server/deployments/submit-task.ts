@@ -1,7 +1,6 @@
 import { canonicalName } from '../../contract/application-name.ts'
 import type { TaskSubmission } from '../../contract/task.ts'
-import { actorOf } from '../auth/access/actor-of.ts'
-import type { Principal } from '../auth/access/principal.ts'
+import { actorOf, type Principal } from '../auth/access/principal.ts'
 import type { LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
 import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'

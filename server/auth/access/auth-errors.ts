@@ -1,3 +1,8 @@
+/** A credential is missing or bad; answered 401. The message is shown to the caller and holds no secret. */
+export class UnauthorizedError extends Error {
+  override readonly name = 'UnauthorizedError'
+}
+
 /** A user is known but may not do this; answered 403. The message is shown to the caller. */
 export class ForbiddenError extends Error {
   override readonly name = 'ForbiddenError'

@@ -1,3 +1,5 @@
+import type { Actor } from '../../audit/record-action.ts'
+
 /** A person that the identity provider knows. */
 export type User = {
   readonly subject: string
@@ -26,3 +28,18 @@ export type Principal =
   | { readonly kind: 'session'; readonly user: User }
 
 export const anonymous: Principal = { kind: 'anonymous' }
+
+/** How the audit names a caller. */
+export function actorOf(caller: Principal): Actor {
+  switch (caller.kind) {
+    case 'session':
+    case 'oidc':
+      return { kind: caller.kind, id: caller.user.subject, name: caller.user.name }
+    case 'jwt':
+      return { kind: caller.kind, id: caller.subject ?? null, name: null }
+    case 'scoped_token':
+      return { kind: caller.kind, id: caller.id, name: caller.description }
+    default:
+      return { kind: caller.kind, id: null, name: null }
+  }
+}

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isReadMethod } from '../../http/is-read-method.ts'
 import { isForeignOrigin } from '../../http/judge-origin.ts'
 import { HttpError } from '../../http/request-errors.ts'
+import { UnauthorizedError } from './auth-errors.ts'
 import type { Principal } from './principal.ts'
 import type { Reader } from './reader.ts'
-import { UnauthorizedError } from './unauthorized-error.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

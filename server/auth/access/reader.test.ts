@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { UnauthorizedError } from './auth-errors.ts'
 import { mayRead, type Reader, readerDigest } from './reader.ts'
-import { UnauthorizedError } from './unauthorized-error.ts'
 
 const now = 1_800_000_000_000
 const task = {

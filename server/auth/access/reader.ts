@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isInScope } from './authorize-application.ts'
-import { UnauthorizedError } from './unauthorized-error.ts'
+import { UnauthorizedError } from './auth-errors.ts'
+import { isInScope } from './authorize.ts'
 
 /** What a request may read where reading is closed. */
 export type Reader =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { authorizeApplication, isInScope, withCanonicalNames } from '../access/authorize-application.ts'
+import { authorizeApplication, isInScope, withCanonicalNames } from '../access/authorize.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { type Authenticators, authenticate, rejected } from './authenticate.ts'
 import { createIdentifyCaller } from './identify-caller.ts'

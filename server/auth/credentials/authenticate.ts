@@ -1,8 +1,8 @@
 import { canonicalName } from '../../../contract/application-name.ts'
 import type { Client } from '../../http/client-address.ts'
+import { isSameSecret } from '../../secrets/secret-digest.ts'
 import { anonymous, type Principal } from '../access/principal.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { isSameSecret } from './deploy-token.ts'
 import { verifyJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 

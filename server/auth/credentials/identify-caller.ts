@@ -1,5 +1,5 @@
+import { UnauthorizedError } from '../access/auth-errors.ts'
 import type { Principal } from '../access/principal.ts'
-import { UnauthorizedError } from '../access/unauthorized-error.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { type Authenticators, authenticate } from './authenticate.ts'
 import { type CredentialCarrier, readPresentedCredentials } from './presented-credentials.ts'

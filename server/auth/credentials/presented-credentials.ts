@@ -1,5 +1,5 @@
 import type { Client } from '../../http/client-address.ts'
-import { isSameSecret } from './deploy-token.ts'
+import { isSameSecret } from '../../secrets/secret-digest.ts'
 
 /** Everything in a request that claims to be a credential, good or bad. */
 export type PresentedCredentials = {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { SessionState } from '../../../contract/auth.ts'
 import { ErrorReply } from '../../../contract/service.ts'
-import { privilegeFault } from '../access/judge-privilege.ts'
+import { privilegeFault } from '../access/authorize.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import type { Session } from './session-store.ts'
 

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
+import { digestOf, isOpaqueId, makeOpaqueId } from '../../secrets/secret-digest.ts'
 import type { Database } from '../../storage/database.ts'
 import type { User } from '../access/principal.ts'
-import { digestOf, isOpaqueId, makeOpaqueId } from '../tokens/opaque-id.ts'
 import type { ProviderTokens, SignInSecrets } from './identity-provider.ts'
 import { openTokens, sealTokens } from './sealed-tokens.ts'
 

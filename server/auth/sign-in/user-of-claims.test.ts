@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { privilegeFault } from '../access/judge-privilege.ts'
+import { privilegeFault } from '../access/authorize.ts'
 import { userOfClaims } from './user-of-claims.ts'
 
 describe('a user, as the provider describes him', () => {

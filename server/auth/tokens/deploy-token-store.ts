@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../../contract/auth.ts'
 import { type Actor, recordAction } from '../../audit/record-action.ts'
+import { digestOf, isOpaqueId, makeOpaqueId } from '../../secrets/secret-digest.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
-import { withCanonicalNames } from '../access/authorize-application.ts'
+import { withCanonicalNames } from '../access/authorize.ts'
 import { type CredentialJudgement, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
-import { digestOf, isOpaqueId, makeOpaqueId } from './opaque-id.ts'
 
 const mostListed = 1_000
 /** A year, also a leap year. */

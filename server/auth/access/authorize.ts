@@ -1,6 +1,6 @@
 import { echo } from '../../http/error-text.ts'
 import { matchesGlob } from './matches-glob.ts'
-import type { Principal } from './principal.ts'
+import type { Principal, User } from './principal.ts'
 
 type ApplicationJudgement =
   /** `note` is for the log: the claim would have refused, had it been enforced. */
@@ -42,4 +42,13 @@ function allowedAppsFault(caller: Principal, app: string): string | undefined {
   if (caller.allowedApps === undefined) return 'allowed_apps must be a list of strings in the JWT'
   const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
   return isListed ? undefined : `allowed_apps of the JWT does not list ${echo(app)}`
+}
+
+/** Says why a user may not change anything, or nothing. Without privileged groups every user may. */
+export function privilegeFault(user: User, privilegedGroups: readonly string[]): string | undefined {
+  const isMember = user.groups.some((group) => privilegedGroups.includes(group))
+  if (privilegedGroups.length === 0 || (isMember && !user.hasStaleGroups)) return undefined
+  return isMember
+    ? 'the identity provider did not confirm your groups: sign in again, or add offline_access to IDP_SCOPES'
+    : `only members of ${privilegedGroups.join(', ')} may do this`
 }

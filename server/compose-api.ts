@@ -99,11 +99,9 @@ export async function composeApi(
       endings,
       summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
       lockStatus: shareReads(lock.status),
-      identifyCaller: auth.identifyCaller,
-      requireApplication: auth.requireApplication,
-      canSeeTasksOf: auth.canSeeTasksOf,
+      requireAccess: auth.requireAccess,
+      isAllowed: auth.isAllowed,
       readerDigestOf: auth.readerDigestOf,
-      mayReadPodLog: auth.mayReadPodLog,
     }),
     api,
   )

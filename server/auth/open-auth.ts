@@ -1,18 +1,17 @@
 import cookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Actor } from '../audit/record-action.ts'
 import type { Client } from '../http/client-address.ts'
+import { isReadMethod } from '../http/is-read-method.ts'
 import { createRateLimit } from '../http/rate-limit.ts'
+import { HttpError } from '../http/request-errors.ts'
 import type { Database } from '../storage/database.ts'
 import { ForbiddenError, UnauthorizedError } from './access/auth-errors.ts'
-import { authorizeApplication, isInScope, privilegeFault } from './access/authorize.ts'
-import { actorOf, type Principal } from './access/principal.ts'
-import { addReadGuard, readerOf } from './access/read-guard.ts'
-import { mayRead, readerDigest } from './access/reader.ts'
+import { createAuthorize } from './access/authorize.ts'
+import { actorOf, type Principal, type User } from './access/principal.ts'
+import { mayRead, type ReadAccess, readerDigest } from './access/read-access.ts'
 import type { AuthSettings } from './credentials/auth-settings.ts'
-import type { Authenticators } from './credentials/authenticate.ts'
-import { createIdentifyCaller } from './credentials/identify-caller.ts'
-import { createUserJudges } from './credentials/judge-users.ts'
+import { createAuthenticate } from './credentials/authenticate.ts'
+import { createUserAuthenticators } from './credentials/judge-users.ts'
 import { readPresentedCredentials } from './credentials/presented-credentials.ts'
 import { createProviderKeys } from './credentials/provider-keys.ts'
 import { isOnThisMachine } from './sign-in/browser-address.ts'
@@ -43,136 +42,118 @@ type Dependencies = {
 /** Each one that is begun is a row for ten minutes. A whole company may come from one address. */
 const signInsPerMinute = 300
 
-/** Everything that says who calls and what he may do, put together. */
+/** Everything that says who calls and what they may do, put together. */
 export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonicMs, clientOf, log }: Dependencies) {
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
-  const judges: Authenticators = {
-    scopedToken: deployTokens.judge,
-    accessToken: users?.judges.accessToken,
-    session: users?.judges.session,
-  }
-  const nowSeconds = () => wallMs() / 1000
-  const carrierOf = (request: FastifyRequest, session: string | undefined) => ({
-    rawHeaders: request.raw.rawHeaders,
-    url: request.raw.url,
-    session,
-    client: clientOf(request),
+  const authenticators = { scopedToken: deployTokens.verify, ...users?.authenticators }
+  const authenticate = createAuthenticate(settings, authenticators, () => wallMs() / 1000)
+  const authorize = createAuthorize({
+    ...settings,
+    privilegedGroups: idp?.privilegedGroups ?? [],
+    isReadingClosed: idp?.requireReadAuth ?? false,
+    hasUsers: users !== undefined,
   })
-  const identify = createIdentifyCaller(settings, judges, nowSeconds)
-  const sessionIdOf = (request: FastifyRequest) => (users ? users.cookies.sessionOf(request) : sessionIn(request))
 
-  const hasCredential = (request: FastifyRequest) =>
-    sessionIdOf(request) !== undefined || credentialsOf(request).length > 0
+  const hasCredential = ({ authentication: { presented } }: FastifyRequest) =>
+    presented.session !== undefined || presented.tokens.length > 0
 
-  /** The user who calls, with the right to change something. Throws as below, also for a credential without a user. */
-  const requireUser = async (request: FastifyRequest): Promise<Actor> => {
-    const caller = await identify(carrierOf(request, sessionIdOf(request)), 'user')
-    if (caller.kind !== 'session' && caller.kind !== 'oidc') {
-      const fault = caller.kind === 'anonymous' ? 'no credential was given' : 'credential rejected: it is not a user'
-      throw new UnauthorizedError(`${fault}: send an access token in the header Oidc-Authorization, or sign in`)
-    }
-    requirePrivilege(caller)
-    return actorOf(caller)
+  /**
+   * Who changes something. A user who is among those whose credentials were presented administers.
+   * @throws {UnauthorizedError} for a credential that is not good, or not good for `app`, or one that is needed and absent
+   * @throws {ForbiddenError} for a user who may not
+   */
+  const requireAccess = async (
+    request: FastifyRequest,
+    action: 'submit' | 'cancel' | 'administer',
+    app?: string,
+  ): Promise<Principal> => {
+    const { principal, others } = await request.authentication.confirmed()
+    const user = action === 'administer' ? others.find((other) => 'user' in other) : undefined
+    const decision = authorize(user ?? principal, action, app)
+    if (decision.kind !== 'allowed')
+      throw new (decision.kind === 'forbidden' ? ForbiddenError : UnauthorizedError)(decision.reason)
+    if (decision.note) request.log.warn({ req: request }, decision.note)
+    return user ?? principal
+  }
+  const requireUser = async (request: FastifyRequest) => actorOf(await requireAccess(request, 'administer'))
+
+  /** Who reads. No page of another site does with its visitor's session. */
+  const readerOf = async ({ authentication, isForeignOrigin }: FastifyRequest): Promise<Principal> => {
+    if (authentication.presented.session !== undefined && isForeignOrigin)
+      throw new HttpError(403, 'cross-origin request rejected')
+    return (await authentication.verified()).principal
   }
 
-  const guardWith = (ofUsers: Partial<Authenticators> | undefined) => {
-    const identifyReader = createIdentifyCaller(
-      { ...settings, requireCredential: true },
-      { ...judges, ...ofUsers },
-      nowSeconds,
-    )
-    return {
-      publicUrl,
-      sessionIdOf,
-      identify: (request: FastifyRequest) => identifyReader(carrierOf(request, sessionIdOf(request))),
-      credentialsOf,
+  const requireReadAccess = async (request: FastifyRequest): Promise<ReadAccess> => {
+    const { isReadableInScope, isReadableByOwner } = request.routeOptions.config
+    try {
+      const principal = await readerOf(request)
+      const decision = authorize(principal, isReadableInScope ? 'read' : 'read_all')
+      if (decision.kind !== 'allowed') throw new UnauthorizedError(decision.reason)
+      return { kind: 'principal', principal }
+    } catch (error) {
+      const { tokens } = request.authentication.presented
+      if (error instanceof UnauthorizedError && isReadableByOwner && tokens.length > 0)
+        return { kind: 'own_tasks', credentials: tokens, refusal: error.message }
+      throw error
     }
   }
-  const guard = guardWith(users?.judges.reading)
-  const guardOfReadingOn = guardWith(users?.judges.streaming)
 
   return {
+    requireAccess,
     requireUser,
+    hasCredential,
 
     /** Whether a request may be shown a task. @throws {UnauthorizedError} where its credential is not good enough */
-    mayRead: ({ reader }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
-      reader === undefined ? task !== undefined : mayRead(reader, task, wallMs()),
+    mayRead: ({ readAccess }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
+      readAccess === undefined ? task !== undefined : mayRead(readAccess, task, wallMs(), authorize),
 
-    /** Judges once more who reads, for what is read as long as it comes; the provider is not asked. Rejects as the first time. */
-    async recheckReadAccess(request: FastifyRequest): Promise<void> {
-      if (request.reader !== undefined) request.reader = await readerOf(request, guardOfReadingOn)
+    /** Whether the credential of a request is good and may read tasks of `app`, or what their Pods wrote. */
+    async isAllowed(request: FastifyRequest, action: 'read' | 'read_log', app: string): Promise<boolean> {
+      const principal = await readerOf(request).catch(() => undefined)
+      return principal !== undefined && authorize(principal, action, app).kind === 'allowed'
     },
 
-    /** Whether a request shows anything that may turn out to be a good credential. */
-    hasCredential,
+    /** Verifies anew who reads, for what is read as long as it comes: nobody uses a session for it. Rejects as the first time. */
+    async recheckReadAccess(request: FastifyRequest): Promise<void> {
+      if (request.readAccess === undefined) return
+      request.authentication = authenticate(request.authentication.presented, clientOf(request), 'look')
+      request.readAccess = await requireReadAccess(request)
+    },
 
     /** Whether a request that reads shows no credential, good or bad, though there is an identity provider. */
     isUnauthenticatedRead: (request: FastifyRequest) =>
-      users !== undefined && request.reader === undefined && !hasCredential(request),
-
-    /** Whether a request shows a good credential that may read this task, also where none is needed to read. */
-    async mayReadPodLog(request: FastifyRequest, task: Parameters<typeof mayRead>[1]): Promise<boolean> {
-      const reader = request.reader ?? (await readerOf(request, guard).catch(() => undefined))
-      return reader !== undefined && reader.kind !== 'own_tasks' && mayRead(reader, task, wallMs())
-    },
+      users !== undefined && request.readAccess === undefined && !hasCredential(request),
 
     /** What to store of the credential that submits a task, so that it may go on reading it. */
     readerDigestOf: (request: FastifyRequest) => (taskId: string) => {
-      const [credential] = idp?.requireReadAuth ? credentialsOf(request) : []
+      const [credential] = idp?.requireReadAuth ? request.authentication.presented.tokens : []
       return credential === undefined ? undefined : readerDigest(taskId, credential)
     },
 
-    /**
-     * Who deploys or cancels.
-     * @throws {UnauthorizedError} for a credential that is not good, or one that is needed and absent
-     * @throws {ForbiddenError} for a user who may not
-     */
-    async identifyCaller(request: FastifyRequest, need?: 'credential'): Promise<Principal> {
-      const caller = await identify(carrierOf(request, sessionIdOf(request)), need)
-      requirePrivilege(caller)
-      return caller
-    },
-
-    /** @throws {UnauthorizedError} where the caller's credential is not good for `app` */
-    requireApplication(request: FastifyRequest, caller: Principal, app: string): void {
-      const judgement = authorizeApplication(caller, app, settings.enforceAllowedApps)
-      if (judgement.kind === 'refused') throw new UnauthorizedError(judgement.reason)
-      if (judgement.note) request.log.warn({ req: request }, judgement.note)
-    },
-
-    /** Whether a caller may learn of tasks of `app`: where reading is closed, not outside of a token's scope. */
-    canSeeTasksOf: (caller: Principal, app: string): boolean =>
-      !idp?.requireReadAuth || caller.kind !== 'scoped_token' || isInScope(app, caller.apps),
-
-    /** Adds the routes of signing in and of deploy tokens, as far as there is an identity provider, and closes reading. */
+    /** Reads each request's credentials, closes reading, and adds the routes of an identity provider where there is one. */
     addRoutes(http: FastifyInstance, api: { readonly prefix: string }) {
-      if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
-      http.register(cookie)
+      if (users) http.register(cookie)
       // A change with a cookie and without its header is refused for that, before its body is looked at.
-      void http.after(() => http.addHook('onRequest', async (request) => void users.cookies.sessionOf(request)))
-      if (idp.requireReadAuth) addReadGuard(http, api.prefix, guard)
+      const readCredentials = async (request: FastifyRequest) => {
+        const session = users ? users.cookies.sessionOf(request) : sessionIn(request)
+        request.authentication = authenticate(readPresentedCredentials(request.raw, session), clientOf(request))
+      }
+      void http.after(() => http.addHook('onRequest', readCredentials))
+      if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
+      // After onRequest, which reads the credentials.
+      http.addHook('preParsing', async (request) => {
+        const { url, config } = request.routeOptions
+        const isClosed = idp.requireReadAuth && !config.isAlwaysReadable && url?.startsWith(`${api.prefix}/`)
+        if (isClosed && isReadMethod(request.method)) request.readAccess = await requireReadAccess(request)
+      })
       const signInLimit = createRateLimit(signInsPerMinute, monotonicMs)
       http.register(signInRoutes({ ...users, publicUrl, signInLimit, clientOf }))
-      const sessionOf = async (request: FastifyRequest) => {
-        const id = users.cookies.sessionOf(request)
-        return id === undefined ? undefined : users.sessions.find(id)
-      }
-      http.register(sessionRoutes({ settings: idp, sessionOf }), api)
+      const isPrivileged = (user: User) => authorize({ kind: 'session', user }, 'administer').kind === 'allowed'
+      http.register(sessionRoutes({ settings: idp, sessions: users.sessions, isPrivileged }), api)
       http.register(deployTokenRoutes({ deployTokens, requireUser }), api)
     },
-  }
-
-  function credentialsOf(request: FastifyRequest): readonly string[] {
-    const { authorization, accessToken, deployTokens } = readPresentedCredentials(carrierOf(request, undefined))
-    const tokens = [authorization, accessToken].flatMap((one) => (one.kind === 'token' ? [one.token] : []))
-    return [...tokens, ...deployTokens]
-  }
-
-  function requirePrivilege(caller: Principal): void {
-    if (caller.kind !== 'session' && caller.kind !== 'oidc') return
-    const fault = privilegeFault(caller.user, idp?.privilegedGroups ?? [])
-    if (fault !== undefined) throw new ForbiddenError(fault)
   }
 
   function openUsers(provided: IdentityProviderSettings) {
@@ -195,7 +176,15 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       sessions,
       signIn: createSignIn({ provider, sessions, log }),
       cookies: createBrowserCookies(publicUrl),
-      judges: createUserJudges({ settings: provided, provider, keys, sessions, checkSession, wallMs, monotonicMs }),
+      authenticators: createUserAuthenticators({
+        settings: provided,
+        provider,
+        keys,
+        sessions,
+        checkSession,
+        wallMs,
+        monotonicMs,
+      }),
     }
   }
 }

@@ -46,16 +46,12 @@ type Dependencies = {
   readonly summaries: (days: number) => Promise<AppSummaries>
   /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
-  /** Who deploys or cancels; throws when a credential was presented that is not good, or one is needed and none was. */
-  readonly identifyCaller: (request: FastifyRequest, need?: 'credential') => Promise<Principal>
-  /** Throws where the caller's credential is not good for `app`. */
-  readonly requireApplication: (request: FastifyRequest, caller: Principal, app: string) => void
-  /** Whether a caller may learn of tasks of `app`. */
-  readonly canSeeTasksOf: (caller: Principal, app: string) => boolean
+  /** Who deploys or cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
+  readonly requireAccess: (request: FastifyRequest, action: 'submit' | 'cancel', app?: string) => Promise<Principal>
+  /** Whether a request may be shown tasks of `app`, or what their Pods wrote, for which it needs a good credential. */
+  readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_log', app: string) => Promise<boolean>
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
-  /** Whether a request may be shown what Pods wrote: its credential is good, also where none is needed to read. */
-  readonly mayReadPodLog: (request: FastifyRequest, task: Task) => Promise<boolean>
 }
 
 const tags = ['tasks']
@@ -76,11 +72,9 @@ export const taskRoutes =
     endings,
     summaries,
     lockStatus,
-    identifyCaller,
-    requireApplication,
-    canSeeTasksOf,
+    requireAccess,
+    isAllowed,
     readerDigestOf,
-    mayReadPodLog,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const refuseIfLocked = async (): Promise<void> => {
@@ -90,7 +84,7 @@ export const taskRoutes =
 
     const recordFor = async (request: FastifyRequest, task: Task): Promise<TaskRecord> => {
       const log = task.status === 'failed' ? await tasks.podLog(task.id) : undefined
-      const isShown = log !== undefined && (await mayReadPodLog(request, task))
+      const isShown = log !== undefined && (await isAllowed(request, 'read_log', task.app))
       return isShown ? { ...taskRecordOf(task), pod_log: log } : taskRecordOf(task)
     }
 
@@ -122,25 +116,21 @@ export const taskRoutes =
       async (request, reply) => {
         const body = normalizeSubmission(request.body)
         const key = request.headers['idempotency-key']
-        const identifyDeployer = async () => {
-          const caller = await identifyCaller(request)
-          requireApplication(request, caller, body.app)
-          return caller
-        }
-        const caller = await identifyDeployer().catch(async (refusal: unknown) => {
+        const principal = await requireAccess(request, 'submit', body.app).catch(async (refusal: unknown) => {
           submissionLimit.require(request)
           // A caller who shows a key may learn of its task, locked or not; others are told of the lock first.
           if (key === undefined) await refuseIfLocked()
           throw refusal
         })
-        if (caller.kind !== 'anonymous') submissionLimit.exempt(request)
-        const earlier = key === undefined ? undefined : await findSubmitted(body, caller, key, readerDigestOf(request))
+        if (principal.kind !== 'anonymous') submissionLimit.exempt(request)
+        const earlier =
+          key === undefined ? undefined : await findSubmitted(body, principal, key, readerDigestOf(request))
         if (earlier !== undefined) {
-          if (caller.kind === 'anonymous') submissionLimit.exempt(request)
+          if (principal.kind === 'anonymous') submissionLimit.exempt(request)
           return reply.code(202).send({ id: earlier, status: 'accepted' })
         }
-        if (caller.kind === 'anonymous') submissionLimit.require(request)
-        const { id } = await submitTask(body, caller, key, readerDigestOf(request))
+        if (principal.kind === 'anonymous') submissionLimit.require(request)
+        const { id } = await submitTask(body, principal, key, readerDigestOf(request))
         return reply.code(202).send({ id, status: 'accepted' })
       },
     )
@@ -243,11 +233,11 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        const caller = await identifyCaller(request, 'credential')
+        await requireAccess(request, 'cancel')
         const task = await findTask(tasks, request.params.id)
-        if (task === undefined || !canSeeTasksOf(caller, task.app)) throw new TaskNotFoundError(request.params.id)
-        requireApplication(request, caller, task.app)
-        return taskRecordOf(await cancelTask(task, caller))
+        if (task === undefined || !(await isAllowed(request, 'read', task.app)))
+          throw new TaskNotFoundError(request.params.id)
+        return taskRecordOf(await cancelTask(task, await requireAccess(request, 'cancel', task.app)))
       },
     )
   }
@@ -257,4 +247,8 @@ const waitRetrySeconds = 10
 const tooManyWaits = () =>
   new HttpError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
 
-const globsOf = ({ reader }: FastifyRequest) => (reader?.kind === 'applications' ? reader.globs : undefined)
+/** The applications whose tasks a request may list; undefined: all. */
+const globsOf = ({ readAccess }: FastifyRequest) =>
+  readAccess?.kind === 'principal' && readAccess.principal.kind === 'scoped_token'
+    ? readAccess.principal.apps
+    : undefined

@@ -7,13 +7,21 @@ import { judgeHeaderList } from './judge-header-list.ts'
 import { isForeignHost, isForeignOrigin, isNavigation } from './judge-origin.ts'
 import { HttpError } from './request-errors.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A page of another site sent it. */
+    isForeignOrigin: boolean
+  }
+}
+
 /** A proxy that changes `Host` would send a browser round and round: it is redirected once in ten seconds. */
 const redirectedCookie = 'watcher-redirected=1; Max-Age=10; Path=/; HttpOnly; SameSite=Lax'
 const wasRedirected = (cookies: string | undefined) => cookies?.includes('watcher-redirected=1') === true
 
 /** What must hold of every request before its route sees it. */
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
-  app.addHook('onRequest', async ({ raw, method, headers, host, url }, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw, method, headers, host, url } = request
     const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new HttpError(fault.status, fault.error)
     if (publicUrl !== undefined && isForeignHost(headers, host, publicUrl)) {
@@ -25,9 +33,8 @@ export function addRequestRules(app: FastifyInstance, publicUrl: string | undefi
       )
     }
     const isGuarded = !isReadMethod(method) || acceptsEventStream(headers.accept)
-    if (isGuarded && isForeignOrigin(headers, publicUrl)) {
-      throw new HttpError(403, 'cross-origin request rejected')
-    }
+    request.isForeignOrigin = isForeignOrigin(headers, publicUrl)
+    if (isGuarded && request.isForeignOrigin) throw new HttpError(403, 'cross-origin request rejected')
   })
   app.addHook('preParsing', async ({ method, headers }) => {
     const fault = isReadMethod(method) ? undefined : checkMediaType(headers)

@@ -56,7 +56,7 @@ export const timelineRoutes =
   async (app) => {
     /** Where reading is closed: ends a stream whose reader has signed out, or whose credential has expired or was revoked. */
     const endWhenRefused = (request: FastifyRequest, taskId: string | undefined, end: () => void) => {
-      if (request.reader === undefined) return () => {}
+      if (request.readAccess === undefined) return () => {}
       const judge = async () => {
         await recheckReadAccess(request)
         if (taskId !== undefined) await requireTask(request, taskId)

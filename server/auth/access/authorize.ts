@@ -2,32 +2,89 @@ import { echo } from '../../http/error-text.ts'
 import { matchesGlob } from './matches-glob.ts'
 import type { Principal, User } from './principal.ts'
 
-type ApplicationJudgement =
-  /** `note` is for the log: the claim would have refused, had it been enforced. */
-  | { readonly kind: 'allowed'; readonly note: string | undefined }
-  | { readonly kind: 'refused'; readonly reason: string }
-
 /**
- * Says whether a caller may deploy an application. The scope of a deploy token always counts. The claim `allowed_apps`
- * counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007).
+ * What a principal asks for: `administer` the deploy lock, deploy tokens and the audit; `read` tasks; `read_all`, what is
+ * not of one application; `read_log`, what Pods wrote, which needs a credential also where reading is open.
  */
-export function authorizeApplication(
-  caller: Principal,
-  app: string,
-  enforceAllowedApps: boolean,
-): ApplicationJudgement {
-  if (caller.kind === 'scoped_token' && !isInScope(app, caller.apps))
-    return { kind: 'refused', reason: `credential rejected: the deploy token is not for ${echo(app)}` }
-  const fault = allowedAppsFault(caller, app)
-  if (fault === undefined) return { kind: 'allowed', note: undefined }
-  if (!enforceAllowedApps)
-    return { kind: 'allowed', note: caller.kind === 'jwt' && caller.allowedApps ? fault : undefined }
-  return { kind: 'refused', reason: `credential rejected: ${fault}` }
+type Action = 'submit' | 'cancel' | 'administer' | 'read' | 'read_all' | 'read_log'
+
+type AccessPolicy = {
+  /** REQUIRE_CREDENTIAL */
+  readonly requireCredential: boolean
+  /** JWT_ENFORCE_ALLOWED_APPS */
+  readonly enforceAllowedApps: boolean
+  /** Empty: every user may change something. */
+  readonly privilegedGroups: readonly string[]
+  readonly isReadingClosed: boolean
+  /** There is an identity provider. */
+  readonly hasUsers: boolean
 }
 
-/** Without globs every application is. */
-export const isInScope = (app: string, globs: readonly string[] | undefined) =>
-  globs === undefined || globs.some((glob) => matchesGlob(app, glob))
+type Decision =
+  /** `note` is for the log: the claim would have refused, had it been enforced. */
+  | { readonly kind: 'allowed'; readonly note?: string | undefined }
+  /** `forbidden`: the user is known but may not. */
+  | { readonly kind: 'unauthorized' | 'forbidden'; readonly reason: string }
+
+const allowed: Decision = { kind: 'allowed' }
+const unauthorized = (reason: string): Decision => ({ kind: 'unauthorized', reason })
+
+/** Says whether a principal may do something to an application; without one, whether to any. */
+export const createAuthorize =
+  (policy: AccessPolicy) =>
+  (principal: Principal, action: Action, app?: string): Decision => {
+    if ((action === 'read' || action === 'read_all') && !policy.isReadingClosed) return allowed
+    if (principal.kind === 'anonymous') {
+      if (action === 'submit' && !policy.requireCredential) return allowed
+      return unauthorized(`no credential was given: send ${waysTo(action, policy)}`)
+    }
+    const isChange = action === 'submit' || action === 'cancel' || action === 'administer'
+    if ('user' in principal) return isChange ? authorizeUser(principal.user, policy) : allowed
+    if (action === 'administer')
+      return unauthorized(`credential rejected: it is not a user: send ${waysTo(action, policy)}`)
+    if (principal.kind === 'scoped_token') return authorizeScope(principal.apps, action, app)
+    return principal.kind === 'jwt' && isChange && app !== undefined
+      ? authorizeClaim(principal.allowedApps, app, policy)
+      : allowed
+  }
+export type Authorize = ReturnType<typeof createAuthorize>
+
+function waysTo(action: Action, { hasUsers }: AccessPolicy): string {
+  if (action === 'administer') return 'an access token in the header Oidc-Authorization, or sign in'
+  const ways = 'the deploy token in the header Watcher-Deploy-Token or a JWT in the header Authorization'
+  return hasUsers ? `${ways}, or sign in` : ways
+}
+
+function authorizeUser({ groups, hasStaleGroups }: User, { privilegedGroups }: AccessPolicy): Decision {
+  const isMember = groups.some((group) => privilegedGroups.includes(group))
+  if (privilegedGroups.length === 0 || (isMember && !hasStaleGroups)) return allowed
+  const reason = isMember
+    ? 'the identity provider did not confirm your groups: sign in again, or add offline_access to IDP_SCOPES'
+    : `only members of ${privilegedGroups.join(', ')} may do this`
+  return { kind: 'forbidden', reason }
+}
+
+function authorizeScope(globs: readonly string[] | undefined, action: Action, app: string | undefined): Decision {
+  if (globs === undefined) return allowed
+  if (action === 'read_all')
+    return unauthorized('credential rejected: the deploy token may read tasks of its applications only')
+  return app === undefined || isInScope(app, globs)
+    ? allowed
+    : unauthorized(`credential rejected: the deploy token is not for ${echo(app)}`)
+}
+
+/** `allowed_apps` counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007). */
+function authorizeClaim(names: readonly string[] | undefined, app: string, policy: AccessPolicy): Decision {
+  if (names?.some((name) => name === '*' || name === app)) return allowed
+  const fault =
+    names === undefined
+      ? 'allowed_apps must be a list of strings in the JWT'
+      : `allowed_apps of the JWT does not list ${echo(app)}`
+  if (policy.enforceAllowedApps) return unauthorized(`credential rejected: ${fault}`)
+  return { kind: 'allowed', note: names && fault }
+}
+
+export const isInScope = (app: string, globs: readonly string[]) => globs.some((glob) => matchesGlob(app, glob))
 
 /** Globs that name applications of the control plane's namespace, such as `argocd/shop`, and the same without it. */
 export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespace: string): readonly string[] =>
@@ -36,19 +93,3 @@ export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespa
     const isOfControlPlane = name !== undefined && more.length === 0 && matchesGlob(controlPlaneNamespace, namespace)
     return isOfControlPlane ? [glob, name] : [glob]
   })
-
-function allowedAppsFault(caller: Principal, app: string): string | undefined {
-  if (caller.kind !== 'jwt') return undefined
-  if (caller.allowedApps === undefined) return 'allowed_apps must be a list of strings in the JWT'
-  const isListed = caller.allowedApps.some((name) => name === '*' || name === app)
-  return isListed ? undefined : `allowed_apps of the JWT does not list ${echo(app)}`
-}
-
-/** Says why a user may not change anything, or nothing. Without privileged groups every user may. */
-export function privilegeFault(user: User, privilegedGroups: readonly string[]): string | undefined {
-  const isMember = user.groups.some((group) => privilegedGroups.includes(group))
-  if (privilegedGroups.length === 0 || (isMember && !user.hasStaleGroups)) return undefined
-  return isMember
-    ? 'the identity provider did not confirm your groups: sign in again, or add offline_access to IDP_SCOPES'
-    : `only members of ${privilegedGroups.join(', ')} may do this`
-}

@@ -27,19 +27,22 @@ export type Principal =
   /** Signed in with a browser. */
   | { readonly kind: 'session'; readonly user: User }
 
+/** Whom the credentials of one request stand for: who speaks for it, and who else. */
+export type Principals = { readonly principal: Principal; readonly others: readonly Principal[] }
+
 export const anonymous: Principal = { kind: 'anonymous' }
 
-/** How the audit names a caller. */
-export function actorOf(caller: Principal): Actor {
-  switch (caller.kind) {
+/** How the audit names a principal. */
+export function actorOf(principal: Principal): Actor {
+  switch (principal.kind) {
     case 'session':
     case 'oidc':
-      return { kind: caller.kind, id: caller.user.subject, name: caller.user.name }
+      return { kind: principal.kind, id: principal.user.subject, name: principal.user.name }
     case 'jwt':
-      return { kind: caller.kind, id: caller.subject ?? null, name: null }
+      return { kind: principal.kind, id: principal.subject ?? null, name: null }
     case 'scoped_token':
-      return { kind: caller.kind, id: caller.id, name: caller.description }
+      return { kind: principal.kind, id: principal.id, name: principal.description }
     default:
-      return { kind: caller.kind, id: null, name: null }
+      return { kind: principal.kind, id: null, name: null }
   }
 }

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { authorizeApplication, isInScope, withCanonicalNames } from '../access/authorize.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { type Authenticators, authenticate, rejected } from './authenticate.ts'
-import { createIdentifyCaller } from './identify-caller.ts'
+import { type Authenticators, createAuthenticate, rejected } from './authenticate.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
 
 const nowSeconds = 1_800_000_000
@@ -20,21 +18,31 @@ const settings: AuthSettings = {
   controlPlaneNamespace: 'argocd',
   requireCredential: false,
 }
-const judges: Authenticators = {
+const withoutUsers: Authenticators = {
   scopedToken: async () => rejected('the deploy token is not one of this service'),
-  accessToken: undefined,
-  session: undefined,
 }
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
 const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
 
 type Request = { headers?: readonly (readonly [string, string])[]; query?: string; session?: string }
 
-const answerTo = async ({ headers = [], query = '', session }: Request, change: Partial<AuthSettings> = {}) => {
-  const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}`, session })
-  const judgement = await authenticate(presented, { ...settings, ...change }, nowSeconds, judges)
-  return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
+const authenticate = (
+  { headers = [], query = '', session }: Request,
+  change: Partial<AuthSettings> = {},
+  authenticators = withoutUsers,
+) => {
+  const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}` }, session)
+  const client = { address: '192.0.2.1', share: 1 }
+  return createAuthenticate({ ...settings, ...change }, authenticators, () => nowSeconds)(presented, client)
 }
+
+const answerTo = (...request: Parameters<typeof authenticate>) =>
+  authenticate(...request)
+    .confirmed()
+    .then(
+      ({ principal }) => principal.kind,
+      ({ message }: Error) => message,
+    )
 
 describe('one credential (spec 5.2, 5.3)', () => {
   test.for<[string, Request, string]>([
@@ -122,19 +130,14 @@ describe('several credentials at once: one bad one refuses all', () => {
 
 describe('users beside other credentials', () => {
   const user = (kind: 'oidc' | 'session', name: string) =>
-    ({ kind: 'caller', caller: { kind, user: { subject: name, name, groups: [] } } }) as const
+    ({ kind: 'verified', principal: { kind, user: { subject: name, name, groups: [] } } }) as const
   const all: Authenticators = {
     scopedToken: async (one) =>
       one === 'dwt_good'
-        ? { kind: 'caller', caller: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
+        ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
         : rejected('the deploy token is not one of this service'),
     accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
     session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
-  }
-  const judged = async (headers: readonly (readonly [string, string])[], session?: string) => {
-    const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: '/', session })
-    const judgement = await authenticate(presented, settings, nowSeconds, all)
-    return judgement.kind === 'caller' ? judgement.caller.kind : judgement.reason
   }
 
   test.for<[string, [string, string][], string | undefined, string]>([
@@ -167,7 +170,48 @@ describe('users beside other credentials', () => {
       'malformed Oidc-Authorization header: it was sent twice',
     ],
     ['Basic as an access token', [['Oidc-Authorization', 'Basic x']], undefined, 'malformed Oidc-Authorization'],
-  ])('%s', async ([, headers, session, expected]) => expect(await judged(headers, session)).toContain(expected))
+  ])('%s', async ([, headers, session, expected]) =>
+    expect(await answerTo({ headers, ...(session ? { session } : {}) }, {}, all)).toContain(expected),
+  )
+
+  test('each credential is verified once and confirmed once, however often it is asked who calls', async () => {
+    const asked: string[] = []
+    const answers: Authenticators = {
+      ...all,
+      accessToken: async () => {
+        asked.push('verify')
+        const confirm = async () => {
+          asked.push('confirm')
+          return user('oidc', 'as confirmed')
+        }
+        return { ...user('oidc', 'as verified'), confirm }
+      },
+    }
+    const { verified, confirmed } = authenticate(
+      { headers: [['Oidc-Authorization', 'x']], session: 'good' },
+      {},
+      answers,
+    )
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await verified()).toMatchObject({ principal: { user: { name: 'as verified' } } })
+      expect(asked).toEqual(['verify'])
+    }
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await confirmed()).toMatchObject({
+        principal: { user: { name: 'as confirmed' } },
+        others: [{ kind: 'session' }],
+      })
+    }
+    expect(asked).toEqual(['verify', 'confirm'])
+  })
+
+  test('a credential that the identity provider does not confirm reads, and changes nothing', async () => {
+    const confirm = async () => rejected('the user is gone')
+    const answers: Authenticators = { ...all, session: async () => ({ ...user('session', 'ada'), confirm }) }
+    const { verified, confirmed } = authenticate({ session: 'good' }, {}, answers)
+    expect((await verified()).principal.kind).toBe('session')
+    await expect(confirmed()).rejects.toThrow('credential rejected: the user is gone')
+  })
 
   test('without an identity provider an access token or session is refused by the name of the setting', async () => {
     expect(await answerTo({ headers: [['Oidc-Authorization', 'good']] })).toContain('IDP_ENABLED is not set')
@@ -183,12 +227,6 @@ describe('what the settings change', () => {
     )
     expect(await answerTo({ headers: [['Authorization', jwt]] }, off)).toContain('JWT_SECRET is not set')
     expect(await answerTo({ query: '?deploy_token=' }, off)).toContain('WATCHER_DEPLOY_TOKEN is not set')
-  })
-
-  test('REQUIRE_CREDENTIAL refuses a request without one and says what to send', async () => {
-    const answer = await answerTo({}, { requireCredential: true })
-    expect(answer).toMatch(/^no credential was given: send /)
-    expect(await answerTo({ headers: [['Authorization', jwt]] }, { requireCredential: true })).toBe('jwt')
   })
 
   test('secrets are read anew for each request', async () => {
@@ -221,65 +259,9 @@ describe('what the settings change', () => {
     expect(answers.join()).not.toContain('canary')
   })
 
-  test('a route may need a credential whatever the setting says', async () => {
-    const identifyCaller = createIdentifyCaller(settings, judges, () => nowSeconds)
-    const request = { rawHeaders: [], url: '/api/v1/tasks/1' }
-    expect(await identifyCaller(request)).toEqual({ kind: 'anonymous' })
-    await expect(identifyCaller(request, 'credential')).rejects.toThrow(/^no credential was given/)
-  })
-})
-
-describe('the globs of a scoped token', () => {
-  test.for<[string, string, boolean]>([
-    ['shop', 'shop', true],
-    ['argocd/shop', 'shop', true],
-    ['argocd/*', 'shop', true],
-    ['*/shop-*', 'shop-eu', true],
-    ['team/*', 'shop', false],
-    ['*', 'shop', true],
-    ['*', 'team/shop', false],
-    ['argocd/x/*', 'x/shop', false],
-  ])('%s, where Argo CD runs in argocd, match %s: %s', ([glob, app, expected]) => {
-    expect(isInScope(app, withCanonicalNames([glob], 'argocd'))).toBe(expected)
-  })
-})
-
-describe('allowed_apps', () => {
-  const forApps = (allowedApps?: readonly string[]) => ({ kind: 'jwt', subject: 'ci', allowedApps }) as const
-
-  test.for([
-    { caller: forApps(['shop']), app: 'shop', enforced: 'allowed', note: false },
-    { caller: forApps(['*']), app: 'shop', enforced: 'allowed', note: false },
-    { caller: forApps(['app1']), app: 'app2', enforced: 'refused', note: true },
-    { caller: forApps(['App2']), app: 'app2', enforced: 'refused', note: true },
-    { caller: forApps([]), app: 'app2', enforced: 'refused', note: true },
-    { caller: forApps(undefined), app: 'app2', enforced: 'refused', note: false },
-    { caller: { kind: 'deploy_token' } as const, app: 'app2', enforced: 'allowed', note: false },
-    { caller: { kind: 'anonymous' } as const, app: 'app2', enforced: 'allowed', note: false },
-  ])('$caller deploys $app: $enforced when enforced, else allowed', ({ caller, app, enforced, note }) => {
-    expect(authorizeApplication(caller, app, true).kind).toBe(enforced)
-    const lenient = authorizeApplication(caller, app, false)
-    expect(lenient.kind === 'allowed' && lenient.note !== undefined).toBe(note)
-    expect(lenient.kind).toBe('allowed')
-  })
-
-  test.for(['shop', 'argocd/shop'])(
-    'that lists %s is for the application with and without its namespace',
-    async (app) => {
-      const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
-      const identifyCaller = createIdentifyCaller(settings, judges, () => nowSeconds)
-      const caller = await identifyCaller({ rawHeaders: ['Authorization', mintJwt(claims, secret)] })
-      expect(['shop', 'team/shop', 'other/shop'].map((name) => authorizeApplication(caller, name, true).kind)).toEqual([
-        'allowed',
-        'allowed',
-        'refused',
-      ])
-    },
-  )
-
-  test('the refusal names the application', () => {
-    expect(authorizeApplication(forApps(['app1']), 'app2', true)).toMatchObject({
-      reason: 'credential rejected: allowed_apps of the JWT does not list app2',
-    })
+  test.for(['shop', 'argocd/shop'])('allowed_apps names %s, with its namespace or without', async (app) => {
+    const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
+    const { verified } = authenticate({ headers: [['Authorization', mintJwt(claims, secret)]] })
+    expect((await verified()).principal).toMatchObject({ kind: 'jwt', allowedApps: ['shop', 'team/shop'] })
   })
 })

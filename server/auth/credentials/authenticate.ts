@@ -1,26 +1,41 @@
 import { canonicalName } from '../../../contract/application-name.ts'
 import type { Client } from '../../http/client-address.ts'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
-import { anonymous, type Principal } from '../access/principal.ts'
+import { UnauthorizedError } from '../access/auth-errors.ts'
+import { anonymous, type Principal, type Principals } from '../access/principal.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { verifyJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
+export type Verified = { readonly kind: 'verified'; readonly principal: Principal }
 type Refused = { readonly kind: 'refused'; readonly reason: string }
-export type CredentialJudgement = { readonly kind: 'caller'; readonly caller: Principal } | Refused
+/** `confirm` asks the identity provider; absent where it was asked already, or has nothing to say. */
+type Confirmable = Verified & { readonly confirm?: () => Promise<CredentialJudgement> }
+export type CredentialJudgement = Confirmable | Refused
 
-/** `beside`: whom the other credentials of the request stand for. */
-type RequestJudgement =
-  | { readonly kind: 'caller'; readonly caller: Principal; readonly beside: readonly Principal[] }
-  | Refused
-
-/** Credentials that somebody else must be asked about. Each judge answers with a caller, or with why there is none. */
+/** Credentials that somebody else must be asked about. */
 export type Authenticators = {
-  /** Of a token that {@link isScopedToken} recognises. */
+  /** Of a token that begins with {@link scopedTokenPrefix}. */
   readonly scopedToken: (token: string) => Promise<CredentialJudgement>
   /** Undefined without an identity provider, as is the next. */
-  readonly accessToken: ((token: string, client: Client) => Promise<CredentialJudgement>) | undefined
-  readonly session: ((id: string) => Promise<CredentialJudgement>) | undefined
+  readonly accessToken?: (token: string, client: Client) => Promise<CredentialJudgement>
+  /** A session that is looked at is not prolonged. */
+  readonly session?: (id: string, purpose: 'use' | 'look') => Promise<CredentialJudgement>
+}
+
+/** The credentials of one request. Each is verified once, however often it is asked who calls. */
+export type Authentication = {
+  readonly presented: PresentedCredentials
+  /** Who calls, for reading. Rejects with an {@link UnauthorizedError} for a bad credential, as does the next. */
+  readonly verified: () => Promise<Principals>
+  /** Who calls, also by the identity provider's word, for a change. */
+  readonly confirmed: () => Promise<Principals>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    authentication: Authentication
+  }
 }
 
 /** What a scoped deploy token begins with, unlike any JWT. */
@@ -31,85 +46,91 @@ export const scopedTokenPrefix = 'dwt_'
  * first is fixed, so the same request always gets the same answer. Of several good ones that in `Authorization` speaks: it
  * may be limited; then the user, then the deploy token.
  */
-export async function authenticate(
-  presented: PresentedCredentials,
-  settings: AuthSettings,
-  nowSeconds: number,
-  judges: Authenticators,
-): Promise<RequestJudgement> {
-  const { authorization, accessToken, deployTokens, session } = presented
-  for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
-  if (presented.isDeployTokenInQuery && !settings.isDeployTokenTakenFromQuery)
-    return rejected('a deploy token in the query is not taken here: send it in the header WATCHER_DEPLOY_TOKEN')
-  const fault = deployTokenFault(deployTokens, settings.deployToken?.())
-  if (fault !== undefined) return rejected(fault)
-  const callers: Principal[] = []
-  const judgements = [
-    () => (authorization.kind === 'token' ? judgeToken(authorization.token, settings, nowSeconds, judges) : undefined),
-    () => (accessToken.kind === 'token' ? judgeAccess(accessToken.token, presented.client, judges) : undefined),
-    () => (session === undefined ? undefined : judgeSession(session, judges)),
-  ]
-  for (const judge of judgements) {
-    const judgement = await judge()
-    if (judgement?.kind === 'refused') return judgement
-    if (judgement) callers.push(judgement.caller)
+export const createAuthenticate =
+  (settings: AuthSettings, authenticators: Authenticators, nowSeconds: () => number) =>
+  (presented: PresentedCredentials, client: Client, purpose: 'use' | 'look' = 'use'): Authentication => {
+    const { authorization, accessToken, deployTokens, session } = presented
+
+    const verify = once(async () => {
+      const judgements = [
+        () => checkForm(presented, settings),
+        () => (authorization.kind === 'token' ? verifyToken(authorization.token) : undefined),
+        () => (accessToken.kind === 'token' ? verifyAccess(accessToken.token) : undefined),
+        () => (session === undefined ? undefined : verifySession(session)),
+      ]
+      const good: Confirmable[] = []
+      for (const judge of judgements) {
+        const judgement = await judge()
+        if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason)
+        if (judgement) good.push(judgement)
+      }
+      if (deployTokens.length > 0) good.push({ kind: 'verified', principal: { kind: 'deploy_token' } })
+      return good
+    })
+
+    return {
+      presented,
+      verified: async () => principalsOf((await verify()).map(({ principal }) => principal)),
+      confirmed: once(async () => {
+        const confirmed: Principal[] = []
+        for (const judgement of await verify()) {
+          const answer = judgement.confirm ? await judgement.confirm() : judgement
+          if (answer.kind === 'refused') throw new UnauthorizedError(answer.reason)
+          confirmed.push(answer.principal)
+        }
+        return principalsOf(confirmed)
+      }),
+    }
+
+    async function verifyToken(token: string): Promise<CredentialJudgement> {
+      if (token.startsWith(scopedTokenPrefix)) return authenticators.scopedToken(token)
+      const secret = settings.jwtSecret?.()
+      if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
+      const previous = settings.jwtSecretPrevious?.()
+      const judgement = await verifyJwt(token, {
+        secrets: previous ? [secret, previous] : [secret],
+        issuer: settings.jwtIssuer,
+        audience: settings.jwtAudience,
+        nowSeconds: nowSeconds(),
+      })
+      if (judgement.kind === 'invalid') return rejected(judgement.reason)
+      const { subject } = judgement
+      const allowedApps = judgement.allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace))
+      return { kind: 'verified', principal: { kind: 'jwt', subject, allowedApps } }
+    }
+
+    async function verifyAccess(token: string): Promise<CredentialJudgement> {
+      const judgement = authenticators.accessToken?.(token, client)
+      return judgement ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
+    }
+
+    async function verifySession(id: string): Promise<CredentialJudgement> {
+      const judgement = authenticators.session?.(id, purpose)
+      return judgement ?? rejected('a session was given, but IDP_ENABLED is not set in this service')
+    }
   }
-  if (deployTokens.length > 0) callers.push({ kind: 'deploy_token' })
-  const [speaker, ...beside] = callers
-  if (speaker) return { kind: 'caller', caller: speaker, beside }
-  return settings.requireCredential ? noneGiven(judges) : { kind: 'caller', caller: anonymous, beside }
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
 }
 
-function deployTokenFault(presented: readonly string[], expected: string | undefined): string | undefined {
-  if (presented.length === 0) return undefined
-  if (!expected) return 'a deploy token was given, but WATCHER_DEPLOY_TOKEN is not set in this service'
-  if (presented.includes('')) return 'the deploy token is empty'
-  const allMatch = presented.map((token) => isSameSecret(token, expected)).every(Boolean)
-  return allMatch ? undefined : 'the deploy token does not match WATCHER_DEPLOY_TOKEN'
-}
+const principalsOf = ([principal = anonymous, ...others]: readonly Principal[]): Principals => ({ principal, others })
 
-async function judgeToken(
-  token: string,
-  settings: AuthSettings,
-  nowSeconds: number,
-  judges: Authenticators,
-): Promise<CredentialJudgement> {
-  if (token.startsWith(scopedTokenPrefix)) return judges.scopedToken(token)
-  const secret = settings.jwtSecret?.()
-  if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
-  const previous = settings.jwtSecretPrevious?.()
-  const judgement = await verifyJwt(token, {
-    secrets: previous ? [secret, previous] : [secret],
-    issuer: settings.jwtIssuer,
-    audience: settings.jwtAudience,
-    nowSeconds,
-  })
-  if (judgement.kind === 'invalid') return rejected(judgement.reason)
-  const { subject } = judgement
-  const allowedApps = judgement.allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace))
-  return { kind: 'caller', caller: { kind: 'jwt', subject, allowedApps } }
-}
-
-async function judgeAccess(
-  token: string,
-  client: Client,
-  { accessToken }: Authenticators,
-): Promise<CredentialJudgement> {
-  return (
-    accessToken?.(token, client) ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
-  )
-}
-
-async function judgeSession(id: string, { session }: Authenticators): Promise<CredentialJudgement> {
-  return session?.(id) ?? rejected('a session was given, but IDP_ENABLED is not set in this service')
+/** Checks what needs no asking: the form of the credentials, and the deploy token. */
+function checkForm(presented: PresentedCredentials, settings: AuthSettings): Refused | undefined {
+  const { authorization, accessToken, isDeployTokenInQuery, deployTokens } = presented
+  for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
+  if (isDeployTokenInQuery && !settings.isDeployTokenTakenFromQuery)
+    return rejected('a deploy token in the query is not taken here: send it in the header WATCHER_DEPLOY_TOKEN')
+  if (deployTokens.length === 0) return undefined
+  const expected = settings.deployToken?.()
+  if (!expected) return rejected('a deploy token was given, but WATCHER_DEPLOY_TOKEN is not set in this service')
+  if (deployTokens.includes('')) return rejected('the deploy token is empty')
+  const allMatch = deployTokens.map((token) => isSameSecret(token, expected)).every(Boolean)
+  return allMatch ? undefined : rejected('the deploy token does not match WATCHER_DEPLOY_TOKEN')
 }
 
 export function rejected(rule: string): Refused {
   return { kind: 'refused', reason: `credential rejected: ${rule}` }
-}
-
-function noneGiven({ session }: Authenticators): Refused {
-  const ways = 'the deploy token in the header Watcher-Deploy-Token or a JWT in the header Authorization'
-  const signIn = session ? ', or sign in' : ''
-  return { kind: 'refused', reason: `no credential was given: send ${ways}${signIn}` }
 }

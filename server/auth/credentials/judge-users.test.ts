@@ -6,12 +6,12 @@ import {
 } from '../../../test/support/identity-provider.ts'
 import { threats } from '../../../test/threats/rows.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
-import { createUserJudges } from './judge-users.ts'
+import { createUserAuthenticators } from './judge-users.ts'
 import { createProviderKeys } from './provider-keys.ts'
 
 let idp: TestIdentityProvider
 let passedMs: number
-let judges: ReturnType<typeof createUserJudges>
+let authenticators: ReturnType<typeof createUserAuthenticators>
 beforeAll(async () => {
   idp = await reserveIdentityProvider()
   await idp.start('http://127.0.0.1:1')
@@ -38,7 +38,7 @@ beforeEach(() => {
     nowMs,
   })
   const none = async () => undefined
-  judges = createUserJudges({
+  authenticators = createUserAuthenticators({
     settings,
     provider,
     keys,
@@ -54,9 +54,16 @@ const claims = (more: object = {}) => {
   return { iss: idp.issuer, aud: clientId, sub: 'ada', groups: ['platform'], iat: now, exp: now + 600, ...more }
 }
 const client = { address: '192.0.2.1', share: 1 }
+const verify = (token: string) => authenticators.accessToken(token, client)
+const confirm = async (token: string) => {
+  const judgement = await verify(token)
+  return judgement.kind === 'verified' && judgement.confirm ? judgement.confirm() : judgement
+}
 const judge = async (token: string) => {
-  const judgement = await judges.accessToken(token, client)
-  return judgement.kind === 'caller' && 'user' in judgement.caller ? judgement.caller.user.groups : judgement.kind
+  const judgement = await confirm(token)
+  return judgement.kind === 'verified' && 'user' in judgement.principal
+    ? judgement.principal.user.groups
+    : judgement.kind
 }
 const calls = () => idp.calls.filter((call) => call === 'GET /me').length
 
@@ -95,7 +102,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
       idp.users.set(sub, { groups })
       const reason = expect.stringMatching(new RegExp(`^credential rejected: ${fault}.* surrogate`))
       for (const token of [await idp.issueJwt(claims({ sub, groups })), await idp.issueOpaqueToken(sub)])
-        expect(await judges.accessToken(token, client)).toEqual({ kind: 'refused', reason })
+        expect(await confirm(token)).toEqual({ kind: 'refused', reason })
     },
   )
 
@@ -111,7 +118,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   test('is asked about once a minute, and not at all for reading', async () => {
     const token = await idp.issueJwt(claims())
     const before = calls()
-    for (let turn = 0; turn < 5; turn++) await judges.reading.accessToken(token, client)
+    for (let turn = 0; turn < 5; turn++) await verify(token)
     expect(calls()).toBe(before)
     for (let turn = 0; turn < 5; turn++) await judge(token)
     expect(calls()).toBe(before + 1)
@@ -124,7 +131,7 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
   ])('%s without the scope openid changes nothing, since the provider does not say whose it is', async (row) => {
     const [, issue, reason] = row
     const token = await issue()
-    expect(await judges.accessToken(token, client)).toEqual({
+    expect(await confirm(token)).toEqual({
       kind: 'refused',
       reason: expect.stringContaining(reason),
     })
@@ -135,17 +142,17 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
     async (more) => {
       const token = await idp.mintJwt(claims(more))
       const refused = { kind: 'refused', reason: expect.stringContaining('ID tokens are not accepted') }
-      expect(await judges.accessToken(token, client)).toEqual(refused)
-      expect(await judges.reading.accessToken(token, client)).toEqual(refused)
+      expect(await confirm(token)).toEqual(refused)
+      expect(await verify(token)).toEqual(refused)
     },
   )
 
   test('a JWT without the scope openid reads until it expires, as a session does', async () => {
     const token = await idp.mintJwt(claims({ scope: 'deploy' }))
     idp.users.delete('ada')
-    expect((await judges.reading.accessToken(token, client)).kind).toBe('caller')
+    expect((await verify(token)).kind).toBe('verified')
     passedMs = 601_000 + 5_000
-    expect((await judges.reading.accessToken(token, client)).kind).toBe('refused')
+    expect((await verify(token)).kind).toBe('refused')
   })
 })
 
@@ -167,7 +174,7 @@ describe('access tokens that nobody knows (spec 5.7)', () => {
     passedMs = 59_000 // in the same minute; the good one was asked about at its beginning
     expect(await judge(good)).toEqual(['platform'])
     expect(await judge(await idp.issueJwt(claims()))).toEqual(['platform'])
-    const elsewhere = judges.accessToken(junk(), { address: '192.0.2.2', share: 1 })
+    const elsewhere = authenticators.accessToken(junk(), { address: '192.0.2.2', share: 1 })
     expect((await elsewhere).kind).toBe('refused')
     passedMs = 61_000
     expect(await judge(good)).toEqual(['platform'])

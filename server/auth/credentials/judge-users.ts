@@ -9,7 +9,7 @@ import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { IdentityProviderSettings } from '../sign-in/identity-provider-settings.ts'
 import type { SessionStore } from '../sign-in/session-store.ts'
 import { InvalidUserError } from '../sign-in/user-of-claims.ts'
-import { type Authenticators, type CredentialJudgement, rejected } from './authenticate.ts'
+import { type Authenticators, type CredentialJudgement, rejected, type Verified } from './authenticate.ts'
 import { judgeAccessToken } from './judge-access-token.ts'
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
@@ -33,17 +33,13 @@ const mostRemembered = 1_000
 const maxUnknownAtOnce = 10
 const maxUnknownPerMinute = 60
 
-type Judges = { readonly [Kind in 'accessToken' | 'session']: NonNullable<Authenticators[Kind]> }
+type UserAuthenticators = { readonly [Kind in 'accessToken' | 'session']: NonNullable<Authenticators[Kind]> }
 
-type UserJudges = Judges & {
-  /** For reading: the provider is not asked about what can be judged here, so its outage signs nobody out. */
-  readonly reading: Judges
-  /** For what is read as long as it comes: nobody uses his session for it. */
-  readonly streaming: Judges
-}
-
-/** Judges the credentials that the identity provider stands behind, by its word of the last minute. */
-export function createUserJudges(dependencies: Dependencies): UserJudges {
+/**
+ * Verifies the credentials that the identity provider stands behind. It is asked about what cannot be verified here; the
+ * rest it confirms, by its word of the last minute, so that its outage keeps nobody from reading.
+ */
+export function createUserAuthenticators(dependencies: Dependencies): UserAuthenticators {
   const { settings, provider, keys, sessions, checkSession, wallMs, monotonicMs } = dependencies
   const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
   /** Tokens that the provider accepted when it was asked last. */
@@ -52,37 +48,27 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
   const unknownPerMinute = createRateLimit(maxUnknownPerMinute, monotonicMs)
 
   return {
-    accessToken: (token, client) => judgeToken(token, client, 'ask'),
-
-    async session(id) {
-      const session = await sessions.find(id)
-      const user = session && (await checkSession(session))
-      return user ? caller('session', user) : expired
+    async accessToken(token, client) {
+      if (!isJwt(token)) return askAbout(token, client) // for the provider alone to judge
+      const { issuer } = await provider.metadata()
+      const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
+      const judgement = await judgeAccessToken(token, rules)
+      if (judgement.kind === 'refused') return rejected(judgement.reason)
+      const { user, userInfo } = judgement
+      if (userInfo === 'asked always') return noteIdToken(await askAbout(token, client, user))
+      const confirm = async () => (userInfo === 'asked' ? askAbout(token, client, user) : rejected(notForUserInfo))
+      return { ...verified('oidc', user), confirm }
     },
 
-    reading: readingWith('use'),
-    streaming: readingWith('look'),
-  }
-
-  function readingWith(purpose: 'use' | 'look'): Judges {
-    return {
-      accessToken: (token, client) => judgeToken(token, client, 'judge here'),
-      async session(id) {
-        const session = await sessions.find(id, purpose)
-        return session ? caller('session', session.user) : expired
-      },
-    }
-  }
-
-  async function judgeToken(token: string, client: Client, how: 'ask' | 'judge here'): Promise<CredentialJudgement> {
-    if (!isJwt(token)) return askAbout(token, client) // for the provider alone to judge
-    const { issuer } = await provider.metadata()
-    const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
-    const judgement = await judgeAccessToken(token, rules)
-    if (judgement.kind === 'refused') return rejected(judgement.reason)
-    if (judgement.userInfo === 'asked always') return noteIdToken(await askAbout(token, client, judgement.user))
-    if (how === 'judge here') return caller('oidc', judgement.user)
-    return judgement.userInfo === 'asked' ? askAbout(token, client, judgement.user) : rejected(notForUserInfo)
+    async session(id, purpose) {
+      const session = await sessions.find(id, purpose)
+      if (!session) return expired
+      const confirm = async () => {
+        const user = await checkSession(session)
+        return user ? verified('session', user) : expired
+      }
+      return { ...verified('session', session.user), confirm }
+    },
   }
 
   /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
@@ -96,7 +82,7 @@ export function createUserJudges(dependencies: Dependencies): UserJudges {
     const answer = await provider.userOf(token, user).finally(leave)
     if (answer.kind === 'refused') wasGood.delete(key)
     else noteGood(key)
-    const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : caller('oidc', answer.user)
+    const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : verified('oidc', answer.user)
     remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
     return judgement
   }
@@ -147,7 +133,4 @@ const noteIdToken = (judgement: CredentialJudgement) =>
 
 const expired = rejected('the session has expired: sign in again')
 
-const caller = (kind: 'oidc' | 'session', user: User): CredentialJudgement => ({
-  kind: 'caller',
-  caller: { kind, user },
-})
+const verified = (kind: 'oidc' | 'session', user: User): Verified => ({ kind: 'verified', principal: { kind, user } })

@@ -1,4 +1,4 @@
-import type { Client } from '../../http/client-address.ts'
+import type { IncomingMessage } from 'node:http'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
 
 /** Everything in a request that claims to be a credential, good or bad. */
@@ -11,27 +11,14 @@ export type PresentedCredentials = {
   readonly accessToken: PresentedToken
   /** The id in the session cookie. */
   readonly session: string | undefined
-  /** Who presents them. */
-  readonly client: Client
+  /** All of these that have the form of a token, that of `Authorization` first. */
+  readonly tokens: readonly string[]
 }
 
 type PresentedToken =
   | { readonly kind: 'absent' }
   | { readonly kind: 'malformed'; readonly rule: string }
   | { readonly kind: 'token'; readonly token: string }
-
-/**
- * The parts of a request that may carry one. `rawHeaders` alternates names and values, as Node gives them: without the blanks
- * that HTTP allows around a value.
- */
-export type CredentialCarrier = {
-  readonly rawHeaders: readonly string[]
-  readonly url?: string | undefined
-  readonly session?: string | undefined
-  readonly client?: Client
-}
-
-const unknownClient: Client = { address: 'unknown', share: 1 }
 
 /** Lower case, with `-` for `_`: some proxies drop underscores, Go clients capitalise, and an older name lives on. */
 const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy-token'])
@@ -41,14 +28,13 @@ const accessTokenHeaders = new Set(['oidc-authorization', 'keycloak-authorizatio
 
 /**
  * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
- * A deploy token may come in a header, in the query, or in both; each one found is reported.
+ * A deploy token may come in a header, in the query, or in both; each one found is reported. `rawHeaders` alternates names
+ * and values, as Node gives them: without the blanks that HTTP allows around a value.
  */
-export function readPresentedCredentials({
-  rawHeaders,
-  url,
-  session,
-  client = unknownClient,
-}: CredentialCarrier): PresentedCredentials {
+export function readPresentedCredentials(
+  { rawHeaders, url }: Pick<IncomingMessage, 'rawHeaders' | 'url'>,
+  session: string | undefined,
+): PresentedCredentials {
   const deployTokens: string[] = []
   const authorization: string[] = []
   const accessTokens: string[] = []
@@ -60,16 +46,20 @@ export function readPresentedCredentials({
     if (accessTokenHeaders.has(name)) accessTokens.push(value)
   }
   const inQuery = deployTokensOf(url)
+  deployTokens.push(...inQuery)
   const jwt = readToken('Authorization', 'a JWT', authorization)
   const accessToken = readToken('Oidc-Authorization', 'an access token', accessTokens)
+  // Some clients send the provider's token in both headers: it is one credential.
+  const inAuthorization: PresentedToken = isSameToken(jwt, accessToken) ? { kind: 'absent' } : jwt
   return {
-    deployTokens: [...deployTokens, ...inQuery],
+    deployTokens,
     isDeployTokenInQuery: inQuery.length > 0,
-    // Some clients send the provider's token in both headers: it is one credential.
-    authorization: isSameToken(jwt, accessToken) ? { kind: 'absent' } : jwt,
+    authorization: inAuthorization,
     accessToken,
     session,
-    client,
+    tokens: [inAuthorization, accessToken]
+      .flatMap((one) => (one.kind === 'token' ? [one.token] : []))
+      .concat(deployTokens),
   }
 }
 

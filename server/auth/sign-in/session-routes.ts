@@ -1,14 +1,15 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { SessionState } from '../../../contract/auth.ts'
 import { ErrorReply } from '../../../contract/service.ts'
-import { privilegeFault } from '../access/authorize.ts'
+import type { User } from '../access/principal.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
-import type { Session } from './session-store.ts'
+import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
   readonly settings: Pick<IdentityProviderSettings, 'privilegedGroups' | 'requireReadAuth'>
-  readonly sessionOf: (request: FastifyRequest) => Promise<Session | undefined>
+  readonly sessions: Pick<SessionStore, 'find'>
+  /** Whether a user may change something. */
+  readonly isPrivileged: (user: User) => boolean
 }
 
 /** Who am I? Registered below /api/v1; without an identity provider nobody is anybody. */
@@ -27,7 +28,11 @@ export const sessionRoutes =
           response: { 200: SessionState, 503: ErrorReply },
         },
       },
-      async (request) => (signIn ? stateOf(await signIn.sessionOf(request), signIn.settings) : withoutProvider),
+      async (request) => {
+        if (!signIn) return withoutProvider
+        const { session: id } = request.authentication.presented
+        return stateOf(id === undefined ? undefined : await signIn.sessions.find(id), signIn)
+      },
     )
   }
 
@@ -39,7 +44,7 @@ const withoutProvider: SessionState = {
   read_auth: false,
 }
 
-function stateOf(session: Session | undefined, settings: Dependencies['settings']): SessionState {
+function stateOf(session: Session | undefined, { settings, isPrivileged }: Dependencies): SessionState {
   return {
     enabled: true,
     user: session
@@ -50,7 +55,7 @@ function stateOf(session: Session | undefined, settings: Dependencies['settings'
           expires: session.expires.getTime() / 1000,
         }
       : null,
-    privileged: session !== undefined && privilegeFault(session.user, settings.privilegedGroups) === undefined,
+    privileged: session !== undefined && isPrivileged(session.user),
     privileged_groups: [...settings.privilegedGroups],
     read_auth: settings.requireReadAuth,
   }

@@ -82,7 +82,8 @@ export const signInRoutes =
       async (request, reply) => {
         const callback = new URL(`${addressOf(request)}/auth/callback`)
         callback.search = URL.parse(request.url, callback.href)?.search ?? ''
-        const ended = await signIn.finish(cookies.signInOf(request), callback, cookies.sessionOf(request))
+        const { session } = request.authentication.presented
+        const ended = await signIn.finish(cookies.signInOf(request), callback, session)
         cookies.take(request, reply, 'sign-in')
         if (ended.kind === 'failed') return fail(reply, ended.reason, ended.back)
         cookies.setSession(request, reply, ended.sessionId)
@@ -118,7 +119,7 @@ export const signInRoutes =
         },
       },
       async (request, reply) => {
-        const id = cookies.sessionOf(request)
+        const { session: id } = request.authentication.presented
         const wasSignedIn = id !== undefined && (await sessions.find(id)) !== undefined
         if (id !== undefined) await sessions.end(id)
         cookies.take(request, reply, 'session') // last, so that a sign-out that failed can be repeated

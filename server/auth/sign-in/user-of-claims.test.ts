@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { privilegeFault } from '../access/authorize.ts'
 import { userOfClaims } from './user-of-claims.ts'
 
 describe('a user, as the provider describes him', () => {
@@ -36,16 +35,3 @@ describe('a user, as the provider describes him', () => {
   test('who lost all groups has none, whatever was known', () =>
     expect(userOfClaims('f3a9', { groups: [] }, { groups: ['platform'] }).groups).toEqual([]))
 })
-
-test.for<[string[], string[], boolean]>([
-  [[], [], true],
-  [['anything'], [], true],
-  [['platform'], ['platform'], true],
-  [['a', 'on-call'], ['platform', 'on-call'], true],
-  [[], ['platform'], false],
-  [['Platform'], ['platform'], false],
-  [['/platform'], ['platform'], false],
-  [['platform '], ['platform'], false],
-])('groups %j are privileged by %j: %s', ([groups, privileged, expected]) =>
-  expect(privilegeFault({ subject: 's', name: 'n', groups }, privileged) === undefined).toBe(expected),
-)

@@ -76,8 +76,8 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
         return shown(revoked)
       }),
 
-    /** Says whether a presented token is good now; which applications it is good for is judged with the request. */
-    async judge(token: string): Promise<CredentialJudgement> {
+    /** Says whether a presented token is good now; which applications it is good for is authorized with the request. */
+    async verify(token: string): Promise<CredentialJudgement> {
       if (!isOpaqueId(token.slice(scopedTokenPrefix.length))) return unknown
       const row = await query
         .selectFrom('deploy_tokens')
@@ -94,7 +94,7 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
       if (row.is_stale) await touch(row.id)
       const { id, description } = row
       const apps = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : undefined
-      return { kind: 'caller', caller: { kind: 'scoped_token', id, description, apps } }
+      return { kind: 'verified', principal: { kind: 'scoped_token', id, description, apps } }
     },
   }
 

@@ -1,12 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { UnauthorizedError } from './auth-errors.ts'
-import { isInScope } from './authorize.ts'
+import type { Authorize } from './authorize.ts'
+import type { Principal } from './principal.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Needs no credential even where reading does. */
+    isAlwaysReadable?: boolean
+    /** Shows a scoped credential no more than its scope; other routes refuse one. */
+    isReadableInScope?: boolean
+    /** Shows one task, also to the credential that submitted it and has expired since. */
+    isReadableByOwner?: boolean
+  }
+  interface FastifyRequest {
+    /** Undefined where reading is open. */
+    readAccess: ReadAccess | undefined
+  }
+}
 
 /** What a request may read where reading is closed. */
-export type Reader =
-  | { readonly kind: 'everything' }
-  /** Tasks of applications that one of the globs matches. */
-  | { readonly kind: 'applications'; readonly globs: readonly string[] }
+export type ReadAccess =
+  | { readonly kind: 'principal'; readonly principal: Principal }
   /** Tasks that one of these credentials submitted: it is not good any more, or was never. */
   | { readonly kind: 'own_tasks'; readonly credentials: readonly string[]; readonly refusal: string }
 
@@ -29,14 +43,19 @@ const clocksDifferMs = 120_000
  * is over. Of no task the answer is the same as of one that somebody else submitted.
  * @throws {UnauthorizedError} where only the credential of another task was presented
  */
-export function mayRead(reader: Reader, task: ReadableTask | undefined, nowMs: number): boolean {
-  if (reader.kind === 'everything') return task !== undefined
-  if (reader.kind === 'applications') return task !== undefined && isInScope(task.app, reader.globs)
+export function mayRead(
+  access: ReadAccess,
+  task: ReadableTask | undefined,
+  nowMs: number,
+  authorize: Authorize,
+): boolean {
+  if (access.kind === 'principal')
+    return task !== undefined && authorize(access.principal, 'read', task.app).kind === 'allowed'
   const isOwn =
     task !== undefined &&
     nowMs <= task.deadline.getTime() + clocksDifferMs &&
-    reader.credentials.some((credential) => isSubmitter(credential, task))
-  if (!isOwn) throw new UnauthorizedError(reader.refusal)
+    access.credentials.some((credential) => isSubmitter(credential, task))
+  if (!isOwn) throw new UnauthorizedError(access.refusal)
   return true
 }
 

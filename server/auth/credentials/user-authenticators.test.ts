@@ -6,8 +6,8 @@ import {
 } from '../../../test/support/identity-provider.ts'
 import { threats } from '../../../test/threats/rows.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
-import { createUserAuthenticators } from './judge-users.ts'
 import { createProviderKeys } from './provider-keys.ts'
+import { createUserAuthenticators } from './user-authenticators.ts'
 
 let idp: TestIdentityProvider
 let passedMs: number

@@ -10,9 +10,9 @@ import type { IdentityProviderSettings } from '../sign-in/identity-provider-sett
 import type { SessionStore } from '../sign-in/session-store.ts'
 import { InvalidUserError } from '../sign-in/user-of-claims.ts'
 import { type Authenticators, type CredentialJudgement, rejected, type Verified } from './authenticate.ts'
-import { judgeAccessToken } from './judge-access-token.ts'
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
+import { verifyAccessToken } from './verify-access-token.ts'
 
 type Dependencies = {
   readonly settings: Pick<IdentityProviderSettings, 'audiences'>
@@ -52,7 +52,7 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
       if (!isJwt(token)) return askAbout(token, client) // for the provider alone to judge
       const { issuer } = await provider.metadata()
       const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
-      const judgement = await judgeAccessToken(token, rules)
+      const judgement = await verifyAccessToken(token, rules)
       if (judgement.kind === 'refused') return rejected(judgement.reason)
       const { user, userInfo } = judgement
       if (userInfo === 'asked always') return noteIdToken(await askAbout(token, client, user))

@@ -30,7 +30,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * Checks an access token that is a JWT: signature, issuer, times, and that it was issued to us or for us.
  * @throws {IdentityProviderUnavailableError} if the provider's keys are not known and cannot be fetched
  */
-export async function judgeAccessToken(token: string, rules: Rules): Promise<AccessTokenJudgement> {
+export async function verifyAccessToken(token: string, rules: Rules): Promise<AccessTokenJudgement> {
   try {
     const { payload } = await jwtVerify(token, rules.keys, {
       algorithms,

@@ -82,4 +82,16 @@ describe('urgent work', () => {
     }
     expect(startedAtMs).toHaveLength(10)
   })
+
+  test('of which much may come waits for a token, ahead of the line', async () => {
+    const { clock, limiter, startedAtMs, lasting } = aLimiter({ maxRunning: 1 })
+    limiter.enter(lasting(10_000))
+    await clock.advanceTo(50)
+    for (let at = 0; at < 2; at += 1) limiter.enter(lasting(0))
+    const takenAtMs: number[] = []
+    for (let at = 0; at < 3; at += 1) void limiter.take().then(() => takenAtMs.push(clock.nowMs()))
+    await clock.advanceTo(1_000)
+    expect(takenAtMs).toEqual([100, 200, 300])
+    expect(startedAtMs).toEqual([0])
+  })
 })

@@ -16,16 +16,19 @@ type Limits = {
 export type RateLimiter = {
   /** For urgent work, which waits for nothing: it takes a token if one is left. */
   spend(): void
+  /** Resolves when a token is free, ahead of the line: for urgent work of which much may come at once. */
+  take(): Promise<void>
   /** Calls `start` when its turn has come. Where that starts no work, the turn costs nothing and is the next one's. */
   enter(start: () => Promise<unknown> | undefined): void
 }
 
 /**
- * A token bucket for two classes of work. Urgent work never waits, and spends what is saved. All other work waits in line for
- * a token and for one of `maxRunning` places; however much is urgent, the line moves on at its rate.
+ * A token bucket for two classes of work. Urgent work spends what is saved, or waits for the next token. All other work waits
+ * in line for a token and for one of `maxRunning` places; however much is spent, the line moves on at its rate.
  */
 export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunning }: Limits): RateLimiter {
   const line: (() => Promise<unknown> | undefined)[] = []
+  const ahead: (() => void)[] = []
   let tokens = Number.POSITIVE_INFINITY
   let filledAtMs = clock.nowMs()
   let running = 0
@@ -41,6 +44,7 @@ export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunnin
   const startNext = () => {
     isPlanned = false
     fill()
+    for (; tokens >= 1 && ahead.length > 0; tokens -= 1) ahead.shift()?.()
     while (tokens >= 1 && running < maxRunning) {
       const start = line.shift()
       if (start === undefined) return
@@ -60,7 +64,8 @@ export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunnin
 
   /** Never in the caller's own turn, who may still be at work on what `start` reads. */
   const plan = () => {
-    if (isPlanned || line.length === 0 || running >= maxRunning) return
+    const isLineMoving = line.length > 0 && running < maxRunning
+    if (isPlanned || (ahead.length === 0 && !isLineMoving)) return
     isPlanned = true
     fill()
     clock.setTimer(Math.ceil(Math.max(0, ((1 - tokens) / perSecond()) * 1_000)), startNext)
@@ -70,6 +75,11 @@ export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunnin
     spend() {
       fill()
       if (tokens >= 1) tokens -= 1
+    },
+    take() {
+      const taken = new Promise<void>((resolve) => ahead.push(resolve))
+      plan()
+      return taken
     },
     enter(start) {
       line.push(start)

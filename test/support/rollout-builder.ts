@@ -44,7 +44,11 @@ export const refusedDiagnosis: Pick<
   readPodEvents: async () => ({ kind: 'refused' }),
 }
 
-const unlimited: RateLimiter = { spend() {}, enter: (start) => queueMicrotask(() => void start()) }
+const unlimited: RateLimiter = {
+  spend() {},
+  take: async () => {},
+  enter: (start) => queueMicrotask(() => void start()),
+}
 
 /** What a watcher of unmanaged applications needs besides a controller and a clock; whatever fails fails the test. */
 export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock'> = {

@@ -114,10 +114,14 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
         deps.scheduleEvaluation(application, state, waitMs)
         return
       }
+      const isPaced = isUrgent && isOneOfMany(state, action, clock.nowMs())
       const start = () =>
-        run(application, key, { task: state.task.id, action: action.kind }, () => act(application, state, action))
+        run(application, key, { task: state.task.id, action: action.kind }, async () => {
+          if (isPaced) await limiter.take()
+          await act(application, state, action)
+        })
       if (isUrgent) {
-        if (needsController(action)) limiter.spend()
+        if (!isPaced && needsController(action)) limiter.spend()
         void start()
       } else if (turn?.isHere && turn.work === undefined) turn.work = start()
       else waitForTurn(application)
@@ -153,6 +157,16 @@ function isWaitedFor({ task, memory }: TaskState<unknown>, action: NextAction, n
   if (action.kind !== 'read' && action.kind !== 'refresh') return true
   return task.claim.fence === '1' || memory.candidate !== undefined || task.deadlineMs - nowMs < rolloutTimes.urgentMs
 }
+
+/** After a replica has died its tasks, and the ends they missed, come to another one all together. */
+const resumingMs = 30_000
+
+/** Whether it confirms the end of a task that has just changed hands. */
+const isOneOfMany = ({ task, memory }: TaskState<unknown>, { kind }: NextAction, nowMs: number): boolean =>
+  kind === 'read' &&
+  task.claim.fence !== '1' &&
+  nowMs - memory.startedAtMs < resumingMs &&
+  task.deadlineMs - nowMs >= rolloutTimes.urgentMs
 
 /** How long a refresh waits for commits of other tasks that are on their way to the Git host. */
 const commitsWaitMs = 2_000

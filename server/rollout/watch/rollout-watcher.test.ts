@@ -479,7 +479,7 @@ describe('after replicas have died', () => {
     expect(world.reads).toMatchObject({ get: 10, refresh: 0 })
   })
 
-  test('a verdict that shows while its task waits in line is confirmed at once', async () => {
+  test('a verdict that shows while its task waits in line is confirmed ahead of the line', async () => {
     const { watcher, clock, world, ends } = aLimitedWatcher()
     await using _ = watcher
     world.application = anApplication({ revision: commit })
@@ -488,8 +488,36 @@ describe('after replicas have died', () => {
     await clock.advanceTo(150)
     expect(world.reads.get, 'of the line').toBe(2)
     watcher.sighted('seen', world.application)
-    await clock.advanceTo(151)
-    expect(ends.get('last')).toMatchObject({ end: { status: 'deployed' }, atMs: 150 })
+    await clock.advanceTo(201)
+    expect(ends.get('last')).toMatchObject({ end: { status: 'deployed' }, atMs: 200 })
+    expect(world.reads.get).toBe(3)
+  })
+
+  test('verdicts that show together are confirmed at the rate of the line', async () => {
+    const { watcher, clock, world } = aLimitedWatcher()
+    await using _ = watcher
+    const names = Array.from({ length: 30 }, (__, at) => `app-${at}`)
+    watcher.watch(names.map((app) => resumed(app, { app, writeBackOutcome })))
+    for (const name of names)
+      watcher.sighted('seen', anApplication({ uid: name, revision: commit, metadata: { name } }))
+    await clock.advanceTo(950)
+    expect(world.reads.get).toBe(10)
+    await clock.advanceTo(2_950)
+    expect(world.reads.get).toBe(30)
+  })
+
+  test('a verdict of a task that was resumed long ago is confirmed at once', async () => {
+    const { watcher, clock, world, ends } = aLimitedWatcher()
+    await using _ = watcher
+    world.application = anApplication({ revision: commit, health: 'Progressing' })
+    watcher.watch([resumed('1', { writeBackOutcome, refresh: false })])
+    await clock.advanceTo(40_000)
+    watcher.watch(Array.from({ length: 30 }, (__, at) => resumed(`app-${at}`, { app: `app-${at}` })))
+    await clock.advanceTo(40_050)
+    world.application = anApplication({ version: 20, revision: commit })
+    watcher.sighted('seen', world.application)
+    await clock.advanceTo(40_051)
+    expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 40_050 })
   })
 
   test.for([

@@ -36,10 +36,11 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   await composeApi(services, watching, http, stopping.signal)
 
   const { metrics, endings } = services
-  const { host, port, metricsPort } = settings.http
+  const { host, port, metricsPort, maxConnections } = settings.http
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
   else await listenForMetrics(settings, metricsPort, metrics, opened)
-  await http.listen({ host, port })
+  // By default 511 wait to be accepted; a client whose connection finds no place tries again after 1, 3, 7 s.
+  await http.listen({ host, port, backlog: maxConnections })
 
   const running = opened.move()
   return {

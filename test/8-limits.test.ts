@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { Client } from 'pg'
@@ -239,6 +240,23 @@ test('connections are limited, and one too many makes room by those on which not
   for (const socket of sockets) socket.destroy()
   await expect.poll(ask).toMatch(/^HTTP\/1\.1 200 /)
 })
+
+test('1,000 connections that come at once while the service is busy are all established', async () => {
+  const { port } = new URL(service.url)
+  const sockets: Socket[] = []
+  process.kill(Number(service.pid()), 'SIGSTOP')
+  try {
+    const established = Array.from({ length: 1_000 }, async () => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+      sockets.push(socket)
+      await once(socket, 'connect')
+    })
+    await Promise.all(established)
+  } finally {
+    process.kill(Number(service.pid()), 'SIGCONT')
+    for (const socket of sockets) socket.destroy()
+  }
+}, 10_000)
 
 /** Each task takes a read-only transaction longer than a list may take. */
 const slowReaders = `

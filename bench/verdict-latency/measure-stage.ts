@@ -43,12 +43,14 @@ export async function measureStage(stage: Stage): Promise<Latencies> {
   const { world, apps, taskStreams = 0 } = stage
   const { installation, service } = world
   await using verdicts = await followVerdicts(service.url)
-  const ids = await startTasks(stage)
+  const ids = await submitTasks(stage)
   const ending = apps.slice(0, stage.measured)
   await using _streams = await openTaskStreams(service.url, ids.slice(0, taskStreams))
   const agent = waitingAgent()
+  // Pipelines wait from when their task is accepted, not all from the moment that the first rollout ends.
   const knownAtMs = Promise.all(ending.map((_, at) => waitForEnd(service.url, ids[at] ?? '', agent)))
   knownAtMs.catch(() => {}) // awaited below
+  await untilReleasable(stage)
   await installation.resetLoopDelay()
   await releaseInTurn(stage, ending)
   const waited = await knownAtMs
@@ -64,16 +66,18 @@ export async function measureStage(stage: Stage): Promise<Latencies> {
 }
 
 /** @returns the ids of the tasks, which wait for what the stage releases */
-async function startTasks({ world, tag, apps, kind, repository = '' }: Stage): Promise<readonly string[]> {
+async function submitTasks({ world, tag, apps, kind, repository = '' }: Stage): Promise<readonly string[]> {
   const { installation } = world
   if (kind === 'noticed') await installation.expectRollout(apps, tag)
   else await installation.hold(apps, tag)
   if (kind === 'announced') await installation.commitTags(apps, repository, tag)
-  const ids = kind === 'committed' ? await world.deploy(apps, tag) : await world.announce(apps, tag)
+  return kind === 'committed' ? world.deploy(apps, tag) : world.announce(apps, tag)
+}
+
+async function untilReleasable({ world: { installation }, tag, apps, kind, repository = '' }: Stage): Promise<void> {
   if (kind !== 'noticed') await installation.untilWaiting(apps)
   await delay(settlesMsEach * apps.length)
   if (kind === 'noticed') await installation.commitTags(apps, repository, tag)
-  return ids
 }
 
 async function releaseInTurn({ world, kind, apartMs, onRelease }: Stage, apps: readonly string[]): Promise<void> {

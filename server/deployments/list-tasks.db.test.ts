@@ -318,15 +318,19 @@ test.for<{ name: string; read: (tasks: TaskStore) => Promise<unknown>; message: 
   {
     name: 'a search',
     read: ({ list }) => list({ search: 'shop' }),
-    message: 'search timed out after 3s; use more characters, or an application, a project or a time',
+    message: 'search timed out after 1.8s; use more characters, or an application, a project or a time',
   },
   {
     name: 'a list',
     read: ({ list }) => list({ status: 'failed' }),
-    message: 'list timed out after 3s; use an application, a project or a time',
+    message: 'list timed out after 1.8s; use an application, a project or a time',
   },
-  { name: 'a summary', read: ({ summarize }) => summarize(90), message: 'summary timed out after 3s; use fewer days' },
-])('$name is cancelled by PostgreSQL after three seconds and says what to narrow', async ({ read, message }) => {
+  {
+    name: 'a summary',
+    read: ({ summarize }) => summarize(90),
+    message: 'summary timed out after 1.8s; use fewer days',
+  },
+])('$name is cancelled by PostgreSQL after 1.8 seconds and says what to narrow', async ({ read, message }) => {
   await using other = openDatabase(testDatabase.settings, () => undefined)
   await other.query.transaction().execute(async (transaction) => {
     await sql`LOCK TABLE watcher.tasks IN ACCESS EXCLUSIVE MODE`.execute(transaction)

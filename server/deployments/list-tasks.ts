@@ -5,14 +5,13 @@ import { fillAnswer } from '../http/fill-answer.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
 import type { Task } from './task.ts'
-import { ReadTimedOutError } from './task-errors.ts'
+import { ReadTimedOutError, readLimitMs } from './task-errors.ts'
 import { matchesFilter } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
 import { taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
 const maxTotal = 10_000
-const listLimitMs = 3_000
 
 export type TaskPage = {
   readonly tasks: readonly Task[]
@@ -68,7 +67,7 @@ async function findTasks(
       ELSE ARRAY(SELECT id FROM (${matching}) AS matching ${page}) END AS ids
     FROM counted`
   try {
-    const { rows } = await withTimeLimit(query, listLimitMs, (limited) => find.execute(limited))
+    const { rows } = await withTimeLimit(query, readLimitMs, (limited) => find.execute(limited))
     return rows[0] ?? { ids: [], count: 0 }
   } catch (cause) {
     throw isGivenUp(cause) ? timedOut(filter, cause) : cause
@@ -77,8 +76,8 @@ async function findTasks(
 
 const timedOut = ({ search }: TaskFilter, cause: unknown) =>
   search
-    ? new ReadTimedOutError('search', listLimitMs, 'more characters, or an application, a project or a time', { cause })
-    : new ReadTimedOutError('list', listLimitMs, 'an application, a project or a time', { cause })
+    ? new ReadTimedOutError('search', 'more characters, or an application, a project or a time', { cause })
+    : new ReadTimedOutError('list', 'an application, a project or a time', { cause })
 
 /** So many tasks at once are in memory of which none may fit into the answer. */
 const chunkSize = 100

@@ -3,7 +3,7 @@ import type { AppSummaries, AppSummary } from '../../contract/app-summary.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
-import { ReadTimedOutError } from './task-errors.ts'
+import { ReadTimedOutError, readLimitMs } from './task-errors.ts'
 
 type Row = {
   readonly as_of: number
@@ -17,15 +17,13 @@ type Row = {
   readonly seconds: readonly number[] | null
 }
 
-const summaryLimitMs = 3_000
-
 /**
  * Of the applications that Argo CD has shown: their names are free text until then.
  * @throws {ReadTimedOutError}
  */
 export async function summarizeApps(query: Kysely<Schema>, days: number): Promise<AppSummaries> {
-  const rows = await withTimeLimit(query, summaryLimitMs, (limited) => readRows(limited, days)).catch((cause) => {
-    throw isGivenUp(cause) ? new ReadTimedOutError('summary', summaryLimitMs, 'fewer days', { cause }) : cause
+  const rows = await withTimeLimit(query, readLimitMs, (limited) => readRows(limited, days)).catch((cause) => {
+    throw isGivenUp(cause) ? new ReadTimedOutError('summary', 'fewer days', { cause }) : cause
   })
   const [first] = rows
   if (!first) throw new Error('the summary of the applications gave no row')

@@ -51,10 +51,13 @@ export class TooManyUnfinishedError extends Error {
   }
 }
 
+/** How long PostgreSQL may search for a list or a summary: with what is read then, an answer takes 2 s at most. */
+export const readLimitMs = 1_800
+
 /** A search or a summary that reads too much; answered 503, though trying again helps less than asking for less. */
 export class ReadTimedOutError extends Error {
   override readonly name = 'ReadTimedOutError'
-  constructor(what: string, limitMs: number, less: string, options: ErrorOptions) {
-    super(`${what} timed out after ${limitMs / 1000}s; use ${less}`, options)
+  constructor(what: string, less: string, options: ErrorOptions) {
+    super(`${what} timed out after ${readLimitMs / 1000}s; use ${less}`, options)
   }
 }

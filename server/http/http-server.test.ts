@@ -25,7 +25,7 @@ const failures: Record<string, () => Error> = {
   lockUnknown: () => new DeployLockUnknownError(new Date(0), { from: new Date(1), to: new Date(2) }),
   credential: () => new UnauthorizedError('credential rejected: exp is missing'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
-  search: () => new ReadTimedOutError('search', 3_000, 'more characters', { cause: new Error('canceling statement') }),
+  search: () => new ReadTimedOutError('search', 'more characters', { cause: new Error('canceling statement') }),
   bug: () => new Error('SELECT secret FROM /etc/passwd at db.internal:5432 canary-9'),
 }
 
@@ -227,7 +227,7 @@ describe('errors of the service become answers', () => {
       { error: expect.stringContaining('the deploy lock is unknown: the database says it is 1970') },
     ],
     ['database', 503, { error: 'the database does not answer, try again later' }],
-    ['search', 503, { error: 'search timed out after 3s; use more characters' }],
+    ['search', 503, { error: 'search timed out after 1.8s; use more characters' }],
   ])('%s: %s', async ([name, status, body]) => {
     expect(await send({ url: `/api/v1/failures/${name}` })).toMatchObject({ status, body })
   })

@@ -1,14 +1,27 @@
+import { createSlots } from '../concurrency/semaphore.ts'
+
 /** What one answer may hold: a client that reads nothing keeps it in memory. */
 const maxAnswerBytes = 2 * 1024 * 1024
 
+type FilledAnswer<Item> = { readonly items: Item[]; readonly isCut: boolean }
+
+/** Reading and rendering 2 MiB keeps the event loop busy: whoever is next waits, and verdicts and probes go between. */
+const oneAtATime = createSlots(1)
+
 /**
- * Collects items, a chunk at a time, while their JSON fits into one answer (2 MiB); always the first one.
+ * Collects items, a chunk at a time, while their JSON fits into one answer (2 MiB); always the first one. The process fills
+ * one answer at a time.
  * @returns the items, and whether some that were there did not fit
  */
-export async function fillAnswer<Item>(
+export const fillAnswer = <Item>(
   chunks: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
   shownAs: (item: Item) => unknown = (item) => item,
-): Promise<{ readonly items: Item[]; readonly isCut: boolean }> {
+): Promise<FilledAnswer<Item>> => oneAtATime.use(() => fill(chunks, shownAs))
+
+async function fill<Item>(
+  chunks: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
+  shownAs: (item: Item) => unknown,
+): Promise<FilledAnswer<Item>> {
   const items: Item[] = []
   let bytes = 0
   for await (const chunk of chunks) {

@@ -34,7 +34,7 @@ export const threats = {
 export const threatsElsewhere = {
   'T10 to T22': 'write-back: server/gitops',
   'T40 to T42': 'notifications are not built yet',
-  'T43 and T44': 'what the delivery controller sends: test/5-watching-hostile.test.ts',
+  'T43 and T44': 'what the delivery controller sends: test/threats/hostile-controller.test.ts',
   'T47 to T50': 'packages, image and chart are not built yet',
 } as const
 

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IssuedDeployToken } from '../../contract/auth.ts'
+import { TaskList } from '../../contract/task.ts'
+import { readEvents } from '../support/event-reader.ts'
+import type { HttpBrowser } from '../support/http-browser.ts'
+import { mintJwt } from '../support/mint-jwt.ts'
+import { aTask } from '../support/service.ts'
+import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+
+const jwtSecret = 'a secret of these tests, long enough to be good'
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+const jwt = mintJwt({ exp: nowSeconds() + 3600 }, jwtSecret)
+
+let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let scoped: { Authorization: string }
+const ids: Record<string, string> = {}
+beforeAll(async () => {
+  world = await startServiceWithSignIn({
+    IDP_REQUIRE_READ_AUTH: 'true',
+    IDP_PRIVILEGED_GROUPS: 'platform',
+    WATCHER_DEPLOY_TOKEN: 'token-of-this-test',
+    JWT_SECRET: jwtSecret,
+  })
+  for (const app of ['shop', 'team-a', 'team-b'])
+    ids[app] = ((await world.service.submitTask(aTask({ app }))).body as { id: string }).id
+  const ada = await world.signedIn('ada', ['platform'])
+  const request = { apps: ['team-?'], description: 'teams', expires: nowSeconds() + 600 }
+  const issued = await ada.change(world.service.url, '/api/v1/deploy-tokens', 'POST', request)
+  scoped = { Authorization: IssuedDeployToken.parse(await issued.json()).token }
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const read = (path: string, headers: Record<string, string> = {}) => world.service.request(path, { headers })
+const closed = () => [
+  '/api/v1/tasks',
+  '/api/v1/tasks/',
+  `/api/v1/tasks/${ids.shop}`,
+  `/api/v1/tasks/${ids.shop}/events`,
+  '/api/v1/tasks/00000000-0000-0000-0000-000000000000',
+  '/api/v1/tasks?status=wrong',
+  '/api/v1/events',
+  '/api/v1/apps/summary',
+  '/api/v1/deploy-lock/details',
+  '/api/v1/version',
+  '/api/v1/reachability',
+]
+
+describe('IDP_REQUIRE_READ_AUTH=true', () => {
+  test('closes reading to callers without a credential, before anything is told', async () => {
+    for (const path of closed()) {
+      expect(await read(path), path).toMatchObject({
+        status: 401,
+        body: { error: expect.stringContaining('no credential was given') },
+      })
+    }
+    const stream = await read('/api/v1/events', { accept: 'text/event-stream' })
+    expect(stream.status).toBe(401)
+  })
+
+  test('closes HEAD as it closes GET, which would else tell by its status and length', async () => {
+    for (const path of closed()) expect((await world.service.request(path, { method: 'HEAD' })).status, path).toBe(401)
+  })
+
+  test.for([
+    '/api/v1/deploy-lock',
+    '/api/v1/config',
+    '/api/v1/session',
+    '/api/v1/openapi.json',
+    '/healthz',
+    '/livez',
+    '/readyz',
+    '/metrics',
+  ])('leaves %s open', async (path) => expect(await read(path)).toMatchObject({ status: 200 }))
+
+  test('any good credential opens it: deploy token, JWT, access token, session', async () => {
+    const accessToken = await world.idp.issueOpaqueToken('ada')
+    const bob = await world.signedIn('bob', ['developers'])
+    const cookie = [...bob.cookies(world.service.url)].map(([name, value]) => `${name}=${value}`).join()
+    for (const headers of [
+      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      { Authorization: `Bearer ${jwt}` },
+      { 'Oidc-Authorization': `Bearer ${accessToken}` },
+      { cookie },
+    ]) {
+      expect(await read('/api/v1/tasks', headers)).toMatchObject({ status: 200, body: { total: 3 } })
+      expect(await read(`/api/v1/tasks/${ids.shop}`, headers)).toMatchObject({ status: 200 })
+    }
+  })
+
+  test('a page of another site reads nothing with the cookie of a user', async () => {
+    const bob = await world.signedIn('bob')
+    const headers = { origin: 'https://evil.example', accept: 'text/event-stream' }
+    expect((await bob.request(`${world.service.url}/api/v1/events`, { headers })).status).toBe(403)
+  })
+
+  test('a stream ends soon after its reader has signed out, or its credential has expired or was revoked', async () => {
+    const { service } = world
+    const ada = await world.signedIn('ada', ['platform'])
+    const request = { description: 'all', expires: nowSeconds() + 600 }
+    const issued = await ada.change(service.url, '/api/v1/deploy-tokens', 'POST', request)
+    const { id, token } = IssuedDeployToken.parse(await issued.json())
+    const [bob, carol] = [await world.signedIn('bob'), await world.signedIn('carol')]
+    const cookieOf = (browser: HttpBrowser) =>
+      [...browser.cookies(service.url)].map(([name, value]) => `${name}=${value}`).join()
+    const follow = (headers: Record<string, string>) => readEvents(`${service.url}/api/v1/events`, { headers })
+    const ending = [
+      await follow({ cookie: cookieOf(bob) }),
+      await follow({ Authorization: token }),
+      await follow({ Authorization: mintJwt({ exp: nowSeconds() + 2 }, jwtSecret) }),
+    ]
+    const staying = await follow({ cookie: cookieOf(carol) })
+    const unusedFor = "clock_timestamp() - last_used > interval '2 min'"
+    await world.database.query("UPDATE watcher.sessions SET last_used = last_used - interval '2 min'")
+    expect((await bob.change(service.url, '/auth/logout', 'POST')).status).toBe(200)
+    expect((await ada.change(service.url, `/api/v1/deploy-tokens/${id}`, 'DELETE')).status).toBe(200)
+    await Promise.all(ending.map(({ ended }) => ended))
+    const { id: task } = (await service.submitTask(aTask({ app: 'later' }))).body as { id: string }
+    await expect.poll(() => staying.events.some((event) => event.task_id === task)).toBe(true)
+    staying.close()
+    // A stream that stays open is no use of the session, which would never end otherwise.
+    const { rows } = await world.database.query(
+      `SELECT ${unusedFor} AS is_unused FROM watcher.sessions WHERE name = 'carol'`,
+    )
+    expect(rows).toEqual([{ is_unused: true }])
+  })
+
+  test('a bad credential does not learn which tasks exist', async () => {
+    const bad = { Authorization: mintJwt({ exp: nowSeconds() - 60 }, jwtSecret) }
+    const unknown = '00000000-0000-7000-8000-000000000000'
+    for (const suffix of ['', '/events']) {
+      const [known, missing] = [
+        await read(`/api/v1/tasks/${ids.shop}${suffix}`, bad),
+        await read(`/api/v1/tasks/${unknown}${suffix}`, bad),
+      ]
+      expect([known.status, missing.status, missing.body]).toEqual([401, 401, known.body])
+    }
+    for (const id of [unknown, 'nope']) {
+      expect(await read(`/api/v1/tasks/${id}`, bad)).toMatchObject({ status: 401 })
+      expect(await read(`/api/v1/tasks/${id}`, { Authorization: jwt })).toMatchObject({ status: 404, body: { id } })
+    }
+  })
+
+  test('who may not cancel does not learn which tasks exist', async () => {
+    const cancel = (id: string | undefined, headers: Record<string, string> = {}) =>
+      world.service.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers })
+    const unknown = '00000000-0000-7000-8000-000000000000'
+    const bad = { Authorization: mintJwt({ exp: nowSeconds() - 60 }, jwtSecret) }
+    for (const headers of [{}, bad]) {
+      const refusals = [await cancel(ids.shop, headers), await cancel(unknown, headers), await cancel('nope', headers)]
+      expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401])
+      expect(new Set(refusals.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    }
+    for (const id of [ids.shop, unknown]) {
+      expect(await cancel(id, scoped)).toMatchObject({ status: 404, body: { id, error: 'task not found' } })
+    }
+  })
+
+  test('a retry with a newer token may go on reading its task when that token has expired', async () => {
+    const fresh = (jti: string) => ({
+      Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline', jti }, jwtSecret),
+    })
+    const [first, second] = [fresh('first'), fresh('second')]
+    const submit = async (headers: Record<string, string>) =>
+      (await world.service.submitTask(aTask({ app: 'retried' }), { ...headers, 'Idempotency-Key': 'retried' }))
+        .body as { id: string }
+    const { id } = await submit(first)
+    expect(await submit(second)).toMatchObject({ id })
+    expect(await submit(second)).toMatchObject({ id })
+    await expect.poll(async () => (await read('/api/v1/tasks', second)).status).toBe(401)
+    for (const token of [first, second]) {
+      expect(await read(`/api/v1/tasks/${id}`, token)).toMatchObject({ status: 200, body: { app: 'retried' } })
+    }
+    expect(await read(`/api/v1/tasks/${ids.shop}`, second)).toMatchObject({ status: 401 })
+  })
+
+  test('sessions go on reading while the provider is away', async () => {
+    const bob = await world.signedIn('bob')
+    await world.database.query("UPDATE watcher.sessions SET checked = checked - interval '61 s'")
+    await world.idp.stop()
+    try {
+      expect((await bob.request(`${world.service.url}/api/v1/tasks`)).status).toBe(200)
+    } finally {
+      await world.idp.start(world.service.url)
+    }
+  })
+
+  test('a scoped token reads tasks of its applications only', async () => {
+    const { tasks, total } = TaskList.parse((await read('/api/v1/tasks', scoped)).body)
+    expect([tasks.map(({ app }) => app).sort(), total]).toEqual([['team-a', 'team-b'], 2])
+    expect(await read('/api/v1/tasks?app=shop', scoped)).toMatchObject({ body: { total: 0 } })
+    for (const suffix of ['', '/events']) {
+      expect(await read(`/api/v1/tasks/${ids['team-a']}${suffix}`, scoped)).toMatchObject({ status: 200 })
+      expect(await read(`/api/v1/tasks/${ids.shop}${suffix}`, scoped)).toMatchObject({
+        status: 404,
+        body: { error: 'task not found' },
+      })
+    }
+    for (const path of ['/api/v1/events', '/api/v1/apps/summary'])
+      expect(await read(path, scoped)).toMatchObject({ status: 401 })
+  })
+
+  test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {
+    const short = { Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline' }, jwtSecret) }
+    const { id } = (await world.service.submitTask(aTask({ app: 'own' }), short)).body as { id: string }
+    await expect.poll(async () => (await read('/api/v1/tasks', short)).status).toBe(401)
+    expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 200, body: { app: 'own' } })
+    expect(await read(`/api/v1/tasks/${id}/events`, short)).toMatchObject({ status: 200 })
+    expect(await read(`/api/v1/tasks/${ids.shop}`, short)).toMatchObject({
+      status: 401,
+      body: { error: expect.stringContaining('exp lies in the past') },
+    })
+    const other = { Authorization: mintJwt({ exp: nowSeconds() - 1 }, jwtSecret) }
+    expect(await read(`/api/v1/tasks/${id}`, other)).toMatchObject({ status: 401 })
+    await world.database.query(
+      "UPDATE watcher.tasks SET deadline = clock_timestamp() - interval '3 minutes' WHERE id = $1",
+      [id],
+    )
+    expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 401 })
+  })
+})

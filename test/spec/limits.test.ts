@@ -1,0 +1,290 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TaskAcceptance, TaskList } from '../../contract/task.ts'
+import { TaskEvents } from '../../contract/task-event.ts'
+import { rawExchange } from '../support/raw-exchange.ts'
+import { aTask, type Service, startService } from '../support/service.ts'
+import { openStreams } from '../threats/slow-clients.ts'
+
+const answerBytes = 2 * 1024 * 1024
+
+let service: Service
+let rows: Client
+beforeAll(async () => {
+  service = await startService()
+  rows = new Client({ connectionString: service.databaseUrl })
+  await rows.connect()
+})
+afterAll(async () => {
+  await rows.end()
+  await service[Symbol.asyncDispose]()
+})
+
+describe('an answer ends at 2 MiB (spec 8)', () => {
+  const count = 300
+  beforeAll(async () => {
+    await rows.query(
+      `INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh,
+         may_write, status)
+       SELECT gen_random_uuid(), now(), now(), now(), 'large', 'ada', 'large',
+         (SELECT jsonb_agg(jsonb_build_object('image', repeat('a', 250) || n, 'tag', repeat('b', 250))) FROM generate_series(1, 30) AS n),
+         60, true, true, 'deployed'
+       FROM generate_series(1, $1)`,
+      [count],
+    )
+    await rows.query(
+      `INSERT INTO watcher.task_events (task_id, kind, detail, position)
+       SELECT id, 'note', repeat('c', 10000), 1000000 + n
+       FROM (SELECT id FROM watcher.tasks LIMIT 1) AS task, generate_series(1, 1000) AS n`,
+    )
+  })
+
+  const listPage = async (query: string) => {
+    const answer = await fetch(`${service.url}/api/v1/tasks?project=large&${query}`)
+    const text = await answer.text()
+    expect(text.length).toBeLessThan(answerBytes + 1_000)
+    return TaskList.parse(JSON.parse(text))
+  }
+
+  test('a page of tasks says where the next one begins, by cursor and by offset', async () => {
+    const byCursor: string[] = []
+    for (let page = await listPage(''); ; page = await listPage(`cursor=${page.next_cursor}`)) {
+      byCursor.push(...page.tasks.map(({ id }) => id))
+      if (page.next_cursor === undefined) break
+    }
+    const byOffset: string[] = []
+    for (let page = await listPage('limit=250'); ; page = await listPage(`limit=250&offset=${page.next_offset}`)) {
+      expect(page.total).toBe(count)
+      byOffset.push(...page.tasks.map(({ id }) => id))
+      if (page.next_offset === undefined) break
+    }
+    expect(new Set(byCursor).size).toBe(count)
+    expect(byOffset).toEqual(byCursor)
+  })
+
+  test('a client that takes none of it for 30 s is disconnected', async () => {
+    const port = Number(new URL(service.url).port)
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    socket.pause().write('GET /api/v1/tasks HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+    const hex = (of: number | undefined) => of?.toString(16).toUpperCase().padStart(4, '0')
+    const isEstablished = async () =>
+      new RegExp(`:${hex(port)} \\w+:${hex(socket.localPort)} 01 `).test(await readFile('/proc/net/tcp', 'utf8'))
+    await expect.poll(isEstablished).toBe(true)
+    await expect.poll(isEstablished, { timeout: 60_000, interval: 1_000 }).toBe(false)
+    socket.destroy()
+  }, 90_000)
+
+  test('a page that holds all that were asked for names no offset', async () => {
+    const page = await listPage('limit=2')
+    expect(page).toMatchObject({ tasks: [{ app: 'large' }, { app: 'large' }], next_cursor: expect.any(String) })
+    expect(page.next_offset).toBeUndefined()
+  })
+
+  test.for(['all tasks', 'one task'])('a page of the events of %s says where the next one begins', async (of) => {
+    const { rows: found } = await rows.query('SELECT task_id FROM watcher.task_events WHERE position = 1000001')
+    const path = of === 'all tasks' ? '/events' : `/tasks/${found[0]?.task_id}/events`
+    const ids: number[] = []
+    for (let next: number | undefined = 1_000_000; next !== undefined; ) {
+      const answer: Response = await fetch(`${service.url}/api/v1${path}?after=${next}`)
+      const text = await answer.text()
+      expect(text.length).toBeLessThan(answerBytes + 1_000)
+      const page: TaskEvents = TaskEvents.parse(JSON.parse(text))
+      ids.push(...page.events.map(({ id }) => id))
+      next = page.next_after
+    }
+    expect(ids).toEqual(Array.from({ length: 1_000 }, (_, at) => 1_000_001 + at))
+  })
+})
+
+const withToken = { 'Watcher-Deploy-Token': 'token-of-the-limits' }
+const settings = { WATCHER_DEPLOY_TOKEN: withToken['Watcher-Deploy-Token'] }
+const statusOf = ({ status }: { status: number }) => status
+
+test('submissions without a valid credential are limited for an address, good and bad ones (spec 8.4)', async () => {
+  await using limited = await startService({ settings: { ...settings, SUBMISSIONS_PER_MINUTE: '3' } })
+  const keyed = { 'Idempotency-Key': 'known' }
+  const badToken = { 'Watcher-Deploy-Token': 'another' }
+  expect(await limited.submitTask(aTask(), keyed).then(statusOf)).toBe(202)
+  expect(await limited.submitTask({}).then(statusOf)).toBe(406)
+  expect(await limited.submitTask(aTask(), badToken).then(statusOf)).toBe(401)
+
+  const rejected = await limited.submitTask()
+  expect(rejected).toMatchObject({
+    status: 429,
+    body: { error: 'more than 3 submissions a minute without a valid credential from one address' },
+  })
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await limited.submitTask(aTask(), badToken).then(statusOf)).toBe(429)
+  expect(await limited.submitTask(aTask(), { 'Idempotency-Key': 'new' }).then(statusOf)).toBe(429)
+  expect(await limited.submitTask(aTask(), keyed).then(statusOf)).toBe(202)
+  for (let task = 0; task < 5; task += 1) expect(await limited.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
+})
+
+test('a submission that is repeated, or has a valid credential, does not count', async () => {
+  await using limited = await startService({ settings: { ...settings, SUBMISSIONS_PER_MINUTE: '2' } })
+  const keyed = { 'Idempotency-Key': 'known' }
+  for (let turn = 0; turn < 5; turn += 1) {
+    expect(await limited.submitTask(aTask(), keyed).then(statusOf)).toBe(202)
+    expect(await limited.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
+  }
+  expect(await limited.submitTask().then(statusOf)).toBe(202)
+  expect(await limited.submitTask().then(statusOf)).toBe(429)
+})
+
+test('a forwarding header lifts no limit: whoever may stand behind it shares ten times as much', async () => {
+  await using limited = await startService({ settings: { SUBMISSIONS_PER_MINUTE: '2', STREAMS_PER_CLIENT: '1' } })
+  const statuses: number[] = []
+  for (let client = 0; client < 21; client += 1)
+    statuses.push(statusOf(await limited.submitTask(aTask(), { 'X-Forwarded-For': `192.0.2.${client}` })))
+  expect(statuses).toEqual([...Array(20).fill(202), 429])
+  const { statuses: streams, leave } = await openStreams(
+    Number(new URL(limited.url).port),
+    11,
+    'X-Real-IP: 192.0.2.1\r\n',
+  )
+  expect(streams.sort()).toEqual([...Array(10).fill(200), 429])
+  leave()
+})
+
+test('600 submissions a minute are accepted without a credential where nothing is set', async () => {
+  await using limited = await startService()
+  const statuses = new Set<number>()
+  const submitSome = async (count: number) => {
+    for (let left = count; left > 0; left -= 1) statuses.add(statusOf(await limited.submitTask()))
+  }
+  await Promise.all(Array.from({ length: 12 }, () => submitSome(50)))
+  expect([...statuses]).toEqual([202])
+  expect(await limited.submitTask().then(statusOf)).toBe(429)
+}, 120_000)
+
+describe('unfinished tasks', () => {
+  const withImage = (name: string, app = 'shop') =>
+    aTask({ app, images: [{ image: `registry.example/${name}`, tag: 'v1' }] })
+
+  test('of one application are limited, and those without a credential take no room from the others', async () => {
+    await using limited = await startService({ settings: { ...settings, MAX_UNFINISHED_PER_APP: '2' } })
+    for (const name of ['a', 'b']) expect(await limited.submitTask(withImage(name)).then(statusOf)).toBe(202)
+    const rejected = await limited.submitTask(withImage('c'))
+    expect(rejected).toMatchObject({
+      status: 429,
+      body: { error: expect.stringContaining('2 tasks of this application') },
+    })
+    expect(rejected.headers.get('retry-after')).toBe('10')
+    expect(await limited.submitTask(withImage('c', 'bank')).then(statusOf)).toBe(202)
+    const accepted = await limited.submitTask(withImage('d'), withToken)
+    expect(accepted.status).toBe(202)
+    expect(await limited.submitTask(withImage('e'), withToken).then(statusOf)).toBe(202)
+    expect(await limited.submitTask(withImage('f'), withToken).then(statusOf)).toBe(429)
+
+    const { id } = TaskAcceptance.parse(accepted.body)
+    expect(await limited.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken }).then(statusOf)).toBe(
+      200,
+    )
+    expect(await limited.submitTask(withImage('f'), withToken).then(statusOf)).toBe(202)
+  })
+
+  test('of which 50 replace each other within a second are one', async () => {
+    await using limited = await startService()
+    for (let task = 0; task < 60; task += 1) expect(await limited.submitTask().then(statusOf)).toBe(202)
+  })
+
+  test('of all applications are limited', async () => {
+    await using limited = await startService({ settings: { MAX_UNFINISHED_TASKS: '3' } })
+    for (const app of ['a', 'b', 'c']) expect(await limited.submitTask(aTask({ app })).then(statusOf)).toBe(202)
+    expect(await limited.submitTask(aTask({ app: 'd' }))).toMatchObject({
+      status: 429,
+      body: { error: '3 tasks are unfinished: try again when some have ended' },
+    })
+  })
+})
+
+test('a client waits for so many tasks at once, and is answered at once about one that has ended', async () => {
+  await using limited = await startService({ settings: { ...settings, WAITS_PER_CLIENT: '1' } })
+  const submit = async (app: string) =>
+    TaskAcceptance.parse((await limited.submitTask(aTask({ app }), withToken)).body).id
+  const [id, ended] = [await submit('shop'), await submit('bank')]
+  await limited.request(`/api/v1/tasks/${ended}`, { method: 'DELETE', headers: withToken })
+  const hangUp = new AbortController()
+  const wait = (signal?: AbortSignal) => limited.request(`/api/v1/tasks/${id}?wait=1`, signal ? { signal } : {})
+  const waiting = limited.request(`/api/v1/tasks/${id}?wait=60`, { signal: hangUp.signal }).catch(() => undefined)
+  await expect.poll(() => wait().then(statusOf)).toBe(429)
+  const rejected = await wait()
+  expect(rejected).toMatchObject({ body: { error: 'too many requests wait for tasks' } })
+  expect(rejected.headers.get('retry-after')).toBe('10')
+  expect(await limited.request(`/api/v1/tasks/${ended}?wait=60`).then(statusOf)).toBe(200)
+  hangUp.abort()
+  await waiting
+  await expect.poll(() => wait().then(statusOf)).toBe(200)
+})
+
+test('connections are limited, and one too many makes room by those on which nothing is asked', async () => {
+  await using limited = await startService({ settings: { MAX_CONNECTIONS: '100' } })
+  const port = Number(new URL(limited.url).port)
+  const { body } = await limited.submitTask()
+  const waiting = `GET /api/v1/tasks/${TaskAcceptance.parse(body).id}?wait=60 HTTP/1.1\r\nHost: x\r\n\r\n`
+  const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n'
+  const ask = () => rawExchange(port, `${probe}Connection: close\r\n\r\n`)
+  const sockets: Socket[] = []
+  const open = (request: string) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    socket.write(request)
+    sockets.push(socket.resume())
+  }
+  for (let connection = 0; connection < 110; connection += 1) open(`${probe}\r\n`)
+  await expect.poll(ask).toMatch(/^HTTP\/1\.1 200 /)
+  for (let connection = 0; connection < 200; connection += 1) open(waiting)
+  await expect.poll(ask).toBe('')
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(ask).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('1,000 connections that come at once while the service is busy are all established', async () => {
+  const { port } = new URL(service.url)
+  const sockets: Socket[] = []
+  process.kill(Number(service.pid()), 'SIGSTOP')
+  try {
+    const established = Array.from({ length: 1_000 }, async () => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+      sockets.push(socket)
+      await once(socket, 'connect')
+    })
+    await Promise.all(established)
+  } finally {
+    process.kill(Number(service.pid()), 'SIGCONT')
+    for (const socket of sockets) socket.destroy()
+  }
+}, 10_000)
+
+/** Each task takes a read-only transaction longer than a list may take. */
+const slowReaders = `
+  ALTER TABLE watcher.tasks ENABLE ROW LEVEL SECURITY;
+  CREATE POLICY slow_readers ON watcher.tasks
+    USING (CASE WHEN current_setting('transaction_read_only')::boolean THEN pg_sleep(10) IS NOT NULL ELSE true END)`
+
+test('what readers ask PostgreSQL for keeps nothing else waiting', async () => {
+  await using slow = await startService({ settings })
+  const { id } = TaskAcceptance.parse((await slow.submitTask(aTask(), withToken)).body)
+  const blocker = new Client({ connectionString: slow.databaseUrl })
+  await blocker.connect()
+  try {
+    await blocker.query(slowReaders)
+    const search = () => slow.request('/api/v1/tasks?search=registry').then(statusOf)
+    const searches = Promise.all(Array.from({ length: 40 }, search))
+    const waiting = async () => {
+      await blocker.query('SELECT pg_stat_clear_snapshot()')
+      return (await blocker.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).rowCount
+    }
+    await expect.poll(waiting).toBe(4)
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect(await slow.request('/readyz').then(statusOf)).toBe(200)
+      expect(await slow.request(`/api/v1/tasks/${id}`).then(statusOf)).toBe(200)
+      expect(await slow.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
+    }
+    expect(new Set(await searches)).toEqual(new Set([503]))
+  } finally {
+    await blocker.end()
+  }
+})

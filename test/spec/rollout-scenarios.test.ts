@@ -1,0 +1,446 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chartFiles, type ExampleWorkload, overrideFile } from '../../simulator/model/example-repository.ts'
+import { aTask } from '../support/service.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
+
+const graces = {
+  BAD_POD_GRACE: '2s',
+  DEGRADED_GRACE: '1s',
+  COMPARISON_ERROR_GRACE: '1s',
+  SYNC_FAILED_GRACE: '1s',
+  APP_GONE_GRACE: '2s',
+  APPS_IN_ANY_NAMESPACE: 'true',
+}
+
+let world: World
+beforeAll(async () => {
+  const times = { podReady: [300, 500], customResourceLag: 1_500 } as const
+  world = await startWorld({ applications: [], settings: graces, times })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+type Wanted = {
+  readonly workloads?: readonly ExampleWorkload[]
+  readonly runs?: string
+  readonly annotations?: Record<string, string>
+  readonly more?: object
+}
+
+/** What a chart names: its tag is a value. */
+const templated = (name: string) => `registry.example/${name}:\${image.tag}`
+const image = (name: string, tag: string) => `registry.example/${name}:${tag}`
+const keyOf = (name: string) => `argocd/${name}`
+
+/** A managed application with a repository of its own for one scenario, settled at its first tag. */
+async function anApplication(name: string, { workloads, runs = 'v1', annotations = {}, more = {} }: Wanted = {}) {
+  const { git, control } = world.simulator
+  await git.createRepository(name, chartFiles(`apps/${name}`, { tag: runs, ...(workloads ? { workloads } : {}) }))
+  await control.createApplication({
+    name,
+    source: { repository: name, path: `apps/${name}`, targetRevision: 'main' },
+    annotations: {
+      'watcher/managed': 'true',
+      'watcher/managed-images': `main=registry.example/${name}`,
+      'watcher/main.helm.image-tag': 'image.tag',
+      ...annotations,
+    },
+    ...more,
+  })
+}
+
+async function deploy(app: string, tag = 'v2', fields: object = {}): Promise<string> {
+  const name = app.split('/').at(-1) ?? app
+  const task = aTask({ app, images: [{ image: `registry.example/${name}`, tag }], ...fields })
+  const { body } = await world.service.submitTask(task, withToken)
+  return (body as { id: string }).id
+}
+
+/** Ends `deployed`, and what it claims is true. */
+async function expectDeployed(id: string, app: string, tag = 'v2') {
+  expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
+  const truth = await world.simulator.control.truth(app)
+  expect(truth).toMatchObject({ isSynced: true, isRolledOut: true, runningImages: [image(app, tag)] })
+}
+
+const committed = (id: string) => world.service.waitForTask(id, ({ commit }) => commit !== undefined)
+const waitingFor = (id: string, text: string) =>
+  world.service.waitForTask(id, ({ progress }) => progress?.includes(text) === true)
+const callsOf = (app: string, ...kinds: readonly string[]) =>
+  world.simulator.control.callLog().filter((call) => call.application === app && kinds.includes(call.kind))
+
+const compareNow = (app: string) => world.simulator.controller.refreshNow({ name: app, namespace: 'argocd' }, 3)
+
+/** The states of an application that the delivery controller has written. */
+const statesOf = (app: string) =>
+  world.simulator.control
+    .eventLog()
+    .flatMap(({ event }) => (event.application.metadata.name === app ? [event.application] : []))
+
+describe.concurrent('every scenario at once, each on an application of its own', () => {
+  describe('a rollout that works is deployed, and not before it does (spec 1.3)', () => {
+    test('healthy at the old revision long after the push', async ({ expect }) => {
+      await anApplication('old-green')
+      world.simulator.controller.faults.hangRefresh.add(keyOf('old-green'))
+      const id = await deploy('old-green')
+      await committed(id)
+      await expect.poll(() => callsOf('old-green', 'refresh')[0]?.status).toBe(504)
+      expect(world.simulator.control.application('old-green')?.status).toMatchObject({
+        sync: { status: 'Synced' },
+        health: { status: 'Healthy' },
+      })
+      expect(await waitingFor(id, 'waiting for revision')).toMatchObject({ status: 'in progress' })
+      world.simulator.controller.faults.hangRefresh.delete(keyOf('old-green'))
+      await expectDeployed(id, 'old-green')
+    })
+
+    test('the operation has succeeded while a custom resource still shows its health from before', async ({
+      expect,
+    }) => {
+      await anApplication('stale', { workloads: [{ kind: 'Widget', image: templated('stale'), replicas: 2 }] })
+      await expectDeployed(await deploy('stale'), 'stale')
+      const isStale = statesOf('stale').some(
+        ({ status }) =>
+          status.operationState?.phase === 'Succeeded' &&
+          status.operationState.syncResult?.resources?.some(({ images }) => images?.includes(image('stale', 'v2'))) &&
+          status.health.status === 'Healthy' &&
+          status.summary.images?.includes(image('stale', 'v1')),
+      )
+      expect(isStale).toBe(true)
+    })
+
+    test('the operation ends in the second of the comparison: one refresh and at most four calls', async ({
+      expect,
+    }) => {
+      await anApplication('one-second')
+      await expectDeployed(await deploy('one-second'), 'one-second')
+      const [first, ...repeats] = callsOf('one-second', 'refresh')
+      // A commit that takes longer to be seen is asked for again, and that is counted apart.
+      expect(repeats.filter(({ atMs }) => atMs < Number(first?.atMs) + 10_000)).toEqual([])
+      expect(callsOf('one-second', 'get').length).toBeLessThanOrEqual(3)
+    })
+
+    test('a later commit of somebody else with the same tag', async ({ expect }) => {
+      await anApplication('later-same')
+      const id = await deploy('later-same', 'v2', { refresh: false })
+      const { commit } = await committed(id)
+      const other = await world.simulator.git.commit('later-same', { 'notes.md': 'by somebody else' })
+      compareNow('later-same')
+      await expectDeployed(id, 'later-same')
+      const compared = statesOf('later-same').map(({ status }) => status.sync.revision)
+      expect(compared).not.toContain(commit)
+      expect(compared).toContain(other)
+    })
+
+    test('the new image is listed long before it is ready', async ({ expect }) => {
+      await anApplication('early', { workloads: [{ kind: 'Deployment', image: templated('early'), replicas: 3 }] })
+      const id = await deploy('early')
+      await expect
+        .poll(() => world.simulator.control.truth('early').then((truth) => truth?.presentImages))
+        .toContain(image('early', 'v2'))
+      expect((await world.service.getTask(id)).status).toBe('in progress')
+      await expectDeployed(id, 'early')
+    })
+
+    test('the old image is listed until its Pods are gone', async ({ expect }) => {
+      const workloads = [{ kind: 'Deployment', image: templated('slow-end'), terminationSeconds: 5 }]
+      await anApplication('slow-end', { workloads })
+      await expectDeployed(await deploy('slow-end'), 'slow-end')
+      expect((await world.simulator.control.truth('slow-end'))?.presentImages).toContain(image('slow-end', 'v1'))
+    })
+
+    test('retries of the sync, and then a success', async ({ expect }) => {
+      const retry = { limit: 1_000, backoff: { duration: '300ms', maxDuration: '300ms' } }
+      await anApplication('retried', { more: { syncPolicy: { automated: { selfHeal: true }, retry } } })
+      const { failSync } = world.simulator.controller.faults
+      failSync.set(keyOf('retried'), 'the webhook is not ready yet')
+      const id = await deploy('retried')
+      await expect.poll(() => statesOf('retried').at(-1)?.status.operationState?.retryCount).toBeGreaterThanOrEqual(2)
+      expect((await world.service.getTask(id)).status).toBe('in progress')
+      failSync.delete(keyOf('retried'))
+      await expectDeployed(id, 'retried')
+    })
+
+    test('a commit that changes nothing, without an operation', async ({ expect }) => {
+      await anApplication('no-diff', { runs: 'v2' })
+      const before = world.simulator.control.application('no-diff')?.status.operationState?.startedAt
+      const id = await deploy('no-diff', 'v2')
+      expect((await world.service.waitForEnd(id)).commit).toMatch(/^[0-9a-f]{40}$/)
+      await expectDeployed(id, 'no-diff', 'v2')
+      expect(world.simulator.control.application('no-diff')?.status.operationState?.startedAt).toBe(before)
+    })
+
+    test('a CronJob alone, which has no Pod: its manifest decides', async ({ expect }) => {
+      await anApplication('nightly', {
+        workloads: [{ kind: 'CronJob', image: templated('nightly'), schedule: '0 3 * * *' }],
+      })
+      const task = await world.service.waitForEnd(await deploy('nightly'))
+      expect(task).toMatchObject({
+        status: 'deployed',
+        status_reason: expect.stringContaining('the applied manifests'),
+      })
+    })
+
+    test('an application in another namespace, by its override file of namespace and name', async ({ expect }) => {
+      await anApplication('elsewhere', { more: { namespace: 'team-a' } })
+      expect(await world.service.waitForEnd(await deploy('team-a/elsewhere'))).toMatchObject({ status: 'deployed' })
+      const file = 'apps/elsewhere/.argocd-source-team-a_elsewhere.yaml'
+      expect(await world.simulator.git.readFile('elsewhere', file)).toBe(overrideFile('v2'))
+      const truth = await world.simulator.control.truth({ name: 'elsewhere', namespace: 'team-a' })
+      expect(truth?.runningImages).toEqual([image('elsewhere', 'v2')])
+      expect(callsOf('elsewhere', 'get').every(({ path }) => path.includes('appNamespace=team-a'))).toBe(true)
+    })
+
+    test('several sources whose values come from another repository, where somebody else commits the tag', async ({
+      expect,
+    }) => {
+      const { git, control } = world.simulator
+      const workloads = [{ kind: 'Deployment', image: templated('by-values') }]
+      await git.createRepository('charts', chartFiles('by-values', { tag: 'none', workloads }))
+      await git.createRepository('values', { 'by-values.yaml': 'image:\n  tag: v1\n' })
+      await control.createApplication({
+        name: 'by-values',
+        sources: [
+          {
+            repository: 'charts',
+            path: 'by-values',
+            targetRevision: 'main',
+            helm: { valueFiles: ['$values/by-values.yaml'] },
+          },
+          { repository: 'values', targetRevision: 'main', ref: 'values' },
+        ],
+      })
+      await git.commit('values', { 'by-values.yaml': 'image:\n  tag: v2\n' })
+      const id = await deploy('by-values')
+      await expectDeployed(id, 'by-values')
+      expect((await world.service.getTask(id)).commit).toBeUndefined()
+    })
+
+    test('deleted and created again within its grace: judged anew', async ({ expect }) => {
+      await anApplication('again', { more: { hasFinalizer: false } })
+      world.simulator.controller.faults.hangRefresh.add(keyOf('again'))
+      const id = await deploy('again')
+      await committed(id)
+      const before = world.simulator.control.application('again')?.metadata.uid
+      await world.simulator.control.deleteApplication('again')
+      await waitingFor(id, 'gone')
+      world.simulator.controller.faults.hangRefresh.delete(keyOf('again'))
+      await anApplication('again', { more: { start: 'empty' } })
+      await expectDeployed(id, 'again')
+      expect(world.simulator.control.application('again')?.metadata.uid).not.toBe(before)
+    })
+
+    test('direct reads are refused for some seconds, as when Kubernetes does not answer', async ({ expect }) => {
+      await anApplication('hiccup')
+      const action = { kind: 'error', status: 403 } as const
+      const end = world.simulator.argo.faults.add({ calls: ['get'], application: 'hiccup', action })
+      const id = await deploy('hiccup')
+      await expect.poll(() => callsOf('hiccup', 'get').length).toBeGreaterThanOrEqual(3)
+      expect((await world.service.getTask(id)).status).toBe('in progress')
+      end()
+      await expectDeployed(id, 'hiccup')
+    })
+  })
+
+  describe('a rollout that cannot work is failed, with its culprit', () => {
+    test('a later commit of somebody else with another tag: cancelled, superseded, the commit named', async ({
+      expect,
+    }) => {
+      await anApplication('later-other')
+      const id = await deploy('later-other', 'v2', { refresh: false })
+      await committed(id)
+      const other = await world.simulator.git.commit('later-other', {
+        'apps/later-other/.argocd-source-later-other.yaml': overrideFile('v9'),
+      })
+      compareNow('later-other')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+      expect(task.status_reason).toContain(
+        `at commit ${other} the override file sets registry.example/later-other to tag v9`,
+      )
+    })
+
+    test('a failed PostSync hook, although all is synced and healthy', async ({ expect }) => {
+      const smoke = { kind: 'Job', name: 'smoke', hook: 'PostSync', image: 'registry.example/smoke:fail' }
+      await anApplication('smoked', { workloads: [{ kind: 'Deployment', image: templated('smoked') }, smoke] })
+      const task = await world.service.waitForEnd(await deploy('smoked'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'hook_failed' })
+      expect(task.status_reason?.split('\n', 1)[0]).toMatch(/^PostSync hook Job smoke failed: .+ \[hook_failed\]$/)
+      expect((await world.simulator.control.truth('smoked'))?.runningImages).toContain(image('smoked', 'v2'))
+    })
+
+    test('a sync that fails: within 30 s', async ({ expect }) => {
+      await anApplication('broken', { more: { syncPolicy: { automated: {}, retry: { limit: 0 } } } })
+      world.simulator.controller.faults.failSync.set(keyOf('broken'), 'admission webhook "rules" denied the request')
+      const task = await world.service.waitForEnd(await deploy('broken'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'sync_error' })
+      expect(task.status_reason).toContain('admission webhook "rules" denied the request')
+      expect(task.status_reason?.split('\n').at(-1)).toMatch(/^What to do: /)
+      expect(task.updated - task.created).toBeLessThan(30)
+    })
+
+    test('automated sync that gave up a commit of somebody else: says so, then fails at the deadline', async ({
+      expect,
+    }) => {
+      await anApplication('given-up', { more: { syncPolicy: { automated: {}, retry: { limit: 0 } } } })
+      world.simulator.controller.faults.failSync.set(keyOf('given-up'), 'no quota is left')
+      expect(await world.service.waitForEnd(await deploy('given-up'))).toMatchObject({ cause: 'sync_error' })
+      const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
+      const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 10 }))
+      const { id } = body as { id: string }
+      await waitingFor(id, 'automated sync gave up')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'auto_sync_stopped' })
+      expect(task.status_reason).toContain('no quota is left')
+    })
+
+    test('an application without automated sync: says so, then fails at the deadline', async ({ expect }) => {
+      await anApplication('by-hand', { more: { syncPolicy: {} } })
+      const id = await deploy('by-hand', 'v2', { timeout: 12 })
+      await waitingFor(id, 'manual sync required')
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'manual_sync_required' })
+    })
+
+    test('a sync window that is closed: says so, then fails at the deadline', async ({ expect }) => {
+      const window = { kind: 'deny', schedule: '* * * * *', duration: '1h', manualSync: false, isActive: true } as const
+      world.simulator.controller.setSyncWindows('closed', [window])
+      await anApplication('shut', { more: { project: 'closed' } })
+      const id = await deploy('shut', 'v2', { timeout: 36 })
+      await waitingFor(id, 'an active deny window')
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'sync_window' })
+    })
+
+    test('a Rollout that pauses: says so, then fails at the deadline', async ({ expect }) => {
+      await anApplication('paused', {
+        workloads: [{ kind: 'Rollout', image: templated('paused'), replicas: 2, pause: true }],
+      })
+      const id = await deploy('paused', 'v2', { timeout: 12 })
+      await waitingFor(id, 'Suspended')
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'suspended' })
+    })
+
+    test('manifest-generate-paths that leave out the override file: says so, then fails at the deadline', async ({
+      expect,
+    }) => {
+      const annotations = { 'argocd.argoproj.io/manifest-generate-paths': '/elsewhere' }
+      await anApplication('unseen', { annotations })
+      const id = await deploy('unseen', 'v2', { timeout: 20 })
+      await waitingFor(id, 'the commit is applied, but the manifests still declare registry.example/unseen:v1')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
+      expect(task.status_reason).toContain('manifest-generate-paths includes that folder')
+    })
+
+    test('deleted and not created again: app not found', async ({ expect }) => {
+      await anApplication('deleted', { more: { hasFinalizer: false } })
+      world.simulator.controller.faults.hangRefresh.add(keyOf('deleted'))
+      const id = await deploy('deleted')
+      await committed(id)
+      await world.simulator.control.deleteApplication('deleted')
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'app not found', cause: 'app_gone' })
+    })
+
+    test('a Pod that runs but is never ready, at the deadline', async ({ expect }) => {
+      await anApplication('unready')
+      world.simulator.control.setMood('unready', { newPods: 'never-ready', except: [image('unready', 'v1')] })
+      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 20 }))
+      expect(task).toMatchObject({ status: 'failed', cause: 'probe_failing' })
+      expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
+    })
+
+    test('a container that cannot be made, for want of a Secret', async ({ expect }) => {
+      await anApplication('secretless')
+      world.simulator.control.setMood('secretless', { newPods: 'config-error', except: [image('secretless', 'v1')] })
+      const task = await world.service.waitForEnd(await deploy('secretless'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'container_config' })
+      expect(task.status_reason).toContain('CreateContainerConfigError: secret "web" not found')
+    })
+
+    test.for([
+      {
+        name: 'an annotation that cannot be read',
+        wanted: { annotations: { 'watcher/managed-images': 'no equals sign' } },
+        cause: 'annotation_invalid',
+      },
+      {
+        name: 'a source that follows no branch',
+        wanted: { more: { source: { repoURL: 'https://charts.example', chart: 'web', targetRevision: '1.0.0' } } },
+        cause: 'not_followed',
+      },
+      {
+        name: 'a repository for which there is no login',
+        wanted: { more: { source: { repoURL: 'https://git.example/ops.git', path: 'a', targetRevision: 'main' } } },
+        cause: 'setting_missing',
+      },
+    ])('$name, before anything is committed', async ({ name, wanted, cause }, { expect }) => {
+      const app = name.replaceAll(' ', '-')
+      await anApplication(app, wanted)
+      const task = await world.service.waitForEnd(await deploy(app))
+      expect(task).toMatchObject({ status: 'failed', cause })
+      expect(task.commit).toBeUndefined()
+    })
+
+    test('an override file that cannot be edited', async ({ expect }) => {
+      await anApplication('listed')
+      await world.simulator.git.commit('listed', { 'apps/listed/.argocd-source-listed.yaml': '- a\n- list\n' })
+      const task = await world.service.waitForEnd(await deploy('listed'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'override_file_invalid' })
+    })
+
+    test('a name that is no image name ends it at once', async ({ expect }) => {
+      await anApplication('misnamed')
+      world.simulator.control.setMood('misnamed', { newPods: 'invalid-image-name', except: [image('misnamed', 'v1')] })
+      const task = await world.service.waitForEnd(await deploy('misnamed'))
+      expect(task).toMatchObject({ status: 'failed', cause: 'image_name' })
+      expect(task.status_reason).toContain('InvalidImageName')
+    })
+
+    test('a sync that somebody terminates', async ({ expect }) => {
+      const waits = { kind: 'Job', name: 'waits', hook: 'PreSync', image: 'registry.example/waits:v1' }
+      await anApplication('stopped', { workloads: [waits, { kind: 'Deployment', image: templated('stopped') }] })
+      world.simulator.control.setMood('stopped', { newPods: 'never-ready' })
+      const id = await deploy('stopped')
+      await waitingFor(id, 'waiting for completion of hook')
+      expect(world.simulator.controller.terminate({ name: 'stopped', namespace: 'argocd' })).toBe(true)
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'terminated' })
+    })
+
+    test('a credential that came for an application that is not managed', async ({ expect }) => {
+      await anApplication('foreign', { annotations: { 'watcher/managed': 'false' } })
+      const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 6 }))
+      expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
+      expect(task.status_reason?.split('\n', 1)[0]).toContain('no annotation managed')
+    })
+
+    test('an override file that Argo CD cannot read', async ({ expect }) => {
+      await anApplication('garbled')
+      const id = await deploy('garbled', 'v2', { refresh: false })
+      await committed(id)
+      await world.simulator.git.commit('garbled', { 'apps/garbled/.argocd-source.yaml': 'helm: [not, a, map' })
+      compareNow('garbled')
+      const task = await world.service.waitForEnd(id)
+      expect(task).toMatchObject({ status: 'failed', cause: 'comparison_error' })
+      expect(task.status_reason).toContain('ComparisonError')
+    })
+  })
+})
+
+test('a hundred tasks on a hundred applications share one stream and stay within their budget of calls', async ({
+  expect,
+}) => {
+  const applications = Array.from({ length: 100 }, (_, index) => `app-${index}`)
+  await using many = await startWorld({ applications })
+  const ids = await Promise.all(applications.map((app) => many.announce(app, 'v1')))
+  const ended = await Promise.all(ids.map((id) => many.service.waitForEnd(id)))
+  expect(ended.filter(({ status }) => status !== 'deployed')).toEqual([])
+  const calls = many.simulator.control.callLog()
+  expect(calls.filter(({ kind }) => kind === 'stream')).toHaveLength(1)
+  expect(calls.filter(({ kind }) => kind === 'list').length).toBeLessThanOrEqual(2)
+  for (const { app, created } of ended) {
+    const own = calls.filter(({ application }) => application === app)
+    const refreshes = own.filter(({ kind }) => kind === 'refresh')
+    // A task that takes longer is refreshed again, and that is counted apart.
+    expect(refreshes.filter(({ atMs }) => atMs < created * 1_000 + 5_000).length).toBeLessThanOrEqual(1)
+    expect(own.length - refreshes.length).toBeLessThanOrEqual(3)
+  }
+})

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chartFiles, type ExampleWorkload, overrideFile } from '../../simulator/model/example-repository.ts'
+import { aTask } from '../support/service.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  const graces = { SYNC_FAILED_GRACE: '1s', DEGRADED_GRACE: '1s', COMPARISON_ERROR_GRACE: '1s' }
+  world = await startWorld({ applications: [], settings: graces })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const image = (name: string, tag: string) => `registry.example/${name}:${tag}`
+const templated = (name: string) => `registry.example/${name}:\${image.tag}`
+const keyOf = (name: string) => `argocd/${name}`
+const syncBranch = 'environments/production'
+
+const managed = (name: string) => ({
+  'watcher/managed': 'true',
+  'watcher/managed-images': `main=registry.example/${name}`,
+  'watcher/main.helm.image-tag': 'image.tag',
+})
+
+type Chart = { readonly runs?: string; readonly workloads?: readonly ExampleWorkload[] }
+
+/** A managed application whose chart a hydrator renders from `main` into a branch of its own, which is what is synced. */
+async function aHydrated(name: string, { runs = 'v1', workloads }: Chart = {}, repository = name): Promise<void> {
+  const { git, control } = world.simulator
+  await git.createRepository(repository)
+  await git.commit(repository, chartFiles(`apps/${name}`, { tag: runs, ...(workloads ? { workloads } : {}) }))
+  const drySource = { repoURL: git.url(repository), path: `apps/${name}`, targetRevision: 'main' }
+  const syncSource = { targetBranch: syncBranch, path: `apps/${name}` }
+  await control.createApplication({ name, sourceHydrator: { drySource, syncSource }, annotations: managed(name) })
+}
+
+async function deploy(app: string, tag = 'v2', fields: object = {}): Promise<string> {
+  const { body } = await world.service.submitTask(
+    aTask({ app, images: [{ image: `registry.example/${app}`, tag }], ...fields }),
+    withToken,
+  )
+  return (body as { id: string }).id
+}
+
+async function expectDeployed(id: string, app: string) {
+  expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
+  const truth = await world.simulator.control.truth(app)
+  expect(truth).toMatchObject({ isSynced: true, isRolledOut: true, runningImages: [image(app, 'v2')] })
+}
+
+const waitingFor = (id: string, text: string) =>
+  world.service.waitForTask(id, ({ progress }) => progress?.includes(text) === true)
+const statusOf = (app: string) => world.simulator.control.application(app)?.status
+const compareNow = (app: string) => world.simulator.controller.refreshNow({ name: app, namespace: 'argocd' }, 3)
+
+describe.concurrent('an application whose manifests a hydrator commits (spec 1.3)', () => {
+  test('is deployed when the hydrated commit of its own commit runs', async ({ expect }) => {
+    await aHydrated('hydrated')
+    const id = await deploy('hydrated')
+    await expectDeployed(id, 'hydrated')
+    const { commit } = await world.service.getTask(id)
+    const { git } = world.simulator
+    expect(commit).toBe(await git.head('hydrated'))
+    expect(await git.readFile('hydrated', 'apps/hydrated/.argocd-source-hydrated.yaml')).toBe(overrideFile('v2'))
+    expect(statusOf('hydrated')).toMatchObject({
+      sync: { revision: await git.head('hydrated', syncBranch) },
+      sourceHydrator: { lastSuccessfulOperation: { drySHA: commit } },
+    })
+  })
+
+  test('is not deployed while its commit is being hydrated, however green it is', async ({ expect }) => {
+    const { hangHydration } = world.simulator.controller.faults
+    await aHydrated('slowly')
+    hangHydration.add(keyOf('slowly'))
+    const id = await deploy('slowly')
+    expect(await waitingFor(id, 'waiting for hydration')).toMatchObject({ status: 'in progress' })
+    await expect.poll(() => statusOf('slowly')?.sourceHydrator.currentOperation?.phase).toBe('Hydrating')
+    expect(statusOf('slowly')).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
+    hangHydration.delete(keyOf('slowly'))
+    await expectDeployed(id, 'slowly')
+  })
+
+  test('fails at the deadline with the words of a hydration that failed', async ({ expect }) => {
+    world.simulator.controller.faults.failHydration.set(keyOf('dry'), 'failed to push: the branch is protected')
+    await aHydrated('dry')
+    const id = await deploy('dry', 'v2', { timeout: 25 })
+    await waitingFor(id, 'the branch is protected')
+    const task = await world.service.waitForEnd(id)
+    expect(task).toMatchObject({ status: 'failed' })
+    expect(task.status_reason).toContain('hydration, which failed: failed to push: the branch is protected')
+  })
+
+  test('whose commit changes nothing is deployed without a hydrated commit', async ({ expect }) => {
+    await aHydrated('nothing-new', { runs: 'v2' })
+    const before = await world.simulator.git.head('nothing-new', syncBranch)
+    const id = await deploy('nothing-new')
+    await expectDeployed(id, 'nothing-new')
+    expect((await world.service.getTask(id)).commit).toMatch(/^[0-9a-f]{40}$/)
+    expect(await world.simulator.git.head('nothing-new', syncBranch)).toBe(before)
+  })
+
+  test('and whose hydrated commit lies below those of others in the same branch is deployed', async () => {
+    await aHydrated('first-of-two', {}, 'shared')
+    await aHydrated('second-of-two', {}, 'shared')
+    const ids = await Promise.all([deploy('first-of-two'), deploy('second-of-two')])
+    await expectDeployed(ids[0] ?? '', 'first-of-two')
+    await expectDeployed(ids[1] ?? '', 'second-of-two')
+  })
+
+  test('is superseded by a later dry commit of somebody else with another tag', async ({ expect }) => {
+    const { git } = world.simulator
+    await aHydrated('overtaken')
+    const id = await deploy('overtaken', 'v2', { refresh: false })
+    await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
+    const other = await git.commit('overtaken', {
+      'apps/overtaken/.argocd-source-overtaken.yaml': overrideFile('v9'),
+    })
+    compareNow('overtaken')
+    const task = await world.service.waitForEnd(id)
+    expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+    expect(task.status_reason).toContain(`at commit ${other} the override file sets`)
+  })
+
+  test('fails with a PostSync hook, although it is synced and healthy at its hydrated commit', async ({ expect }) => {
+    const smoke = { kind: 'Job', name: 'smoke', hook: 'PostSync', image: 'registry.example/smoke:fail' }
+    await aHydrated('smoked', { workloads: [{ kind: 'Deployment', image: templated('smoked') }, smoke] })
+    const task = await world.service.waitForEnd(await deploy('smoked'))
+    expect(task).toMatchObject({ status: 'failed', cause: 'hook_failed' })
+    expect(task.status_reason).toContain('PostSync hook Job smoke failed')
+  })
+
+  test('fails when its hydrated commit cannot be applied', async ({ expect }) => {
+    const { failSync } = world.simulator.controller.faults
+    await aHydrated('denied')
+    failSync.set(keyOf('denied'), 'admission webhook "rules" denied the request')
+    await world.simulator.control.editApplication('denied', (current) => ({
+      ...current,
+      spec: { ...current.spec, syncPolicy: { automated: {}, retry: { limit: 0 } } },
+    }))
+    const task = await world.service.waitForEnd(await deploy('denied'))
+    expect(task).toMatchObject({ status: 'failed', cause: 'sync_error' })
+    expect(task.status_reason).toContain('admission webhook "rules" denied the request')
+  })
+})
+
+test('sources that were looked up before and after the push: not deployed until both have it', async () => {
+  const { git, control, controller } = world.simulator
+  await git.createRepository('apart', chartFiles('apps/apart', { tag: 'v1' }))
+  const source = { repository: 'apart', targetRevision: 'main' }
+  await control.createApplication({
+    name: 'apart',
+    sources: [
+      { ...source, path: 'apps/apart' },
+      { ...source, ref: 'values' },
+    ],
+    annotations: {
+      ...managed('apart'),
+      'watcher/write-back-repo': git.url('apart'),
+      'watcher/write-back-branch': 'main',
+      'watcher/write-back-path': 'apps/apart',
+    },
+  })
+  const before = await git.head('apart')
+  const pushed = () => expect.poll(() => git.head('apart')).not.toBe(before)
+  controller.faults.betweenLookUps.set(keyOf('apart'), pushed)
+  compareNow('apart')
+  const id = await deploy('apart', 'v2', { refresh: false })
+  await expect.poll(() => statusOf('apart')?.sync.revisions?.[1]).not.toBe(before)
+  const { commit } = await world.service.waitForTask(id, (task) => task.commit !== undefined)
+  expect(statusOf('apart')).toMatchObject({ sync: { status: 'Synced', revisions: [before, commit] } })
+  await waitingFor(id, `revision ${commit?.slice(0, 7)} or later, not ${before?.slice(0, 7)}`)
+  compareNow('apart')
+  await expectDeployed(id, 'apart')
+})
+
+test('an operation that ended without a result blocks every later commit: the reason says so', async () => {
+  const { git, control, controller } = world.simulator
+  await git.createRepository('blocked', chartFiles('apps/blocked', { tag: 'v1' }))
+  await control.createApplication({
+    name: 'blocked',
+    source: { repository: 'blocked', path: 'apps/blocked', targetRevision: 'main' },
+    annotations: managed('blocked'),
+  })
+  controller.faults.endWithoutResult.set(keyOf('blocked'), 'the project was not found')
+  await git.commit('blocked', { 'apps/blocked/.argocd-source-blocked.yaml': overrideFile('v0') })
+  compareNow('blocked')
+  await expect.poll(() => statusOf('blocked')?.operationState?.phase).toBe('Error')
+  const task = await world.service.waitForEnd(await deploy('blocked', 'v2', { timeout: 12 }))
+  expect(task.status).toBe('failed')
+  expect(task.cause).toMatch(/^(sync_error|auto_sync_stopped)$/)
+  expect(task.status_reason).toContain('the project was not found')
+  expect((await control.truth('blocked'))?.runningImages).toEqual([image('blocked', 'v1')])
+})
+
+describe('with ROLLOUT_STRICT (gate V)', () => {
+  let strict: World
+  beforeAll(async () => {
+    strict = await startWorld({ settings: { ROLLOUT_STRICT: 'true' }, times: { termination: 1_500 } })
+  })
+  afterAll(() => strict[Symbol.asyncDispose]())
+
+  test('a rolling update is deployed, its ending Pods notwithstanding', async () => {
+    expect(await strict.service.waitForEnd(await strict.deploy('shop', 'v2'))).toMatchObject({ status: 'deployed' })
+  })
+
+  test.for([
+    { isStrict: true, status: 'failed' },
+    { isStrict: false, status: 'deployed' },
+  ])('a Pod of the same image that stays at the old tag: $status where strict is $isStrict', async (wanted) => {
+    const { service, simulator } = wanted.isStrict ? strict : world
+    const workloads = [
+      { kind: 'Deployment', image: templated('pinned') },
+      { kind: 'Deployment', name: 'worker', image: image('pinned', 'v1') },
+    ]
+    await simulator.git.createRepository('pinned', chartFiles('apps/pinned', { tag: 'v1', workloads }))
+    await simulator.control.createApplication({
+      name: 'pinned',
+      source: { repository: 'pinned', path: 'apps/pinned', targetRevision: 'main' },
+      annotations: managed('pinned'),
+    })
+    const images = [{ image: 'registry.example/pinned', tag: 'v2' }]
+    const { body } = await service.submitTask(aTask({ app: 'pinned', images, timeout: 6 }), withToken)
+    const task = await service.waitForEnd((body as { id: string }).id)
+    expect(task.status).toBe(wanted.status)
+    if (wanted.isStrict)
+      expect(task.status_reason).toMatch(/gate V\): the end of Pod worker-\S+, which runs registry.example\/pinned:v1/)
+  })
+})

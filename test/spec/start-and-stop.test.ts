@@ -1,0 +1,186 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+import { describe, expect, test } from 'vitest'
+import { runningCommands } from '../support/running-commands.ts'
+import { aTask, compileCache, startService } from '../support/service.ts'
+import { startWorld } from '../support/world.ts'
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+const keygen = 'ssh-keygen'
+
+/** Runs the service until it ends by itself. */
+async function run(env: Record<string, string>) {
+  const child = spawn(process.execPath, [main], { env: { NODE_COMPILE_CACHE: compileCache, ...env } })
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  return { status: Number(status), stdout, stderr }
+}
+
+async function connect(connectionString: string) {
+  const client = new Client({ connectionString })
+  await client.connect()
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+test('a task outlives a restart, and a stop is clean', async () => {
+  await using service = await startService()
+  const accepted = await service.submitTask(aTask({ app: 'outlives' }))
+  expect(accepted).toMatchObject({ status: 202, body: { id: expect.any(String), status: 'accepted' } })
+  const { id } = accepted.body as { id: string }
+  await service.restart()
+  expect(await service.getTask(id)).toMatchObject({ id, app: 'outlives', status: 'in progress' })
+  expect(await service.kill('SIGTERM')).toBe(0)
+})
+
+describe('SIGTERM', () => {
+  test('fails /readyz first while requests are still answered, answers what waits and gives everything back', async () => {
+    await using service = await startService({ settings: { DRAIN_DELAY: '4s' } })
+    const submit = async (app: string) =>
+      ((await service.submitTask(aTask({ app, timeout: 600 }))).body as { id: string }).id
+    const id = await submit('waits')
+    const waiting = service.request(`/api/v1/tasks/${id}?wait=60`)
+    const stopped = service.kill('SIGTERM')
+    await expect.poll(async () => (await service.request('/readyz')).status, { interval: 20 }).toBe(503)
+    expect(await service.getTask(await submit('late'))).toMatchObject({ status: 'in progress' })
+    // A stream ends at once, so that its reader comes back to another replica, from where it was.
+    const stream = await fetch(`${service.url}/api/v1/events`, { headers: { accept: 'text/event-stream' } })
+    expect([stream.status, await stream.text()]).toEqual([200, expect.stringMatching(/^:\nid: \d+\n\n$/)])
+    expect(await waiting).toMatchObject({ status: 200, body: { id, status: 'in progress' } })
+    expect(await stopped).toBe(0)
+    await using database = await connect(service.databaseUrl)
+    expect((await database.query('SELECT FROM watcher.replicas')).rows).toEqual([])
+    expect((await database.query('SELECT app, owner FROM watcher.tasks ORDER BY created')).rows).toEqual([
+      { app: 'waits', owner: null },
+      { app: 'late', owner: null },
+    ])
+  })
+
+  test('is not held up by a push that never ends: nothing of it is left, and the exit code says it was in time', async () => {
+    await using world = await startWorld()
+    world.simulator.git.host.setFault({ kind: 'hang' })
+    await world.deploy('shop', 'v2')
+    await expect.poll(() => world.simulator.git.host.commands()).not.toEqual([])
+    expect(await world.service.kill('SIGTERM')).toBe(0)
+    const commands = await runningCommands()
+    expect(commands.filter((line) => line.includes(`-p ${world.simulator.git.host.port} `))).toEqual([])
+  })
+})
+
+describe.concurrent('wrong settings end the start with 78 and one report (spec 2.7)', () => {
+  test('three wrong values and a missing one, without their text', async ({ expect }) => {
+    const { status, stderr, stdout } = await run({
+      ARGO_URL: 'ftp://hidden-1',
+      DATABASE_URL: 'mysql://hidden-2',
+      PORT: 'hidden-3',
+    })
+    expect(status).toBe(78)
+    for (const name of ['ARGO_URL', 'ARGO_TOKEN', 'DATABASE_URL', 'PORT']) expect(stderr).toContain(`- ${name}: `)
+    expect(stderr + stdout).not.toContain('hidden')
+  })
+
+  test('an address where a host belongs is not repeated with its password', async ({ expect }) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-host-'))
+    const { status, stderr } = await run({
+      ARGO_URL: 'http://127.0.0.1:1',
+      ARGO_TOKEN: 'token',
+      DATA_DIR: folder,
+      DB_HOST: 'postgres://ada:hidden-1@db.invalid',
+      DB_USER: 'ada',
+      DB_NAME: 'watcher',
+    })
+    await rm(folder, { recursive: true })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('<redacted>@db.invalid')])
+    expect(stderr).not.toContain('hidden')
+  })
+
+  test('a password that is a word of ours is not told by a gap in the message', async ({ expect }) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-word-'))
+    const { status, stderr, stdout } = await run({
+      ARGO_URL: 'http://127.0.0.1:1',
+      ARGO_TOKEN: 'token-of-the-test',
+      DATA_DIR: folder,
+      DB_HOST: '127.0.0.1',
+      DB_PORT: '1',
+      DB_USER: 'watcher',
+      DB_PASSWORD: 'watcher',
+      DB_NAME: 'watcher',
+    })
+    await rm(folder, { recursive: true })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('deployment-watcher: startup failed: ')])
+    expect(stderr + stdout).not.toContain('<redacted>')
+  })
+
+  test('no database where none is started for us names DATABASE_URL', async ({ expect }) => {
+    const { status, stderr } = await run({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
+    expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+  })
+})
+
+describe.concurrent('B55 an SSH key that cannot be used ends the start with 78 and its cause', () => {
+  async function startWithKey(prepare: (key: string) => Promise<unknown>, settings: Record<string, string> = {}) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
+    try {
+      const key = path.join(folder, 'key')
+      spawnSync(keygen, ['-q', '-t', 'ed25519', '-N', settings.SSH_KEY_PASS === undefined ? '' : 'secret', '-f', key])
+      await prepare(key)
+      const env = {
+        PATH: process.env.PATH ?? '',
+        DATA_DIR: folder,
+        ARGO_URL: 'http://127.0.0.1:1',
+        ARGO_TOKEN: 'token',
+        DATABASE_URL: 'postgres://127.0.0.1:1/none',
+        SSH_KEY_PATH: key,
+        SSH_KNOWN_HOSTS: '/dev/null',
+        ...settings,
+      }
+      return await run(env)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }
+  const encrypt = async (key: string) => spawnSync(keygen, ['-q', '-p', '-P', '', '-N', 'secret', '-f', key])
+  const withoutMiddle = async (key: string) => {
+    const lines = (await readFile(key, 'utf8')).split('\n')
+    await writeFile(key, lines.toSpliced(2, 1).join('\n'))
+  }
+
+  test.for([
+    {
+      name: 'a missing file',
+      prepare: (key: string) => rm(key),
+      says: 'SSH_KEY_PATH: the file cannot be read (ENOENT)',
+    },
+    {
+      name: 'a public key',
+      prepare: (key: string) => copyFile(`${key}.pub`, key),
+      says: 'SSH_KEY_PATH: the file holds a public key',
+    },
+    { name: 'an encrypted key without its passphrase', prepare: encrypt, says: 'set SSH_KEY_PASS' },
+    {
+      name: 'a wrong passphrase',
+      prepare: async () => {},
+      settings: { SSH_KEY_PASS: 'not the secret' },
+      says: 'SSH_KEY_PASS: the passphrase does not open the key',
+    },
+    { name: 'a damaged key', prepare: withoutMiddle, says: 'SSH_KEY_PATH: the key cannot be read' },
+  ])('$name', async ({ prepare, settings, says }, { expect }) => {
+    const { status, stderr } = await startWithKey(prepare, settings)
+    expect([status, stderr]).toEqual([78, expect.stringContaining(says)])
+    expect(stderr).not.toContain('not the secret')
+  })
+
+  test('but not CRLF line ends or a mode that ssh would refuse: such a key is used', async ({ expect }) => {
+    const withCrlf = async (key: string) => {
+      await writeFile(key, (await readFile(key, 'utf8')).replaceAll('\n', '\r\n'))
+      await chmod(key, 0o644)
+    }
+    const { status, stderr } = await startWithKey(withCrlf)
+    expect(status).not.toBe(78) // it goes on to the database, which is not there
+    expect(stderr).toMatch(/^deployment-watcher: startup failed: the database cannot be reached: [^\n]*\n$/)
+  })
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { isFinal } from '../../contract/task-status.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { startReplicas } from '../support/replicas.ts'
+import { aTask } from '../support/service.ts'
+import { withToken } from '../support/world.ts'
+import { checkHistory } from './check-history.ts'
+import { planHistory } from './plan-history.ts'
+import { runHistory } from './run-history.ts'
+
+test('a seed repeats its choices, and another makes other ones', () => {
+  expect(planHistory(7, 'safety')).toEqual(planHistory(7, 'safety'))
+  expect(planHistory(7, 'safety')).not.toEqual(planHistory(8, 'safety'))
+})
+
+/** One of each mode; `.ci/run` plays more of them. */
+const histories = [
+  { seed: 1, mode: 'safety' },
+  { seed: 2, mode: 'liveness' },
+] as const
+
+test('nobody outside is asked while a transaction is open (invariant I15)', async () => {
+  await using database = await createTestDatabase()
+  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+  const [replica] = replicas.running
+  if (!replica) throw new Error('no replica')
+  // A call takes long enough to be told from a busy machine; who asks for the task keeps the process talking meanwhile.
+  replica.lines.controller.mood = { delayMs: 1_000 }
+  replicas.gitLine.mood = { delayMs: 50 }
+  const images = [{ image: 'registry.example/shop', tag: 'v1' }]
+  const { body } = await replica.submitTask(aTask({ images }), withToken)
+  const { id } = body as { id: string }
+  const task = await replica.waitForTask(id, ({ status }) => isFinal(status))
+  expect(task).toMatchObject({ status: 'deployed' })
+  expect(replica.traffic.callsInTransactions(replicas.gitCalls)).toEqual([])
+})
+
+for (const { seed, mode } of histories) {
+  test(`a random history breaks no invariant (seed ${seed}, ${mode})`, async () => {
+    await using database = await createTestDatabase()
+    expect(checkHistory(await runHistory(planHistory(seed, mode), database.url))).toEqual([])
+  })
+}

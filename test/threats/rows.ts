@@ -38,6 +38,9 @@ export const threatsElsewhere = {
   'T47 to T50': 'packages, image and chart are not built yet',
 } as const
 
+/** For the name of a table that holds several rows: their numbers, such as `B24, B31`. */
+export const numbersOf = (...rows: readonly string[]) => rows.map((row) => row.split(' ', 1)[0]).join(', ')
+
 /** Inputs that are bad, and the clear result expected of each. */
 export const badInputs = {
   B1: 'B1 empty body / null / [] / "x" / 42: 406 "body must be a JSON object"',

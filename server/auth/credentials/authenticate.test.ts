@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
+import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { type Authenticators, createAuthenticate, rejected } from './authenticate.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'
@@ -44,7 +45,7 @@ const answerTo = (...request: Parameters<typeof authenticate>) =>
       ({ message }: Error) => message,
     )
 
-describe('one credential (spec 5.2, 5.3)', () => {
+describe(`one credential (spec 5.2, 5.3; ${numbersOf(badInputs.B24, badInputs.B31)})`, () => {
   test.for<[string, Request, string]>([
     ['none', {}, 'anonymous'],
     ['the token by its header', { headers: [['WATCHER_DEPLOY_TOKEN', token]] }, 'deploy_token'],
@@ -59,6 +60,10 @@ describe('one credential (spec 5.2, 5.3)', () => {
     ['a wrong token', { headers: [['WATCHER_DEPLOY_TOKEN', 'wrong']] }, 'does not match WATCHER_DEPLOY_TOKEN'],
     ['another case', { headers: [['WATCHER_DEPLOY_TOKEN', token.toLowerCase()]] }, 'does not match'],
     ['a prefix', { headers: [['WATCHER_DEPLOY_TOKEN', token.slice(0, -1)]] }, 'does not match'],
+    ['one more letter', { headers: [['WATCHER_DEPLOY_TOKEN', `${token}x`]] }, 'does not match'],
+    ['the token after Bearer', { headers: [['WATCHER_DEPLOY_TOKEN', `bearer  ${token}`]] }, 'deploy_token'],
+    ['a wrong token after Bearer', { headers: [['Argo_watcher_deploy_token', `Bearer ${token}x`]] }, 'does not match'],
+    ['a leading blank in the query', { query: `?deploy_token=%20${token}` }, 'does not match'],
     ['a trailing blank in the query', { query: `?deploy_token=${token}%20` }, 'does not match'],
     ['a trailing newline in the query', { query: `?deploy_token=${token}%0A` }, 'does not match'],
     ['an empty token', { headers: [['WATCHER_DEPLOY_TOKEN', '']] }, 'the deploy token is empty'],
@@ -97,7 +102,7 @@ describe('one credential (spec 5.2, 5.3)', () => {
   })
 })
 
-describe('several credentials at once: one bad one refuses all', () => {
+describe(`one bad credential refuses all (${numbersOf(threats.T5, badInputs.B30, badInputs.B32)})`, () => {
   const goodOrBad = {
     jwt: { good: jwt, bad: expiredJwt },
     header: { good: token, bad: 'wrong' },

@@ -4,6 +4,8 @@ import {
   reserveIdentityProvider,
   type TestIdentityProvider,
 } from '../../../test/support/identity-provider.ts'
+import { mintJwt } from '../../../test/support/mint-jwt.ts'
+import { makeKey } from '../../../test/support/signing-key.ts'
 import { threats } from '../../../test/threats/rows.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
 import { createProviderKeys } from './provider-keys.ts'
@@ -27,7 +29,7 @@ beforeEach(() => {
     clientSecret: () => idp.settings.IDP_CLIENT_SECRET,
     privilegedGroups: [],
     scopes: 'openid profile',
-    audiences: [clientId],
+    audiences: [clientId, 'account'],
     requireReadAuth: false,
     allowHttpIssuer: false,
   }
@@ -145,6 +147,39 @@ describe(`${threats.T28} (an access token, spec 5.5)`, () => {
       expect(await confirm(token)).toEqual(refused)
       expect(await verify(token)).toEqual(refused)
     },
+  )
+
+  test.for<[string, object]>([
+    ['aud names the client among others', { aud: ['other', clientId] }],
+    ['azp names the client', { aud: 'other', azp: clientId }],
+    ['aud is one of IDP_AUDIENCE', { aud: 'account', azp: 'other' }],
+  ])('a JWT is accepted when %s', async ([, more]) =>
+    expect(await judge(await idp.issueJwt(claims(more)))).toEqual(['platform']),
+  )
+
+  const unsigned = () =>
+    `${[{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`
+  const seconds = (later: number) => Math.floor(Date.now() / 1000) + later
+  test.for<[string, () => Promise<string>, string]>([
+    ['of another client', () => idp.mintJwt(claims({ aud: 'other', azp: 'other' })), 'issued for another client'],
+    ['without an audience', () => idp.mintJwt(claims({ aud: [] })), 'issued for another client'],
+    ['of another issuer', () => idp.mintJwt(claims({ iss: 'https://evil.example' })), 'iss'],
+    ['that has expired', () => idp.mintJwt(claims({ exp: seconds(-10) })), 'expired'],
+    ['without an expiry', () => idp.mintJwt(claims({ exp: undefined })), 'exp'],
+    ['without a user', () => idp.mintJwt(claims({ sub: undefined })), 'sub'],
+    ['from the future', () => idp.mintJwt(claims({ iat: seconds(3_600) })), 'iat'],
+    ['not valid yet', () => idp.mintJwt(claims({ nbf: seconds(3_600) })), 'nbf'],
+    ['of a foreign key', async () => idp.mintJwt(claims(), {}, await makeKey('first')), 'not a valid JWT'],
+    ['of an unknown key', async () => idp.mintJwt(claims(), {}, await makeKey('other')), 'key of the provider'],
+    ['signed with a shared secret', async () => mintJwt(claims(), 'a shared secret'), 'alg'],
+    ['without a signature', async () => unsigned(), 'alg'],
+    ['that brings its own key', async () => mintJwt(claims(), 'x', { alg: 'HS256', jwk: {} }), 'alg'],
+    ['that the provider never gave', async () => 'opaque-and-invented', 'does not accept'],
+  ])('a token %s is rejected', async ([, make, reason]) =>
+    expect(await verify(await make())).toEqual({
+      kind: 'refused',
+      reason: expect.stringContaining(reason),
+    }),
   )
 
   test('a JWT without the scope openid reads until it expires, as a session does', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { badInputs, numbersOf, threats } from '../test/threats/rows.ts'
 import { settingDefaults } from './settings/definitions.ts'
 import { readSettings, SettingsError } from './settings.ts'
 
@@ -127,7 +128,7 @@ test('several wrong values are reported together, and no value is repeated', () 
   expect(message).not.toContain('secret-')
 })
 
-describe('a value of the wrong form is refused with the form', () => {
+describe(`a value of the wrong form is refused with the form (${numbersOf(badInputs.B49, badInputs.B51, badInputs.B53, badInputs.B54, threats.T3)})`, () => {
   test.for<[string, string, string]>([
     ...['0', '70000', 'abc', '-1', '80.5'].map((text): [string, string, string] => ['PORT', text, 'from 1 to 65535']),
     ...['10x', '-5s', '1d', '25h', '86401', '1.5', '1m 30s'].map((text): [string, string, string] => [
@@ -136,15 +137,17 @@ describe('a value of the wrong form is refused with the form', () => {
       'such as 120, 120s',
     ]),
     ...['0', '10x', '-5'].map((text): [string, string, string] => ['DEPLOYMENT_TIMEOUT', text, 'above 0']),
-    ['REQUIRE_CREDENTIAL', 'yes', 'must be true or false'],
+    ...['yes', 'on', '2'].map((text): [string, string, string] => ['SKIP_TLS_VERIFY', text, 'must be true or false']),
     ['LOG_LEVEL', 'loud', 'must be one of trace, debug'],
     ['ARGO_URL', 'ftp://argocd', 'must be an http:// or https:// address'],
     ['ARGO_URL', '', 'must not be blank'],
+    ['ARGO_URL', ' ', 'must'],
+    ['ARGO_URL', 'argocd', 'must be an http:// or https:// address'],
     ['ARGO_URL', 'https://argocd/?a=b', 'without query'],
     ['ARGO_TOKEN', '', 'must not be blank'],
     ['JWT_SECRET', '', 'must not be blank'],
     ['JWT_SECRET', '  \n', 'must not be blank'],
-    ['WATCHER_DEPLOY_TOKEN', '', 'must not be blank'],
+    ['WATCHER_DEPLOY_TOKEN', ' ', 'must not be blank'],
     ['ARGO_TOKEN', 'a\nb', 'must be one line'],
     ['ARGO_TOKEN', 'a€b', 'must be one line of ASCII or Latin-1'],
     ['PUBLIC_URL', 'https://example.com/watcher', 'without a path'],
@@ -160,7 +163,6 @@ describe('a value of the wrong form is refused with the form', () => {
     ['OVERRIDE_FILE_PREFIX', '../argocd', 'letters, digits'],
     ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
     ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
-    ['STATE_TYPE', 'in-memory', 'remove it and set DATABASE_URL'],
     [
       'IDP_ISSUER_URL',
       'http://id.example.com',
@@ -171,12 +173,11 @@ describe('a value of the wrong form is refused with the form', () => {
     ['IDP_CLIENT_SECRET', ' ', 'must not be blank'],
     ['IDP_REQUIRE_READ_AUTH', 'true', 'needs IDP_ENABLED'],
     ['LOCKDOWN_SCHEDULE', 'Fri 17:00 - Mon 08:00, Fri 20 - Mon 08', 'window 2 ("Fri 20 - Mon 08") has the time "20"'],
-    ['LOCKDOWN_SCHEDULE', 'Fri 20:00 - Fri 08:00', 'ends before it starts; write two windows'],
-    ['LOCKDOWN_TIMEZONE', 'Berlin', 'must be an IANA time zone such as'],
-    ['LOCKDOWN_TIMEZONE', '+02:00', 'must be an IANA time zone such as'],
-    ['LOCKDOWN_TIMEZONE', ' ', 'must be an IANA time zone such as'],
-    ['KEYCLOAK_URL', 'https://id', 'IDP_ISSUER_URL'],
-    ['KEYCLOAK_CLIENT_ID', 'watcher', 'IDP_CLIENT_ID'],
+    ...['Berlin', 'Mars/Olympus', '+02:00', 'CET2', ' '].map((text): [string, string, string] => [
+      'LOCKDOWN_TIMEZONE',
+      text,
+      'must be an IANA time zone such as',
+    ]),
   ])('%s=%s', ([name, text, form]) => {
     const issues = mistakesIn({ ...least, [name]: text })
     expect(issues).toHaveLength(1)
@@ -205,8 +206,6 @@ describe('what is understood', () => {
   )
   test('an empty setting is one that is not given', () =>
     expect(settingsWith({ PORT: '', ARGO_SELECTOR: '', STATE_TYPE: 'postgres' }).http.port).toBe(8080))
-  test('the older name of the deploy token', () =>
-    expect(settingsWith({ ARGO_WATCHER_DEPLOY_TOKEN: 'old' }).auth.deployToken?.()).toBe('old'))
   test('no identity provider, unless it is enabled', () =>
     expect(settingsWith({ IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }).identityProvider).toBeUndefined())
   test('an identity provider, by its older names too', () => {
@@ -261,17 +260,6 @@ describe('what is understood', () => {
       text: 'Mon 00:00 - Mon 05:30, Fri 17:00 - Mon 00:00',
     })
   })
-  test('the parts of a database', () => {
-    const parts = { DB_HOST: 'db', DB_USER: 'me', DB_PASSWORD: 'pw', DB_NAME: 'watcher', DB_SSL_MODE: 'require' }
-    expect(readSettings({ ...without('DATABASE_URL'), ...parts }).settings.database.connection).toEqual({
-      host: 'db',
-      user: 'me',
-      password: 'pw',
-      database: 'watcher',
-      port: 5432,
-      ssl: { rejectUnauthorized: false },
-    })
-  })
 })
 
 describe('a mounted file', () => {
@@ -279,6 +267,10 @@ describe('a mounted file', () => {
     const parts = { DB_HOST: 'db', DB_USER: 'me', DB_NAME: 'watcher', DB_PASSWORD_FILE: aFile('pw', ' pw\n\n') }
     const { connection } = readSettings({ ...without('DATABASE_URL'), ...parts }).settings.database
     expect(connection.password).toBe(' pw\n')
+  })
+  test.for(['token\n', 'token\r\n', 'token', ' token\n\n'])(`${badInputs.B52} (%j)`, (text) => {
+    const environment = { ...without('ARGO_TOKEN'), ARGO_TOKEN_FILE: aFile('mounted', text) }
+    expect(readSettings(environment).settings.deliveryController.token()).toBe('token')
   })
   test('with a credential is read again when it has changed; a blank one is not believed', () => {
     const file = aFile('argo-token', 'first\n')
@@ -333,10 +325,12 @@ test('the secrets that logs leave out are all known, also a rotated one', () => 
   expect(settings.secrets()).toContain('deploy-22')
 })
 
-describe('a warning, and no refusal', () => {
+describe(`a warning, and no refusal (${numbersOf(badInputs.B48, badInputs.B53, threats.T3, threats.T25)})`, () => {
   test.for<[Record<string, string>, string]>([
     [{ JWT_SECRET: 'changeme' }, 'JWT_SECRET is weak: use at least 32 bytes'],
     [{ JWT_SECRET: 's'.repeat(31) }, 'JWT_SECRET is weak'],
+    [{ JWT_SECRET: 'é'.repeat(15) }, 'JWT_SECRET is weak'],
+    [{ JWT_SECRET: 's'.repeat(32), JWT_SECRET_PREVIOUS: 'old' }, 'JWT_SECRET_PREVIOUS is weak'],
     [{ OVERRIDE_FILE_PREFIX: 'watcher' }, 'OVERRIDE_FILE_PREFIX is not argocd'],
     [{ ARGO_URL: 'http://argocd.example.com' }, 'ARGO_URL is http'],
     [{ ARGO_URL: 'https://me:pw@argocd.example.com' }, 'ARGO_URL holds a user name'],
@@ -345,19 +339,11 @@ describe('a warning, and no refusal', () => {
       { LOCKDOWN_SCHEDULE: 'Tue 09:00 - Tue 10:00, Tue 09:30 - Tue 11:00' },
       'LOCKDOWN_SCHEDULE has overlapping windows',
     ],
-    [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Wed 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
+    [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Thu 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
     [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: opaque access tokens'],
-    [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, 'OIDC_TOKEN_VALIDATION_INTERVAL is without effect'],
     [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no kind of credential is set up'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
-    [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, 'COMMIT_MESSAGE_FORMAT is not available'],
-    [{ WEBHOOK_ENABLED: 'true' }, 'WEBHOOK_ENABLED: notifications are not built yet'],
-    [
-      { WEBHOOK_ENABLED: '1', MATTERMOST_ENABLED: 'true' },
-      'WEBHOOK_ENABLED, MATTERMOST_ENABLED: notifications are not built yet',
-    ],
-    [{ STATIC_FILES_PATH: '/static' }, 'STATIC_FILES_PATH is without effect'],
-    [{ GIT_MAX_ATTEMPTS: '5' }, 'GIT_MAX_ATTEMPTS is without effect'],
+    [{ COMMIT_MESSAGE_FORMAT: '{{' }, 'COMMIT_MESSAGE_FORMAT is not available'],
   ])('%j', ([change, warning]) => {
     const warnings = readSettings({ ...least, ...change }).warnings.filter(
       (line) => !line.startsWith('insecure settings'),

@@ -1,10 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { DeployLockDetails } from '../../contract/service.ts'
 import { aTask, startService } from '../support/service.ts'
 
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const dayMs = 24 * 60 * 60 * 1000
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 /** Midnight in UTC, as a schedule has it: of today, or as many days later. */
@@ -39,12 +36,4 @@ test('outside of every window tasks are accepted, and the next window is known',
   const details = DeployLockDetails.parse((await service.request('/api/v1/deploy-lock/details')).body)
   expect(details).toMatchObject({ active: false, source: null, since: null, until: null })
   expect(Number(details.next_window?.to) - Number(details.next_window?.from)).toBe(dayMs / 1000)
-})
-
-test('a lockdown that cannot be read ends the start with 78 and names every issue', () => {
-  const env = { LOCKDOWN_SCHEDULE: 'Fri 20 - Mon 08', LOCKDOWN_TIMEZONE: 'Mars/Base' }
-  const { status, stderr } = spawnSync(process.execPath, [main], { env, encoding: 'utf8' })
-  expect(status).toBe(78)
-  expect(stderr).toContain('- LOCKDOWN_SCHEDULE: window 1 ("Fri 20 - Mon 08") has the time "20": time must be HH:MM')
-  expect(stderr).toContain('- LOCKDOWN_TIMEZONE: must be an IANA time zone')
 })

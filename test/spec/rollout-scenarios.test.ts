@@ -113,10 +113,12 @@ describe.concurrent('every scenario at once, each on an application of its own',
     }) => {
       await anApplication('one-second')
       await expectDeployed(await deploy('one-second'), 'one-second')
-      const [first, ...repeats] = callsOf('one-second', 'refresh')
-      // A commit that takes longer to be seen is asked for again, and that is counted apart.
-      expect(repeats.filter(({ atMs }) => atMs < Number(first?.atMs) + 10_000)).toEqual([])
-      expect(callsOf('one-second', 'get').length).toBeLessThanOrEqual(3)
+      const [first] = callsOf('one-second', 'refresh')
+      // A commit that takes longer to be seen is asked for and read again, and that is counted apart.
+      const soon = (kind: string) =>
+        callsOf('one-second', kind).filter(({ atMs }) => atMs < Number(first?.atMs) + 10_000)
+      expect(soon('refresh')).toHaveLength(1)
+      expect(soon('get').length).toBeLessThanOrEqual(3)
     })
 
     test('a later commit of somebody else with the same tag', async ({ expect }) => {
@@ -437,10 +439,10 @@ test('a hundred tasks on a hundred applications share one stream and stay within
   expect(calls.filter(({ kind }) => kind === 'stream')).toHaveLength(1)
   expect(calls.filter(({ kind }) => kind === 'list').length).toBeLessThanOrEqual(2)
   for (const { app, created } of ended) {
-    const own = calls.filter(({ application }) => application === app)
-    const refreshes = own.filter(({ kind }) => kind === 'refresh')
-    // A task that takes longer is refreshed again, and that is counted apart.
-    expect(refreshes.filter(({ atMs }) => atMs < created * 1_000 + 5_000).length).toBeLessThanOrEqual(1)
-    expect(own.length - refreshes.length).toBeLessThanOrEqual(3)
+    // A task that takes longer is refreshed and read again, and that is counted apart.
+    const own = calls.filter(({ application, atMs }) => application === app && atMs < created * 1_000 + 5_000)
+    const refreshes = own.filter(({ kind }) => kind === 'refresh').length
+    expect(refreshes).toBeLessThanOrEqual(1)
+    expect(own.length - refreshes).toBeLessThanOrEqual(3)
   }
 })

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { overrideFile } from '../../simulator/model/example-repository.ts'
 import { aTask, startService } from '../support/service.ts'
 import { settingsFor, startWorld, type World, withToken } from '../support/world.ts'
 
@@ -50,34 +49,6 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     await expectAllDeployed(world, [goesOn])
   })
 
-  test('half of the reads are slow or answer 429, 500, 502 and 503', async () => {
-    await using world = await startWorld({ applications: apps, settings: { ARGO_API_TIMEOUT: '3s' } })
-    const actions = [
-      { kind: 'error', status: 503 },
-      { kind: 'error', status: 429 },
-      { kind: 'delay', ms: 800 },
-      { kind: 'html', status: 502 },
-      { kind: 'error', status: 500 },
-    ] as const
-    const calls = ['get', 'list', 'tree', 'managed-resources'] as const
-    for (let round = 0; round < 40; round += 1) {
-      const action = actions[round % actions.length] ?? actions[0]
-      world.simulator.argo.faults.add({ calls, times: 1, action })
-      world.simulator.argo.faults.add({ calls, times: 1, action: { kind: 'delay', ms: 0 } })
-    }
-    await expectAllDeployed(world, await Promise.all(apps.map((app) => world.deploy(app, 'v2'))))
-  })
-
-  test('no call about an application is ever answered: its task ends within ten seconds of its deadline', async ({
-    expect,
-  }) => {
-    await using world = await startWorld({ settings: { ARGO_API_TIMEOUT: '30s' } })
-    world.simulator.argo.faults.add({ application: 'shop', action: { kind: 'hang' } })
-    const task = await world.service.waitForEnd(await deployWithin(world, 'shop', 3))
-    expect(['failed', 'aborted']).toContain(task.status)
-    expect(task.updated - task.created).toBeLessThan(3 + 10)
-  })
-
   test('the stream is cut again and again, cleanly, in the middle of a line and by RST', async ({ expect }) => {
     await using world = await startWorld({ applications: apps, times: { podReady: [700, 1_200] } })
     const ids = await Promise.all(apps.map((app) => world.deploy(app, 'v2')))
@@ -96,26 +67,6 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     expect(lines.length).toBeGreaterThanOrEqual(1)
     expect(lines.length).toBeLessThanOrEqual(4)
     expect(lines.every((line) => JSON.parse(line).level === 30)).toBe(true)
-  })
-
-  test('events come twice', async () => {
-    await using world = await startWorld({ applications: apps })
-    for (const replica of world.simulator.controller.replicas) replica.duplicateEvents(10_000)
-    await expectAllDeployed(world, await Promise.all(apps.map((app) => world.deploy(app, 'v2'))))
-  })
-
-  test('its caches stand still at Synced and Healthy with the old images: nobody believes them', async ({ expect }) => {
-    await using world = await startWorld({ applications: apps, times: { podReady: [700, 1_200] } })
-    const [replica] = world.simulator.controller.replicas
-    replica?.hold()
-    const ids = await Promise.all(apps.map((app) => world.deploy(app, 'v2')))
-    await Promise.all(ids.map((id) => committed(world, id)))
-    await expect.poll(async () => (await world.simulator.control.truth('app-0'))?.isSynced).toBe(true)
-    const early = await Promise.all(ids.map((id) => world.service.getTask(id)))
-    for (const { app, status } of early.filter((task) => task.status !== 'in progress'))
-      expect([status, (await world.simulator.control.truth(app))?.isRolledOut]).toEqual(['deployed', true])
-    replica?.release('events')
-    await expectAllDeployed(world, ids)
   })
 
   test('the token expires and is renewed in its file: no restart, and the verdict waits for direct reads', async ({
@@ -153,25 +104,6 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
     } finally {
       await rm(folder, { recursive: true })
     }
-  })
-
-  test('it is gone for good with its new name: what was renamed is not found', async ({ expect }) => {
-    await using world = await startWorld({ settings: { APP_GONE_GRACE: '1s' } })
-    const { control, git, controller } = world.simulator
-    controller.faults.hangRefresh.add('argocd/shop')
-    const id = await world.deploy('shop', 'v2')
-    await committed(world, id)
-    await control.editApplication('shop', (current) => ({
-      ...current,
-      metadata: { ...current.metadata, finalizers: undefined },
-    }))
-    await control.deleteApplication('shop')
-    await git.commit('gitops', { 'apps/shop/.argocd-source-store.yaml': overrideFile('v2') })
-    await control.createApplication({
-      name: 'store',
-      source: { repository: 'gitops', path: 'apps/shop', targetRevision: 'main' },
-    })
-    expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'app not found', cause: 'app_gone' })
   })
 
   test('no replica is alive while the time of a task passes: aborted once one is, unless a look shows it complete', async ({

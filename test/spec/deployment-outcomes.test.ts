@@ -4,17 +4,7 @@ import { aTask } from '../support/service.ts'
 import { createManaged, startWorld, type World, withToken } from '../support/world.ts'
 
 /** One for each test, so that they need no world of their own. */
-const applications = [
-  'new',
-  'edited',
-  'again',
-  'unpullable',
-  'foreign',
-  'uncredited',
-  'undeclared',
-  'superseded',
-  'restarted',
-]
+const applications = ['new', 'edited', 'again', 'unpullable', 'foreign', 'uncredited', 'superseded', 'restarted']
 
 let world: World
 beforeAll(async () => {
@@ -116,19 +106,6 @@ describe('a task without a credential (spec 1.4)', () => {
     expect(task.status_reason?.split('\n', 1)[0]).toMatch(/credential/)
     expect(await commitsFor('uncredited')).toEqual([])
   })
-})
-
-test('a task of an application that does not exist ends "app not found"', async () => {
-  const task = await world.service.waitForEnd(await world.deploy('nobody', 'v2'))
-  expect(task).toMatchObject({ status: 'app not found', cause: 'app_not_found' })
-})
-
-test('an image that no manifest of the application declares fails the task early', async () => {
-  const images = [{ image: 'registry.example/other', tag: 'v2' }]
-  const { body } = await world.service.submitTask(aTask({ app: 'undeclared', images }), withToken)
-  const task = await world.service.waitForEnd((body as { id: string }).id)
-  expect(task).toMatchObject({ status: 'failed', cause: 'image_not_in_application' })
-  expect(task.status_reason).toContain('registry.example/undeclared')
 })
 
 test('with fire-and-forget a task is deployed after its commit, unwatched (spec 3)', async () => {

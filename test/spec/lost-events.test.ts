@@ -17,15 +17,6 @@ const isHealthy = ({ simulator }: World) => simulator.control.application('shop'
 
 // They mostly wait.
 describe.concurrent('events that do not arrive: the end of a rollout is found all the same (spec 1.3)', () => {
-  test('those of a full buffer, by the next List', async ({ expect }) => {
-    await using world = await startWorld()
-    const id = await aHeldRollout(world)
-    for (const replica of world.simulator.controller.replicas) replica.loseEvents(1_000)
-    world.simulator.control.releasePods('shop')
-    expect(await world.service.waitForEnd(id, foundMs + slackMs)).toMatchObject({ status: 'deployed' })
-    expect(world.simulator.control.callLog().filter(({ kind }) => kind === 'stream')).toHaveLength(1)
-  })
-
   test('those between the burst of a new stream and its subscription, by the List that follows', async ({ expect }) => {
     await using world = await startWorld()
     const { argo, control } = world.simulator

@@ -150,38 +150,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect((await world.simulator.control.truth('slow-end'))?.presentImages).toContain(image('slow-end', 'v1'))
     })
 
-    test('retries of the sync, and then a success', async ({ expect }) => {
-      const retry = { limit: 1_000, backoff: { duration: '300ms', maxDuration: '300ms' } }
-      await anApplication('retried', { more: { syncPolicy: { automated: { selfHeal: true }, retry } } })
-      const { failSync } = world.simulator.controller.faults
-      failSync.set(keyOf('retried'), 'the webhook is not ready yet')
-      const id = await deploy('retried')
-      await expect.poll(() => statesOf('retried').at(-1)?.status.operationState?.retryCount).toBeGreaterThanOrEqual(2)
-      expect((await world.service.getTask(id)).status).toBe('in progress')
-      failSync.delete(keyOf('retried'))
-      await expectDeployed(id, 'retried')
-    })
-
-    test('a commit that changes nothing, without an operation', async ({ expect }) => {
-      await anApplication('no-diff', { runs: 'v2' })
-      const before = world.simulator.control.application('no-diff')?.status.operationState?.startedAt
-      const id = await deploy('no-diff', 'v2')
-      expect((await world.service.waitForEnd(id)).commit).toMatch(/^[0-9a-f]{40}$/)
-      await expectDeployed(id, 'no-diff', 'v2')
-      expect(world.simulator.control.application('no-diff')?.status.operationState?.startedAt).toBe(before)
-    })
-
-    test('a CronJob alone, which has no Pod: its manifest decides', async ({ expect }) => {
-      await anApplication('nightly', {
-        workloads: [{ kind: 'CronJob', image: templated('nightly'), schedule: '0 3 * * *' }],
-      })
-      const task = await world.service.waitForEnd(await deploy('nightly'))
-      expect(task).toMatchObject({
-        status: 'deployed',
-        status_reason: expect.stringContaining('the applied manifests'),
-      })
-    })
-
     test('an application in another namespace, by its override file of namespace and name', async ({ expect }) => {
       await anApplication('elsewhere', { more: { namespace: 'team-a' } })
       expect(await world.service.waitForEnd(await deploy('team-a/elsewhere'))).toMatchObject({ status: 'deployed' })
@@ -216,31 +184,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await expectDeployed(id, 'by-values')
       expect((await world.service.getTask(id)).commit).toBeUndefined()
     })
-
-    test('deleted and created again within its grace: judged anew', async ({ expect }) => {
-      await anApplication('again', { more: { hasFinalizer: false } })
-      world.simulator.controller.faults.hangRefresh.add(keyOf('again'))
-      const id = await deploy('again')
-      await committed(id)
-      const before = world.simulator.control.application('again')?.metadata.uid
-      await world.simulator.control.deleteApplication('again')
-      await waitingFor(id, 'gone')
-      world.simulator.controller.faults.hangRefresh.delete(keyOf('again'))
-      await anApplication('again', { more: { start: 'empty' } })
-      await expectDeployed(id, 'again')
-      expect(world.simulator.control.application('again')?.metadata.uid).not.toBe(before)
-    })
-
-    test('direct reads are refused for some seconds, as when Kubernetes does not answer', async ({ expect }) => {
-      await anApplication('hiccup')
-      const action = { kind: 'error', status: 403 } as const
-      const end = world.simulator.argo.faults.add({ calls: ['get'], application: 'hiccup', action })
-      const id = await deploy('hiccup')
-      await expect.poll(() => callsOf('hiccup', 'get').length).toBeGreaterThanOrEqual(3)
-      expect((await world.service.getTask(id)).status).toBe('in progress')
-      end()
-      await expectDeployed(id, 'hiccup')
-    })
   })
 
   describe('a rollout that cannot work is failed, with its culprit', () => {
@@ -261,25 +204,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       )
     })
 
-    test('a failed PostSync hook, although all is synced and healthy', async ({ expect }) => {
-      const smoke = { kind: 'Job', name: 'smoke', hook: 'PostSync', image: 'registry.example/smoke:fail' }
-      await anApplication('smoked', { workloads: [{ kind: 'Deployment', image: templated('smoked') }, smoke] })
-      const task = await world.service.waitForEnd(await deploy('smoked'))
-      expect(task).toMatchObject({ status: 'failed', cause: 'hook_failed' })
-      expect(task.status_reason?.split('\n', 1)[0]).toMatch(/^PostSync hook Job smoke failed: .+ \[hook_failed\]$/)
-      expect((await world.simulator.control.truth('smoked'))?.runningImages).toContain(image('smoked', 'v2'))
-    })
-
-    test('a sync that fails: within 30 s', async ({ expect }) => {
-      await anApplication('broken', { more: { syncPolicy: { automated: {}, retry: { limit: 0 } } } })
-      world.simulator.controller.faults.failSync.set(keyOf('broken'), 'admission webhook "rules" denied the request')
-      const task = await world.service.waitForEnd(await deploy('broken'))
-      expect(task).toMatchObject({ status: 'failed', cause: 'sync_error' })
-      expect(task.status_reason).toContain('admission webhook "rules" denied the request')
-      expect(task.status_reason?.split('\n').at(-1)).toMatch(/^What to do: /)
-      expect(task.updated - task.created).toBeLessThan(30)
-    })
-
     test('automated sync that gave up a commit of somebody else: says so, then fails at the deadline', async ({
       expect,
     }) => {
@@ -295,43 +219,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task.status_reason).toContain('no quota is left')
     })
 
-    test('an application without automated sync: says so, then fails at the deadline', async ({ expect }) => {
-      await anApplication('by-hand', { more: { syncPolicy: {} } })
-      const id = await deploy('by-hand', 'v2', { timeout: 12 })
-      await waitingFor(id, 'manual sync required')
-      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'manual_sync_required' })
-    })
-
-    test('a sync window that is closed: says so, then fails at the deadline', async ({ expect }) => {
-      const window = { kind: 'deny', schedule: '* * * * *', duration: '1h', manualSync: false, isActive: true } as const
-      world.simulator.controller.setSyncWindows('closed', [window])
-      await anApplication('shut', { more: { project: 'closed' } })
-      const id = await deploy('shut', 'v2', { timeout: 36 })
-      await waitingFor(id, 'an active deny window')
-      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'sync_window' })
-    })
-
-    test('a Rollout that pauses: says so, then fails at the deadline', async ({ expect }) => {
-      await anApplication('paused', {
-        workloads: [{ kind: 'Rollout', image: templated('paused'), replicas: 2, pause: true }],
-      })
-      const id = await deploy('paused', 'v2', { timeout: 12 })
-      await waitingFor(id, 'Suspended')
-      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'failed', cause: 'suspended' })
-    })
-
-    test('manifest-generate-paths that leave out the override file: says so, then fails at the deadline', async ({
-      expect,
-    }) => {
-      const annotations = { 'argocd.argoproj.io/manifest-generate-paths': '/elsewhere' }
-      await anApplication('unseen', { annotations })
-      const id = await deploy('unseen', 'v2', { timeout: 20 })
-      await waitingFor(id, 'the commit is applied, but the manifests still declare registry.example/unseen:v1')
-      const task = await world.service.waitForEnd(id)
-      expect(task).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
-      expect(task.status_reason).toContain('manifest-generate-paths includes that folder')
-    })
-
     test('deleted and not created again: app not found', async ({ expect }) => {
       await anApplication('deleted', { more: { hasFinalizer: false } })
       world.simulator.controller.faults.hangRefresh.add(keyOf('deleted'))
@@ -339,22 +226,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await committed(id)
       await world.simulator.control.deleteApplication('deleted')
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'app not found', cause: 'app_gone' })
-    })
-
-    test('a Pod that runs but is never ready, at the deadline', async ({ expect }) => {
-      await anApplication('unready')
-      world.simulator.control.setMood('unready', { newPods: 'never-ready', except: [image('unready', 'v1')] })
-      const task = await world.service.waitForEnd(await deploy('unready', 'v2', { timeout: 20 }))
-      expect(task).toMatchObject({ status: 'failed', cause: 'probe_failing' })
-      expect(task.status_reason).toMatch(/Pod unready-\S+ runs but is not ready/)
-    })
-
-    test('a container that cannot be made, for want of a Secret', async ({ expect }) => {
-      await anApplication('secretless')
-      world.simulator.control.setMood('secretless', { newPods: 'config-error', except: [image('secretless', 'v1')] })
-      const task = await world.service.waitForEnd(await deploy('secretless'))
-      expect(task).toMatchObject({ status: 'failed', cause: 'container_config' })
-      expect(task.status_reason).toContain('CreateContainerConfigError: secret "web" not found')
     })
 
     test.for([
@@ -388,14 +259,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       expect(task).toMatchObject({ status: 'failed', cause: 'override_file_invalid' })
     })
 
-    test('a name that is no image name ends it at once', async ({ expect }) => {
-      await anApplication('misnamed')
-      world.simulator.control.setMood('misnamed', { newPods: 'invalid-image-name', except: [image('misnamed', 'v1')] })
-      const task = await world.service.waitForEnd(await deploy('misnamed'))
-      expect(task).toMatchObject({ status: 'failed', cause: 'image_name' })
-      expect(task.status_reason).toContain('InvalidImageName')
-    })
-
     test('a sync that somebody terminates', async ({ expect }) => {
       const waits = { kind: 'Job', name: 'waits', hook: 'PreSync', image: 'registry.example/waits:v1' }
       await anApplication('stopped', { workloads: [waits, { kind: 'Deployment', image: templated('stopped') }] })
@@ -412,17 +275,6 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 6 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
       expect(task.status_reason?.split('\n', 1)[0]).toContain('no annotation managed')
-    })
-
-    test('an override file that Argo CD cannot read', async ({ expect }) => {
-      await anApplication('garbled')
-      const id = await deploy('garbled', 'v2', { refresh: false })
-      await committed(id)
-      await world.simulator.git.commit('garbled', { 'apps/garbled/.argocd-source.yaml': 'helm: [not, a, map' })
-      compareNow('garbled')
-      const task = await world.service.waitForEnd(id)
-      expect(task).toMatchObject({ status: 'failed', cause: 'comparison_error' })
-      expect(task.status_reason).toContain('ComparisonError')
     })
   })
 })

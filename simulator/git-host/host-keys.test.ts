@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import ssh2 from 'ssh2'
@@ -7,9 +7,9 @@ import { loadHostKeys } from './host-keys.ts'
 
 test('every key that is made can be read again', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'host-keys-'))
-  const unreadable = Array.from({ length: 1_000 }, (_, index) => loadHostKeys(path.join(folder, String(index)))).filter(
-    ({ hostKey }) => ssh2.utils.parseKey(hostKey) instanceof Error,
-  )
+  const unreadable = Array.from({ length: 400 }, (_, index) => loadHostKeys(path.join(folder, String(index))))
+    .flatMap(({ hostKey, clientKeyPath }) => [hostKey, readFileSync(clientKeyPath)])
+    .filter((key) => ssh2.utils.parseKey(key) instanceof Error)
   rmSync(folder, { recursive: true })
   expect(unreadable).toEqual([])
 })

@@ -4,9 +4,9 @@ import { renderReport } from './render-report.ts'
 import { residentBytes } from './resident-bytes.ts'
 import { startFuzzWorld } from './start-fuzz-world.ts'
 
-const cases = 5_000
+const cases = 2_000 // `npm run fuzz` sends as many as it is told to
 
-test('5,000 requests, good and broken, are each answered as the API document says (spec 4, 7)', async () => {
+test('2,000 requests, good and broken, are each answered as the API document says (spec 4, 7)', async () => {
   await using world = await startFuzzWorld()
   const { service, credentials } = world
   const began = performance.now()

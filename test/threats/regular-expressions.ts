@@ -57,9 +57,11 @@ const pieces = [
 export function hostileTexts({ source }: RegExp): string[] {
   const words = source.replace(/\\[a-zA-Z]/g, ' ').match(/[\w-]{2,}/g) ?? []
   const around = words.flatMap((word) => [word, `${word}=`, `"${word}":"`, `-${word}`, `.${word}`])
-  const repeated = [...pieces, ...around]
-  return repeated.flatMap((piece) => {
-    const text = piece.repeat(Math.ceil(size / piece.length)).slice(0, size)
-    return [text, `${text}\0`, `"${text}\0`, `a://${text}\0`]
-  })
+  return [...hostilePieces, ...around.flatMap(textsOf)]
 }
+
+function textsOf(piece: string): string[] {
+  const text = piece.repeat(Math.ceil(size / piece.length)).slice(0, size)
+  return [text, `${text}\0`, `"${text}\0`, `a://${text}\0`]
+}
+const hostilePieces = pieces.flatMap(textsOf)

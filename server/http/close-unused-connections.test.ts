@@ -20,7 +20,7 @@ test('a connection on which no request has come does not keep the server from cl
   )
   await http.close()
   await Promise.all(ended)
-}, 5_000)
+})
 
 test('a connection whose answer is under way is closed after it, also if its client would keep it', async () => {
   const http = quietHttpServer()

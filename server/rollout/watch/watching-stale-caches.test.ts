@@ -64,6 +64,38 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
   return { end: ended?.end, lateMs: (ended?.atMs ?? Number.NaN) - healthyMs }
 }
 
+test('where no event ever shows the end of a refresh, direct reads show it within seconds', async () => {
+  const clock = createVirtualClock()
+  let version = 10
+  let endedAtMs: number | undefined
+  const shown = () => anApplication({ version })
+  await using watcher = createRolloutWatcher<string>({
+    ...rolloutDeps,
+    controller: {
+      readApplication: async () => ({ kind: 'read', value: shown() }),
+      async refreshApplication() {
+        version += 1
+        await new Promise<void>((resolve) => void clock.setTimer(2_000, resolve))
+        return { kind: 'asked' }
+      },
+      listApplications: async () => ({ kind: 'unreachable', why: 'slow' }),
+      ...refusedDiagnosis,
+      probe: async () => ({ kind: 'read', value: {} }),
+    },
+    clock,
+    records: {
+      ...rolloutDeps.records,
+      async finish(_, { status }) {
+        if (status === 'deployed') endedAtMs = clock.nowMs()
+        return true
+      },
+    },
+  })
+  watcher.watch([aWatchedTask('1')])
+  await clock.advanceTo(100_000)
+  expect(endedAtMs).toBeLessThanOrEqual(10_000)
+})
+
 test(`of ${rollouts} rollouts seen through caches that are a minute old, none is deployed before it is`, {
   timeout: 30_000,
 }, async () => {

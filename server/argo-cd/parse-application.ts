@@ -106,6 +106,7 @@ function readStatus(raw: unknown) {
     conditions: listAt(status, 'conditions').map((condition) => ({
       type: textAt(condition, 'type') ?? '',
       message: textAt(condition, 'message') ?? '',
+      sinceMs: timeAt(condition, 'lastTransitionTime'),
     })),
     reconciledAtMs: timeAt(status, 'reconciledAt'),
     operation: hasObject(status, 'operationState') ? readOperation(objectAt(status, 'operationState')) : undefined,

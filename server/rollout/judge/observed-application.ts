@@ -45,6 +45,13 @@ export type ObservedHydration = {
   readonly lastComparedDryRevision: string | undefined
 }
 
+/** `sinceMs`: since when Argo CD has reported it with this text, without a break; on its clock. */
+export type ObservedCondition = {
+  readonly type: string
+  readonly message: string
+  readonly sinceMs: number | undefined
+}
+
 /** One state of an application as the delivery controller reported it. Frozen; unknown things are `undefined` or empty. */
 export type ObservedApplication = {
   readonly name: string
@@ -70,7 +77,7 @@ export type ObservedApplication = {
   readonly healthMessage: string | undefined
   readonly images: readonly string[]
   readonly resources: readonly ObservedResource[]
-  readonly conditions: readonly { readonly type: string; readonly message: string }[]
+  readonly conditions: readonly ObservedCondition[]
   readonly reconciledAtMs: number | undefined
   readonly operation: ObservedOperation | undefined
   readonly hydration: ObservedHydration

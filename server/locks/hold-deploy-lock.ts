@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../storage/schema.ts'
 
 /**
- * The statement that reads the deploy lock and keeps others from changing it until the transaction ends (decision 0134).
+ * The statement that reads the deploy lock and keeps others from changing it until the transaction ends (decision 0003).
  * Its `at` is the time of the database's clock when the row was held.
  */
 export const holdDeployLock = (transaction: Transaction<Schema>) =>

@@ -12,7 +12,7 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
  * Reads LOCKDOWN_SCHEDULE, such as `Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00`; a blank one has no windows.
  *
  * Spaces, tabs and line ends are free around windows, and within them spaces and tabs around hyphens. Every step looks at each character once, whatever the text.
- * Source: spec 2.4. What is refused there and why: decision 0013.
+ * Source: spec 2.4. What is refused there and why: decision 0003.
  */
 export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
   if (text.includes(byteOrderMark)) return { issue: 'has a byte order mark: save the text as UTF-8 without one' }

@@ -99,7 +99,7 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
   return z.NEVER
 })
 
-/** The one setting whose issues quote it (decision 0013). */
+/** The one setting whose issues quote it (decision 0003). */
 export const lockdownSchedule = z.string().transform((value, context): readonly LockdownWindow[] => {
   const windows = parseLockdownSchedule(value)
   if (!('issue' in windows)) return windows

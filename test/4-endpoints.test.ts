@@ -185,7 +185,7 @@ describe('the deploy lock while the identity provider is off (spec 4)', () => {
 })
 
 test.for(['watcher-session', '__Host-watcher-session'])(
-  'without an identity provider a submission with the cookie %s is told what is missing (product §3)',
+  'without an identity provider a submission with the cookie %s is told what is missing (decision 0004)',
   async (name) =>
     expect(await world.service.submitTask(undefined, { cookie: `a=b; ${name}=from-another-day` })).toMatchObject({
       status: 401,

@@ -22,7 +22,7 @@ const providerRetrySeconds = 10
 const unfinishedRetrySeconds = 10
 
 /**
- * The one place that turns an error into an answer (spec 7, decision 0008). A text of ours is shown; that of an
+ * The one place that turns an error into an answer (spec 7, decision 0009). A text of ours is shown; that of an
  * unexpected error is not, since it may name hosts, queries or files: the request id connects it with the log.
  */
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {

@@ -35,7 +35,7 @@ describe('a task without a commit of ours', () => {
       seen: { refresh: { ...answered(undefined, 5), refreshIdleAtMs: 15_000, lastAskedAtMs: 11_000 } },
       wanted: ['refresh'],
     },
-  ])('of which it is not known whether another refresh is under way $name (§6.2 R(b))', ({ wanted, atMs, seen }) => {
+  ])('of which it is not known whether another refresh is under way $name', ({ wanted, atMs, seen }) => {
     const looks: readonly Look[] = [start, { ...start, atMs: atMs ?? 1, seen }]
     expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
   })

@@ -29,7 +29,7 @@ export type WatchedTask = {
   readonly claim: Claim
   /** On the watcher's clock. */
   readonly deadlineMs: number
-  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0028). */
+  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0013). */
   readonly isOverdue: boolean
   readonly baseline: Baseline | undefined
   /** What the record already says, after a change of owner. */

@@ -116,7 +116,7 @@ describe('commits of one application that land one after another', () => {
   const landed = (digit: string) => ({ kind: 'landed', commit: aSha(digit), repository, branch: 'main' }) as const
   const anotherTask = (id: string) => aTask(id, { images: [{ image: `registry.example/shop-${id}`, tag: 'v2' }] })
 
-  test('share one refresh, asked when the last of them is there (argocd-api.md §4)', async () => {
+  test('share one refresh, asked when the last of them is there (decision 0017)', async () => {
     const { watcher, clock, world } = aWatcher({ decideWriteBack })
     await using _ = watcher
     watcher.watch(['1', '2', '3'].map(anotherTask))

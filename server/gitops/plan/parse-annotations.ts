@@ -99,7 +99,7 @@ function readFlag(name: string, value: string | undefined, notes: string[]): boo
   return value === 'false' ? false : undefined
 }
 
-/** Milliseconds, in the form that settings have too (decision 0041). */
+/** Milliseconds, in the form that settings have too (decision 0018). */
 function readGrace(value: string | undefined, notes: string[]): number | undefined {
   if (value === undefined) return undefined
   const graceMs = parseDuration(value.trim())

@@ -32,7 +32,7 @@ export class SchemaTooNewError extends Error {
 
 /**
  * Brings the schema up to this version's migrations. Replicas that start together wait for each other's lock. What a newer
- * version has added is left as it is (decision 0245).
+ * version has added is left as it is (decision 0021).
  * @throws {SchemaTooNewError}
  */
 export async function migrate(

@@ -61,7 +61,7 @@ CREATE INDEX task_events_of_task ON task_events (task_id, position) WHERE positi
 CREATE TABLE event_counter (last bigint NOT NULL);
 INSERT INTO event_counter VALUES (0);
 
--- Gives committed events their position, in one short transaction at a time over all replicas (decision 0092). Relies on
+-- Gives committed events their position, in one short transaction at a time over all replicas (decision 0020). Relies on
 -- READ COMMITTED: what is numbered is looked for after the wait for the counter. Returns the task of each of these events.
 -- Its plans are kept, also from when the tables were small, hence no scans of whole tables.
 CREATE FUNCTION number_events(at_most integer) RETURNS uuid[] LANGUAGE plpgsql

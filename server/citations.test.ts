@@ -8,10 +8,11 @@ const below = (folder: string) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file))
 
 const folders = ['.ci', 'bench', 'contract', 'docs', 'launcher', 'server', 'simulator', 'test', 'web/src']
-const files = [...folders.flatMap(below), ...readdirSync(root)].filter(
-  (file) => /\.(ts|tsx|mjs|md|sql|css|patch)$/.test(file) && file !== path.relative(root, import.meta.filename),
+const files = [...folders.flatMap(below), ...readdirSync(root)].filter((file) =>
+  /\.(ts|tsx|mjs|md|sql|css|patch)$/.test(file),
 )
-const texts = files.map((file) => [file, read(file)] as const)
+const own = path.relative(root, import.meta.filename)
+const texts = files.filter((file) => file !== own).map((file) => [file, read(file)] as const)
 
 /** What `pattern` finds in all files; it is to have one group. */
 const cited = (pattern: RegExp) =>
@@ -59,6 +60,12 @@ describe('what is cited can be looked up', () => {
     // A literal is the name of a file in a test's repository.
     expect(dangling(/(?<!')\b([\w-]+\.md)\b(?!')/g, (page) => names.has(page))).toEqual([])
     expect(dangling(/(§)/g, () => false)).toEqual([])
+  })
+
+  test('a file that is named with its path is in the repository', () => {
+    const named = /`((?:bench|contract|docs|launcher|server|simulator|test|web)\/[\w./-]+\.(?:ts|tsx|mjs|md|sql))`/g
+    expect(dangling(named, (file) => files.includes(file))).toEqual([])
+    expect(cited(named).length).toBeGreaterThan(5)
   })
 
   test('a link in a page leads to a file', () => {

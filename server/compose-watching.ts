@@ -165,7 +165,7 @@ const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps
 function recordsOf(
   { tasks, feed, reportFinished }: CoreServices,
   replicaId: () => string | undefined,
-): RolloutWatcherDeps<unknown>['records'] {
+): RolloutWatcherDeps['records'] {
   return {
     async saveProgress(claim, change, news) {
       const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))

@@ -27,12 +27,7 @@ export type WriteBackPlan = {
 type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
-  | {
-      readonly kind: 'write'
-      readonly plan: WriteBackPlan
-      readonly warnings: readonly string[]
-      readonly fireAndForget: boolean
-    }
+  | { readonly kind: 'write'; readonly plan: WriteBackPlan; readonly warnings: readonly string[] }
   /** Only watched. `note` is the first line of a later time-out; '' where nothing needs saying. */
   | {
       readonly kind: 'monitor'
@@ -86,7 +81,6 @@ export function planWriteBack(
       ...generatePathWarnings(application, file.path),
       ...namesakeWarnings(application, annotations, file.path),
     ],
-    fireAndForget: annotations.fireAndForget,
   }
 }
 

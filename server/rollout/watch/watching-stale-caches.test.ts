@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
-import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -34,7 +34,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
   const { healthyMs, states, stateAt } = aRollout(random)
   const listed = () => ({ version: 10, applications: [stateAt(clock.nowMs() - lagMs)] })
   let ended: { end: TaskResult; atMs: number } | undefined
-  await using watcher = createRolloutWatcher<string>({
+  await using watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller: {
       readApplication: async () => ({ kind: 'read', value: stateAt(clock.nowMs()) }),
@@ -44,7 +44,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
       probe: async () => ({ kind: 'read', value: {} }),
     },
     clock,
-    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    decideWriteBack: () => aWriteDecision(),
     records: {
       ...rolloutDeps.records,
       finish: async (_, end) => (ended = { end, atMs: clock.nowMs() }),

@@ -57,7 +57,7 @@ function aWorld(seed = 1) {
     ...refusedDiagnosis,
     probe: () => answer('probe', () => ({})),
   }
-  const watcher = createRolloutWatcher<string>({
+  const watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller,
     clock,

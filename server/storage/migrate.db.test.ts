@@ -50,7 +50,7 @@ describe('a database that a newer version has migrated', () => {
     await using testDatabase = await createTestDatabase()
     await using next = await addNextMigration('CREATE TABLE added (id integer)')
     await migrate(testDatabase.settings, next)
-    await rowsOf(testDatabase.url, `DELETE FROM watcher.kysely_migration WHERE name = '0003-task-history'`)
+    await rowsOf(testDatabase.url, `DELETE FROM watcher.kysely_migration WHERE name = '0001-schema'`)
     const cause = { message: expect.stringContaining('corrupted migrations') }
     await expect(migrate(testDatabase.settings)).rejects.toMatchObject({ cause })
   })

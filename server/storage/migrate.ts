@@ -95,7 +95,7 @@ async function requireKnownSchema(query: Kysely<Schema>, schema: string, known: 
   if (required && required.migration > known) throw new SchemaTooNewError(required.migration, known)
 }
 
-/** Of `0005-pod-logs.sql` it is 5. */
+/** Of `0001-schema.sql` it is 1. */
 const numberOf = (name = '') => Number.parseInt(name, 10)
 
 const isLockTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '55P03'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../contract/audit.ts'
-import { DeployLockDetails } from '../contract/service.ts'
+import { DeployLockDetails } from '../contract/deploy-lock.ts'
 import type { HttpBrowser } from './support/http-browser.ts'
 import { aTask, type Service } from './support/service.ts'
 import { startServiceWithSignIn } from './support/signed-in-service.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { DeployLockDetails } from '../contract/service.ts'
+import { DeployLockDetails } from '../contract/deploy-lock.ts'
 import { aTask, startService } from './support/service.ts'
 
 const main = fileURLToPath(new URL('../server/main.ts', import.meta.url))

@@ -1,4 +1,4 @@
-import type { streamStates } from '../../contract/service.ts'
+import type { streamStates } from '../../contract/health.ts'
 import type { Clock } from '../concurrency/clock.ts'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'

@@ -1,4 +1,4 @@
-import type { Health, streamStates } from '../../contract/service.ts'
+import type { Health, streamStates } from '../../contract/health.ts'
 
 type Stream = {
   readonly state: (typeof streamStates)[number]

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Health, Reachability } from '../../contract/service.ts'
+import type { Health, Reachability } from '../../contract/health.ts'
 
 /** Says in the words of argo-watcher's clients which part does not answer. */
 export function judgeReachability(health: Health): z.infer<typeof Reachability> {

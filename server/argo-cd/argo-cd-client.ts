@@ -27,7 +27,6 @@ const maxConnections = 256
 export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
-  readVersion(): Promise<ReadOutcome<string>>
   readPodLog(address: ApplicationAddress, wanted: WantedLog): Promise<ReadOutcome<readonly string[]>>
   /** Reads a line of the stream that is too large for the main thread. */
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
@@ -35,7 +34,7 @@ export type ArgoCdClient = DeliveryController & {
 }
 
 export type StreamOpening =
-  | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array>; readonly isSse: boolean }
+  | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array> }
   | { readonly kind: 'unauthorized' | 'refused'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly why: string }
 
@@ -205,7 +204,6 @@ export function createArgoCdClient(
       return { kind: 'unauthorized', why: 'Argo CD does not know the token: it is wrong, expired or revoked' }
     },
 
-    readVersion: () => read('version', { path: 'api/version', query: [], retries: 0 }),
     readLargeFrame: large.parseFrame,
 
     async openStream({ liveOnly, signal }) {
@@ -329,9 +327,9 @@ function describeFailure(error: unknown): string {
 
 async function openingOf(response: Response): Promise<StreamOpening> {
   const type = response.headers.get('content-type') ?? ''
-  const isSse = type.startsWith('text/event-stream')
-  if (response.status === 200 && response.body !== null && (isSse || type.startsWith('application/json'))) {
-    return { kind: 'open', body: response.body, isSse }
+  const isStream = type.startsWith('text/event-stream') || type.startsWith('application/json')
+  if (response.status === 200 && response.body !== null && isStream) {
+    return { kind: 'open', body: response.body }
   }
   const text = response.body === null ? '' : ((await readWithin(response.body, 65_536)) ?? '')
   const why = `${response.status}: ${messageOf(parseJson(text.replace(/^data: /, '')))}`

@@ -16,7 +16,6 @@ export type AnswerValues = {
   readonly sync_windows: SyncWindows
   readonly events: readonly string[]
   readonly session: { readonly isLoggedIn: boolean }
-  readonly version: string
 }
 export type AnswerKind = keyof AnswerValues
 
@@ -28,7 +27,6 @@ const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[
   sync_windows: parseSyncWindows,
   events: parseEvents,
   session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
-  version: (body) => textAt(body, 'Version'),
 }
 
 /** Keeps what matters of an answer; `undefined` when it is none of its kind. */

@@ -20,8 +20,6 @@ export const noAnnotations: RolloutAnnotations = {
 export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): WatchedTask => ({
   id,
   app: 'shop',
-  author: 'ada',
-  project: 'shop',
   images: [{ image: 'registry.example/shop', tag: 'v2' }],
   mayWrite: true,
   refresh: true,

@@ -41,7 +41,6 @@ function aSource(source: Partial<ApplicationSource> = {}): ApplicationSource {
     path: 'apps/shop',
     chart: undefined,
     ref: undefined,
-    helmValueFiles: [],
     helmParameters: [],
     ...source,
   }

@@ -133,7 +133,7 @@ describe('a rollout that cannot succeed ends the task', () => {
       name: 'retries that go on',
       fields: {
         sync: 'OutOfSync',
-        operationState: { phase: 'Running', retryCount: 3, finishedAt: '2026-11-21T15:00:08Z' },
+        operationState: { phase: 'Running', finishedAt: '2026-11-21T15:00:08Z' },
       },
     },
   ])('$name does not', ({ fields }) => {

@@ -29,11 +29,9 @@ export type ObservedOperation = {
   readonly message: string | undefined
   readonly startedAtMs: number | undefined
   readonly finishedAtMs: number | undefined
-  readonly retryCount: number
   readonly isDryRun: boolean
   /** What it applied, or what it was asked to apply while there is no result. */
   readonly revisions: readonly string[]
-  readonly hasResult: boolean
   readonly resources: readonly OperationResource[]
 }
 

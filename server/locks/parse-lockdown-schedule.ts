@@ -1,9 +1,9 @@
+import { quote } from '../text/one-line.ts'
 import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
 
 /** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */
 type Mistake = { readonly issue: string }
 
-const longestQuote = 64
 /** To be seen nowhere, and a blank for `trim`. */
 const byteOrderMark = '\u{feff}'
 const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00'
@@ -60,6 +60,3 @@ function judgeOrder(window: LockdownWindow): Mistake | LockdownWindow {
   if (isOnOneDay && end < start) return { issue: 'ends before it starts; write two windows' }
   return window
 }
-
-/** A schedule is no secret, but its text may be anything: it is cut, and control characters are escaped. */
-const quote = (text: string) => JSON.stringify(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text)

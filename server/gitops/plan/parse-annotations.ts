@@ -1,6 +1,6 @@
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
-import { quote } from './quote.ts'
+import { quote } from '../../text/one-line.ts'
 
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
 type ManagedImage = {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, fetch, type Response } from 'undici'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
@@ -119,7 +120,7 @@ export function createArgoCdClient(
       const answer = await callOnce(wanted)
       const tried = 'kind' in answer ? {} : answer
       if (attempt >= retries || !isWorthRetrying(tried) || performance.now() > giveUpAt) return answer
-      await pause(retryDelayMs(tried, attempt, random()))
+      await delay(retryDelayMs(tried, attempt, random()), undefined, { ref: false })
     }
   }
 
@@ -278,8 +279,6 @@ async function readAnswer(response: Response, limit: number): Promise<Answer | U
 const isLarge = ({ bytes }: Answer) => bytes.reduce((total, { byteLength }) => total + byteLength, 0) > largeJsonBytes
 
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(Buffer.concat(bytes))
-
-const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs).unref())
 
 const notItsJson: Unreachable = { kind: 'unreachable', why: 'Argo CD answered 200 with something that is not its JSON' }
 

@@ -1,27 +1,16 @@
-import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { createTestDatabase } from './database.ts'
-
-async function query(connectionString: string, statement: string): Promise<unknown[]> {
-  const client = new Client({ connectionString })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
-}
+import { createTestDatabase, queryOnce } from './database.ts'
 
 describe('a database for one test', () => {
   test('is migrated and shares nothing with another one', async () => {
     await using first = await createTestDatabase()
     await using second = await createTestDatabase()
-    await query(
+    await queryOnce(
       first.url,
       "INSERT INTO watcher.repositories (address, branch) VALUES ('git@example.test:a.git', 'main')",
     )
-    expect(await query(first.url, 'SELECT address FROM watcher.repositories')).toHaveLength(1)
-    expect(await query(second.url, 'SELECT address FROM watcher.repositories')).toHaveLength(0)
+    expect(await queryOnce(first.url, 'SELECT address FROM watcher.repositories')).toHaveLength(1)
+    expect(await queryOnce(second.url, 'SELECT address FROM watcher.repositories')).toHaveLength(0)
   })
 
   test('several are made at the same time', async () => {
@@ -33,6 +22,6 @@ describe('a database for one test', () => {
   test('is gone afterwards', async () => {
     const database = await createTestDatabase()
     await database[Symbol.asyncDispose]()
-    await expect(query(database.url, 'SELECT 1')).rejects.toThrow('does not exist')
+    await expect(queryOnce(database.url, 'SELECT 1')).rejects.toThrow('does not exist')
   })
 })

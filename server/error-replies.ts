@@ -12,8 +12,7 @@ import { echo, joinIssues } from './http/error-text.ts'
 import type { ErrorAnswer } from './http/http-server.ts'
 import { InvalidJsonError } from './http/json-body.ts'
 import { HttpError, InvalidRequestError } from './http/request-errors.ts'
-import { DeployLockUnknownError } from './locks/deploy-lock-unknown-error.ts'
-import { DeployLockUnreadableError } from './locks/deploy-lock-unreadable-error.ts'
+import { DeployLockUnknownError, DeployLockUnreadableError } from './locks/deploy-lock-errors.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
 
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */

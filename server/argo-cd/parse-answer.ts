@@ -1,11 +1,11 @@
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from '../rollout/judge/observed-resources.ts'
-import type { ApplicationList } from '../rollout/watch/delivery-controller.ts'
+import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
 import { parseApplication } from './parse-application.ts'
 import { parseManagedResources } from './parse-managed-resources.ts'
 import { parseResourceTree } from './parse-resource-tree.ts'
 import { parseSyncWindows } from './parse-sync-windows.ts'
-import { isTrueAt, listAt, objectAt, textAt } from './untrusted-json.ts'
+import { isTrueAt, listAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** What can be asked of the delivery controller, and what is kept of the answer. */
 export type AnswerValues = {
@@ -48,4 +48,15 @@ function parseEvents(body: unknown): readonly string[] {
     const reason = textAt(item, 'reason')
     return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
   })
+}
+
+/** Reads an answer of `logs`: an object a line. A failure after the first line comes as the last of them, with status 200. */
+export function parsePodLog(body: string): ReadOutcome<readonly string[]> {
+  const frames = body.split('\n').filter((line) => line.trim() !== '')
+  const parsed = frames.map((frame) => parseJson(frame))
+  const failure = parsed.map((frame) => textAt(objectAt(frame, 'error'), 'message')).find((why) => why !== undefined)
+  const lines = parsed.flatMap((frame) => textAt(objectAt(frame, 'result'), 'content') ?? [])
+  return failure === undefined || lines.length > 0
+    ? { kind: 'read', value: lines }
+    : { kind: 'unreachable', why: failure }
 }

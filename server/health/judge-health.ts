@@ -1,4 +1,5 @@
-import type { Health, streamStates } from '../../contract/health.ts'
+import type { z } from 'zod'
+import type { Health, Reachability, streamStates } from '../../contract/health.ts'
 
 type Stream = {
   readonly state: (typeof streamStates)[number]
@@ -19,4 +20,13 @@ export function judgeController(
   if (stream.why === undefined) return { status: 'up', stream: stream.state }
   const wasJustThere = stream.lastByteAtMs !== undefined && nowMs - stream.lastByteAtMs < recentMs
   return { status: wasJustThere ? 'degraded' : 'down', detail: stream.why, stream: stream.state }
+}
+
+/** Says in the words of argo-watcher's clients which part does not answer. */
+export function judgeReachability(health: Health): z.infer<typeof Reachability> {
+  const isDatabaseDown = health.database.status === 'down'
+  const isControllerDown = health.delivery_controller.status === 'down'
+  if (isDatabaseDown && isControllerDown) return { available: false, reason: 'both' }
+  if (isDatabaseDown) return { available: false, reason: 'database' }
+  return isControllerDown ? { available: false, reason: 'argocd' } : { available: true }
 }

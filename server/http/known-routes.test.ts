@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { targetPath } from './target-path.ts'
+import { targetPath } from './known-routes.ts'
 
 test.for([
   ['/api/v1/tasks?limit=1', '/api/v1/tasks'],

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
-import { isHeaderText } from '../secrets/is-header-text.ts'
+import { isHeaderText } from '../secrets/secret-rules.ts'
 import { durationForm, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 

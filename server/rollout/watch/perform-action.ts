@@ -155,7 +155,7 @@ function isWaitedFor({ task, memory }: TaskState, action: NextAction, nowMs: num
 const resumingMs = 30_000
 
 /** Whether it confirms the end of a task that has just changed hands. */
-const isOneOfMany = ({ task, memory }: TaskState<unknown>, { kind }: NextAction, nowMs: number): boolean =>
+const isOneOfMany = ({ task, memory }: TaskState, { kind }: NextAction, nowMs: number): boolean =>
   kind === 'read' &&
   task.claim.fence !== '1' &&
   nowMs - memory.startedAtMs < resumingMs &&

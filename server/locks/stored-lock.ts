@@ -44,7 +44,7 @@ export const storedLockOf = (row: StoredRow): StoredLock => ({
 })
 
 /**
- * The statement that reads the deploy lock and keeps others from changing it until the transaction ends (decision 0134).
+ * The statement that reads the deploy lock and keeps others from changing it until the transaction ends (decision 0003).
  * Its `at` is the time of the database's clock when the row was held.
  */
 export const holdDeployLock = (transaction: Transaction<Schema>) =>

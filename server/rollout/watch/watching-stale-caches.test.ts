@@ -69,7 +69,7 @@ test('where no event ever shows the end of a refresh, direct reads show it withi
   let version = 10
   let endedAtMs: number | undefined
   const shown = () => anApplication({ version })
-  await using watcher = createRolloutWatcher<string>({
+  await using watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller: {
       readApplication: async () => ({ kind: 'read', value: shown() }),

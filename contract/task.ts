@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { causes } from './cause.ts'
+import { ErrorReply } from './error-reply.ts'
 import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
-import { ErrorReply } from './service.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 

@@ -11,7 +11,7 @@ import type { openGitAccess } from './gitops/git/git-access.ts'
 import { parseAnnotations } from './gitops/plan/parse-annotations.ts'
 import { planWriteBack } from './gitops/plan/plan-write-back.ts'
 import { createWriteBack } from './gitops/queue/write-back.ts'
-import { judgeController } from './health/judge-controller.ts'
+import { judgeController } from './health/judge-health.ts'
 import { createRedactor } from './http/redactor.ts'
 import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
 import { createReplica } from './ownership/replica.ts'
@@ -165,7 +165,7 @@ const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps
 function recordsOf(
   { tasks, feed, reportFinished }: CoreServices,
   replicaId: () => string | undefined,
-): RolloutWatcherDeps<unknown>['records'] {
+): RolloutWatcherDeps['records'] {
   return {
     async saveProgress(claim, change, news) {
       const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))
@@ -192,8 +192,6 @@ type OwnTask = Omit<ClaimedTask, 'task'> & {
 const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
   id: task.id,
   app: task.app,
-  author: task.author,
-  project: task.project,
   images: task.images,
   mayWrite: task.mayWrite,
   refresh: task.refresh,

@@ -12,8 +12,7 @@ import { echo, joinIssues } from './http/error-text.ts'
 import type { ErrorAnswer } from './http/http-server.ts'
 import { InvalidJsonError } from './http/json-body.ts'
 import { HttpError, InvalidRequestError } from './http/request-errors.ts'
-import { DeployLockUnknownError } from './locks/deploy-lock-unknown-error.ts'
-import { DeployLockUnreadableError } from './locks/deploy-lock-unreadable-error.ts'
+import { DeployLockUnknownError, DeployLockUnreadableError } from './locks/deploy-lock-errors.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
 
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */
@@ -22,7 +21,7 @@ const providerRetrySeconds = 10
 const unfinishedRetrySeconds = 10
 
 /**
- * The one place that turns an error into an answer (spec 7, decision 0008). A text of ours is shown; that of an
+ * The one place that turns an error into an answer (spec 7, decision 0009). A text of ours is shown; that of an
  * unexpected error is not, since it may name hosts, queries or files: the request id connects it with the log.
  */
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {

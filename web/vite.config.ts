@@ -10,7 +10,7 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     sourcemap: false,
-    // The design writes every colour as light-dark(); an older target would have it rewritten (decision 0081).
+    // The design writes every colour as light-dark(); an older target would have it rewritten (decision 0022).
     target: ['chrome123', 'edge123', 'firefox121', 'safari17.5'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -1,4 +1,4 @@
-import type { streamStates } from '../../contract/service.ts'
+import type { streamStates } from '../../contract/health.ts'
 import type { Clock } from '../concurrency/clock.ts'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
@@ -31,9 +31,6 @@ export type StreamState = {
   readonly state: (typeof streamStates)[number]
   readonly why: string | undefined
   readonly lastByteAtMs: number | undefined
-  readonly connects: number
-  readonly unreadable: number
-  readonly applications: number
 }
 
 export type ApplicationStreamDeps = {
@@ -66,8 +63,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let state: StreamState['state'] = 'connecting'
   let why: string | undefined
   let lastByteAtMs: number | undefined
-  let connects = 0
-  let unreadable = 0
   const seenUids = new Set<string>()
   let failures = 0
   let connectedAtMs = 0
@@ -118,7 +113,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     }
     state = 'open'
     why = undefined
-    connects += 1
     const end = await readAll(opening.body, signal)
     if (isClosed) return
     if (clock.nowMs() - connectedAtMs >= streamTimes.stableConnectionMs) failures = 0
@@ -175,7 +169,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const take = (frame: StreamFrame): 'end' | undefined => {
     if (frame.kind === 'keepalive') return undefined
-    if (frame.kind === 'unreadable') unreadable += 1
     if (frame.kind === 'seen' || frame.kind === 'deleted') {
       seenUids.add(frame.application.uid)
       if (frame.kind === 'deleted') seenUids.delete(frame.application.uid)
@@ -216,9 +209,6 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       state: isClosed ? 'closed' : isProven() ? 'live' : state,
       why,
       lastByteAtMs,
-      connects,
-      unreadable,
-      applications: seenUids.size,
     }),
     async [Symbol.asyncDispose]() {
       isClosed = true

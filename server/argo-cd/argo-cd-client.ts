@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, fetch, type Response } from 'undici'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
 import type { WantedLog } from '../rollout/watch/read-pod-log.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
-import { isHeaderText } from '../secrets/is-header-text.ts'
+import { isHeaderText } from '../secrets/secret-rules.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
 import { createLargeJsonReader } from './large-json-reader.ts'
-import { type AnswerKind, type AnswerValues, parseAnswer } from './parse-answer.ts'
-import { parsePodLog } from './parse-pod-log.ts'
+import { type AnswerKind, type AnswerValues, parseAnswer, parsePodLog } from './parse-answer.ts'
 import { readChunksWithin, readWithin } from './read-within.ts'
 import { isWorthRetrying, parseRetryAfter, retryDelayMs } from './retry-delay.ts'
 import type { StreamFrame } from './stream-frames.ts'
@@ -27,7 +27,6 @@ const maxConnections = 256
 export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
-  readVersion(): Promise<ReadOutcome<string>>
   readPodLog(address: ApplicationAddress, wanted: WantedLog): Promise<ReadOutcome<readonly string[]>>
   /** Reads a line of the stream that is too large for the main thread. */
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
@@ -35,7 +34,7 @@ export type ArgoCdClient = DeliveryController & {
 }
 
 export type StreamOpening =
-  | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array>; readonly isSse: boolean }
+  | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array> }
   | { readonly kind: 'unauthorized' | 'refused'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly why: string }
 
@@ -120,7 +119,7 @@ export function createArgoCdClient(
       const answer = await callOnce(wanted)
       const tried = 'kind' in answer ? {} : answer
       if (attempt >= retries || !isWorthRetrying(tried) || performance.now() > giveUpAt) return answer
-      await pause(retryDelayMs(tried, attempt, random()))
+      await delay(retryDelayMs(tried, attempt, random()), undefined, { ref: false })
     }
   }
 
@@ -205,7 +204,6 @@ export function createArgoCdClient(
       return { kind: 'unauthorized', why: 'Argo CD does not know the token: it is wrong, expired or revoked' }
     },
 
-    readVersion: () => read('version', { path: 'api/version', query: [], retries: 0 }),
     readLargeFrame: large.parseFrame,
 
     async openStream({ liveOnly, signal }) {
@@ -281,8 +279,6 @@ const isLarge = ({ bytes }: Answer) => bytes.reduce((total, { byteLength }) => t
 
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(Buffer.concat(bytes))
 
-const pause = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs).unref())
-
 const notItsJson: Unreachable = { kind: 'unreachable', why: 'Argo CD answered 200 with something that is not its JSON' }
 
 function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }> {
@@ -329,9 +325,9 @@ function describeFailure(error: unknown): string {
 
 async function openingOf(response: Response): Promise<StreamOpening> {
   const type = response.headers.get('content-type') ?? ''
-  const isSse = type.startsWith('text/event-stream')
-  if (response.status === 200 && response.body !== null && (isSse || type.startsWith('application/json'))) {
-    return { kind: 'open', body: response.body, isSse }
+  const isStream = type.startsWith('text/event-stream') || type.startsWith('application/json')
+  if (response.status === 200 && response.body !== null && isStream) {
+    return { kind: 'open', body: response.body }
   }
   const text = response.body === null ? '' : ((await readWithin(response.body, 65_536)) ?? '')
   const why = `${response.status}: ${messageOf(parseJson(text.replace(/^data: /, '')))}`

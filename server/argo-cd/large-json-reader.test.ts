@@ -32,7 +32,7 @@ test('a List of 5,000 applications and 50 MB is read while the main thread goes 
   const raw = listOf(5_000)
   const bytes = bytesOf(raw)
   expect(bytes.byteLength).toBeGreaterThan(50_000_000)
-  await reader.parseAnswer('version', [bytesOf({ Version: 'v3' })]) // the thread has started
+  await reader.parseAnswer('session', [bytesOf({})]) // the thread has started
   const delays = monitorEventLoopDelay({ resolution: 5 })
   delays.enable()
   let list: unknown
@@ -61,11 +61,12 @@ test('what is no JSON is undefined, and answers come in the order of their quest
   const answers = await Promise.all([
     reader.parseAnswer('list', [Buffer.from('<html>')]),
     reader.parseAnswer('list', [bytesOf(listOf(0))]),
-    reader.parseAnswer('version', [Buffer.from('{"Vers'), Buffer.from('ion":"v3.5.1"}')]),
+    reader.parseAnswer('session', [Buffer.from('{"logged'), Buffer.from('In":true}')]),
     reader.parseFrame(Buffer.from('data: {')),
     reader.parseAnswer('application', [Buffer.from('['.repeat(5_000_000))]),
   ])
-  expect(answers).toEqual([undefined, { version: 77, applications: [] }, 'v3.5.1', { kind: 'unreadable' }, undefined])
+  const list = { version: 77, applications: [] }
+  expect(answers).toEqual([undefined, list, { isLoggedIn: true }, { kind: 'unreadable' }, undefined])
 })
 
 test('questions that are open when the reader closes are answered', async () => {
@@ -73,5 +74,5 @@ test('questions that are open when the reader closes are answered', async () => 
   const answer = reader.parseAnswer('list', [bytesOf(listOf(500))])
   await reader[Symbol.asyncDispose]()
   expect(await answer).toBeUndefined()
-  expect(await reader.parseAnswer('version', [])).toBeUndefined()
+  expect(await reader.parseAnswer('session', [])).toBeUndefined()
 })

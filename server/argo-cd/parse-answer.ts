@@ -1,11 +1,11 @@
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from '../rollout/judge/observed-resources.ts'
-import type { ApplicationList } from '../rollout/watch/delivery-controller.ts'
+import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
 import { parseApplication } from './parse-application.ts'
 import { parseManagedResources } from './parse-managed-resources.ts'
 import { parseResourceTree } from './parse-resource-tree.ts'
 import { parseSyncWindows } from './parse-sync-windows.ts'
-import { isTrueAt, listAt, objectAt, textAt } from './untrusted-json.ts'
+import { isTrueAt, listAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
 
 /** What can be asked of the delivery controller, and what is kept of the answer. */
 export type AnswerValues = {
@@ -16,7 +16,6 @@ export type AnswerValues = {
   readonly sync_windows: SyncWindows
   readonly events: readonly string[]
   readonly session: { readonly isLoggedIn: boolean }
-  readonly version: string
 }
 export type AnswerKind = keyof AnswerValues
 
@@ -28,7 +27,6 @@ const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[
   sync_windows: parseSyncWindows,
   events: parseEvents,
   session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
-  version: (body) => textAt(body, 'Version'),
 }
 
 /** Keeps what matters of an answer; `undefined` when it is none of its kind. */
@@ -50,4 +48,15 @@ function parseEvents(body: unknown): readonly string[] {
     const reason = textAt(item, 'reason')
     return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
   })
+}
+
+/** Reads an answer of `logs`: an object a line. A failure after the first line comes as the last of them, with status 200. */
+export function parsePodLog(body: string): ReadOutcome<readonly string[]> {
+  const frames = body.split('\n').filter((line) => line.trim() !== '')
+  const parsed = frames.map((frame) => parseJson(frame))
+  const failure = parsed.map((frame) => textAt(objectAt(frame, 'error'), 'message')).find((why) => why !== undefined)
+  const lines = parsed.flatMap((frame) => textAt(objectAt(frame, 'result'), 'content') ?? [])
+  return failure === undefined || lines.length > 0
+    ? { kind: 'read', value: lines }
+    : { kind: 'unreachable', why: failure }
 }

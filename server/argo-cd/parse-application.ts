@@ -5,17 +5,7 @@ import type {
   ObservedOperation,
   ObservedResource,
 } from '../rollout/judge/observed-application.ts'
-import {
-  cleanText,
-  hasObject,
-  isTrueAt,
-  listAt,
-  numberAt,
-  objectAt,
-  textAt,
-  textsAt,
-  timeAt,
-} from './untrusted-json.ts'
+import { cleanText, hasObject, isTrueAt, listAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
 
 /**
  * Reads an Application object from a stream event, a GET or an item of a List.
@@ -82,7 +72,6 @@ function readSource(source: unknown): ApplicationSource {
     path: textAt(source, 'path') ?? '',
     chart: textAt(source, 'chart'),
     ref: textAt(source, 'ref'),
-    helmValueFiles: textsAt(helm, 'valueFiles'),
     helmParameters: listAt(helm, 'parameters').map((parameter) => ({
       name: textAt(parameter, 'name') ?? '',
       value: textAt(parameter, 'value') ?? '',
@@ -106,6 +95,7 @@ function readStatus(raw: unknown) {
     conditions: listAt(status, 'conditions').map((condition) => ({
       type: textAt(condition, 'type') ?? '',
       message: textAt(condition, 'message') ?? '',
+      sinceMs: timeAt(condition, 'lastTransitionTime'),
     })),
     reconciledAtMs: timeAt(status, 'reconciledAt'),
     operation: hasObject(status, 'operationState') ? readOperation(objectAt(status, 'operationState')) : undefined,
@@ -152,10 +142,8 @@ function readOperation(state: unknown): ObservedOperation {
     message: textAt(state, 'message'),
     startedAtMs: timeAt(state, 'startedAt'),
     finishedAtMs: timeAt(state, 'finishedAt'),
-    retryCount: numberAt(state, 'retryCount') ?? 0,
     isDryRun: isTrueAt(asked, 'dryRun'),
     revisions: applied.length > 0 ? applied : readRevisions(asked),
-    hasResult: hasObject(state, 'syncResult'),
     resources: listAt(result, 'resources').map((resource) => ({
       ...readIdentity(resource),
       status: textAt(resource, 'status'),

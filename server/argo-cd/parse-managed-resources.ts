@@ -10,7 +10,6 @@ export function parseManagedResources(raw: unknown): ManagedResources {
     liveImages: imagesOfEach('liveState'),
     declaredImages: imagesOfEach('targetState'),
     hasForeignKinds: items.some((item) => !isBuiltInGroup(textAt(item, 'group') ?? '')),
-    count: items.length,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
-import { ErrorReply, Refusal } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import type { AuditStore } from './audit-store.ts'
 
 type Dependencies = {

@@ -4,10 +4,9 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { repositoryOf } from '../../contract/image-name.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { auditRowOf } from '../audit/record-action.ts'
-import { lockErrorOf } from '../locks/deploy-lock-unreadable-error.ts'
+import { lockErrorOf } from '../locks/deploy-lock-errors.ts'
 import { evaluateDeployLock, type LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
-import { holdDeployLock } from '../locks/hold-deploy-lock.ts'
-import { type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
+import { holdDeployLock, type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
 import type { Database } from '../storage/database.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
 import type { Schema } from '../storage/schema.ts'
@@ -41,7 +40,7 @@ const maxAheadMs = 1_000
 
 /**
  * Gives the function that stores a task with its event and its audit entry, and cancels what it supersedes, in one
- * transaction (decision 0155).
+ * transaction (decision 0002).
  *
  * It rejects with a DeploymentsLockedError while the deploy lock is active, with a DeployLockUnknownError at a time that
  * `closed` does not cover, with a DeployLockUnreadableError if the lock cannot be read, and with a TooManyUnfinishedError
@@ -82,7 +81,7 @@ async function accept(
 }
 
 /**
- * Tasks of one application are accepted one after another, so that of two at once exactly one survives (decision 0091), and
+ * Tasks of one application are accepted one after another, so that of two at once exactly one survives (decision 0002), and
  * that an Idempotency-Key, which belongs to one application, stands for one task.
  */
 const lockApplication = (transaction: Transaction<Schema>, app: string) =>

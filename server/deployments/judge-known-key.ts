@@ -26,7 +26,7 @@ export function keyUseOf(key: string, submission: TaskSubmission, caller: Princi
 const digestOf = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 
 /**
- * The task that a key stands for (decision 0154).
+ * The task that a key stands for (decision 0002).
  * @throws {IdempotencyKeyUsedError} where this is not the use that came first, sent again
  */
 export function taskOfKnownKey(known: KnownKey, use: KeyUse): string {

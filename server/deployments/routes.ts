@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
-import { ErrorReply, Refusal } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import {
   SubmissionHeaders,
   TaskAcceptance,

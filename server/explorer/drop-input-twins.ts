@@ -6,7 +6,7 @@ const reference = /"#\/components\/schemas\/([^"]+)"/g
 /**
  * Tidies the named schemas of an API document. The generator writes each one twice, as `X` and as `XInput`, and refuses
  * unknown fields in answers; we keep one where both say the same, only those that something refers to, and let clients
- * expect fields to come (decision 0012).
+ * expect fields to come (decision 0010).
  */
 export function dropInputTwins<D extends object>(document: D): D {
   const open: Document = JSON.parse(JSON.stringify(document), (key, value) =>

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ErrorReply } from '../../contract/service.ts'
+import { ErrorReply } from '../../contract/error-reply.ts'
 import { TaskAcceptance, TaskRecord, TaskSubmission } from '../../contract/task.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import type { HttpServer } from '../http/http-server.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { Health } from '../../contract/service.ts'
+import type { Health } from '../../contract/health.ts'
 
 type PartChecks = {
   /** Rejects when the database does not answer; gives what a person should know of it, such as that it is embedded. */

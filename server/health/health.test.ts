@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Health } from '../../contract/service.ts'
+import type { Health } from '../../contract/health.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import type { HttpServer } from '../http/http-server.ts'
 import { createCheckParts } from './check-parts.ts'

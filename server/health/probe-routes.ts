@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { Health } from '../../contract/service.ts'
+import { Health } from '../../contract/health.ts'
 import type { CheckParts } from './check-parts.ts'
 
 type Dependencies = {

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from '../../contract/service.ts'
+import type { ServiceConfig } from '../../contract/service-config.ts'
 
 /** The settings that GET /config may show, by name; nothing else gets there. */
 export type ShownSettings = {

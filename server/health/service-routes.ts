@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, Reachability, Refusal, ServiceConfig } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { Reachability } from '../../contract/health.ts'
+import { ServiceConfig } from '../../contract/service-config.ts'
 import type { CheckParts } from './check-parts.ts'
-import { judgeReachability } from './judge-reachability.ts'
+import { judgeReachability } from './judge-health.ts'
 import { version } from './version.ts'
 
 type Dependencies = { readonly checkParts: CheckParts; readonly config: ServiceConfig }

@@ -10,7 +10,7 @@ import { TaskAcceptance, TaskSubmission } from '../../contract/task.ts'
 import { UnauthorizedError } from '../auth/access/auth-errors.ts'
 import { DeploymentsLockedError, ReadTimedOutError, TaskNotFoundError } from '../deployments/task-errors.ts'
 import { answerTo } from '../error-replies.ts'
-import { DeployLockUnknownError } from '../locks/deploy-lock-unknown-error.ts'
+import { DeployLockUnknownError } from '../locks/deploy-lock-errors.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))

@@ -13,7 +13,7 @@ const errorOf = (text: string | Buffer): string => {
   }
 }
 
-describe('JSON bodies (decision 0006)', () => {
+describe('JSON bodies (decision 0001)', () => {
   test('a body is read as JSON.parse reads it', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), (text) => {

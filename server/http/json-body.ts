@@ -12,7 +12,7 @@ const maxDetailLength = 120
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads a request body (decision 0006). An empty one is undefined; whether that will do, the route's schema says.
+ * Reads a request body (decision 0001). An empty one is undefined; whether that will do, the route's schema says.
  * @throws {InvalidJsonError}
  */
 export function parseJsonBody(body: Buffer): unknown {

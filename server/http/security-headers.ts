@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { targetPath } from './target-path.ts'
+import { targetPath } from './known-routes.ts'
 
 /** Inline styles are allowed because the UI kit and the API explorer write them; scripts are not. */
 const contentSecurityPolicy = [

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { echo } from './error-text.ts'
-import { createKnownRoutes } from './known-routes.ts'
+import { createKnownRoutes, targetPath } from './known-routes.ts'
 import { HttpError } from './request-errors.ts'
-import { targetPath } from './target-path.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

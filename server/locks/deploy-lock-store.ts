@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
-import { lockErrorOf } from './deploy-lock-unreadable-error.ts'
+import { lockErrorOf } from './deploy-lock-errors.ts'
 import { isSetAt, type LockdownCalendar, windowAt } from './evaluate-deploy-lock.ts'
 import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
@@ -11,7 +11,7 @@ export type LockRequest = { readonly reason: string | null; readonly until: Date
 /** For how long at most a release opens a lockdown window. */
 const overrideMs = 15 * 60 * 1000
 
-/** All SQL of the deploy lock, but for the hold of an accepting transaction (hold-deploy-lock.ts). */
+/** All SQL of the deploy lock, but for the hold of an accepting transaction (stored-lock.ts). */
 export function createDeployLockStore({ query, settings }: Database) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */

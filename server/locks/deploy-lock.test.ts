@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createDeployLock } from './deploy-lock.ts'
-import { DeployLockUnknownError } from './deploy-lock-unknown-error.ts'
+import { DeployLockUnknownError } from './deploy-lock-errors.ts'
 import { evaluateDeployLock } from './evaluate-deploy-lock.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { neverSet, type StoredLock } from './stored-lock.ts'

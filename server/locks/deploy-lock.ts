@@ -17,7 +17,7 @@ const dayMs = 24 * 60 * 60 * 1000
 /** Further than any window reaches, even if a change of the clock swallows its only pause, and than clocks differ. */
 const reachDays = 15
 
-/** Tells whether new tasks are refused, and gives the accepting transaction what it decides by (decision 0015). */
+/** Tells whether new tasks are refused, and gives the accepting transaction what it decides by (decision 0003). */
 export function createDeployLock({ schedule, read }: Dependencies) {
   let computed = { day: Number.NaN, times: neverClosed }
 

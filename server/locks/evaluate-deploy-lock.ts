@@ -1,4 +1,4 @@
-import { DeployLockUnknownError } from './deploy-lock-unknown-error.ts'
+import { DeployLockUnknownError } from './deploy-lock-errors.ts'
 import type { Interval } from './lockdown-times.ts'
 import type { StoredLock } from './stored-lock.ts'
 

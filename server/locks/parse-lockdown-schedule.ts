@@ -1,9 +1,9 @@
+import { quote } from '../text/one-line.ts'
 import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
 
 /** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */
 type Mistake = { readonly issue: string }
 
-const longestQuote = 64
 /** To be seen nowhere, and a blank for `trim`. */
 const byteOrderMark = '\u{feff}'
 const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00'
@@ -12,7 +12,7 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
  * Reads LOCKDOWN_SCHEDULE, such as `Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00`; a blank one has no windows.
  *
  * Spaces, tabs and line ends are free around windows, and within them spaces and tabs around hyphens. Every step looks at each character once, whatever the text.
- * Source: spec 2.4. What is refused there and why: decision 0013.
+ * Source: spec 2.4. What is refused there and why: decision 0003.
  */
 export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
   if (text.includes(byteOrderMark)) return { issue: 'has a byte order mark: save the text as UTF-8 without one' }
@@ -60,6 +60,3 @@ function judgeOrder(window: LockdownWindow): Mistake | LockdownWindow {
   if (isOnOneDay && end < start) return { issue: 'ends before it starts; write two windows' }
   return window
 }
-
-/** A schedule is no secret, but its text may be anything: it is cut, and control characters are escaped. */
-const quote = (text: string) => JSON.stringify(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text)

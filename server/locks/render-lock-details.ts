@@ -1,4 +1,4 @@
-import type { DeployLockDetails } from '../../contract/service.ts'
+import type { DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { DeployLockStatus } from './evaluate-deploy-lock.ts'
 
 /** As GET /deploy-lock/details shows it. Nobody sets a schedule and it has no reason but itself. */

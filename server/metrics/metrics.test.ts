@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { createAppLabels } from './app-labels.ts'
-import { createMetrics, type MetricSources } from './metrics.ts'
+import { createAppLabels, createMetrics, type MetricSources } from './metrics.ts'
 import { metricsRoutes } from './routes.ts'
 
 /** The value of a series, or undefined where the scrape has none. */

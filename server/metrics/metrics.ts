@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { FinalStatus } from '../../contract/task-status.ts'
-import { createAppLabels } from './app-labels.ts'
 
 type EndedTask = {
   /** The application, once the delivery controller has confirmed that it exists; else undefined: names are free text. */
@@ -183,4 +182,13 @@ function addGauge(registry: Registry, name: string, help: string, read: Source):
       }
     },
   })
+}
+
+/** Application names that may become metric labels: so many, then `other`, because each is kept for ever. */
+export function createAppLabels(most: number): (app: string) => string {
+  const known = new Set<string>()
+  return (app) => {
+    if (known.size < most) known.add(app)
+    return known.has(app) ? app : 'other'
+  }
 }

@@ -43,7 +43,7 @@ type Session = {
 /**
  * Keeps this process registered as a replica, once started: one dedicated connection holds a session advisory lock,
  * LISTENs on `channel` and beats every 2 s. When the session breaks or cannot beat for 8 s the replica owns nothing until
- * it has registered again under a new id (decision 0090).
+ * it has registered again under a new id (decision 0013).
  */
 export function createReplica(settings: DatabaseSettings, channel: string): Replica {
   const stopping = new AbortController()

@@ -12,7 +12,7 @@ export const durationForm = 'a duration of at most 24h such as 120, 120s, 2m or 
 
 /**
  * Reads `120` (seconds), `120s`, `2m`, `1m30s`, `500ms` or `0`: the one form of durations, in settings and annotations
- * (decision 0061).
+ * (decision 0011).
  *
  * @returns milliseconds; undefined for anything else, and for more than a day
  */

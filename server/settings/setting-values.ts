@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
-import { isHeaderText } from '../secrets/is-header-text.ts'
+import { isHeaderText } from '../secrets/secret-rules.ts'
 import { durationForm, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 
@@ -99,7 +99,7 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
   return z.NEVER
 })
 
-/** The one setting whose issues quote it (decision 0013). */
+/** The one setting whose issues quote it (decision 0003). */
 export const lockdownSchedule = z.string().transform((value, context): readonly LockdownWindow[] => {
   const windows = parseLockdownSchedule(value)
   if (!('issue' in windows)) return windows

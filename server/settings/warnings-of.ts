@@ -1,5 +1,5 @@
 import { findScheduleWarning } from '../locks/lockdown-window.ts'
-import { isWeakSecret } from '../secrets/is-weak-secret.ts'
+import { isWeakSecret } from '../secrets/secret-rules.ts'
 import type { DatabaseSettings } from '../storage/database.ts'
 import type { Texts } from './cross-field-issues.ts'
 import type { Values } from './definitions.ts'

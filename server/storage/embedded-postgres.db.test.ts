@@ -3,23 +3,13 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { queryOnce } from '../../test/support/database.ts'
 import { startEmbeddedPostgres } from './embedded-postgres.mjs'
 
 const folder = await mkdtemp(path.join(tmpdir(), 'embedded-postgres-'))
 const module_ = new URL('./embedded-postgres.mjs', import.meta.url).href
 afterAll(() => rm(folder, { recursive: true, force: true }))
-
-async function query(connectionString: string, statement: string): Promise<unknown[]> {
-  const client = new Client({ connectionString })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 /** Runs one start in a process of its own and kills it as soon as the database is up. */
 async function startAndBeKilled(directory: string): Promise<void> {
@@ -35,18 +25,18 @@ async function startAndBeKilled(directory: string): Promise<void> {
 test('data and password outlive a stop; a start after a kill and beside a stranger with the old number works', async () => {
   const directory = path.join(folder, 'kept')
   const first = await startEmbeddedPostgres({ directory, durable: false })
-  await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS value')
+  await queryOnce(first.url, 'CREATE TABLE kept AS SELECT 42 AS value')
   await first.stop()
-  await expect(query(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED')
+  await expect(queryOnce(first.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED')
 
   await startAndBeKilled(directory)
   const second = await startEmbeddedPostgres({ directory, durable: false })
-  expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
+  expect(await queryOnce(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
   await second.stop()
 
   await writeFile(path.join(second.directory, 'cluster', 'postmaster.pid'), `${process.pid}\n`)
   const third = await startEmbeddedPostgres({ directory, durable: false })
-  expect(await query(third.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
+  expect(await queryOnce(third.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }])
   await third.stop()
 })
 

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { createTestDatabase } from '../../test/support/database.ts'
+import { createTestDatabase, queryOnce } from '../../test/support/database.ts'
 import { addNextMigration } from '../../test/support/next-migration.ts'
 import { migrate, SchemaTooNewError } from './migrate.ts'
 
@@ -42,7 +42,7 @@ describe('a database that a newer version has migrated', () => {
     await using next = await addNextMigration('CREATE TABLE added (id integer)')
     await migrate(testDatabase.settings, next)
     await migrate(testDatabase.settings)
-    expect(await rowsOf(testDatabase.url, 'SELECT FROM watcher.added')).toEqual([])
+    expect(await queryOnce(testDatabase.url, 'SELECT FROM watcher.added')).toEqual([])
     await migrate(testDatabase.settings, next)
   })
 
@@ -50,7 +50,7 @@ describe('a database that a newer version has migrated', () => {
     await using testDatabase = await createTestDatabase()
     await using next = await addNextMigration('CREATE TABLE added (id integer)')
     await migrate(testDatabase.settings, next)
-    await rowsOf(testDatabase.url, `DELETE FROM watcher.kysely_migration WHERE name = '0003-task-history'`)
+    await queryOnce(testDatabase.url, `DELETE FROM watcher.kysely_migration WHERE name = '0001-schema'`)
     const cause = { message: expect.stringContaining('corrupted migrations') }
     await expect(migrate(testDatabase.settings)).rejects.toMatchObject({ cause })
   })
@@ -80,16 +80,6 @@ test('a migration that waits for a lock lets readers go first again and again, a
   expect((await reader?.query('SELECT FROM watcher.tasks'))?.rowCount).toBe(0)
   await slow?.query('COMMIT')
   await migrated
-  expect(await rowsOf(testDatabase.url, 'SELECT added FROM watcher.tasks')).toEqual([])
+  expect(await queryOnce(testDatabase.url, 'SELECT added FROM watcher.tasks')).toEqual([])
   await Promise.all([slow?.end(), reader?.end()])
 })
-
-async function rowsOf(connectionString: string, statement: string): Promise<unknown[]> {
-  const client = new Client({ connectionString })
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows
-  } finally {
-    await client.end()
-  }
-}

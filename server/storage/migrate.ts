@@ -32,7 +32,7 @@ export class SchemaTooNewError extends Error {
 
 /**
  * Brings the schema up to this version's migrations. Replicas that start together wait for each other's lock. What a newer
- * version has added is left as it is (decision 0245).
+ * version has added is left as it is (decision 0021).
  * @throws {SchemaTooNewError}
  */
 export async function migrate(
@@ -95,7 +95,7 @@ async function requireKnownSchema(query: Kysely<Schema>, schema: string, known: 
   if (required && required.migration > known) throw new SchemaTooNewError(required.migration, known)
 }
 
-/** Of `0005-pod-logs.sql` it is 5. */
+/** Of `0001-schema.sql` it is 1. */
 const numberOf = (name = '') => Number.parseInt(name, 10)
 
 const isLockTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '55P03'

@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts'
 /**
  * Reads in a transaction in which PostgreSQL itself cancels a statement after `limitMs`. When the driver stops waiting, the
  * statement runs on. In the transaction alone, so that it holds behind a pooler too. Nothing is compiled: that takes longer
- * than most searches (decision 0218).
+ * than most searches (decision 0021).
  */
 export const withTimeLimit = <Result>(
   query: Kysely<Schema>,

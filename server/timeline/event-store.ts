@@ -13,7 +13,7 @@ export function createEventStore(database: Database) {
 
   return {
     /**
-     * Gives committed events their position, by the function number_events of the schema (decision 0092).
+     * Gives committed events their position, by the function number_events of the schema (decision 0020).
      * @returns the tasks whose events were numbered, and whether none may be left without a position
      */
     async number(): Promise<{ taskIds: ReadonlySet<string>; isAll: boolean }> {

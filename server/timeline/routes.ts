@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, Refusal } from '../../contract/service.ts'
+import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
 import { UnauthorizedError } from '../auth/access/auth-errors.ts'

@@ -18,7 +18,6 @@ export type GitHostFault =
   | { kind: 'delay'; ms: number }
 
 export type GitCommand = {
-  atMs: number
   service: 'git-receive-pack' | 'git-upload-pack'
   repository: string
   exitCode: number | undefined
@@ -69,7 +68,7 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
     session.on('exec', (accept, reject, { command }) => {
       const [, service, path] = /^(git-(?:receive|upload)-pack) '?\/?([^']+?)'?$/.exec(command) ?? []
       if ((service !== 'git-receive-pack' && service !== 'git-upload-pack') || !path) return reject?.()
-      const entry: GitCommand = { atMs: Date.now(), service, repository: path, exitCode: undefined }
+      const entry: GitCommand = { service, repository: path, exitCode: undefined }
       commands.push(entry)
       void serve(entry, accept(), connection, environment)
     })

@@ -13,13 +13,7 @@ type ParentRef = {
   uid: string
 }
 
-type TreeNode = {
-  group?: string | undefined
-  version: string
-  kind: string
-  namespace: string
-  name: string
-  uid: string
+type TreeNode = ParentRef & {
   parentRefs?: readonly ParentRef[] | undefined
   info?: readonly { name: string; value: string }[] | undefined
   networkingInfo?: Record<string, unknown> | undefined

@@ -7,7 +7,6 @@ import { workloadHealth } from './workload.ts'
 
 /** What is really so, whatever the API says: the measure for verdicts. */
 export type Truth = {
-  atMs: number
   /** Commits that the sources point at now, and the images they ask for. */
   desiredRevisions: readonly string[]
   desiredImages: readonly string[]
@@ -21,7 +20,6 @@ export type Truth = {
   /** Every workload has exactly its wanted Pods, all ready. */
   isRolledOut: boolean
   isHealthy: boolean
-  isOperating: boolean
   history: readonly TruthMoment[]
 }
 
@@ -37,7 +35,6 @@ export async function truthOf(
   const desired = (target.manifests ?? []).filter(({ hook }) => hook === undefined)
   const workloads = managed.cluster.list()
   return {
-    atMs: context.clock.now(),
     desiredRevisions,
     desiredImages: sortedUnique(desired.flatMap(imagesOf)),
     runningImages: managed.cluster.runningImages(),
@@ -46,7 +43,6 @@ export async function truthOf(
     isSynced: target.manifests !== undefined && desired.every((manifest) => isApplied(managed, manifest)),
     isRolledOut: managed.cluster.isRolledOut(),
     isHealthy: workloads.every((workload) => (workloadHealth(workload)?.status ?? 'Healthy') === 'Healthy'),
-    isOperating: managed.isOperating,
     history: managed.truth,
   }
 }

@@ -1,25 +1,26 @@
 import type { Claim } from '../../server/deployments/task.ts'
+import type { WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
-import type { ExampleApplication, Tags } from './example-application.ts'
+import type { ExampleApplication } from './example-application.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { HistoryGit } from './history-git.ts'
 import type { TaskRecords, TaskRow } from './task-records.ts'
-
-/** What a task wants to have written. */
-export type TagPlan = { readonly application: ExampleApplication; readonly tags: Partial<Tags> }
 
 type WriteBackDeps = {
   readonly clock: ClockSide
   readonly git: HistoryGit
   readonly records: TaskRecords
+  applicationOf(name: string): ExampleApplication
   tell(taskId: string, outcome: WriteBackOutcome): void
 }
 
 /** Commits tags to the repositories in memory, after the time that the script gives it. */
-export function createMemoryWriteBack({ clock, git, records, tell }: WriteBackDeps) {
+export function createMemoryWriteBack({ clock, git, records, applicationOf, tell }: WriteBackDeps) {
   const queued = new Set<string>()
 
-  const push = (row: TaskRow, { application, tags }: TagPlan): WriteBackOutcome => {
+  const push = (row: TaskRow, { app, parameters }: WriteBackPlan): WriteBackOutcome => {
+    const application = applicationOf(app)
+    const tags = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
     if (row.end !== undefined) return { kind: 'dropped' }
     if (row.script.push === 'is refused')
       return { kind: 'refused', cause: 'git_refused', reason: 'the Git host refuses the push' }
@@ -31,7 +32,7 @@ export function createMemoryWriteBack({ clock, git, records, tell }: WriteBackDe
   }
 
   return {
-    async queue(claim: Claim, plan: TagPlan): Promise<boolean> {
+    async queue(claim: Claim, plan: WriteBackPlan): Promise<boolean> {
       const row = records.rows.get(claim.taskId)
       if (row === undefined || !records.isHeld(claim) || row.end !== undefined) return false
       if (queued.has(row.id)) return true

@@ -1,5 +1,6 @@
 import { createApplicationStream } from '../../server/argo-cd/application-stream.ts'
 import type { TaskResult } from '../../server/deployments/task.ts'
+import type { WriteBackDecision } from '../../server/gitops/plan/plan-write-back.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import { rolloutTimes } from '../../server/rollout/judge/rollout-settings.ts'
 import { createCallLimiter } from '../../server/rollout/watch/call-limiter.ts'
@@ -7,7 +8,7 @@ import { createRolloutWatcher } from '../../server/rollout/watch/rollout-watcher
 import { createDeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { demoTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
-import { noAnnotations } from '../support/rollout-builder.ts'
+import { aWriteDecision, noAnnotations } from '../support/rollout-builder.ts'
 import { defaultRolloutSettings } from '../support/rollout-settings.ts'
 import { createControllerSurface } from './controller-surface.ts'
 import { type ExampleApplication, exampleApplication } from './example-application.ts'
@@ -16,7 +17,7 @@ import { createHistoryClock } from './history-clock.ts'
 import { createHistoryGit } from './history-git.ts'
 import type { ControllerScript, Fault, HistoryScript, TaskScript } from './history-script.ts'
 import { type Finding, judgeVerdict } from './judge-verdict.ts'
-import { createMemoryWriteBack, type TagPlan } from './memory-write-back.ts'
+import { createMemoryWriteBack } from './memory-write-back.ts'
 import { createSurfaceFaults } from './surface-faults.ts'
 import { claimed, createTaskRecords, RecordsDownError, type TaskRow } from './task-records.ts'
 import { createTaskWitness, failureOf, type TaskWitness } from './task-witness.ts'
@@ -110,6 +111,7 @@ function createHistory(script: HistoryScript) {
     clock: modelClock,
     git,
     records,
+    applicationOf,
     tell: (taskId: string, outcome: WriteBackOutcome) => {
       for (const { watcher } of owners) watcher.outcome(taskId, outcome)
     },
@@ -121,7 +123,7 @@ function createHistory(script: HistoryScript) {
 
   function createOwner() {
     const limiter = createCallLimiter(serverClock, () => 1)
-    const watcher = createRolloutWatcher<TagPlan>({
+    const watcher = createRolloutWatcher({
       controller: surface,
       limiter,
       records,
@@ -132,7 +134,7 @@ function createHistory(script: HistoryScript) {
       decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
       queueWriteBack: writeBack.queue,
       relation: (_, commit, revision) => later(() => relationOf(commit, revision)),
-      overrideAt: ({ application }, revision) => later(() => overrideAt(application, revision)),
+      overrideAt: ({ app }, revision) => later(() => overrideAt(applicationOf(app), revision)),
       onError,
     })
     const stream = createApplicationStream({
@@ -211,8 +213,6 @@ function createHistory(script: HistoryScript) {
     const watched = {
       id,
       app: name,
-      author: 'ada',
-      project: 'shop',
       images: wantsWorker(task, application) ? [main, { image: images.worker, tag: task.tag }] : [main],
       mayWrite: task.hasCredential,
       refresh: task.mayRefresh,
@@ -459,10 +459,15 @@ const isWrong = (finding: Finding) => finding !== 'right' && finding !== 'recove
 const wantsWorker = ({ wants }: TaskScript, { hasWorker }: ExampleApplication) =>
   wants === 'both' || (wants === 'what there is' && hasWorker)
 
-function decide(row: TaskRow, application: ExampleApplication) {
+function decide(row: TaskRow, application: ExampleApplication): WriteBackDecision {
   const { tag } = row.script
-  if (!application.script.isManaged) return { kind: 'monitor', why: 'not_managed', note: '' } as const
-  if (!row.script.hasCredential) return { kind: 'monitor', why: 'no_credential', note: 'no credential' } as const
-  const tags = wantsWorker(row.script, application) ? { main: tag, worker: tag } : { main: tag }
-  return { kind: 'write', plan: { application, tags }, warnings: [] } as const
+  if (!application.script.isManaged) return { kind: 'monitor', why: 'not_managed', note: '' }
+  if (!row.script.hasCredential) return { kind: 'monitor', why: 'no_credential', note: 'no credential' }
+  const names = wantsWorker(row.script, application) ? (['main', 'worker'] as const) : (['main'] as const)
+  return aWriteDecision({
+    app: application.name,
+    repository: application.repository,
+    file: application.overrideFile,
+    parameters: names.map((name) => ({ name, value: tag, image: application.images[name] })),
+  })
 }

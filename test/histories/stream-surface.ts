@@ -63,7 +63,7 @@ export function openStreamSurface({ controller, replica, clock, burstGapMs }: St
   }
 
   return {
-    opening: { kind: 'open', body: bytes.body, isSse: true } satisfies StreamOpening,
+    opening: { kind: 'open', body: bytes.body } satisfies StreamOpening,
     cut(how: 'clean' | 'error' | 'in-a-line') {
       close()
       if (how === 'error') bytes.push(encoder.encode('data: {"error":{"code":14,"message":"shutting down"}}\n\n'))

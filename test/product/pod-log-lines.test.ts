@@ -14,7 +14,7 @@ async function failedDeployment({ simulator, service, deploy }: World): Promise<
 const recordOf = async ({ service }: World, path: string, headers: Record<string, string> = {}) =>
   service.request(path, { headers })
 
-describe('POD_LOG_LINES=2, with a token that may read logs (product.md §5)', () => {
+describe('POD_LOG_LINES=2, with a token that may read logs (decision 0007)', () => {
   let world: World
   let task: TaskRecord
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('POD_LOG_LINES=2, with a token that may read logs (product.md §5)', ()
   })
 })
 
-test('a token that may not read logs gives the same report without them (product.md §5)', async () => {
+test('a token that may not read logs gives the same report without them (decision 0007)', async () => {
   await using world = await startWorld({ settings })
   const task = await failedDeployment(world)
   expect(task).toMatchObject({ status: 'failed', cause: 'crash_loop', status_reason: expect.stringContaining('shop-') })

@@ -39,7 +39,7 @@ function at({ running }: Replicas, index: number): RunningReplica {
 /** On a busy machine, too. */
 const soon = { timeout: 15_000 }
 
-/** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0090). */
+/** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0013). */
 async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {
   const isOld = async () =>
     (await rows<{ old: boolean }>("SELECT now() - pg_postmaster_start_time() > interval '10 s' AS old"))[0]?.old

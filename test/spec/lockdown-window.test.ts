@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeployLockDetails } from '../../contract/service.ts'
+import { DeployLockDetails } from '../../contract/deploy-lock.ts'
 import { aTask, startService } from '../support/service.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../../contract/audit.ts'
-import { DeployLockDetails } from '../../contract/service.ts'
+import { DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask, type Service } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
@@ -242,7 +242,7 @@ test.for([
   ],
   ['its row is gone', 'DELETE FROM watcher.deploy_lock', 'INSERT INTO watcher.deploy_lock DEFAULT VALUES'],
 ] as const)(
-  'while it cannot be read (%s) no task is accepted, and everything about it is 503 (product §4)',
+  'while it cannot be read (%s) no task is accepted, and everything about it is 503 (decision 0003)',
   async (row) => {
     const [, spoil, mend] = row
     const { service, database } = world

@@ -16,12 +16,14 @@ export type TestDatabase = {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = inject('postgresUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runAsAdmin(adminUrl, `CREATE DATABASE ${name} TEMPLATE watcher_template`)
+  await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE watcher_template`)
   const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href
   return {
     url,
     settings: { connection: { connectionString: url }, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 10_000 },
-    [Symbol.asyncDispose]: () => runAsAdmin(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+    async [Symbol.asyncDispose]() {
+      await queryOnce(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+    },
   }
 }
 
@@ -45,12 +47,13 @@ const rethrow = (error: Error) => {
 /** The same database for a service, under a role that may define nothing. */
 export const serviceUrlOf = (ownerUrl: string) => Object.assign(new URL(ownerUrl), serviceRole).href
 
-async function runAsAdmin(connectionString: string, statement: string): Promise<void> {
-  const admin = new Client({ connectionString })
-  await admin.connect()
+/** The rows of one statement, over a connection of its own. */
+export async function queryOnce(connectionString: string, statement: string): Promise<unknown[]> {
+  const client = new Client({ connectionString })
+  await client.connect()
   try {
-    await admin.query(statement)
+    return (await client.query(statement)).rows
   } finally {
-    await admin.end()
+    await client.end()
   }
 }

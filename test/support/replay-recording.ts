@@ -11,7 +11,7 @@ import type { RolloutSettings } from '../../server/rollout/judge/rollout-setting
 import type { DeliveryController, ReadOutcome } from '../../server/rollout/watch/delivery-controller.ts'
 import { createRolloutWatcher } from '../../server/rollout/watch/rollout-watcher.ts'
 import type { NewTaskEvent } from '../../server/timeline/task-event.ts'
-import { rolloutDeps } from './rollout-builder.ts'
+import { aWriteDecision, rolloutDeps } from './rollout-builder.ts'
 import { createVirtualClock } from './virtual-clock.ts'
 
 const folder = new URL('../fixtures/argocd/', import.meta.url)
@@ -104,7 +104,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   let current: StreamEvent | undefined
 
   const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
-  await using watcher = createRolloutWatcher<number>({
+  await using watcher = createRolloutWatcher({
     controller,
     limiter: rolloutDeps.limiter,
     clock,
@@ -112,9 +112,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
     linkBase: 'https://argocd.example',
     annotations: ({ annotations }) => parseAnnotations(annotations, settings.annotationPrefixes),
     decideWriteBack: ({ id }) =>
-      commits[Number(id)] === ''
-        ? { kind: 'monitor', why: 'not_managed', note: '' }
-        : { kind: 'write', plan: Number(id), warnings: [] },
+      commits[Number(id)] === '' ? { kind: 'monitor', why: 'not_managed', note: '' } : aWriteDecision(),
     queueWriteBack: async () => true,
     relation: async (_, commit, revision) =>
       position(revision) > position(commit)
@@ -183,8 +181,6 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
       {
         id: String(index),
         app: replay.app ?? application?.name ?? '',
-        author: 'ada',
-        project: 'shop',
         images: [{ image: task.image, tag: task.tag }],
         mayWrite: true,
         refresh: true,

@@ -1,4 +1,5 @@
 import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
+import type { WriteBackDecision, WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import type { GateContext } from '../../server/rollout/judge/gates.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
 import { nothingRefreshed } from '../../server/rollout/judge/rollout-observation.ts'
@@ -19,8 +20,6 @@ export const noAnnotations: RolloutAnnotations = {
 export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): WatchedTask => ({
   id,
   app: 'shop',
-  author: 'ada',
-  project: 'shop',
   images: [{ image: 'registry.example/shop', tag: 'v2' }],
   mayWrite: true,
   refresh: true,
@@ -31,6 +30,22 @@ export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): Wat
   writeBackOutcome: undefined,
   acceptedAtMs: 0,
   ...fields,
+})
+
+/** The decision to commit a plan for `shop` in which only the given fields matter. */
+export const aWriteDecision = (fields: Partial<WriteBackPlan> = {}): WriteBackDecision => ({
+  kind: 'write',
+  plan: {
+    app: 'shop',
+    repository: 'https://git.example/shop.git',
+    branch: 'main',
+    file: '.argocd-source-shop.yaml',
+    parameters: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
+    sourceParameters: [],
+    message: 'shop: update image tag',
+    ...fields,
+  },
+  warnings: [],
 })
 
 /** Nothing may be asked of it but the applications themselves. */
@@ -51,7 +66,7 @@ const unlimited: RateLimiter = {
 }
 
 /** What a watcher of unmanaged applications needs besides a controller and a clock; whatever fails fails the test. */
-export const rolloutDeps: Omit<RolloutWatcherDeps<string>, 'controller' | 'clock'> = {
+export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   settings: defaultRolloutSettings,
   limiter: unlimited,
   linkBase: 'https://cd.example/',

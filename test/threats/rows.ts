@@ -1,100 +1,31 @@
-/** What threatens HTTP, credentials, sessions and logs, and what must be shown of it: rows of the threat model, as they stand there. */
-export const threats = {
-  T1: 'T1 JWT alg:none, RS256 with key confusion, empty or duplicated segments, JSON serialisation: 100 own vectors: 0 wrong',
-  T2: 'T2 no exp, string/NaN/negative/1e300 exp, future iat, future nbf: table of 30: each 401 with a reason naming the claim',
-  T3: 'T3 weak or empty JWT secret, token or session key: start with 10 weak secrets: warning or exit 78, one clear line each',
-  T4: 'T4 timing of deploy-token compare: lint rule forbids == on secrets',
-  T5: 'T5 several credentials at once, one bad; header twice; Bearer with odd case/blanks: 24 combinations x 50 repeats: one answer each',
-  T6: 'T6 deploy token in the query string lands in logs, Referer, traces: canary in query: 0 hits in logs/metrics',
-  T7: 'T7 uncredentialed task supersedes, cancels or re-authorises a credentialed one: mass-assignment test, 20 extra fields: row unchanged',
-  T8: 'T8 allowed_apps not enforced by the spec: a token for app1 deploys app2 by default (spec 2.5), 401 naming the app with the switch',
-  T9: 'T9 metric label explosion by invented app names: 100,000 invented names: series count grows by 0',
-  T23: 'T23 app name ../x, ns/app, %2e%2e, unicode twins, 10 kB: 40 names: 0 requests to a path outside /api/v1/applications/ on the fake; no two apps map to one file',
-  T24: 'T24 log/commit injection: CR LF, ANSI, bidi, NUL in author/project: 20 strings: 1 log line each, commit has the trailer block intact; forged Watcher-Task: trailer impossible',
-  T25: "T25 template injection in COMMIT_MESSAGE_FORMAT / webhook format: 30 payloads (.constructor, __proto__, recursion, 1e6 range): literal or Go's error; parse error stops the start, run-time error => default message + warning",
-  T26: 'T26 CSRF on POST/DELETE deploy-lock: 9 cross-site shapes (form, fetch no-cors, text/plain, sub-domain, null origin, method override): 0 changes',
-  T27: 'T27 login CSRF, session fixation, code injection, mix-up, open redirect, replayed state/nonce: 20 scripted attacks with a local OIDC provider: 0 sessions',
-  T28: 'T28 id/access token of another client; group claim as string; removed user keeps the lock right: 12 forged tokens 401; revoked user cannot lock after 60 s',
-  T29: 'T29 tokens readable by script, in URL, in WebSocket sub-protocol log: browser test: storage empty, document.cookie empty, wrong-Origin stream 403',
-  T30: "T30 cross-site page posts anonymous tasks from an employee's browser: 6 shapes: 0 tasks",
-  T31: 'T31 stored XSS in project/author/reason/image; javascript: project link; Argo CD link: 60 payloads in headless Chromium: 0 dialogs, 0 CSP reports on own pages',
-  T32: 'T32 swagger page: CSP gap, CDN asset, try-it-out posts with cookie: browser: page renders the operations, 0 external requests, 0 console errors',
-  T33: 'T33 big body before auth (CVE-2026-42294), deep JSON, 10,000 images, gzip bomb: 1 GB streamed body: closed <= 1 s after 1 MiB, RSS +< 8 MB',
-  T34: 'T34 slow-loris headers/body, idle sockets, 5,000 streams: cut at 6 / 11 s, p99 58 ms',
-  T35: 'T35 ReDoS in names, schedule, user-agent: every regex: 100 kB hostile inputs < 5 ms',
-  T36: 'T36 prototype pollution through JSON, query, YAML, annotations; __proto__ header: 40 payloads: ({}).x undefined, no crash',
-  T37: 'T37 error texts leak SQL, host, path, stack: grep 500 error bodies for 30 patterns: 0',
-  T38: 'T38 /config, /metrics, /healthz, source maps reveal secrets or URLs: snapshot; canaries 0',
-  T39: 'T39 secret in git stderr, ssh -v, Argo CD error, webhook error, crash dump: 12 canaries in plain, base64, URL-encoded form: 0 hits',
-  T45: 'T45 DB user can drop schema; SQL injection in filters: run suite as least role; 60 injection strings in 6 filters',
-  T46: 'T46 who set the lock, who deployed?: 10 actions: 10 rows, correct actor',
-} as const
+import { readFileSync } from 'node:fs'
 
-/** Threats that other parts of the service meet, or parts that are not built yet. */
-export const threatsElsewhere = {
-  'T10 to T22': 'write-back: server/gitops',
-  'T40 to T42': 'notifications are not built yet',
-  'T43 and T44': 'what the delivery controller sends: test/threats/hostile-controller.test.ts',
-  'T47 to T50': 'packages, image and chart are not built yet',
-} as const
+const cases = readFileSync(new URL('../../docs/spec/cases.md', import.meta.url), 'utf8')
+
+/** The row of docs/spec/cases.md as the name of a test: its id, what comes, what is expected. */
+function nameOf(id: string): string {
+  const row = cases.match(new RegExp(`^\\| ${id} \\| (.+) \\| (.+) \\|$`, 'm'))
+  if (row === null) throw new Error(`docs/spec/cases.md has no row ${id}`)
+  return `${id} ${row[1]}: ${row[2]}`.replaceAll('`', '')
+}
+
+const namesOf = <Id extends string>(ids: readonly Id[]) =>
+  Object.fromEntries(ids.map((id) => [id, nameOf(id)])) as Readonly<Record<Id, string>>
+
+const threatNumbers = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 45, 46,
+] as const
+
+const badInputNumbers = [
+  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+  33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54,
+] as const
+
+/** What threatens HTTP, credentials, sessions and logs, and what must be shown of it. */
+export const threats = namesOf(threatNumbers.map((number) => `T${number}` as const))
+
+/** Inputs that are bad, and the clear result expected of each. */
+export const badInputs = namesOf(badInputNumbers.map((number) => `B${number}` as const))
 
 /** For the name of a table that holds several rows: their numbers, such as `B24, B31`. */
 export const numbersOf = (...rows: readonly string[]) => rows.map((row) => row.split(' ', 1)[0]).join(', ')
-
-/** Inputs that are bad, and the clear result expected of each. */
-export const badInputs = {
-  B1: 'B1 empty body / null / [] / "x" / 42: 406 "body must be a JSON object"',
-  B2: 'B2 truncated JSON, trailing text after the object, BOM, single quotes, NaN: 406 with line/column',
-  B3: 'B3 duplicate keys {"app":"a","app":"b"}: as JSON has it: the last one counts; never a prototype, never 5xx',
-  B4: 'B4 Content-Type missing, text/plain, form, application/json\\ta, leading blank, ;charset=utf-16: 415 naming the type; no bypass of validation',
-  B5: 'B5 body 1 MiB + 1, chunked without end, Content-Length lie: 413 / 408, connection closed',
-  B6: 'B6 Content-Encoding: gzip: 415',
-  B7: 'B7 app missing / null / number / object / "" / "   ": 406 naming app',
-  B8: 'B8 app with a control character, NUL, CR LF, lone surrogate, .., %, a/b (unless APPS_IN_ANY_NAMESPACE); 256 characters / RTL mark, emoji, A B, -x, upper case: 406 naming app and the rule; never reaches Argo CD / 202, ends app not found unless it exists',
-  B9: 'B9 author/project missing, 256 characters, control characters: 406',
-  B10: 'B10 project = javascript:alert(1) or HTML: 202, shown as plain text',
-  B11: 'B11 images missing, null, {}, []: 406 "at least one image"',
-  B12: 'B12 51 images; same image with two tags: 406 (which tag to write would be undefined)',
-  B13: 'B13 image "" / with tag repo:1 / with digest / upper-case host / 256 characters / blanks: 406 or documented acceptance; tag part never doubled',
-  B14: 'B14 tag "", 256 characters, newline, NUL, latest\\n- name: x; {{.App}}, $(id), blanks: first group 406 (the text says tags are not validated, so refuse only what cannot be stored or would break a line); second group 202 and written exactly as given, quoted',
-  B15: 'B15 tag yes, 0123, 1e3, 1_000, 0x1F, null, ~, 2024-01-01: 202; file has it as a quoted string, byte-equal',
-  B16: 'B16 extra fields id, status, validated, created, __proto__, constructor: ignored; stored row unaffected',
-  B17: 'B17 timeout -1, 0 / 1e9 / "60", 1.5, null: default / 24 h / 406 with the range',
-  B18: 'B18 depth-2,000 nesting, 60,000 keys: 406 within 50 ms',
-  B19: 'B19 PUT/PATCH/DELETE /tasks; unknown route under /api: 405 + Allow / 404 JSON, never the UI page',
-  B20: 'B20 POST/DELETE /deploy-lock with IdP off: 404 JSON',
-  B21: 'B21 GET /tasks/not-a-uuid, 36 random chars, ..%2f, 5 kB: 404 "task not found"',
-  B22: 'B22 list: limit 0, -1, 1e9 / limit abc; offset/cursor junk; from > to; ts 1e300; unknown status / unknown parameter: 1000 / 400 naming it / ignored',
-  B23: "B23 filter app=%' OR 1=1--, %00: empty list or 400",
-  B24: 'B24 Authorization: "", "Bearer", "Bearer ", "bearer x", "Basic ..", two headers, 9 kB: 401 "malformed"; 431 above header limit',
-  B25: 'B25 JWT with 2/4/5 parts, blanks, = padding, non-UTF-8, 64 kB: 401',
-  B26: 'B26 JWT none / None / RS256 / ES256 / with jwk,jku,x5u,crit,b64:false: 401 "algorithm not allowed"',
-  B27: 'B27 JWT no exp; exp "9999999999", null, [], -1, past by 1 s: 401 naming exp',
-  B28: 'B28 iat or nbf +1 h; iat string: 401 naming it',
-  B29: 'B29 JWT signed with "", with the deploy token, with base64-decoded secret: 401',
-  B30: 'B30 valid deploy token + invalid JWT (and the reverse): 401, always the same',
-  B31: 'B31 deploy token with trailing newline/blank, other case, prefix: 401',
-  B32: 'B32 token in header and query, differing: 401',
-  B33: 'B33 Origin foreign / null / look-alike suffix on any state change: 403',
-  B34: 'B34 lock POST with cookie but no CSRF header; text/plain; X-HTTP-Method-Override: 403; state unchanged',
-  B35: 'B35 lock set twice, released twice, by two users at once: idempotent 200, audit shows each',
-  B36: 'B36 OIDC callback: no state, wrong state, replay, error=, other iss, return //evil, /\\evil: 400 page with cause; no session',
-  B37: 'B37 session cookie truncated, forged, expired, other key: 401 on API; UI shows sign-in',
-  B38: 'B38 stream upgrade without session / foreign Origin / one more than STREAMS_PER_CLIENT (100) from one client, ten times as many from one address behind which there may be many (a forwarding header, and TRUST_PROXY does not name it), one more than 5,000 in all: 401 only with IDP_REQUIRE_READ_AUTH / 403 / 429',
-  B39: 'B39 __proto__: x header, 101 headers, 9 kB header, obs-fold, both CL and TE: 400/431, process alive',
-  B40: 'B40 swagger path /swagger/../../secret, %2e%2e, /swagger//: 404',
-  B41: 'B41 LOCKDOWN_SCHEDULE Fri 20 - Mon 08: start refused: window 1 "time must be HH:MM"',
-  B42: 'B42 Fri 25:00 - Mon 08:00, 20:60, 2000: refused, names the part',
-  B43: 'B43 Fryday 20:00 - Mon 08:00, fri, Friday, localised names: refused with the seven names',
-  B44: 'B44 Fri 20:00 to Mon 08:00, en dash, missing side, - only: refused with an example',
-  B45: 'B45 trailing comma, ,,, blanks and tabs between windows: blanks and tabs fine; empty window refused (grammar and cases: schedule-cases.json)',
-  B46: 'B46 start = end (Fri 20:00 - Fri 20:00): refused at start',
-  B47: 'B47 end before start on one day (Fri 20:00 - Fri 08:00): refused at start: "window n ends before it starts; write two windows"',
-  B48: 'B48 two overlapping windows; whole week locked: accepted with one warning',
-  B49: 'B49 unknown time zone setting: refused',
-  B50: 'B50 only one of ARGO_URL, ARGO_TOKEN; DATABASE_URL with DB_*; no database setting where no embedded PostgreSQL is installed; three wrong values at once: one report listing all (the last but one names DATABASE_URL), exit 78, no secret shown. Neither ARGO_*: the demo; no database setting otherwise: embedded, with a warning',
-  B51: 'B51 Argo URL ftp://, with user:pass, with path, trailing /, blank: refused or normalised, documented',
-  B52: 'B52 Argo token with newline at the end (mounted file): trimmed once',
-  B53: 'B53 JWT_SECRET "" / blanks; 8 chars / "changeme" / 31 bytes: refused; one warning and metric: "at least 32 bytes"',
-  B54: 'B54 ports 0, 70000, "abc"; durations "10x", negative; booleans "yes": refused with the accepted form',
-} as const

@@ -73,7 +73,7 @@ function authorizeScope(globs: readonly string[] | undefined, action: Action, ap
     : unauthorized(`credential rejected: the deploy token is not for ${echo(app)}`)
 }
 
-/** `allowed_apps` counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0007). */
+/** `allowed_apps` counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0004). */
 function authorizeClaim(names: readonly string[] | undefined, app: string, policy: AccessPolicy): Decision {
   if (names?.some((name) => name === '*' || name === app)) return allowed
   const fault =

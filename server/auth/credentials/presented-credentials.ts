@@ -27,7 +27,7 @@ const deployTokenHeaders = new Set(['watcher-deploy-token', 'argo-watcher-deploy
 const accessTokenHeaders = new Set(['oidc-authorization', 'keycloak-authorization'])
 
 /**
- * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0003).
+ * Collects the credentials of a request without judging them (spec 5.2; header and parameter names are decision 0004).
  * A deploy token may come in a header, in the query, or in both; each one found is reported. `rawHeaders` alternates names
  * and values, as Node gives them: without the blanks that HTTP allows around a value.
  */

@@ -116,7 +116,7 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   }
 }
 
-/** Whether its user was removed since could not be found out before it expires (decision 0212). */
+/** Whether its user was removed since could not be found out before it expires (decision 0006). */
 const notForUserInfo =
   'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
 

@@ -146,7 +146,7 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
       try {
         const provider = await configuration()
         if (provider.serverMetadata().end_session_endpoint === undefined) return undefined
-        // Without id_token_hint: the address goes through the browser, and no token may (decision 0224).
+        // Without id_token_hint: the address goes through the browser, and no token may (decision 0005).
         return client.buildEndSessionUrl(provider, { post_logout_redirect_uri: returnUrl })
       } catch (error) {
         if (error instanceof IdentityProviderUnavailableError) return undefined

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { SessionState } from '../../../contract/auth.ts'
-import { ErrorReply } from '../../../contract/service.ts'
+import { ErrorReply } from '../../../contract/error-reply.ts'
 import type { User } from '../access/principal.ts'
 import type { IdentityProviderSettings } from './identity-provider-settings.ts'
 import type { Session, SessionStore } from './session-store.ts'

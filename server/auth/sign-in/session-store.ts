@@ -20,7 +20,7 @@ const isAlive = sql<SqlBool>`${expires} > clock_timestamp()`
 const isFresh = sql<boolean>`checked > clock_timestamp() - make_interval(secs => ${checkedForSeconds})`
 const isBegun = sql<SqlBool>`created > clock_timestamp() - interval '10 minutes'`
 
-/** All SQL of sessions and sign-ins (decision 0130). Ids are given to browsers; only their digests are stored. */
+/** All SQL of sessions and sign-ins (decision 0005). Ids are given to browsers; only their digests are stored. */
 export function createSessionStore({ query }: Database) {
   return {
     /** @returns the id for the browser's cookie */

@@ -14,7 +14,7 @@ export const isStorable = (text: string) => text.isWellFormed() && !text.include
 
 /**
  * Reads a user from what the provider says, the first of `sources` that has a claim. Groups count only as a list of
- * strings: one string would have to be taken apart, and its parts could pose as groups (decision 0133).
+ * strings: one string would have to be taken apart, and its parts could pose as groups (decision 0006).
  * @throws {InvalidUserError} naming the claim that cannot be stored
  */
 export function userOfClaims(subject: string, ...sources: readonly Claims[]): User {

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { Relation } from '../../rollout/judge/rollout-observation.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
-
-/** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
-type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** Where answers that can never change are kept; replicas may share one. */
 export type RelationAnswers = {

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from './git-error.ts'
 
 export type GitEnvironment = Readonly<Record<string, string>>
@@ -59,8 +60,8 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   }, command.timeoutMs)
   try {
     const exitCode = await exitOf(child, program)
-    await Promise.race([stdout.ended, pause(lastOutputMs)])
-    await Promise.race([stderr.ended, pause(lastWordsMs)])
+    await Promise.race([stdout.ended, delay(lastOutputMs)])
+    await Promise.race([stderr.ended, delay(lastWordsMs)])
     if (timedOut) throw timeOut(command)
     return { exitCode, stdout: stdout.read(), stderr: stderr.read().toString() }
   } finally {
@@ -95,8 +96,4 @@ function collect(stream: Readable, maxBytes: number) {
     stream.once('error', () => resolve())
   })
   return { ended, read: () => Buffer.concat(chunks).subarray(0, maxBytes) }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -94,7 +94,7 @@ async function readIfAny(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch(() => undefined)
 }
 
-/** A host that went away is noticed within (ServerAliveCountMax + 1) * ServerAliveInterval, decision 0200. */
+/** A host that went away is noticed within (ServerAliveCountMax + 1) * ServerAliveInterval, decision 0019. */
 function sshCommand(settings: WriteBackSettings, secrets: string, socketName: string): string {
   const { sshKeyPass } = settings
   const knownHostsLinks = knownHosts(settings).map((_, index) => knownHostsLink(secrets, index))

@@ -7,7 +7,6 @@ export type ApplicationSource = {
   readonly path: string
   readonly chart: string | undefined
   readonly ref: string | undefined
-  readonly helmValueFiles: readonly string[]
   readonly helmParameters: readonly HelmParameter[]
 }
 

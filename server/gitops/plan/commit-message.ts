@@ -1,12 +1,9 @@
+import { oneLine } from '../../text/one-line.ts'
+
 export const taskTrailer = 'Watcher-Task'
 
 /** The message of a write-back's commit (spec 2.7). The trailer lets an owner recognise a commit whose push got no answer. */
 export function commitMessage(task: { id: string; app: string }, withTrailer: boolean): string {
   const subject = `watcher(${oneLine(task.app)}): update image tag`
   return withTrailer ? `${subject}\n\n${taskTrailer}: ${oneLine(task.id)}\n` : `${subject}\n`
-}
-
-/** Control characters, line and paragraph separators and direction marks could fake a second line. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
 }

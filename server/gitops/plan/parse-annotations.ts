@@ -1,6 +1,6 @@
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
-import { quote } from './quote.ts'
+import { quote } from '../../text/one-line.ts'
 
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
 type ManagedImage = {
@@ -99,7 +99,7 @@ function readFlag(name: string, value: string | undefined, notes: string[]): boo
   return value === 'false' ? false : undefined
 }
 
-/** Milliseconds, in the form that settings have too (decision 0041). */
+/** Milliseconds, in the form that settings have too (decision 0018). */
 function readGrace(value: string | undefined, notes: string[]): number | undefined {
   if (value === undefined) return undefined
   const graceMs = parseDuration(value.trim())

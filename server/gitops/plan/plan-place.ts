@@ -1,7 +1,7 @@
+import { quote } from '../../text/one-line.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
 import type { ApplicationAnnotations } from './parse-annotations.ts'
-import { quote } from './quote.ts'
 import { type Refusal, refused } from './refusal.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 import { checkDirectory } from './repository-path.ts'

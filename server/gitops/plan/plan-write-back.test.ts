@@ -41,7 +41,6 @@ function aSource(source: Partial<ApplicationSource> = {}): ApplicationSource {
     path: 'apps/shop',
     chart: undefined,
     ref: undefined,
-    helmValueFiles: [],
     helmParameters: [],
     ...source,
   }
@@ -85,7 +84,6 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
         message: `watcher(shop): update image tag\n\nWatcher-Task: ${task.id}\n`,
       },
       warnings: [],
-      fireAndForget: false,
     })
   })
 
@@ -399,9 +397,5 @@ describe('who may write, and with what', () => {
   ])('manifest-generate-paths $paths brings $warnings warnings', ({ paths, warnings }) => {
     const decision = plan({ annotations: { 'argocd.argoproj.io/manifest-generate-paths': paths } })
     expect(decision).toMatchObject({ kind: 'write', warnings: Array(warnings).fill(expect.any(String)) })
-  })
-
-  test('fire-and-forget is handed on', () => {
-    expect(plan({ annotations: { 'watcher/fire-and-forget': 'true' } })).toMatchObject({ fireAndForget: true })
   })
 })

@@ -1,10 +1,10 @@
 import type { Image } from '../../../contract/task.ts'
+import { quote } from '../../text/one-line.ts'
 import type { HelmParameter, WriteBackApplication } from './application-source.ts'
 import { commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'
 import { type ApplicationAnnotations, parseAnnotations } from './parse-annotations.ts'
 import { addressNotAllowed, placeByAnnotations, placeBySource } from './plan-place.ts'
-import { quote } from './quote.ts'
 import { type Refusal, refused } from './refusal.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 import { checkFileName } from './repository-path.ts'
@@ -27,12 +27,7 @@ export type WriteBackPlan = {
 type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
-  | {
-      readonly kind: 'write'
-      readonly plan: WriteBackPlan
-      readonly warnings: readonly string[]
-      readonly fireAndForget: boolean
-    }
+  | { readonly kind: 'write'; readonly plan: WriteBackPlan; readonly warnings: readonly string[] }
   /** Only watched. `note` is the first line of a later time-out; '' where nothing needs saying. */
   | {
       readonly kind: 'monitor'
@@ -86,7 +81,6 @@ export function planWriteBack(
       ...generatePathWarnings(application, file.path),
       ...namesakeWarnings(application, annotations, file.path),
     ],
-    fireAndForget: annotations.fireAndForget,
   }
 }
 

@@ -23,7 +23,7 @@ const operation = (second: string, image: string, more: object = {}) => ({
 const refreshes = (looks: readonly Look[]) =>
   judge(looks, { writeBack: monitored }).wanted.filter(({ kind }) => kind === 'refresh').length
 
-describe('a pipeline that pushes after it submits (product.md §5): 5 s after acceptance', () => {
+describe('a pipeline that pushes after it submits (decision 0015): 5 s after acceptance', () => {
   const before: Look = { atMs: 0, version: 1, revision: aSha('a'), images: [v1], ...operation('1', v1) }
   const cases: readonly (ApplicationFields & { readonly name: string; readonly isAsked: boolean })[] = [
     { name: 'nothing is new', isAsked: true },

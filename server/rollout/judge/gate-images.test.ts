@@ -24,7 +24,6 @@ const live = (...images: string[]): ManagedResources => ({
   liveImages: images,
   declaredImages: images,
   hasForeignKinds: false,
-  count: images.length,
 })
 
 describe('a workload without Pods', () => {

@@ -1,5 +1,5 @@
 import type { Image } from '../../../contract/task.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import type { ObservedApplication, ObservedCondition } from './observed-application.ts'
 import type { RefreshObservation, RolloutObservation } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 import type { Baseline } from './watched-task.ts'
@@ -64,6 +64,21 @@ const errorConditions: ReadonlySet<string> = new Set([
 
 export function errorConditionsOf(application: ObservedApplication) {
   return application.conditions.filter(({ type }) => errorConditions.has(type))
+}
+
+/** What the repository server puts into an error that it found before; Argo CD takes that for another error. */
+const cachedErrorMark = 'Manifest generation error (cached): '
+
+/**
+ * Whether some error has stood since the earlier look. A comparison without errors in between may have stayed unseen, but the time
+ * of an error that comes back is a new one.
+ */
+export function isErrorUnbroken(before: readonly ObservedCondition[], now: readonly ObservedCondition[]): boolean {
+  const isSame = (earlier: ObservedCondition, { type, message, sinceMs }: ObservedCondition) =>
+    earlier.type === type &&
+    (earlier.sinceMs === sinceMs ||
+      (message.includes(cachedErrorMark) && message.replace(cachedErrorMark, '') === earlier.message))
+  return now.some((error) => before.some((earlier) => isSame(earlier, error)))
 }
 
 export function gateAlive({ application, uid }: Pick<GateContext, 'application' | 'uid'>): Gate {

@@ -35,7 +35,7 @@ describe('a task without a commit of ours', () => {
       seen: { refresh: { ...answered(undefined, 5), refreshIdleAtMs: 15_000, lastAskedAtMs: 11_000 } },
       wanted: ['refresh'],
     },
-  ])('of which it is not known whether another refresh is under way $name (§6.2 R(b))', ({ wanted, atMs, seen }) => {
+  ])('of which it is not known whether another refresh is under way $name', ({ wanted, atMs, seen }) => {
     const looks: readonly Look[] = [start, { ...start, atMs: atMs ?? 1, seen }]
     expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
   })
@@ -51,6 +51,16 @@ describe('a task without a commit of ours', () => {
       })
     },
   )
+
+  test.for([
+    { is: 'follows a read where the end of the last one is unknown', readAtMs: 1_000, wanted: ['read'] },
+    { is: 'is asked at once where a read came after the last one', readAtMs: 3_000, wanted: ['refresh'] },
+  ])('the next refresh $is', ({ readAtMs, wanted }) => {
+    const pending = { beganAfterMs: 0, isSeen: false, acceptedAtMs: 2_000 }
+    const refresh = { ...nothingRefreshed, refreshIdleAtMs: 0, lastAskedAtMs: 0, pending }
+    const looks: readonly Look[] = [start, { ...start, atMs: 5_000, seen: { refresh, directRead: read(readAtMs) } }]
+    expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
+  })
 
   test('is what a task with a commit becomes while the history of the repository cannot be read', () => {
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown' as const, atMs: 0 }]])

@@ -38,7 +38,6 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
       liveImages: ['registry.example/shop:v1'],
       declaredImages: ['registry.example/shop:v1', 'registry.example/cart:v7'],
       hasForeignKinds: false,
-      count: 2,
     },
   }
   const seen = { managed, tree: tree([], 900) }

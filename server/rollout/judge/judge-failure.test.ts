@@ -85,6 +85,29 @@ describe('a rollout that cannot succeed ends the task', () => {
     })
   })
 
+  const error = (seconds: number, message = 'load failed: bad') => ({
+    revision: 'main',
+    sync: 'Unknown',
+    status: {
+      conditions: [{ type: 'ComparisonError', message, lastTransitionTime: `2026-11-21T15:00:${seconds}Z` }],
+    },
+  })
+  const ofErrors = [
+    { name: 'the same error at a later time', later: error(40), status: undefined },
+    { name: 'another error', later: error(40, 'other'), status: undefined },
+    {
+      name: 'the error that is now cached',
+      later: error(40, 'load failed: Manifest generation error (cached): bad'),
+      status: 'failed',
+    },
+    { name: 'the same error', later: error(10), status: 'failed' },
+  ]
+  test.for(ofErrors)('a comparison error followed by $name, 120 s after the first: $status', ({ later, status }) => {
+    const looks = [beforeCommit, { atMs: 1_000, ...error(10) }, { atMs: 31_000, ...later }]
+    expect(judge([...looks, { atMs: 121_000, ...later }]).end?.status).toBe(status)
+    expect(judge([...looks, { atMs: 151_000, ...later }]).end?.status).toBe('failed')
+  })
+
   test.for([
     {
       name: 'a failed sync of an older commit',
@@ -110,7 +133,7 @@ describe('a rollout that cannot succeed ends the task', () => {
       name: 'retries that go on',
       fields: {
         sync: 'OutOfSync',
-        operationState: { phase: 'Running', retryCount: 3, finishedAt: '2026-11-21T15:00:08Z' },
+        operationState: { phase: 'Running', finishedAt: '2026-11-21T15:00:08Z' },
       },
     },
   ])('$name does not', ({ fields }) => {

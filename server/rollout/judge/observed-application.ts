@@ -29,11 +29,9 @@ export type ObservedOperation = {
   readonly message: string | undefined
   readonly startedAtMs: number | undefined
   readonly finishedAtMs: number | undefined
-  readonly retryCount: number
   readonly isDryRun: boolean
   /** What it applied, or what it was asked to apply while there is no result. */
   readonly revisions: readonly string[]
-  readonly hasResult: boolean
   readonly resources: readonly OperationResource[]
 }
 
@@ -43,6 +41,13 @@ export type ObservedHydration = {
   readonly lastDryRevision: string | undefined
   readonly lastHydratedRevision: string | undefined
   readonly lastComparedDryRevision: string | undefined
+}
+
+/** `sinceMs`: since when Argo CD has reported it with this text, without a break; on its clock. */
+export type ObservedCondition = {
+  readonly type: string
+  readonly message: string
+  readonly sinceMs: number | undefined
 }
 
 /** One state of an application as the delivery controller reported it. Frozen; unknown things are `undefined` or empty. */
@@ -70,7 +75,7 @@ export type ObservedApplication = {
   readonly healthMessage: string | undefined
   readonly images: readonly string[]
   readonly resources: readonly ObservedResource[]
-  readonly conditions: readonly { readonly type: string; readonly message: string }[]
+  readonly conditions: readonly ObservedCondition[]
   readonly reconciledAtMs: number | undefined
   readonly operation: ObservedOperation | undefined
   readonly hydration: ObservedHydration

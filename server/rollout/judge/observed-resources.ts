@@ -27,7 +27,6 @@ export type ManagedResources = {
   readonly declaredImages: readonly string[]
   /** Kinds outside Kubernetes' own groups may start Pods with images that no manifest names. */
   readonly hasForeignKinds: boolean
-  readonly count: number
 }
 
 export type SyncWindows = {

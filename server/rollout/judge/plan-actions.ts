@@ -31,9 +31,7 @@ export function dueActions(look: Look): readonly Due[] {
   const windows = nextWindowsAtMs(context, memory.since, observation)
   const refresh = refreshDueAtMs(look)
   return [
-    ...(refresh === undefined
-      ? []
-      : [{ atMs: refresh, action: { kind: 'refresh', why: refreshReason(look) } as const }]),
+    ...(refresh === undefined ? [] : [{ atMs: refresh, action: nextRefresh(look) }]),
     ...(tree === undefined ? [] : [{ atMs: tree, action: { kind: 'tree', isDiagnosis: true } as const }]),
     ...(windows === undefined ? [] : [{ atMs: windows, action: { kind: 'sync_windows' } as const }]),
     ...refreshReads(look),
@@ -65,6 +63,14 @@ function refreshDueAtMs({ memory, task, context, gates, observation }: Look): nu
   if (dueAtMs === undefined || askedSinceMs === undefined) return dueAtMs
   // What is shown may well hold the commit, and after a restart nobody knows yet of any application.
   return Math.max(dueAtMs, askedSinceMs + rolloutTimes.ancestryMs)
+}
+
+/** Argo CD drops a refresh that is asked while one is running, so a read first tells whether the last one is over. */
+function nextRefresh(look: Look): NextAction {
+  const { refresh, directRead } = look.observation
+  const acceptedAtMs = refresh.pending?.acceptedAtMs
+  const isEndUnknown = acceptedAtMs !== undefined && !isSince(directRead?.askedAtMs, acceptedAtMs)
+  return isEndUnknown ? { kind: 'read' } : { kind: 'refresh', why: refreshReason(look) }
 }
 
 const isSince = (atMs: number | undefined, fromMs: number) => atMs !== undefined && atMs >= fromMs

@@ -30,7 +30,7 @@ function refreshesWithin(seconds: number, fields: Partial<RefreshNeed> = {}): re
   }
 }
 
-describe('a task without a commit of ours is refreshed (product.md §5)', () => {
+describe('a task without a commit of ours is refreshed (decision 0015)', () => {
   test('at once, after 5 s, every 15 s for two minutes, every 30 s up to five, every 60 s after', () => {
     expect(refreshesWithin(600)).toEqual([
       ...[0, 5, 20, 35, 50, 65, 80, 95, 110, 125],

@@ -1,5 +1,5 @@
 import { wantedRelations } from './gate-revision.ts'
-import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
+import { errorConditionsOf, type GateContext, isErrorUnbroken, isOperationActive } from './gates.ts'
 import { isImageRunning } from './image-reference.ts'
 import { isSyncFailing } from './judge-failure.ts'
 import type { Gates } from './judge-gates.ts'
@@ -105,11 +105,17 @@ export function remember(
   const bad = tree?.value === undefined ? undefined : findBadPods(tree.value, context.wanted, context.settings)
   const operation = context.application.operation
   const failedOperation = `${operation?.startedAtMs} ${operation?.finishedAtMs}`
-  const { sync_failed: _, ...others } = memory.since
-  const since = failedOperation === memory.failedOperation ? memory.since : others
+  const errors = errorConditionsOf(context.application)
+  const { sync_failed, comparison_error, ...others } = memory.since
+  const since = {
+    ...others,
+    ...(failedOperation === memory.failedOperation ? { sync_failed } : {}),
+    ...(isErrorUnbroken(memory.errors, errors) ? { comparison_error } : {}),
+  }
   return {
     ...memory,
     failedOperation,
+    errors,
     hasReached: memory.hasReached || (gates.isOpen('R') && !isAwaitingCommit({ observation })),
     since: continueSince(since, holdingConditions(context, gates, observation), nowMs),
     judgedTreeAtMs: tree?.askedAtMs,

@@ -1,4 +1,5 @@
 import type { Cause } from '../../../contract/cause.ts'
+import { oneLine, shorten } from '../../text/one-line.ts'
 import { imageText } from './gate-images.ts'
 import { shortRevision } from './gate-revision.ts'
 import { errorConditionsOf, type GateContext, isOperationActive } from './gates.ts'
@@ -35,7 +36,7 @@ export function renderStatusReason(reason: StatusReason): string {
     ...(context === undefined ? [] : renderEvidence(context, gates, reason)),
     ...(hint === undefined ? [] : [`What to do: ${hint}`]),
   ]
-  return withinBytes(lines.map(oneLine).join('\n'))
+  return withinBytes(lines.map((line) => shorten(oneLine(line), maxLineLength)).join('\n'))
 }
 
 function renderEvidence(
@@ -128,11 +129,6 @@ function renderAutoSync(application: ObservedApplication): string {
   if (isOperationActive(application)) return 'an operation is running'
   if (!application.isAutoSynced) return 'automated sync is off'
   return application.isSelfHealed ? 'automated sync is on, with self-heal' : 'automated sync is on, without self-heal'
-}
-
-function oneLine(text: string): string {
-  const flat = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
-  return flat.length > maxLineLength ? `${flat.slice(0, maxLineLength - 1).toWellFormed()}…` : flat
 }
 
 function withinBytes(text: string): string {

@@ -1,3 +1,4 @@
+import { shorten } from '../../text/one-line.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { shortRevision } from './gate-revision.ts'
 import type { ObservedApplication } from './observed-application.ts'
@@ -43,6 +44,4 @@ function describeOperation(isRequested: boolean, phase: string | undefined, mess
 
 const maxDetailLength = 1_000
 
-export function bounded(text: string): string {
-  return text.length > maxDetailLength ? `${text.slice(0, maxDetailLength - 1).toWellFormed()}…` : text
-}
+export const bounded = (text: string): string => shorten(text, maxDetailLength)

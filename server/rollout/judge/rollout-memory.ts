@@ -1,3 +1,4 @@
+import type { ObservedCondition } from './observed-application.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline } from './watched-task.ts'
 
@@ -34,6 +35,8 @@ export type RolloutMemory = {
   readonly since: Since
   /** Which failed operation `since.sync_failed` speaks of. */
   readonly failedOperation: string | undefined
+  /** Which errors `since.comparison_error` speaks of. */
+  readonly errors: readonly ObservedCondition[]
   readonly badPods: ReadonlyMap<string, BadPodMemory>
   readonly judgedTreeAtMs: number | undefined
   /** The verdict that awaits a direct read. */
@@ -73,6 +76,7 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
     baseline,
     since: {},
     failedOperation: undefined,
+    errors: [],
     badPods: new Map(),
     judgedTreeAtMs: undefined,
     candidate: undefined,

@@ -28,7 +28,7 @@ test('a refresh whose call has not come back is not over by a direct read', () =
     observeRefreshDirectly({ ...refresh, pending: { ...asked, acceptedAtMs: undefined } }, without, 5_000).answered,
   ).toBeUndefined())
 
-describe('a refresh began after the last direct read that showed none under way (§4, §6.2 R(b))', () => {
+describe('a refresh began after the last direct read that showed none under way (decision 0015)', () => {
   const running = { isRefreshPending: true, version: 19 }
   const readAt = (atMs: number, seen: typeof without) => observeRefreshDirectly(nothingRefreshed, seen, atMs)
 

@@ -9,6 +9,7 @@ export type Reading<Value> = {
   readonly value: Value | undefined
 }
 
+/** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
 export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */

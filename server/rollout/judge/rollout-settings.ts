@@ -63,7 +63,6 @@ export const rolloutTimes = {
   finalCheckMs: 6_000,
   /** For one look at a task whose time had passed before anybody could watch it. */
   overdueLookMs: 10_000,
-  driftMs: 30_000,
   /** A task that has less left than this waits for no turn. */
   urgentMs: 60_000,
   /** How long a refresh waits for the Git host to say whether what the application shows already holds the commit. */

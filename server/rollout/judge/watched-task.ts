@@ -20,8 +20,6 @@ export type Baseline = {
 export type WatchedTask = {
   readonly id: string
   readonly app: string
-  readonly author: string
-  readonly project: string
   readonly images: readonly Image[]
   readonly mayWrite: boolean
   /** Whether the delivery controller may be asked to look at once. */
@@ -29,7 +27,7 @@ export type WatchedTask = {
   readonly claim: Claim
   /** On the watcher's clock. */
   readonly deadlineMs: number
-  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0028). */
+  /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0013). */
   readonly isOverdue: boolean
   readonly baseline: Baseline | undefined
   /** What the record already says, after a change of owner. */

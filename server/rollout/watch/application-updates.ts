@@ -7,7 +7,7 @@ import type { ApplicationList } from './delivery-controller.ts'
 import type { WatchedApplication } from './watched-application.ts'
 
 export type ApplicationUpdates = ReturnType<typeof createApplicationUpdates>
-type Watched = WatchedApplication<unknown>
+type Watched = WatchedApplication
 
 /** Merges what is seen of applications, wherever it comes from, into what is held of those that tasks wait for. */
 export function createApplicationUpdates(clock: Pick<Clock, 'nowMs'>, controlPlaneNamespace: string) {
@@ -17,7 +17,7 @@ export function createApplicationUpdates(clock: Pick<Clock, 'nowMs'>, controlPla
   const findIn = (application: Pick<Watched, 'reference'>, list: ApplicationList) =>
     list.applications.find((listed) => isWatched(application, listed))
 
-  const see = <Plan>(application: WatchedApplication<Plan>, sighting: ApplicationUpdate) => {
+  const see = (application: WatchedApplication, sighting: ApplicationUpdate) => {
     if ('application' in sighting && !isWatched(application, sighting.application)) return
     const before = application.known
     application.known = mergeUpdate(before, sighting, clock.nowMs())
@@ -31,7 +31,7 @@ export function createApplicationUpdates(clock: Pick<Clock, 'nowMs'>, controlPla
     isWatched,
     findIn,
     see,
-    seeInList<Plan>(application: WatchedApplication<Plan>, list: ApplicationList, askedAtMs: number) {
+    seeInList(application: WatchedApplication, list: ApplicationList, askedAtMs: number) {
       const found = findIn(application, list)
       if (found === undefined) see(application, { kind: 'absent', askedAtMs, version: list.version })
       else see(application, { kind: 'seen', application: found, isComplete: false })

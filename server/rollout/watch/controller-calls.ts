@@ -4,19 +4,16 @@ import type { ApplicationAddress, PodAddress, ReadOutcome } from './delivery-con
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
 
-type Dependencies<Plan> = Pick<
-  RolloutWatcherDeps<Plan>,
-  'controller' | 'clock' | 'readPodLog' | 'onRefreshAnswered'
-> & {
+type Dependencies = Pick<RolloutWatcherDeps, 'controller' | 'clock' | 'readPodLog' | 'onRefreshAnswered'> & {
   readonly sightings: ApplicationUpdates
   /** A call has failed: find out whether all do. */
   checkReachability(): void
 }
 
-export type ControllerCalls<Plan> = ReturnType<typeof createControllerCalls<Plan>>
+export type ControllerCalls = ReturnType<typeof createControllerCalls>
 
 /** Asks the delivery controller about one application, and keeps what it answers with what is held of that application. */
-export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
+export function createControllerCalls(deps: Dependencies) {
   const { controller, clock, sightings } = deps
 
   const suspectOn = (outcome: { readonly kind: string }) => {
@@ -24,7 +21,7 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
   }
 
   const reading = async <Value>(
-    application: WatchedApplication<Plan>,
+    application: WatchedApplication,
     call: (address: ApplicationAddress) => Promise<ReadOutcome<Value>>,
   ): Promise<Reading<Value>> => {
     const asked = { askedAtMs: clock.nowMs(), version: application.known.newest?.version ?? 0 }
@@ -33,27 +30,27 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
     return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
   }
 
-  const noteAccepted = (application: WatchedApplication<Plan>) => {
+  const noteAccepted = (application: WatchedApplication) => {
     const { pending } = application.refresh
     if (pending === undefined) return
     application.refresh = { ...application.refresh, pending: { ...pending, acceptedAtMs: clock.nowMs() } }
   }
 
-  const readPodEvents = async (application: WatchedApplication<Plan>, pod: PodAddress) => {
+  const readPodEvents = async (application: WatchedApplication, pod: PodAddress) => {
     application.podEvents = await reading(application, async (address) => {
       const outcome = await controller.readPodEvents(address, pod)
       return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
     })
   }
 
-  const readPodLog = async (application: WatchedApplication<Plan>, { uid }: PodAddress) => {
+  const readPodLog = async (application: WatchedApplication, { uid }: PodAddress) => {
     const pod = application.tree?.value?.pods.find((one) => one.uid === uid)
     const log = pod && (await deps.readPodLog?.(addressOf(application), pod))
     if (log !== undefined) application.podLog = { uid, log }
   }
 
   return {
-    async read(application: WatchedApplication<Plan>) {
+    async read(application: WatchedApplication) {
       const askedAtMs = clock.nowMs()
       application.isReadDue = false
       const knownVersion = application.known.newest?.version ?? 0
@@ -74,7 +71,7 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
       suspectOn(outcome)
     },
 
-    async refresh(application: WatchedApplication<Plan>) {
+    async refresh(application: WatchedApplication) {
       const askedAtMs = clock.nowMs()
       application.refresh = askRefresh(application.refresh, askedAtMs)
       application.refreshHeldSinceMs = undefined
@@ -90,7 +87,7 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
     },
 
     /** By name first; where only a namesake elsewhere is found, all are looked through. */
-    async list(application: WatchedApplication<Plan>) {
+    async list(application: WatchedApplication) {
       const askedAtMs = clock.nowMs()
       application.lastListAtMs = askedAtMs
       const { name, namespace } = application.reference
@@ -104,20 +101,20 @@ export function createControllerCalls<Plan>(deps: Dependencies<Plan>) {
       suspectOn(outcome)
     },
 
-    async readTree(application: WatchedApplication<Plan>) {
+    async readTree(application: WatchedApplication) {
       application.tree = await reading(application, controller.readResourceTree)
     },
 
-    async readManagedResources(application: WatchedApplication<Plan>) {
+    async readManagedResources(application: WatchedApplication) {
       application.managed = await reading(application, controller.readManagedResources)
     },
 
-    async readSyncWindows(application: WatchedApplication<Plan>) {
+    async readSyncWindows(application: WatchedApplication) {
       application.windows = await reading(application, controller.readSyncWindows)
     },
 
     /** What happened to a Pod and, if wanted, what it wrote. */
-    async readPod(application: WatchedApplication<Plan>, pod: PodAddress) {
+    async readPod(application: WatchedApplication, pod: PodAddress) {
       await Promise.all([readPodEvents(application, pod), readPodLog(application, pod)])
     },
   }

@@ -12,28 +12,21 @@ import {
 } from './watched-application.ts'
 import type { WriteBackDecisions } from './write-back-decisions.ts'
 
-type Dependencies<Plan> = Pick<
-  RolloutWatcherDeps<Plan>,
-  'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'
-> & {
-  readonly calls: ControllerCalls<Plan>
-  readonly reports: Pick<TaskReports<Plan>, 'tell'>
-  readonly writeBacks: Pick<WriteBackDecisions<Plan>, 'decide'>
+type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'> & {
+  readonly calls: ControllerCalls
+  readonly reports: Pick<TaskReports, 'tell'>
+  readonly writeBacks: Pick<WriteBackDecisions, 'decide'>
   isUnreachable(): boolean
   /** Looks at a task again after a time, unless something else does sooner. */
-  scheduleEvaluation(application: WatchedApplication<Plan>, state: TaskState<Plan>, delayMs: number): void
-  judgeAll(application: WatchedApplication<Plan>): void
+  scheduleEvaluation(application: WatchedApplication, state: TaskState, delayMs: number): void
+  judgeAll(application: WatchedApplication): void
 }
 
 /** Does what a judgement wants, unless just that is under way. What it finds wakes all tasks of the application. */
-export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
+export function createPerformAction(deps: Dependencies) {
   const { clock, calls, limiter } = deps
 
-  const act = async (
-    application: WatchedApplication<Plan>,
-    state: TaskState<Plan>,
-    action: NextAction,
-  ): Promise<void> => {
+  const act = async (application: WatchedApplication, state: TaskState, action: NextAction): Promise<void> => {
     switch (action.kind) {
       case 'read':
         return calls.read(application)
@@ -59,18 +52,18 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
     }
   }
 
-  const lookUpRelation = async (application: WatchedApplication<Plan>, action: NextAction & { kind: 'relation' }) => {
+  const lookUpRelation = async (application: WatchedApplication, action: NextAction & { kind: 'relation' }) => {
     const relation = await deps.relation(action.repository, action.commit, action.revision)
     application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
   }
 
-  const lookUpOverride = async ({ plan, overrides }: TaskState<Plan>, revision: string) => {
+  const lookUpOverride = async ({ plan, overrides }: TaskState, revision: string) => {
     overrides.set(revision, undefined)
     if (plan !== undefined) overrides.set(revision, await deps.overrideAt(plan, revision))
   }
 
   const run = async (
-    application: WatchedApplication<Plan>,
+    application: WatchedApplication,
     key: string,
     facts: { readonly task?: string; readonly action: NextAction['kind'] },
     work: () => Promise<void> | void,
@@ -84,7 +77,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 
   /** One place for each application; what of it is still wanted is judged when its turn has come. */
-  const waitForTurn = (application: WatchedApplication<Plan>) => {
+  const waitForTurn = (application: WatchedApplication) => {
     if (application.turn !== undefined) return
     const turn: Turn = { isHere: false, work: undefined }
     application.turn = turn
@@ -100,7 +93,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
   }
 
   return {
-    perform(application: WatchedApplication<Plan>, state: TaskState<Plan>, action: NextAction): void {
+    perform(application: WatchedApplication, state: TaskState, action: NextAction): void {
       const { flights, turn } = application
       const isUrgent = isWaitedFor(state, action, clock.nowMs())
       const sharedKey = keyOf(state, action)
@@ -128,7 +121,7 @@ export function createPerformAction<Plan>(deps: Dependencies<Plan>) {
     },
 
     /** Reads an application directly, for no verdict in particular. */
-    readInTurn(application: WatchedApplication<Plan>): void {
+    readInTurn(application: WatchedApplication): void {
       application.isReadDue = true
       waitForTurn(application)
     },
@@ -139,11 +132,11 @@ const readKey = JSON.stringify({ kind: 'read' } satisfies NextAction)
 const inTurn = (key: string) => `${key} in turn`
 
 /** Whether a direct read of it is under way. */
-export const isBeingRead = ({ flights }: Pick<WatchedApplication<unknown>, 'flights'>) =>
+export const isBeingRead = ({ flights }: Pick<WatchedApplication, 'flights'>) =>
   flights.isRunning(readKey) || flights.isRunning(inTurn(readKey))
 
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
-function keyOf({ task }: TaskState<unknown>, action: NextAction): string {
+function keyOf({ task }: TaskState, action: NextAction): string {
   const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
   return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
 }
@@ -151,7 +144,7 @@ function keyOf({ task }: TaskState<unknown>, action: NextAction): string {
 const needsController = ({ kind }: NextAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
 
 /** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
-function isWaitedFor({ task, memory }: TaskState<unknown>, action: NextAction, nowMs: number): boolean {
+function isWaitedFor({ task, memory }: TaskState, action: NextAction, nowMs: number): boolean {
   if (action.kind === 'tree') return action.isDiagnosis !== true
   if (action.kind === 'sync_windows' || action.kind === 'pod_events') return false
   if (action.kind !== 'read' && action.kind !== 'refresh') return true
@@ -162,7 +155,7 @@ function isWaitedFor({ task, memory }: TaskState<unknown>, action: NextAction, n
 const resumingMs = 30_000
 
 /** Whether it confirms the end of a task that has just changed hands. */
-const isOneOfMany = ({ task, memory }: TaskState<unknown>, { kind }: NextAction, nowMs: number): boolean =>
+const isOneOfMany = ({ task, memory }: TaskState, { kind }: NextAction, nowMs: number): boolean =>
   kind === 'read' &&
   task.claim.fence !== '1' &&
   nowMs - memory.startedAtMs < resumingMs &&
@@ -172,7 +165,7 @@ const isOneOfMany = ({ task, memory }: TaskState<unknown>, { kind }: NextAction,
 const commitsWaitMs = 2_000
 
 /** How many milliseconds a call waits so that it serves more than the task that wants it. */
-function sharingWaitMs(application: WatchedApplication<unknown>, { kind }: NextAction, nowMs: number): number {
+function sharingWaitMs(application: WatchedApplication, { kind }: NextAction, nowMs: number): number {
   const { changedAtMs = 0, refreshHeldSinceMs = nowMs } = application
   if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return refreshHeldSinceMs + commitsWaitMs - nowMs
   // It decides for the snapshot that it was asked at and for no other.

@@ -36,7 +36,7 @@ async function read(pod: ObservedPod, answer: (wanted: WantedLog) => ReadOutcome
   return { log: await readPodLog(shop, pod), asked }
 }
 
-describe('the last log lines of a Pod that does not start (product.md §5)', () => {
+describe('the last log lines of a Pod that does not start (decision 0007)', () => {
   test('of one that crashes are those of the run that ended', async () => {
     const { log, asked } = await read(aPod(), () => said('starting', 'fatal'))
     expect(log).toEqual({ pod: 'shop-1', lines: ['starting', 'fatal'] })

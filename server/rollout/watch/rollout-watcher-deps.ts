@@ -1,8 +1,8 @@
-import type { Cause } from '../../../contract/cause.ts'
-import type { Image, PodLog } from '../../../contract/task.ts'
+import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
 import type { Claim, TaskResult } from '../../deployments/task.ts'
+import type { WriteBackDecision, WriteBackPlan, WriteBackTask } from '../../gitops/plan/plan-write-back.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
@@ -10,21 +10,6 @@ import type { Relation } from '../judge/rollout-observation.ts'
 import type { RolloutSettings } from '../judge/rollout-settings.ts'
 import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
 import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
-
-/** What is to be committed for a task, decided from its application. */
-export type WriteBackDecision<Plan> =
-  | { readonly kind: 'write'; readonly plan: Plan; readonly warnings: readonly string[] }
-  | { readonly kind: 'monitor'; readonly why: 'not_managed' | 'no_credential' | 'no_alias'; readonly note: string }
-  | { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }
-
-type DecidedTask = {
-  readonly id: string
-  readonly app: string
-  readonly author: string
-  readonly project: string
-  readonly images: readonly Image[]
-  readonly mayWrite: boolean
-}
 
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
 type TaskRecords = {
@@ -37,7 +22,7 @@ type TaskRecords = {
   finish(claim: Claim, end: TaskResult): Promise<unknown>
 }
 
-export type RolloutWatcherDeps<Plan> = {
+export type RolloutWatcherDeps = {
   readonly controller: DeliveryController
   readonly records: TaskRecords
   readonly clock: Clock
@@ -47,10 +32,10 @@ export type RolloutWatcherDeps<Plan> = {
   /** Base of the links to applications. */
   readonly linkBase: string
   annotations(application: ObservedApplication): RolloutAnnotations
-  decideWriteBack(task: DecidedTask, application: ObservedApplication): WriteBackDecision<Plan>
-  queueWriteBack(claim: Claim, plan: Plan): Promise<boolean>
+  decideWriteBack(task: WriteBackTask, application: ObservedApplication): WriteBackDecision
+  queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>
   relation(repository: string, commit: string, revision: string): Promise<Relation>
-  overrideAt(plan: Plan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
+  overrideAt(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** What a Pod that does not start wrote last; absent: nobody wants to know. */
   readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
   /** `message` names the work that failed and is tried again; the task goes on. Never holds a secret. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aRawApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import { succeeded } from '../../../test/support/judge-looks.ts'
-import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { parseApplication } from '../../argo-cd/parse-application.ts'
 import { createRateLimiter } from '../../concurrency/rate-limiter.ts'
@@ -18,7 +18,7 @@ type World = {
   readonly reads: { get: number; list: number; probe: number; refresh: number }
 }
 
-function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = createVirtualClock()) {
+function aWatcher(more: Partial<RolloutWatcherDeps> = {}, clock = createVirtualClock()) {
   const world: World = {
     application: anApplication({ version: 5 }),
     isDown: false,
@@ -57,7 +57,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps<string>> = {}, clock = create
       return world.isDown ? down : { kind: 'read', value: {} }
     },
   }
-  const watcher = createRolloutWatcher<string>({
+  const watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller,
     clock,
@@ -112,11 +112,11 @@ test('the tasks of one application share one refresh', async () => {
 })
 
 describe('commits of one application that land one after another', () => {
-  const decideWriteBack = () => ({ kind: 'write', plan: 'plan', warnings: [] }) as const
+  const decideWriteBack = () => aWriteDecision()
   const landed = (digit: string) => ({ kind: 'landed', commit: aSha(digit), repository, branch: 'main' }) as const
   const anotherTask = (id: string) => aTask(id, { images: [{ image: `registry.example/shop-${id}`, tag: 'v2' }] })
 
-  test('share one refresh, asked when the last of them is there (argocd-api.md §4)', async () => {
+  test('share one refresh, asked when the last of them is there (decision 0017)', async () => {
     const { watcher, clock, world } = aWatcher({ decideWriteBack })
     await using _ = watcher
     watcher.watch(['1', '2', '3'].map(anotherTask))
@@ -264,7 +264,7 @@ describe('records', () => {
 
   test('of two claims of a task the later one counts, whichever is heard of first', async () => {
     const fences: string[] = []
-    const finish: RolloutWatcherDeps<string>['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
+    const finish: RolloutWatcherDeps['records']['finish'] = async ({ fence }) => fences.push(fence) > 0
     const records = { saveProgress: async () => true, finish }
     const { watcher, clock } = aWatcher({ records })
     await using _ = watcher
@@ -307,7 +307,7 @@ describe('records', () => {
 
   test('the baseline is stored before a write-back is queued', async () => {
     const order: string[] = []
-    const records: RolloutWatcherDeps<string>['records'] = {
+    const records: RolloutWatcherDeps['records'] = {
       async saveProgress(_, { baseline }) {
         if (baseline !== undefined) order.push('baseline')
         return true
@@ -316,16 +316,16 @@ describe('records', () => {
     }
     const { watcher, clock } = aWatcher({
       records,
-      decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+      decideWriteBack: () => aWriteDecision(),
       async queueWriteBack(_, plan) {
-        order.push(plan)
+        order.push(plan.app)
         return true
       },
     })
     await using _ = watcher
     watcher.watch([aTask('1')])
     await clock.advanceTo(1_000)
-    expect(order).toEqual(['baseline', 'plan'])
+    expect(order).toEqual(['baseline', 'shop'])
   })
 })
 
@@ -346,7 +346,7 @@ test('what throws in the judging of one task leaves the others alone', async () 
 test('a task whose commit landed ends at the event that shows it rolled out', async () => {
   const commit = aSha('d')
   const { watcher, clock, world, ends } = aWatcher({
-    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    decideWriteBack: () => aWriteDecision(),
   })
   await using _ = watcher
   world.application = anApplication({ version: 5, images: ['registry.example/shop:v1'] })
@@ -364,7 +364,7 @@ test('a task whose commit landed ends at the event that shows it rolled out', as
 test('where nothing had to be committed, what is shown must last for two seconds', async () => {
   const commit = aSha('c')
   const { watcher, clock, world, ends } = aWatcher({
-    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    decideWriteBack: () => aWriteDecision(),
   })
   await using _ = watcher
   watcher.watch([aTask('1')])
@@ -384,9 +384,9 @@ test('where nothing had to be committed, what is shown must last for two seconds
 test('after a change of owner the stored baseline and outcome are judged by, and nothing is queued again', async () => {
   const queued: string[] = []
   const { watcher, clock, ends } = aWatcher({
-    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    decideWriteBack: () => aWriteDecision(),
     async queueWriteBack(_, plan) {
-      queued.push(plan)
+      queued.push(plan.app)
       return true
     },
   })

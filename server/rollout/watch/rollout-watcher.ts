@@ -33,21 +33,21 @@ const sharedInBurstMs = 10_000
  * Watches applications until the verdict on each task is confirmed: whatever is seen or found out wakes the tasks of its
  * application, each is judged (`judgeRollout`), and what its judgement wants is done.
  */
-export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
+export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   const { clock, settings } = deps
-  const applications = new Map<string, WatchedApplication<Plan>>()
-  const appOfTask = new Map<string, WatchedApplication<Plan>>()
+  const applications = new Map<string, WatchedApplication>()
+  const appOfTask = new Map<string, WatchedApplication>()
   let isClosed = false
 
   const judgeEverything = () => {
     for (const application of [...applications.values()]) judgeAll(application)
   }
-  const judgeAll = (application: WatchedApplication<Plan>) => {
+  const judgeAll = (application: WatchedApplication) => {
     for (const state of [...application.tasks.values()]) judge(application, state)
   }
 
   /** One task's trouble is nobody else's. */
-  const judge = (application: WatchedApplication<Plan>, state: TaskState<Plan>) => {
+  const judge = (application: WatchedApplication, state: TaskState) => {
     if (state.isOver || isClosed) return
     state.cancelTimer()
     state.lookAtMs = Number.POSITIVE_INFINITY
@@ -63,13 +63,13 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   /** What the stream told last may be from seconds before the task came: a failure in it would count as one from after. */
-  const awaitsBaseline = (application: WatchedApplication<Plan>, { memory }: TaskState<Plan>) =>
+  const awaitsBaseline = (application: WatchedApplication, { memory }: TaskState) =>
     memory.baseline === undefined &&
     application.known.newest !== undefined &&
     isBeingRead(application) &&
     clock.nowMs() - memory.startedAtMs < baselineReadMs
 
-  const apply = (application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) => {
+  const apply = (application: WatchedApplication, state: TaskState, judgement: Judgement) => {
     state.memory = judgement.memory
     reports.saveWhatChanged(application, state, judgement)
     if (judgement.end !== undefined) return reports.finish(application, state, judgement.end)
@@ -78,7 +78,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   /** The soonest of the times asked for since the last look counts. */
-  const scheduleEvaluation = (application: WatchedApplication<Plan>, state: TaskState<Plan>, wantedDelayMs: number) => {
+  const scheduleEvaluation = (application: WatchedApplication, state: TaskState, wantedDelayMs: number) => {
     const delayMs = Math.max(1, Math.min(wantedDelayMs, lookAgainMs))
     if (clock.nowMs() + delayMs >= state.lookAtMs) return
     state.cancelTimer()
@@ -88,11 +88,11 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
 
   const reachability = createReachability(deps.controller, clock, judgeEverything)
   const sightings = createApplicationUpdates(clock, settings.controlPlaneNamespace)
-  const reports = createTaskReports<Plan>(deps)
-  const writeBacks = createWriteBackDecisions<Plan>({ ...deps, reports })
-  const calls = createControllerCalls<Plan>({ ...deps, sightings, checkReachability: reachability.checkReachability })
+  const reports = createTaskReports(deps)
+  const writeBacks = createWriteBackDecisions({ ...deps, reports })
+  const calls = createControllerCalls({ ...deps, sightings, checkReachability: reachability.checkReachability })
   const isUnreachable = () => reachability.state() !== undefined
-  const { perform, readInTurn } = createPerformAction<Plan>({
+  const { perform, readInTurn } = createPerformAction({
     ...deps,
     calls,
     reports,
@@ -108,7 +108,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
     // Before its last task is forgotten: what was found out serves a second claim of the same task too.
     const application =
-      applications.get(task.app) ?? watchedApplication<Plan>(task.app, parseApplicationReference(task.app), clock)
+      applications.get(task.app) ?? watchedApplication(task.app, parseApplicationReference(task.app), clock)
     forget(task.id)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
@@ -121,7 +121,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 
   /** Tasks for one application often come together; what one of them has just read serves them all. */
-  const isReadFor = ({ known: { newest }, directRead, tasks }: WatchedApplication<Plan>, task: WatchedTask) => {
+  const isReadFor = ({ known: { newest }, directRead, tasks }: WatchedApplication, task: WatchedTask) => {
     if (newest === undefined || directRead?.result !== 'read') return false
     const agoMs = clock.nowMs() - directRead.askedAtMs
     // The verdict on a commit hardly depends on the baseline, and nothing of theirs is rolled out before it is pushed.
@@ -129,7 +129,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
     return agoMs < (isBurst ? sharedInBurstMs : sharedReadMs)
   }
 
-  const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState<Plan> => ({
+  const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState => ({
     task,
     memory,
     savedBaseline: task.baseline,
@@ -212,10 +212,7 @@ export function createRolloutWatcher<Plan>(deps: RolloutWatcherDeps<Plan>) {
   }
 }
 
-function* watchedAs<Plan>(
-  applications: ReadonlyMap<string, WatchedApplication<Plan>>,
-  { name, namespace }: ObservedApplication,
-) {
+function* watchedAs(applications: ReadonlyMap<string, WatchedApplication>, { name, namespace }: ObservedApplication) {
   const candidates = [applications.get(name), applications.get(`${namespace}/${name}`)]
   for (const application of candidates) if (application !== undefined) yield application
 }

@@ -6,41 +6,37 @@ import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
-type Dependencies<Plan> = Pick<RolloutWatcherDeps<Plan>, 'records' | 'settings' | 'linkBase'>
+type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'linkBase'>
 
-export type TaskReports<Plan> = ReturnType<typeof createTaskReports<Plan>>
+export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
-export function createTaskReports<Plan>({ records, settings, linkBase }: Dependencies<Plan>) {
+export function createTaskReports({ records, settings, linkBase }: Dependencies) {
   const base = linkBase.replace(/(?<!\/)\/+$/, '')
 
-  const tellReaders = ({ task, writes }: TaskState<Plan>, news: TaskUpdate) =>
+  const tellReaders = ({ task, writes }: TaskState, news: TaskUpdate) =>
     writes.tell(news, ({ change, events }) => records.saveProgress(task.claim, change, events))
 
-  const newAppUrl = ({ known }: WatchedApplication<Plan>, state: TaskState<Plan>): string | undefined => {
+  const newAppUrl = ({ known }: WatchedApplication, state: TaskState): string | undefined => {
     if (known.newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
     return `${base}/applications/${known.newest.namespace}/${known.newest.name}`
   }
 
   /** A log is told only of a Pod that stands in the way of this very task. */
-  const withPodLog = (
-    { tree, podLog }: WatchedApplication<Plan>,
-    state: TaskState<Plan>,
-    end: TaskResult,
-  ): TaskResult => {
+  const withPodLog = ({ tree, podLog }: WatchedApplication, state: TaskState, end: TaskResult): TaskResult => {
     if (end.status !== 'failed' || podLog === undefined || tree?.value === undefined) return end
     const isToBlame = findBadPods(tree.value, state.task.images, settings).some(({ pod }) => pod.uid === podLog.uid)
     return isToBlame ? { ...end, podLog: podLog.log } : end
   }
 
   return {
-    tell(state: TaskState<Plan>, events: readonly NewTaskEvent[]) {
+    tell(state: TaskState, events: readonly NewTaskEvent[]) {
       if (events.length > 0 && !state.isOver) tellReaders(state, { change: {}, events })
     },
 
     /** Baseline, progress, link and events of one judgement. */
-    saveWhatChanged(application: WatchedApplication<Plan>, state: TaskState<Plan>, judgement: Judgement) {
+    saveWhatChanged(application: WatchedApplication, state: TaskState, judgement: Judgement) {
       const { baseline } = judgement.memory
       const isNewBaseline = baseline !== undefined && baseline !== state.savedBaseline
       if (isNewBaseline) state.savedBaseline = baseline
@@ -56,7 +52,7 @@ export function createTaskReports<Plan>({ records, settings, linkBase }: Depende
       tellReaders(state, { change, events: judgement.events })
     },
 
-    finish(application: WatchedApplication<Plan>, state: TaskState<Plan>, end: TaskResult) {
+    finish(application: WatchedApplication, state: TaskState, end: TaskResult) {
       state.isOver = true
       state.cancelTimer()
       const whole = withPodLog(application, state, end)

@@ -56,7 +56,7 @@ test('a verdict is confirmed while Argo CD owes answers to as many calls as may 
   })
   const limiter = createCallLimiter(systemClock, () => 1)
   const ended = Promise.withResolvers<string>()
-  await using watcher = createRolloutWatcher<string>({
+  await using watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller,
     clock: systemClock,

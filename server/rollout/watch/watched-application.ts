@@ -2,6 +2,7 @@ import type { ApplicationReference } from '../../../contract/application-name.ts
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import { createSingleFlight } from '../../concurrency/single-flight.ts'
+import type { WriteBackPlan } from '../../gitops/plan/plan-write-back.ts'
 import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
@@ -20,14 +21,14 @@ import type { ApplicationAddress } from './delivery-controller.ts'
 import type { createTaskWrites } from './task-writes.ts'
 
 /** What the watcher holds of one task. */
-export type TaskState<Plan> = {
+export type TaskState = {
   readonly task: WatchedTask
   readonly overrides: Map<string, ReadonlyMap<string, string> | undefined>
   readonly writes: ReturnType<typeof createTaskWrites>
   memory: RolloutMemory
   savedBaseline: Baseline | undefined
   writeBack: WriteBackState
-  plan: Plan | undefined
+  plan: WriteBackPlan | undefined
   progress: string
   hasAppUrl: boolean
   isOver: boolean
@@ -40,10 +41,10 @@ export type TaskState<Plan> = {
 export type Turn = { isHere: boolean; work: Promise<void> | undefined }
 
 /** What the watcher holds of one application, shared by all tasks that wait for it. */
-export type WatchedApplication<Plan> = {
+export type WatchedApplication = {
   readonly app: string
   readonly reference: ApplicationReference
-  readonly tasks: Map<string, TaskState<Plan>>
+  readonly tasks: Map<string, TaskState>
   /** What is done about it: each action once at a time, for all its tasks. */
   readonly flights: ReturnType<typeof createSingleFlight>
   readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
@@ -74,11 +75,11 @@ export type WatchedApplication<Plan> = {
 export const briefMs = 200
 const afterFailureMs = 5_000
 
-export function watchedApplication<Plan>(
+export function watchedApplication(
   app: string,
   reference: ApplicationReference,
   clock: Pick<Clock, 'nowMs'>,
-): WatchedApplication<Plan> {
+): WatchedApplication {
   return {
     app,
     reference,
@@ -101,11 +102,11 @@ export function watchedApplication<Plan>(
   }
 }
 
-export const hasCommitsOnTheirWay = ({ tasks }: Pick<WatchedApplication<unknown>, 'tasks'>) =>
+export const hasCommitsOnTheirWay = ({ tasks }: Pick<WatchedApplication, 'tasks'>) =>
   [...tasks.values()].some(({ writeBack, isOver }) => writeBack.kind === 'pending' && !isOver)
 
 /** With the project, once it is known, a missing application is told from a forbidden one. */
-export function addressOf({ reference, known }: WatchedApplication<unknown>): ApplicationAddress {
+export function addressOf({ reference, known }: WatchedApplication): ApplicationAddress {
   const project = known.newest?.project
   return { ...reference, project: project === '' ? undefined : project }
 }
@@ -118,9 +119,9 @@ const noAnnotations: RolloutAnnotations = {
   badPodGraceMs: undefined,
 }
 
-export function observationOf<Plan>(
-  application: WatchedApplication<Plan>,
-  state: TaskState<Plan>,
+export function observationOf(
+  application: WatchedApplication,
+  state: TaskState,
   annotations: (application: ObservedApplication) => RolloutAnnotations,
   unreachable: RolloutObservation['unreachable'],
 ): RolloutObservation {

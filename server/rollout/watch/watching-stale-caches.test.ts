@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
-import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -34,7 +34,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
   const { healthyMs, states, stateAt } = aRollout(random)
   const listed = () => ({ version: 10, applications: [stateAt(clock.nowMs() - lagMs)] })
   let ended: { end: TaskResult; atMs: number } | undefined
-  await using watcher = createRolloutWatcher<string>({
+  await using watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller: {
       readApplication: async () => ({ kind: 'read', value: stateAt(clock.nowMs()) }),
@@ -44,7 +44,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
       probe: async () => ({ kind: 'read', value: {} }),
     },
     clock,
-    decideWriteBack: () => ({ kind: 'write', plan: 'plan', warnings: [] }),
+    decideWriteBack: () => aWriteDecision(),
     records: {
       ...rolloutDeps.records,
       finish: async (_, end) => (ended = { end, atMs: clock.nowMs() }),
@@ -63,6 +63,38 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
   await clock.advanceTo(300_000)
   return { end: ended?.end, lateMs: (ended?.atMs ?? Number.NaN) - healthyMs }
 }
+
+test('where no event ever shows the end of a refresh, direct reads show it within seconds', async () => {
+  const clock = createVirtualClock()
+  let version = 10
+  let endedAtMs: number | undefined
+  const shown = () => anApplication({ version })
+  await using watcher = createRolloutWatcher({
+    ...rolloutDeps,
+    controller: {
+      readApplication: async () => ({ kind: 'read', value: shown() }),
+      async refreshApplication() {
+        version += 1
+        await new Promise<void>((resolve) => void clock.setTimer(2_000, resolve))
+        return { kind: 'asked' }
+      },
+      listApplications: async () => ({ kind: 'unreachable', why: 'slow' }),
+      ...refusedDiagnosis,
+      probe: async () => ({ kind: 'read', value: {} }),
+    },
+    clock,
+    records: {
+      ...rolloutDeps.records,
+      async finish(_, { status }) {
+        if (status === 'deployed') endedAtMs = clock.nowMs()
+        return true
+      },
+    },
+  })
+  watcher.watch([aWatchedTask('1')])
+  await clock.advanceTo(100_000)
+  expect(endedAtMs).toBeLessThanOrEqual(10_000)
+})
 
 test(`of ${rollouts} rollouts seen through caches that are a minute old, none is deployed before it is`, {
   timeout: 30_000,

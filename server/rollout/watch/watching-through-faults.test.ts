@@ -57,7 +57,7 @@ function aWorld(seed = 1) {
     ...refusedDiagnosis,
     probe: () => answer('probe', () => ({})),
   }
-  const watcher = createRolloutWatcher<string>({
+  const watcher = createRolloutWatcher({
     ...rolloutDeps,
     controller,
     clock,
@@ -81,7 +81,7 @@ function aWorld(seed = 1) {
       const opened: Body = { chunks: [], wake: () => {} }
       body = opened
       send(frameOf(shown))
-      return { kind: 'open', body: readAll(opened, signal), isSse: true }
+      return { kind: 'open', body: readAll(opened, signal) }
     },
     listApplications: () => controller.listApplications(),
     watchedApps: watcher.watchedApps,

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
-import { aWatchedTask, noAnnotations, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import {
+  aWatchedTask,
+  aWriteDecision,
+  noAnnotations,
+  refusedDiagnosis,
+  rolloutDeps,
+} from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -37,12 +43,12 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
     ...refusedDiagnosis,
     probe: () => read({}),
   }
-  const deps: RolloutWatcherDeps<string> = {
+  const deps: RolloutWatcherDeps = {
     ...rolloutDeps,
     controller,
     clock,
     annotations: mayBreak('annotations', () => noAnnotations),
-    decideWriteBack: mayBreak('decideWriteBack', ({ app }) => ({ kind: 'write', plan: app, warnings: [] })),
+    decideWriteBack: mayBreak('decideWriteBack', ({ app }) => aWriteDecision({ app })),
     queueWriteBack: mayBreak('queueWriteBack', async ({ taskId }) => {
       clock.setTimer(10, () => watcher.outcome(taskId, { kind: 'landed', commit, repository, branch: 'main' }))
       return true

@@ -1,29 +1,30 @@
+import type { WriteBackDecision } from '../../gitops/plan/plan-write-back.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WatchedTask, WriteBackState } from '../judge/watched-task.ts'
-import type { RolloutWatcherDeps, WriteBackDecision } from './rollout-watcher-deps.ts'
+import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskReports } from './task-reports.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
-type Dependencies<Plan> = Pick<
-  RolloutWatcherDeps<Plan>,
+type Dependencies = Pick<
+  RolloutWatcherDeps,
   'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
 > & {
-  readonly reports: Pick<TaskReports<Plan>, 'tell'>
+  readonly reports: Pick<TaskReports, 'tell'>
 }
 
-export type WriteBackDecisions<Plan> = ReturnType<typeof createWriteBackDecisions<Plan>>
+export type WriteBackDecisions = ReturnType<typeof createWriteBackDecisions>
 
 /** Decides what is to be committed for a task, once its application is known, and has it queued. */
-export function createWriteBackDecisions<Plan>({
+export function createWriteBackDecisions({
   annotations,
   clock,
   decideWriteBack,
   queueWriteBack,
   onUnvalidated,
   reports,
-}: Dependencies<Plan>) {
+}: Dependencies) {
   return {
-    decide({ known: { newest } }: WatchedApplication<Plan>, state: TaskState<Plan>) {
+    decide({ known: { newest } }: WatchedApplication, state: TaskState) {
       if (newest === undefined || state.writeBack.kind !== 'undecided') return
       const { notes } = annotations(newest)
       const decision = decideWriteBack(state.task, newest)
@@ -36,7 +37,7 @@ export function createWriteBackDecisions<Plan>({
     },
 
     /** After a change of owner the commit may be there already; what it was made from is still needed to read override files. */
-    planAgain({ known: { newest } }: WatchedApplication<Plan>, state: TaskState<Plan>) {
+    planAgain({ known: { newest } }: WatchedApplication, state: TaskState) {
       if (state.plan !== undefined || state.writeBack.kind !== 'ended' || newest === undefined) return
       const decision = decideWriteBack(state.task, newest)
       if (decision.kind === 'write') state.plan = decision.plan
@@ -50,7 +51,7 @@ export function initialWriteBack({ writeBackOutcome, isOverdue }: WatchedTask, n
   return isOverdue ? { kind: 'monitor', why: 'overdue', note: '' } : { kind: 'undecided' }
 }
 
-function stateOf(decision: WriteBackDecision<unknown>, nowMs: number): WriteBackState {
+function stateOf(decision: WriteBackDecision, nowMs: number): WriteBackState {
   if (decision.kind === 'write') return { kind: 'pending' }
   if (decision.kind === 'monitor') return decision
   return { kind: 'ended', outcome: decision, atMs: nowMs }
@@ -58,7 +59,7 @@ function stateOf(decision: WriteBackDecision<unknown>, nowMs: number): WriteBack
 
 const noteOf = (detail: string): NewTaskEvent => ({ kind: 'note', detail })
 
-function eventsOf(decision: WriteBackDecision<unknown>): readonly NewTaskEvent[] {
+function eventsOf(decision: WriteBackDecision): readonly NewTaskEvent[] {
   if (decision.kind === 'write') return decision.warnings.map(noteOf)
   const isSaid = decision.kind === 'monitor' && decision.note !== ''
   return isSaid ? [{ kind: 'write_back_skipped', detail: decision.note }] : []

@@ -8,7 +8,7 @@ type GateName = (typeof gateNames)[number]
 /** `now`: it waits here. `stop`: it ended here. `ahead`: not reached, or the record does not tell. */
 export type Gate = { readonly name: GateName; readonly state: 'done' | 'now' | 'stop' | 'ahead' }
 
-/** Where a bad end happened, for the causes that say it. Decision 0080. */
+/** Where a bad end happened, for the causes that say it. Decision 0022. */
 const gateOfCause: Partial<Record<Cause, GateName>> = {
   app_not_found: 'Accepted',
   not_managed: 'Committed',
@@ -49,7 +49,7 @@ const gateOfLetter: Readonly<Record<string, GateName>> = {
   V: 'Healthy',
 }
 
-/** Words that name a gate in the sentence of what a task waits for, tried in this order. Decision 0080. */
+/** Words that name a gate in the sentence of what a task waits for, tried in this order. Decision 0022. */
 const gateInWords: readonly (readonly [GateName, RegExp])[] = [
   ['Committed', /\bcommit to (reach|be pushed)/i],
   ['Synced', /\b(sync|synced|operation|hook)\b/i],

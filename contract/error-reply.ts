@@ -1,0 +1,12 @@
+import { z } from 'zod'
+
+export const ErrorReply = z
+  .object({ error: z.string().describe('What is wrong and, where there is one, the field and its rule') })
+  .meta({ id: 'Error', examples: [{ error: 'app: must not be empty' }] })
+export type ErrorReply = z.infer<typeof ErrorReply>
+
+/** Why a submission or a cancellation was refused. */
+export const Refusal = ErrorReply.extend({ status: z.string() }).meta({
+  id: 'Refusal',
+  examples: [{ status: 'invalid payload', error: 'app: must not be empty' }],
+})

@@ -48,6 +48,7 @@ describe(`${badInputs.B37} (in the browser)`, () => {
   let closed: typeof world
   beforeAll(async () => {
     closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
+    closed.idp.users.set('ada', { preferred_username: 'ada' })
   })
   afterAll(() => closed[Symbol.asyncDispose]())
 
@@ -88,7 +89,6 @@ describe(`${badInputs.B37} (in the browser)`, () => {
   })
 
   test('one that ends while its page is open is told there, over what was read before', async () => {
-    closed.idp.users.set('ada', { preferred_username: 'ada' })
     const submitted = await closed.service.submitTask(aTask({ app: 'seen-before' }))
     expect(submitted.status).toBe(202)
     const opened = await openPage(browser, closed.service.url, '/tasks')

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { causes } from './cause.ts'
+import { causeCodes } from './causes.ts'
+import { conditionNames } from './conditions.ts'
+import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
 import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
@@ -113,8 +115,12 @@ export const TaskRecord = z
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
     status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
-    cause: extensibleEnum(causes).optional().describe('Failure code; more may come'),
+    cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may come'),
     progress: z.string().optional().describe('What it waits for now'),
+    unmet_condition: extensibleEnum(conditionNames)
+      .optional()
+      .describe('The first condition that is not met, in the order of a rollout'),
+    diagnosis: Diagnosis.optional().describe('Why it is where it is; in the answer about one task'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
     refresh: z.boolean().optional().describe('Whether the delivery controller may be asked to look at once'),
     is_rollback: z.boolean().optional().describe('Redeploys the images of an earlier task'),

@@ -1,6 +1,5 @@
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
-import { linkBaseOf } from './argo-cd/delivery-controller-settings.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { createSlots } from './concurrency/semaphore.ts'
 import type { CoreServices } from './core-services.ts'
@@ -71,7 +70,6 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       records: recordsOf(services, replica.id),
       clock: systemClock,
       settings: settings.rollout,
-      linkBase: linkBaseOf(settings.deliveryController),
       annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
@@ -186,7 +184,7 @@ function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCd
 }
 
 type OwnTask = Omit<ClaimedTask, 'task'> & {
-  readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'timeoutSeconds'>
+  readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'created' | 'timeoutSeconds'>
 }
 
 const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
@@ -200,5 +198,6 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedA
   isOverdue: remainingMs <= 0,
   // Only the watcher stores one.
   baseline: baseline as Baseline | undefined,
+  createdSeconds: task.created.getTime() / 1000,
   acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
 })

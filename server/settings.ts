@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { z } from 'zod'
-import type { DeliveryControllerSettings } from './argo-cd/delivery-controller-settings.ts'
+import { type DeliveryControllerSettings, linkBaseOf } from './argo-cd/delivery-controller-settings.ts'
 import type { AuthSettings } from './auth/credentials/auth-settings.ts'
 import type { IdentityProviderSettings } from './auth/sign-in/identity-provider-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
@@ -153,6 +153,7 @@ function rolloutOf(values: Values): RolloutSettings {
     isStrict: values.ROLLOUT_STRICT,
     controlPlaneNamespace: values.ARGO_NAMESPACE,
     overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,
+    linkBase: linkBaseOf({ url: values.ARGO_URL, urlAlias: values.ARGO_URL_ALIAS }),
   }
 }
 

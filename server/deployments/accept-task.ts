@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { repositoryOf } from '../../contract/image-name.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { auditRowOf } from '../audit/record-action.ts'
@@ -10,7 +11,7 @@ import { holdDeployLock, type StoredLock, storedLockOf } from '../locks/stored-l
 import type { Database } from '../storage/database.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
 import type { Schema } from '../storage/schema.ts'
-import { endTasks } from './end-tasks.ts'
+import { cancelledAs, endTasks } from './end-tasks.ts'
 import { findKey, saveKey } from './idempotency-keys.ts'
 import type { KeyUse, KnownKey } from './judge-known-key.ts'
 import type { Claim, NewTask } from './task.ts'
@@ -185,7 +186,7 @@ async function supersede(
   by: string,
 ): Promise<EndedTask[]> {
   if (ids.length === 0) return []
-  const end = { status: 'cancelled', cause: 'superseded', reason: `superseded by task ${by}` } as const
+  const end = cancelledAs(bareDiagnosis('superseded', { superseded_by: { task: by } }))
   const endings = ids.map((taskId) => ({ taskId, claim: undefined, end }))
   return (await endTasks(transaction, settings, endings)).filter((ended) => ended !== undefined)
 }

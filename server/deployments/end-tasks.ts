@@ -1,12 +1,23 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Diagnosis } from '../../contract/diagnosis.ts'
+import { renderReport } from '../../contract/render-diagnosis.ts'
 import { createBatcher } from '../concurrency/batch.ts'
 import type { Database } from '../storage/database.ts'
+import { toStoredJson } from '../storage/stored-json.ts'
 import type { Claim, TaskResult } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'
 
 /** An end of a task, for its owner by a claim, or whoever owns it. */
 type Ending = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskResult }
+
+/** The end of a task that was cancelled, with the text that says why. */
+export const cancelledAs = (diagnosis: Diagnosis): TaskResult => ({
+  status: 'cancelled',
+  ...(diagnosis.cause === undefined ? {} : { cause: diagnosis.cause }),
+  reason: renderReport('cancelled', diagnosis, 0),
+  diagnosis,
+})
 
 const endedTogether = 200
 /** The second batch is on its way while the first one waits for the disk. */
@@ -36,8 +47,8 @@ export async function endTasks(
   const table = (name: 'tasks' | 'task_events' | 'task_pod_logs') => sql.id(schema, name)
   const { rows } = await sql<Ended>`
     WITH given AS (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(endings.map(givenOf), wellFormed)}::jsonb) AS given (id uuid, owner uuid,
-        fence bigint, status text, cause text, reason text, verdict text, pod text, lines jsonb)
+      SELECT * FROM jsonb_to_recordset(${toStoredJson(endings.map(givenOf))}::jsonb) AS given (id uuid, owner uuid,
+        fence bigint, status text, cause text, reason text, diagnosis jsonb, verdict text, pod text, lines jsonb)
     ), held AS (
       SELECT given.* FROM given
       JOIN ${table('tasks')} AS tasks ON tasks.id = given.id AND ${isUnfinished}
@@ -45,7 +56,7 @@ export async function endTasks(
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
     ), ended AS (
       UPDATE ${table('tasks')} AS tasks SET status = held.status, cause = held.cause, status_reason = held.reason,
-        progress = NULL, updated = clock_timestamp()
+        diagnosis = coalesce(held.diagnosis, tasks.diagnosis), progress = NULL, updated = clock_timestamp()
       FROM held WHERE tasks.id = held.id
       RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url
     ), told AS (
@@ -60,9 +71,6 @@ export async function endTasks(
   return endings.map(({ taskId }) => ended.get(taskId))
 }
 
-/** A text that was cut within a character would be no JSON for PostgreSQL. */
-const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
-
 const givenOf = ({ taskId, claim, end }: Ending) => ({
   id: taskId,
   owner: claim?.owner,
@@ -70,6 +78,7 @@ const givenOf = ({ taskId, claim, end }: Ending) => ({
   status: end.status,
   cause: end.cause,
   reason: end.reason,
+  diagnosis: end.diagnosis,
   verdict: end.reason ? `${end.status}: ${end.reason.split('\n', 1)[0]}` : end.status,
   pod: end.podLog?.pod,
   lines: end.podLog?.lines,

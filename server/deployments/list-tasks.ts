@@ -1,4 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
+import type { Condition } from '../../contract/diagnosis.ts'
 import { largestPage, type TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
@@ -8,7 +9,7 @@ import type { Task } from './task.ts'
 import { ReadTimedOutError, readLimitMs } from './task-errors.ts'
 import { matchesFilter } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
-import { taskOf } from './task-row.ts'
+import { listedColumns, taskOf } from './task-row.ts'
 
 /** Totals above this are not counted out. */
 const maxTotal = 10_000
@@ -86,7 +87,8 @@ async function* inChunks(query: Kysely<Schema>, ids: readonly string[]): AsyncGe
   for (let at = 0; at < ids.length; at += chunkSize) {
     const rows = await query
       .selectFrom('tasks')
-      .selectAll()
+      .select(listedColumns)
+      .select(sql<readonly Condition[] | null>`diagnosis -> 'conditions'`.as('conditions'))
       .where(sql<SqlBool>`id = ANY(${ids.slice(at, at + chunkSize)}::uuid[])`)
       .orderBy('created', 'desc')
       .orderBy('id', 'desc')

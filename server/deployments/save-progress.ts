@@ -1,11 +1,18 @@
 import { sql } from 'kysely'
+import type { Diagnosis } from '../../contract/diagnosis.ts'
 import { createBatcher } from '../concurrency/batch.ts'
 import type { Database } from '../storage/database.ts'
+import { toStoredJson } from '../storage/stored-json.ts'
 import type { NewTaskEvent } from '../timeline/task-event.ts'
 import type { Claim } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 
-type ProgressChange = { readonly progress?: string; readonly appUrl?: string; readonly baseline?: object }
+type ProgressChange = {
+  readonly progress?: string
+  readonly diagnosis?: Diagnosis
+  readonly appUrl?: string
+  readonly baseline?: object
+}
 type Progress = { readonly claim: Claim; readonly change: ProgressChange; readonly events: readonly NewTaskEvent[] }
 
 const savedTogether = 500
@@ -34,11 +41,12 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
   const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
   const { rows } = await sql<{ id: string }>`
     WITH held AS (
-      SELECT tasks.id, tasks.app, news.progress, news.app_url, news.baseline
+      SELECT tasks.id, tasks.app, news.progress, news.diagnosis, news.app_url, news.baseline
       FROM unnest(${all.map(({ claim }) => claim.taskId)}::uuid[], ${all.map(({ claim }) => claim.owner)}::uuid[],
         ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
-        ${all.map(({ change }) => change.appUrl ?? null)}::text[], ${all.map(baselineOf)}::jsonb[])
-        AS news (id, owner, fence, progress, app_url, baseline)
+        ${all.map(({ change }) => jsonOf(change.diagnosis))}::jsonb[],
+        ${all.map(({ change }) => change.appUrl ?? null)}::text[], ${all.map(({ change }) => jsonOf(change.baseline))}::jsonb[])
+        AS news (id, owner, fence, progress, diagnosis, app_url, baseline)
       JOIN ${table('tasks')} AS tasks
         ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND ${isUnfinished}
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
@@ -54,7 +62,7 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
       SELECT DISTINCT app FROM held WHERE app_url IS NOT NULL ORDER BY app ON CONFLICT DO NOTHING
     )
     UPDATE ${table('tasks')} AS tasks SET updated = clock_timestamp(),
-      progress = coalesce(held.progress, tasks.progress), app_url = coalesce(held.app_url, tasks.app_url),
+      progress = coalesce(held.progress, tasks.progress), diagnosis = coalesce(held.diagnosis, tasks.diagnosis), app_url = coalesce(held.app_url, tasks.app_url),
       baseline = coalesce(held.baseline, tasks.baseline)
     FROM held WHERE tasks.id = held.id
     RETURNING tasks.id, set_config('synchronous_commit', 'off', true)`.execute(query)
@@ -62,4 +70,4 @@ async function saveAll({ query, settings }: Database, all: readonly Progress[]):
   return all.map(({ claim }) => saved.has(claim.taskId))
 }
 
-const baselineOf = ({ change }: Progress) => (change.baseline === undefined ? null : JSON.stringify(change.baseline))
+const jsonOf = (value: object | undefined) => (value === undefined ? null : toStoredJson(value))

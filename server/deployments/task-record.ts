@@ -17,6 +17,8 @@ export function taskRecordOf(task: Task): TaskRecord {
     ...given('status_reason', task.statusReason),
     ...given('cause', task.cause),
     ...given('progress', task.progress),
+    ...given('unmet_condition', task.unmetCondition),
+    ...given('diagnosis', task.diagnosis),
     ...(task.isRollback ? { is_rollback: true } : {}),
     ...given('rollback_target_id', task.rollbackTargetId),
     ...given('commit', task.commit),

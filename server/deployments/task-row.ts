@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { type Condition, firstUnmet } from '../../contract/diagnosis.ts'
 import type { FinalStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'
@@ -37,7 +38,37 @@ export const claimedOf = (row: Selectable<Schema['tasks']> & { remaining_ms: str
   baseline: row.baseline ?? undefined,
 })
 
-export const taskOf = (row: Selectable<Schema['tasks']>): Task => ({
+/** What is read of a task that is one of many: all but its diagnosis and what only the service itself needs. */
+export const listedColumns = [
+  'id',
+  'created',
+  'updated',
+  'deadline',
+  'app',
+  'author',
+  'project',
+  'images',
+  'timeout_seconds',
+  'refresh',
+  'source',
+  'may_write',
+  'reader_digests',
+  'status',
+  'status_reason',
+  'cause',
+  'progress',
+  'app_url',
+  'is_rollback',
+  'rollback_target_id',
+  'commit',
+  'repository',
+  'branch',
+] as const satisfies readonly (keyof Schema['tasks'])[]
+
+type TaskRow = Pick<Selectable<Schema['tasks']>, (typeof listedColumns)[number]> &
+  Partial<Pick<Selectable<Schema['tasks']>, 'diagnosis'>> & { readonly conditions?: readonly Condition[] | null }
+
+export const taskOf = (row: TaskRow): Task => ({
   id: row.id,
   created: row.created,
   updated: row.updated,
@@ -55,6 +86,8 @@ export const taskOf = (row: Selectable<Schema['tasks']>): Task => ({
   statusReason: row.status_reason ?? undefined,
   cause: row.cause ?? undefined,
   progress: row.progress ?? undefined,
+  unmetCondition: firstUnmet(row.diagnosis?.conditions ?? row.conditions ?? [])?.name,
+  diagnosis: row.diagnosis ?? undefined,
   appUrl: row.app_url ?? undefined,
   isRollback: row.is_rollback,
   rollbackTargetId: row.rollback_target_id ?? undefined,

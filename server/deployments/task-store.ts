@@ -1,10 +1,11 @@
 import { type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
+import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import type { PodLog, TaskFilter } from '../../contract/task.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import { createAcceptTask } from './accept-task.ts'
-import { createFinishTask, endTasks } from './end-tasks.ts'
+import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
 import { listTasks, type TaskPage } from './list-tasks.ts'
@@ -134,9 +135,9 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     finish: createFinishTask(database),
 
     /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
-    cancel: (id: string, reason: string, actor: Actor): Promise<EndedTask | undefined> =>
+    cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
-        const end = { status: 'cancelled', cause: 'cancelled', reason } as const
+        const end = cancelledAs(bareDiagnosis('cancelled'))
         const [ended] = await endTasks(transaction, settings, [{ taskId: id, claim: undefined, end }])
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended

@@ -1,4 +1,6 @@
-import type { Cause } from '../../contract/cause.ts'
+import type { Cause } from '../../contract/causes.ts'
+import type { ConditionName } from '../../contract/conditions.ts'
+import type { Diagnosis } from '../../contract/diagnosis.ts'
 import type { Image, PodLog, TaskSubmission } from '../../contract/task.ts'
 import type { FinalStatus, TaskStatus } from '../../contract/task-status.ts'
 import type { Actor } from '../audit/record-action.ts'
@@ -24,6 +26,9 @@ export type Task = {
   readonly statusReason: string | undefined
   readonly cause: Cause | undefined
   readonly progress: string | undefined
+  readonly unmetCondition: ConditionName | undefined
+  /** Not read of tasks in lists. */
+  readonly diagnosis: Diagnosis | undefined
   readonly appUrl: string | undefined
   readonly isRollback: boolean
   readonly rollbackTargetId: string | undefined
@@ -49,8 +54,9 @@ export type Claim = { readonly taskId: string; readonly owner: string; readonly 
 export type TaskResult = {
   readonly status: FinalStatus
   readonly cause?: Cause
-  /** Headline, then the evidence, a line each. */
+  /** The diagnosis as a text, a line each. */
   readonly reason?: string
+  readonly diagnosis?: Diagnosis
   /** What the Pod to blame wrote last. Kept apart, because not everybody who may read the reason may read it. */
   readonly podLog?: PodLog
 }

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely'
 import type { ActorKind, AuditAction } from '../../contract/audit.ts'
-import type { Cause } from '../../contract/cause.ts'
+import type { Cause } from '../../contract/causes.ts'
+import type { Diagnosis } from '../../contract/diagnosis.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
@@ -30,6 +31,7 @@ export type Schema = {
     status_reason: string | null
     cause: Cause | null
     progress: string | null
+    diagnosis: JSONColumnType<Diagnosis> | null
     app_url: string | null
     is_rollback: Generated<boolean>
     rollback_target_id: string | null

@@ -129,7 +129,6 @@ function createHistory(script: HistoryScript) {
       records,
       clock: serverClock,
       settings,
-      linkBase: 'https://argocd.example',
       annotations: () => noAnnotations,
       decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
       queueWriteBack: writeBack.queue,
@@ -219,6 +218,7 @@ function createHistory(script: HistoryScript) {
       deadlineMs: clock.nowMs() + task.windowMs,
       isOverdue: false,
       acceptedAtMs: clock.nowMs(),
+      createdSeconds: clock.nowMs() / 1_000,
     }
     return {
       id,

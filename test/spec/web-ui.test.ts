@@ -1,8 +1,9 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { causes } from '../../contract/causes.ts'
 import type { TaskRecord } from '../../contract/task.ts'
-import { aTask } from '../../web/src/deployments/a-task.ts'
+import { aDiagnosis, aTask } from '../../web/src/deployments/a-task.ts'
 import { launchBrowser, type OpenOptions, openPage } from '../support/browser.ts'
 import { type ServiceForBrowser, startServiceForBrowser } from '../support/service-for-browser.ts'
 
@@ -18,6 +19,7 @@ const ended = { created: now - 900, updated: now - 739 }
 const one = {
   waiting: aTask({
     id: 'waiting',
+    unmet_condition: 'healthy',
     app: 'checkout-api',
     created: now - 72,
     timeout: 900,
@@ -30,7 +32,11 @@ const one = {
     author: 'comms-ci',
     status: 'failed',
     cause: 'crash_loop',
-    status_reason: 'Container app crashes\nPod: preferences-7d9c\nMessage: back-off 40s',
+    unmet_condition: 'healthy',
+    diagnosis: aDiagnosis({
+      culprit: { kind: 'Pod', namespace: 'comms', name: 'preferences-7d9c', container: 'app', message: 'back-off 40s' },
+    }),
+    status_reason: 'Container app crashes\nMessage: back-off 40s',
     pod_log: { pod: 'preferences-7d9c', lines: ['reading the settings', 'fatal: <b>no</b> database'] },
     ...ended,
     ...links,
@@ -40,7 +46,7 @@ const one = {
     id: 'cancelled',
     status: 'cancelled',
     cause: 'superseded',
-    status_reason: 'Superseded by v7.0.3',
+    status_reason: 'superseded by task 1',
     ...ended,
   }),
   aborted: aTask({ id: 'aborted', status: 'aborted', cause: 'controller_unreachable', ...ended }),
@@ -75,7 +81,7 @@ describe('the task list', () => {
     await names(page).first().waitFor()
     expect(await names(page).allTextContents()).toEqual(allTasks.map(({ app }) => app))
     const failed = page.getByRole('row').filter({ hasText: 'preferences' })
-    await failed.getByText('A container crashes right after it starts').waitFor()
+    await failed.getByText(causes.crash_loop.headline).waitFor()
     await failed.getByText('v1.2.3').waitFor()
     await failed.getByRole('img', { name: 'Stopped at gate 5 of 6: Healthy' }).waitFor()
     await page.getByText('1–6 of 6, newest first').waitFor()
@@ -232,7 +238,7 @@ describe('the task page', () => {
       'Waiting for 2 more Pods to become ready',
       'Waiting at gate 5 of 6: Healthy',
     ],
-    ['failed', 'Failed: preferences', 'A container crashes right after it starts', 'Stopped at gate 5 of 6: Healthy'],
+    ['failed', 'Failed: preferences', causes.crash_loop.headline, 'Stopped at gate 5 of 6: Healthy'],
   ] as const)('of a task that is %s says so first', async ([id, title, headline, gates]) => {
     await using opened = await open(`/task/${id}`)
     const { page, complaints, outside } = opened
@@ -268,7 +274,7 @@ describe('the task page', () => {
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toBe(await page.locator('#report code').textContent())
-    expect(copied).toContain('Container app crashes\nPod: preferences-7d9c\nMessage: back-off 40s')
+    expect(copied).toContain('Container app crashes\nMessage: back-off 40s')
   })
 
   test('of a failed task shows what its Pod wrote, as plain text, and keeps it out of the report', async () => {
@@ -320,6 +326,11 @@ describe('what a caller wrote is text and never a link or markup', () => {
     images: [{ image: script, tag: '"><svg onload=alert(4)>' }],
     status: 'failed',
     status_reason: `${script}\nPod: ${script}`,
+    diagnosis: aDiagnosis({
+      culprit: { kind: script, namespace: script, name: script, container: script, message: script },
+      next_steps: [{ actor: 'developer', text: script }],
+      superseded_by: { task: script },
+    }),
     repository: 'javascript:alert(5)',
     commit: script,
     branch: script,

@@ -51,6 +51,8 @@ export function judge(
   { task = {}, settings: changed = {}, writeBack = landed }: Setting = {},
 ): Judgement {
   const judged = {
+    app: 'shop',
+    createdSeconds: 1_700_000_000,
     images: [{ image: task.image ?? 'registry.example/shop', tag: task.tag ?? 'v2' }],
     refresh: task.refresh ?? true,
     acceptedAtMs: 0,

@@ -64,6 +64,7 @@ const settings: RolloutSettings = {
   isStrict: false,
   controlPlaneNamespace: 'argocd',
   overrideFilePrefix: 'argocd',
+  linkBase: 'https://argocd.example/',
 }
 
 type Recorded = { readonly offset_ms: number; readonly body: unknown }
@@ -109,7 +110,6 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
     limiter: rolloutDeps.limiter,
     clock,
     settings: { ...settings, ...replay.settings },
-    linkBase: 'https://argocd.example',
     annotations: ({ annotations }) => parseAnnotations(annotations, settings.annotationPrefixes),
     decideWriteBack: ({ id }) =>
       commits[Number(id)] === '' ? { kind: 'monitor', why: 'not_managed', note: '' } : aWriteDecision(),
@@ -190,6 +190,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         baseline: undefined,
         writeBackOutcome: undefined,
         acceptedAtMs: 0,
+        createdSeconds: 0,
       },
     ])
   }

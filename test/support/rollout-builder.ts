@@ -1,9 +1,12 @@
 import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
 import type { WriteBackDecision, WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
-import type { GateContext } from '../../server/rollout/judge/gates.ts'
+import { nothingKnown } from '../../server/rollout/judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
-import { nothingRefreshed } from '../../server/rollout/judge/rollout-observation.ts'
-import type { RolloutAnnotations, WatchedTask } from '../../server/rollout/judge/watched-task.ts'
+import { startMemory } from '../../server/rollout/judge/rollout-memory.ts'
+import { nothingRefreshed, type RolloutObservation } from '../../server/rollout/judge/rollout-observation.ts'
+import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
+import type { Snapshot } from '../../server/rollout/judge/snapshot.ts'
+import type { Baseline, RolloutAnnotations, WatchedTask } from '../../server/rollout/judge/watched-task.ts'
 import type { DeliveryController } from '../../server/rollout/watch/delivery-controller.ts'
 import type { RolloutWatcherDeps } from '../../server/rollout/watch/rollout-watcher-deps.ts'
 import { defaultRolloutSettings } from './rollout-settings.ts'
@@ -29,6 +32,7 @@ export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): Wat
   baseline: undefined,
   writeBackOutcome: undefined,
   acceptedAtMs: 0,
+  createdSeconds: 1_700_000_000,
   ...fields,
 })
 
@@ -69,7 +73,6 @@ const unlimited: RateLimiter = {
 export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   settings: defaultRolloutSettings,
   limiter: unlimited,
-  linkBase: 'https://cd.example/',
   annotations: () => noAnnotations,
   decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
   queueWriteBack: async () => true,
@@ -81,22 +84,37 @@ export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   },
 }
 
-/** What the gates look at, of a task for the image `shop:v2` of which nothing else is known. */
-export const aGateContext = (application: ObservedApplication, fields: Partial<GateContext> = {}): GateContext => ({
+type Known = {
+  readonly task?: Partial<WatchedTask>
+  readonly commit?: Snapshot['commit']
+  readonly baseline?: Baseline
+  readonly observation?: Partial<RolloutObservation>
+  readonly settings?: Partial<RolloutSettings>
+  readonly nowMs?: number
+}
+
+/** A snapshot of a task for the image `shop:v2` of which nothing but the given is known. */
+export const aSnapshot = (application: ObservedApplication, known: Known = {}): Snapshot => ({
+  task: aWatchedTask('1', known.task),
+  settings: { ...defaultRolloutSettings, ...known.settings },
+  observation: {
+    known: { ...nothingKnown, newest: application },
+    annotations: noAnnotations,
+    writeBack: { kind: 'monitor', why: 'not_managed', note: '' },
+    refresh: nothingRefreshed,
+    directRead: undefined,
+    lastListAtMs: undefined,
+    relations: new Map(),
+    overrides: new Map(),
+    tree: undefined,
+    managed: undefined,
+    windows: undefined,
+    podEvents: undefined,
+    unreachable: undefined,
+    ...known.observation,
+  },
+  nowMs: known.nowMs ?? 0,
   application,
-  unchangedSinceVersion: application.version,
-  wanted: [{ image: 'registry.example/shop', tag: 'v2' }],
-  commit: undefined,
-  baseline: undefined,
-  uid: application.uid,
-  mayRefresh: true,
-  refreshFromMs: 0,
-  refresh: nothingRefreshed,
-  isChangeOverdue: false,
-  hasReached: false,
-  comparisons: [],
-  observation: { relations: new Map(), tree: undefined, managed: undefined },
-  acceptSuspended: false,
-  settings: defaultRolloutSettings,
-  ...fields,
+  commit: known.commit,
+  memory: startMemory(known.baseline, 0),
 })

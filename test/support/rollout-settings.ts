@@ -14,4 +14,5 @@ export const defaultRolloutSettings: RolloutSettings = {
   isStrict: false,
   controlPlaneNamespace: 'argocd',
   overrideFilePrefix: 'argocd',
+  linkBase: 'https://argocd.example/',
 }

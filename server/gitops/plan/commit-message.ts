@@ -1,4 +1,4 @@
-import { oneLine } from '../../text/one-line.ts'
+import { oneLine } from '../../../contract/one-line.ts'
 
 export const taskTrailer = 'Watcher-Task'
 

@@ -1,6 +1,6 @@
+import { quote } from '../../../contract/one-line.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
-import { quote } from '../../text/one-line.ts'
 
 /** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
 type ManagedImage = {

@@ -1,5 +1,5 @@
+import { quote } from '../../../contract/one-line.ts'
 import type { Image } from '../../../contract/task.ts'
-import { quote } from '../../text/one-line.ts'
 import type { HelmParameter, WriteBackApplication } from './application-source.ts'
 import { commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'

@@ -1,4 +1,4 @@
-import type { Cause } from '../../../contract/cause.ts'
+import type { Cause } from '../../../contract/causes.ts'
 
 /** The task fails at once, before any commit. */
 export type Refusal = { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }

@@ -1,4 +1,4 @@
-import type { Cause } from '../../../contract/cause.ts'
+import type { Cause } from '../../../contract/causes.ts'
 
 /** What became of a task's write-back. `landed` and `unchanged` name the commit the rollout must reach. */
 export type WriteBackOutcome =

@@ -1,4 +1,4 @@
-import type { Cause } from '../../../contract/cause.ts'
+import type { Cause } from '../../../contract/causes.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 

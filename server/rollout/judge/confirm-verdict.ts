@@ -1,10 +1,10 @@
-import type { Ending } from './judge-failure.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { DirectRead, NextAction, RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
+import type { Verdict } from './verdict.ts'
 
 export type Confirmation = {
-  readonly ending: Ending | undefined
+  readonly verdict: Verdict | undefined
   readonly memory: RolloutMemory
   readonly wanted: readonly NextAction[]
   readonly againAtMs: number
@@ -16,41 +16,41 @@ export type Confirmation = {
  */
 export function confirmVerdict(
   memory: RolloutMemory,
-  ending: Ending | undefined,
+  verdict: Verdict | undefined,
   observation: RolloutObservation,
   nowMs: number,
   deadlineMs: number,
 ): Confirmation {
   const never = Number.POSITIVE_INFINITY
-  if (ending === undefined)
-    return { ending, memory: { ...memory, candidate: undefined, failedReads: 0 }, wanted: [], againAtMs: never }
-  const key = `${ending.status} ${ending.cause ?? ''}`
+  if (verdict === undefined)
+    return { verdict, memory: { ...memory, candidate: undefined, failedReads: 0 }, wanted: [], againAtMs: never }
+  const key = `${verdict.status} ${verdict.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
-  const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, ending)
-  const isHopeless = ending.status === 'aborted' && observation.unreachable !== undefined
-  const isAnswered = isHopeless || answers(observation, sinceMs, ending)
+  const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, verdict)
+  const isHopeless = verdict.status === 'aborted' && observation.unreachable !== undefined
+  const isAnswered = isHopeless || answers(observation, sinceMs, verdict)
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.finalCheckMs)
-    return { ending, memory: counted, wanted: [], againAtMs: never }
+    return { verdict, memory: counted, wanted: [], againAtMs: never }
   const { directRead } = observation
   const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), lastLookAtMs(directRead, deadlineMs))
   const isDue = dueMs <= nowMs
   return {
-    ending: undefined,
+    verdict: undefined,
     memory: counted,
-    wanted: isDue ? wantedReads(directRead, ending) : [],
+    wanted: isDue ? wantedReads(directRead, verdict) : [],
     againAtMs: isDue ? never : dueMs,
   }
 }
 
 /** "No permission" says nothing of an application that is known: a List must miss it too. */
-function wantedReads(read: DirectRead | undefined, { cause }: Ending): readonly NextAction[] {
+function wantedReads(read: DirectRead | undefined, { cause }: Verdict): readonly NextAction[] {
   const isUnclear = cause === 'app_gone' && read?.result === 'missing'
   return isUnclear ? [{ kind: 'read' }, { kind: 'list' }] : [{ kind: 'read' }]
 }
 
 type Observed = Pick<RolloutObservation, 'directRead' | 'known'>
 
-function answers({ directRead: read, known }: Observed, sinceMs: number, { status, cause }: Ending): boolean {
+function answers({ directRead: read, known }: Observed, sinceMs: number, { status, cause }: Verdict): boolean {
   if (read === undefined || read.askedAtMs < sinceMs) return false
   if (status === 'aborted' || cause === 'timeout') return true
   if (cause === 'app_gone' && read.result === 'missing') return (known.absentAskedAtMs ?? -Infinity) >= sinceMs
@@ -58,10 +58,10 @@ function answers({ directRead: read, known }: Observed, sinceMs: number, { statu
   return read.result === 'read'
 }
 
-function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: number, ending: Ending): RolloutMemory {
+function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: number, verdict: Verdict): RolloutMemory {
   const read = observed.directRead
   if (read === undefined || read.askedAtMs < sinceMs || read.askedAtMs === memory.countedReadAtMs) return memory
-  if (answers(observed, sinceMs, ending)) return memory
+  if (answers(observed, sinceMs, verdict)) return memory
   return { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: read.askedAtMs }
 }
 

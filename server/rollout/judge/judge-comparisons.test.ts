@@ -47,7 +47,7 @@ describe('a task without a commit of ours', () => {
       const looks: readonly Look[] = [start, { atMs: 1_000, version: 7, seen }, { atMs: 9_000, version: 7, seen }]
       expect(judge(looks, { writeBack: monitored })).toMatchObject({
         end: undefined,
-        progress: expect.stringContaining('a refresh to be answered'),
+        progress: expect.stringContaining('an answered refresh'),
       })
     },
   )

@@ -7,7 +7,7 @@ import type { WriteBackState } from './watched-task.ts'
 describe('standing still', () => {
   test('manual sync is said at once and named at the deadline', () => {
     const manual = { sync: 'OutOfSync', spec: { syncPolicy: {} }, images: ['registry.example/shop:v1'] }
-    expect(judge([beforeCommit, { atMs: 1_000, ...manual }]).progress).toContain('manual sync required')
+    expect(judge([beforeCommit, { atMs: 1_000, ...manual }]).progress).toContain('Manual sync required')
     expect(judge([beforeCommit, { atMs: 900_000, ...manual }]).end).toMatchObject({
       status: 'failed',
       cause: 'manual_sync_required',
@@ -57,17 +57,22 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
     const judgement = judge([...looks, { ...old, atMs: 5_000, seen }])
     expect(judgement).toMatchObject({
       end: undefined,
-      progress: 'the commit is applied, but the manifests still declare registry.example/shop:v1',
+      progress:
+        'The commit did not change the tag in the manifests: the manifests still declare registry.example/shop:v1',
     })
   })
 
   test('is the cause at the deadline, with the checks in order', () => {
     expect(end('argocd')).toMatchObject({ status: 'failed', cause: 'commit_without_effect' })
-    expect(end('argocd')?.reason).toMatch(/1\. a source .*; 2\. .*manifest-generate-paths.*; 3\. the chart/)
+    expect(end('argocd')?.reason).toMatch(
+      /step 1 .* a source .*\n.*step 2 .*manifest-generate-paths.*\n.*step 3 .* the chart/,
+    )
   })
 
   test('names the prefix first where it is not the one that Argo CD reads', () => {
-    expect(end('watcher')?.reason).toContain('1. OVERRIDE_FILE_PREFIX is "watcher", and Argo CD reads only')
+    expect(end('watcher')?.reason).toContain(
+      'Next step 1 (operator of this service): Set OVERRIDE_FILE_PREFIX to "argocd"',
+    )
   })
 
   test.for([
@@ -80,10 +85,12 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
 })
 
 describe('the deadline', () => {
-  test('names the gates that are closed and their values', () => {
-    const end = judge([beforeCommit, { atMs: 900_000, health: 'Progressing' }]).end
+  test('names the conditions that are not met, their values and for how long', () => {
+    const slow = { atMs: 100_000, health: 'Progressing' }
+    const end = judge([beforeCommit, slow, { ...slow, atMs: 900_000 }]).end
     expect(end).toMatchObject({ status: 'failed', cause: 'timeout' })
-    expect(end?.reason).toContain('Waited for (gate H): health status Healthy, not Progressing')
+    expect(end?.reason).toContain('Condition not met for 800s: healthy: expected Healthy, found Progressing')
+    expect(end?.reason).toContain('Timed out after 900s')
   })
 
   test('with Argo CD unreachable the task is aborted', () => {
@@ -99,14 +106,14 @@ describe('the deadline', () => {
     const writeBack: WriteBackState = { kind: 'monitor', why: 'no_credential', note: 'no credential came along' }
     const end = judge([beforeCommit, { atMs: 900_000, images: ['registry.example/shop:v1'] }], { writeBack }).end
     expect(end?.cause).toBe('no_credential')
-    expect(end?.reason?.split('\n')[0]).toBe('no credential came along')
+    expect(end?.reason?.split('\n')[0]).toMatch(/^No credential came with the task/)
   })
 
   test('a credential that came for an application that is not managed is named', () => {
     const writeBack: WriteBackState = { kind: 'monitor', why: 'not_managed', note: 'no annotation managed' }
     const end = judge([beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }], { writeBack }).end
     expect(end).toMatchObject({ status: 'failed', cause: 'not_managed' })
-    expect(end?.reason?.split('\n')[0]).toBe('no annotation managed')
+    expect(end?.reason?.split('\n')[0]).toMatch(/^The application is not managed/)
   })
 
   test('where the images came, the missing commit is not the cause', () => {
@@ -144,13 +151,13 @@ describe('a task whose time had passed before a replica watched it', () => {
   const overdue = { task: { isOverdue: true, deadlineMs: 10_000 } }
 
   test('is deployed if the look afterwards shows it complete', () => {
-    expect(judge([beforeCommit, { atMs: 1_000 }], overdue).end).toEqual({ status: 'deployed' })
+    expect(judge([beforeCommit, { atMs: 1_000 }], overdue).end).toMatchObject({ status: 'deployed' })
   })
 
   test('else is aborted, and the cause is that no replica was there', () => {
     const end = judge([beforeCommit, { atMs: 10_000, health: 'Progressing' }], overdue).end
     expect(end).toMatchObject({ status: 'aborted', cause: 'no_replica' })
-    expect(end?.reason).toContain('does not show it complete')
+    expect(end?.reason).toContain('healthy: expected Healthy, found Progressing')
   })
 })
 
@@ -189,10 +196,13 @@ describe('at the deadline', () => {
       fields: { images: [], operationState: { ...succeeded, syncResult: { revision: aSha('d'), resources } } },
       strict: false,
     },
-  ])('$what comes after it, and a gate that needs more than looks ends the waiting', ({ fields, strict: isStrict }) => {
-    const ofOthers = { ...lastLook, ...fields, revision: aSha('d') }
-    expect(judge([beforeCommit, ofOthers], { settings: { isStrict } }).end).toBeUndefined()
-    const unhealthy = { ...ofOthers, health: 'Progressing' }
-    expect(judge([beforeCommit, unhealthy], { settings: { isStrict } }).end?.status).toBe('failed')
-  })
+  ])(
+    '$what comes after it, and a condition that needs more than looks ends the waiting',
+    ({ fields, strict: isStrict }) => {
+      const ofOthers = { ...lastLook, ...fields, revision: aSha('d') }
+      expect(judge([beforeCommit, ofOthers], { settings: { isStrict } }).end).toBeUndefined()
+      const unhealthy = { ...ofOthers, health: 'Progressing' }
+      expect(judge([beforeCommit, unhealthy], { settings: { isStrict } }).end?.status).toBe('failed')
+    },
+  )
 })

@@ -1,94 +1,58 @@
-import type { Cause } from '../../../contract/cause.ts'
-import { errorConditionsOf } from './gates.ts'
-import { type Ending, isSyncFailing, podHint } from './judge-failure.ts'
-import { type BadPod, describeBadPod, findBadPods, lastingBadPod } from './judge-pods.ts'
-import type { Stall } from './judge-waiting.ts'
-import type { JudgedTask, Look } from './look.ts'
+import type { Evidence } from '../../../contract/diagnosis.ts'
+import type { Evaluation } from './evaluation.ts'
+import { findHoldUp } from './find-hold-up.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
+import type { JudgedTask } from './snapshot.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
 import type { WriteBackState } from './watched-task.ts'
 
 type DeadlineView = {
-  readonly task: Pick<JudgedTask, 'isOverdue'>
+  readonly task: Pick<JudgedTask, 'isOverdue' | 'acceptedAtMs' | 'deadlineMs'>
   readonly observation: RolloutObservation
-  readonly nowMs: number
 }
 
 /** How a task ends whose time is over and whose application was never seen. */
-export function judgeDeadlineUnseen(view: DeadlineView): Ending {
-  return judgeUnconfirmed(view) ?? unconfirmed('the application could not be read')
+export function judgeDeadlineUnseen(view: DeadlineView): Verdict {
+  return judgeUnconfirmed(view) ?? unconfirmed(view, 'the application could not be read')
 }
 
-/** How a task ends whose time is over, from what the last look saw. */
-export function judgeDeadline(look: Look, stall: Stall | undefined): Ending {
-  const early = judgeUnconfirmed(look)
+/** How a task ends whose time is over, from what was seen last. */
+export function judgeDeadline(evaluation: Evaluation): Verdict {
+  const early = judgeUnconfirmed(evaluation)
   if (early !== undefined) return early
-  const { gates } = look
-  const refusal = directReadRefusal(look.observation)
-  const isPushing = look.observation.writeBack.kind === 'pending'
-  if (gates.areOpen && !isPushing) return unconfirmed(refusal ?? 'the last direct read did not answer in time')
-  const { cause, text, hint } = culpritOf(look, stall)
-  const waits = isPushing
-    ? ['the commit to reach the Git host']
-    : gates.closed.map(({ name, reason }) => `${name}: ${reason}`)
-  const parts = ['timed out', text, `waiting for ${waits.join('; ')}`, refusal]
-  const headline = parts.filter((part) => part !== undefined).join('; ')
-  return { status: 'failed', cause, headline, ...(hint === undefined ? {} : { hint }) }
+  const { conditions, observation } = evaluation
+  const refusal = directReadRefusal(observation)
+  if (conditions.areMet && observation.writeBack.kind !== 'pending')
+    return unconfirmed(evaluation, refusal ?? 'the last direct read did not answer in time')
+  const verdict = findHoldUp(evaluation) ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
+  return { ...verdict, evidence: [deadlinePassed(evaluation), ...(refusal === undefined ? [] : [note(refusal)])] }
 }
 
-function judgeUnconfirmed({ task, observation: { unreachable }, nowMs }: DeadlineView): Ending | undefined {
-  if (task.isOverdue) return withoutReplica(unreachable?.why)
-  if (unreachable === undefined) return undefined
-  const seconds = Math.max(1, Math.round((nowMs - unreachable.sinceMs) / 1_000))
-  return unconfirmed(`Argo CD was unreachable for the last ${seconds}s: ${unreachable.why}`)
+function judgeUnconfirmed(view: DeadlineView): Verdict | undefined {
+  if (view.task.isOverdue) return verdictOf('no_replica')
+  return view.observation.unreachable === undefined ? undefined : unconfirmed(view)
 }
 
-function unconfirmed(why: string): Ending {
-  const headline = `the outcome could not be confirmed before the deadline: ${why}`
-  return { status: 'aborted', cause: 'controller_unreachable', headline, hint: 'Look at the application in Argo CD.' }
+function unconfirmed(view: DeadlineView, ...why: readonly string[]): Verdict {
+  return verdictOf('controller_unreachable', { evidence: [deadlinePassed(view), ...why.map(note)] })
 }
 
-function withoutReplica(why: string | undefined): Ending {
-  const headline = 'timed out while no replica watched it'
-  return {
-    status: 'aborted',
-    cause: 'no_replica',
-    headline: `${headline}; a final check ${why === undefined ? 'does not show it complete' : `failed: ${why}`}`,
-    hint: 'Look at the application in Argo CD, and deploy again unless it runs what was wanted.',
-  }
-}
+const note = (text: string): Evidence => ({ kind: 'note', text })
+
+const deadlinePassed = ({ task }: DeadlineView): Evidence => ({
+  kind: 'deadline',
+  after: Math.round((task.deadlineMs - task.acceptedAtMs) / 1_000),
+})
 
 function directReadRefusal({ directRead }: RolloutObservation): string | undefined {
   if (directRead?.result !== 'missing') return undefined
   return 'direct reads are refused with "permission denied": the token may not read the application, or it is not there'
 }
 
-type Culprit = { readonly cause: Cause; readonly text?: string | undefined; readonly hint?: string }
-
-function culpritOf(look: Look, stall: Stall | undefined): Culprit {
-  const { context, gates, observation } = look
-  if (errorConditionsOf(context.application).length > 0) return { cause: 'comparison_error' }
-  if (isSyncFailing(context, gates)) return { cause: 'sync_error' }
-  if (stall !== undefined) return stall
-  const bad = badPodOf(look)
-  if (bad !== undefined)
-    return { cause: bad.cause, text: describeBadPod(bad, observation.podEvents?.value), hint: podHint }
-  return culpritOfWriteBack(observation.writeBack, gates.isOpen('I'))
-}
-
-/** The Pod that keeps a synced application from getting healthy. */
-function badPodOf({ context, gates, memory, observation: { tree } }: Look): BadPod | undefined {
-  if (tree?.value === undefined || gates.isOpen('H') || !gates.isOpen('R') || !gates.isOpen('S')) return undefined
-  return lastingBadPod(findBadPods(tree.value, context.wanted, context.settings), memory.badPods)
-}
-
 /** A task that could have committed, had it only been let, most likely waited for that commit. */
-function culpritOfWriteBack(writeBack: WriteBackState, areImagesThere: boolean): Culprit {
-  if (writeBack.kind === 'pending')
-    return { cause: 'git_unreachable', hint: 'Look at the events of the task for the errors of the push.' }
-  if (areImagesThere || writeBack.kind !== 'monitor' || writeBack.note === '') return { cause: 'timeout' }
-  if (writeBack.why === 'no_credential')
-    return { cause: 'no_credential', hint: 'Send a deploy token or a JWT with the task.' }
-  if (writeBack.why === 'not_managed')
-    return { cause: 'not_managed', hint: 'Set the annotation managed on the application, or commit the tag yourself.' }
-  return { cause: 'timeout' }
+function judgeWriteBack(writeBack: WriteBackState, areImagesThere: boolean): Verdict {
+  if (writeBack.kind === 'pending') return verdictOf('git_unreachable')
+  const isSilent = areImagesThere || writeBack.kind !== 'monitor' || writeBack.note === ''
+  if (isSilent || (writeBack.why !== 'no_credential' && writeBack.why !== 'not_managed')) return verdictOf('timeout')
+  return verdictOf(writeBack.why)
 }

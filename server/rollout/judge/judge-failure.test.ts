@@ -264,10 +264,10 @@ describe('the write-back decides alone', () => {
       atMs: 0,
       outcome: { kind: 'refused', cause: 'git_refused', reason: 'protected branch' },
     }
-    expect(judge([beforeCommit], { writeBack }).end).toEqual({
+    expect(judge([beforeCommit], { writeBack }).end).toMatchObject({
       status: 'failed',
       cause: 'git_refused',
-      reason: 'protected branch',
+      reason: expect.stringMatching(/^The Git host rejected the commit: protected branch \[git_refused\]\n/),
     })
   })
 

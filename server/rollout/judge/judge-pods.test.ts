@@ -34,7 +34,9 @@ describe('Pods of a wanted image that cannot start', () => {
     const podEvents = { askedAtMs: 0, version: 10, value: { uid, lines } }
     const looks = looksWith([pod('ImagePullBackOff')], [10_000, 130_000])
     const told = looks.map((look) => ({ ...look, seen: { ...look.seen, podEvents } }))
-    expect(judge(told).end?.reason).toMatch(`cannot start: Pod shop-1: ImagePullBackOff: ${why} [image_pull]`)
+    expect(judge(told).end?.reason).toContain(
+      `The image cannot be pulled: Pod shop-1: ImagePullBackOff: ${why} [image_pull]`,
+    )
   })
 
   test('a read that was answered late does not shorten the grace: what it shows may be as young as the answer', () => {
@@ -101,7 +103,7 @@ describe('a Pod that runs but is never ready', () => {
     seen: { tree: tree([unready], atMs), podEvents },
   })
   const cause = 'probe_failing'
-  const reason = expect.stringContaining('shop-1 runs but is not ready: Unhealthy: Readiness probe failed: 503')
+  const reason = expect.stringContaining('does not become ready: Pod shop-1: Unhealthy: Readiness probe failed: 503')
 
   test('is named at the deadline, if more than one read saw it so', () => {
     const looks = [beforeCommit, lookAt(600_000, 'Progressing'), lookAt(900_000, 'Progressing')]

@@ -1,4 +1,5 @@
-import type { Cause } from '../../../contract/cause.ts'
+import type { Cause } from '../../../contract/causes.ts'
+import type { Culprit } from '../../../contract/diagnosis.ts'
 import type { Image } from '../../../contract/task.ts'
 import { isImageRunning } from './image-reference.ts'
 import type { ObservedPod, ResourceTree } from './observed-resources.ts'
@@ -20,9 +21,13 @@ export type BadPod = { readonly pod: ObservedPod; readonly cause: PodCause }
 
 type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
 
-/** Pods of a wanted image that do not get ready, the unrecoverable first, unless a newer Pod of the same images is ready. */
-export function findBadPods(tree: ResourceTree, wanted: readonly Image[], settings: ImageSettings): readonly BadPod[] {
-  const ours = tree.pods.filter(({ images }) => wanted.some((image) => isImageRunning(image, images, settings)))
+/** Pods of a requested image that do not get ready, the unrecoverable first, unless a newer Pod of the same images is ready. */
+export function findBadPods(
+  tree: ResourceTree,
+  requested: readonly Image[],
+  settings: ImageSettings,
+): readonly BadPod[] {
+  const ours = tree.pods.filter(({ images }) => requested.some((image) => isImageRunning(image, images, settings)))
   const bad = ours.flatMap((pod) => {
     const cause = causeOf(pod)
     return cause === undefined || ours.some((other) => isNewerAndReady(other, pod)) ? [] : [{ pod, cause }]
@@ -43,15 +48,25 @@ export function lastingBadPod(bad: readonly BadPod[], known: ReadonlyMap<string,
   return bad.find((pod) => (known.get(badPodKey(pod))?.reads ?? 0) >= 2)
 }
 
-/** What is wrong with a Pod, in one line. Why an image could not be pulled, its state says only until the next try is waited for. */
-export function describeBadPod({ pod, cause }: BadPod, events: PodEvents | undefined): string {
-  const told = (beginning: string) =>
-    events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith(beginning)) : undefined
-  if (cause === 'probe_failing')
-    return `Pod ${pod.name} runs but is not ready: ${told('Unhealthy') ?? pod.message ?? 'its readiness probe has not succeeded'}`
-  const refusal = cause === 'image_pull' ? told(`${pullRefused}Failed to pull`)?.slice(pullRefused.length) : undefined
-  return `Pod ${pod.name}: ${pod.reason ?? ''}: ${refusal ?? pod.message ?? ''}`
+/** The Pod and what is wrong with it. Why an image could not be pulled, its state says only between two tries; an event always does. */
+export function culpritOfPod({ pod, cause }: BadPod, events: PodEvents | undefined): Culprit {
+  const { namespace, name } = pod
+  const container = failedContainerOf(pod)
+  const message = messageOf({ pod, cause }, events)
+  return { kind: 'Pod', namespace, name, ...(container === undefined ? {} : { container }), message }
 }
+
+function messageOf({ pod, cause }: BadPod, events: PodEvents | undefined): string {
+  const last = (beginning: string) =>
+    events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith(beginning)) : undefined
+  if (cause === 'probe_failing') return last('Unhealthy') ?? pod.message ?? 'its readiness probe has not succeeded'
+  const refusal = cause === 'image_pull' ? last(`${pullRefused}Failed to pull`)?.slice(pullRefused.length) : undefined
+  return `${pod.reason ?? ''}: ${refusal ?? pod.message ?? ''}`
+}
+
+/** Kubernetes' words: "back-off 10s restarting failed container=app pod=…". */
+export const failedContainerOf = ({ message }: Pick<ObservedPod, 'message'>) =>
+  /\bcontainer=([a-z0-9-]+)/.exec(message ?? '')?.[1]
 
 /** The reason of the event before its text. */
 const pullRefused = 'Failed: '

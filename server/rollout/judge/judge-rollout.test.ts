@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ConditionName } from '../../../contract/conditions.ts'
 import { type ApplicationFields, aRawApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import {
   beforeCommit,
@@ -18,77 +19,101 @@ import { parseApplication } from '../../argo-cd/parse-application.ts'
 import { type RolloutObservation, relationKey } from './rollout-observation.ts'
 
 describe('a task with a commit of ours is deployed', () => {
-  test('when every gate is open on the snapshot and on a direct read', () => {
-    expect(judge([beforeCommit, { atMs: 1_000, operationState: succeeded }]).end).toEqual({ status: 'deployed' })
+  test('when every condition is met on the snapshot and on a direct read', () => {
+    expect(judge([beforeCommit, { atMs: 1_000, operationState: succeeded }]).end).toMatchObject({ status: 'deployed' })
   })
 
-  const closing: readonly (ApplicationFields & { gate: string; waits: string; seen?: Partial<RolloutObservation> })[] =
-    [
-      { gate: 'D', waits: 'gone', metadata: { deletionTimestamp: '2026-11-21T15:00:09Z' } },
-      {
-        gate: 'N',
-        waits: 'ComparisonError: bad',
-        status: { conditions: [{ type: 'ComparisonError', message: 'bad' }] },
-      },
-      { gate: 'R, old revision', waits: 'not aaaaaaa', revision: aSha('a') },
-      { gate: 'R, branch name instead of a commit', waits: 'not main', revision: 'main' },
-      { gate: 'R, ancestry unknown yet', waits: 'looked up', revision: aSha('d') },
-      {
-        gate: 'R, ancestry denied',
-        waits: 'not ddddddd',
-        revision: aSha('d'),
-        seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unrelated', atMs: 0 }]]) },
-      },
-      {
-        gate: 'R, Git host does not answer',
-        waits: 'a refresh to be answered',
-        revision: aSha('d'),
-        seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 0 }]]) },
-      },
-      {
-        gate: 'R, no source follows',
-        waits: 'a source that follows',
-        spec: { source: { repoURL: 'https://git.example/other', targetRevision: 'main' } },
-      },
-      {
-        gate: 'R, pinned source',
-        waits: 'a source that follows',
-        spec: { source: { repoURL: repository, targetRevision: 'v1.2.3' } },
-      },
-      {
-        gate: 'R, too few revisions',
-        waits: 'not none',
-        spec: { sources: [{ repoURL: 'https://git.example/charts' }, { repoURL: repository, targetRevision: 'main' }] },
-        status: { sync: { status: 'Synced', revisions: [commit] } },
-      },
-      { gate: 'S', waits: 'not OutOfSync', sync: 'OutOfSync' },
-      { gate: 'O, requested', waits: 'end of the operation', operation: { sync: {} } },
-      { gate: 'O, running', waits: 'end of the operation', operationState: { phase: 'Running' } },
-      {
-        gate: 'O, waiting for a retry',
-        waits: 'end of the operation',
-        operationState: { phase: 'Running', finishedAt: '2026-11-21T15:00:08Z' },
-      },
-      { gate: 'O, failed', waits: 'a successful operation', operationState: failedOperation },
-      {
-        gate: 'P',
-        waits: 'a comparison after the operation',
-        operationState: { ...succeeded, finishedAt: '2026-11-21T15:00:11Z' },
-      },
-      {
-        gate: 'P, never compared',
-        waits: 'a comparison after the operation',
-        operationState: succeeded,
-        status: { reconciledAt: null },
-      },
-      { gate: 'H', waits: 'not Progressing', health: 'Progressing' },
-      { gate: 'H, none', waits: 'not none', status: { health: {} } },
-      { gate: 'H, paused', waits: 'Suspended', health: 'Suspended' },
-      { gate: 'I', waits: 'running: registry.example/shop:v1', images: ['registry.example/shop:v1'] },
-    ]
-  test.for(closing)('but not while gate $gate is closed', ({ gate: _, waits, ...fields }) => {
+  const closing: readonly (ApplicationFields & {
+    condition: ConditionName
+    when: string
+    waits: string
+    seen?: Partial<RolloutObservation>
+  })[] = [
+    {
+      condition: 'alive',
+      when: 'it is not',
+      waits: 'deleted',
+      metadata: { deletionTimestamp: '2026-11-21T15:00:09Z' },
+    },
+    {
+      condition: 'no_errors',
+      when: 'it is not',
+      waits: 'ComparisonError: bad',
+      status: { conditions: [{ type: 'ComparisonError', message: 'bad' }] },
+    },
+    { condition: 'revision', when: 'old revision', waits: 'found aaaaaaa', revision: aSha('a') },
+    { condition: 'revision', when: 'branch name instead of a commit', waits: 'found main', revision: 'main' },
+    { condition: 'revision', when: 'ancestry unknown yet', waits: 'looked up', revision: aSha('d') },
+    {
+      condition: 'revision',
+      when: 'ancestry denied',
+      waits: 'found ddddddd',
+      revision: aSha('d'),
+      seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unrelated', atMs: 0 }]]) },
+    },
+    {
+      condition: 'revision',
+      when: 'Git host does not answer',
+      waits: 'an answered refresh',
+      revision: aSha('d'),
+      seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 0 }]]) },
+    },
+    {
+      condition: 'revision',
+      when: 'no source follows',
+      waits: 'a source that follows',
+      spec: { source: { repoURL: 'https://git.example/other', targetRevision: 'main' } },
+    },
+    {
+      condition: 'revision',
+      when: 'pinned source',
+      waits: 'a source that follows',
+      spec: { source: { repoURL: repository, targetRevision: 'v1.2.3' } },
+    },
+    {
+      condition: 'revision',
+      when: 'too few revisions',
+      waits: 'found none',
+      spec: { sources: [{ repoURL: 'https://git.example/charts' }, { repoURL: repository, targetRevision: 'main' }] },
+      status: { sync: { status: 'Synced', revisions: [commit] } },
+    },
+    { condition: 'synced', when: 'it is not', waits: 'found OutOfSync', sync: 'OutOfSync' },
+    { condition: 'operation', when: 'requested', waits: 'no operation under way', operation: { sync: {} } },
+    { condition: 'operation', when: 'running', waits: 'no operation under way', operationState: { phase: 'Running' } },
+    {
+      condition: 'operation',
+      when: 'waiting for a retry',
+      waits: 'no operation under way',
+      operationState: { phase: 'Running', finishedAt: '2026-11-21T15:00:08Z' },
+    },
+    { condition: 'operation', when: 'failed', waits: 'it broke', operationState: failedOperation },
+    {
+      condition: 'compared_after_operation',
+      when: 'it is not',
+      waits: 'a comparison after the operation',
+      operationState: { ...succeeded, finishedAt: '2026-11-21T15:00:11Z' },
+    },
+    {
+      condition: 'compared_after_operation',
+      when: 'never compared',
+      waits: 'a comparison after the operation',
+      operationState: succeeded,
+      status: { reconciledAt: null },
+    },
+    { condition: 'healthy', when: 'it is not', waits: 'found Progressing', health: 'Progressing' },
+    { condition: 'healthy', when: 'none', waits: 'found no status', status: { health: {} } },
+    { condition: 'healthy', when: 'paused', waits: 'Suspended', health: 'Suspended' },
+    {
+      condition: 'images',
+      when: 'it is not',
+      waits: 'found registry.example/shop:v1',
+      images: ['registry.example/shop:v1'],
+    },
+  ]
+  test.for(closing)('but not while $condition is not met: $when', ({ condition, when: _, waits, ...fields }) => {
     const judgement = judge([beforeCommit, { atMs: 1_000, ...fields }])
     expect(judgement.end).toBeUndefined()
+    expect(judgement.diagnosis?.conditions.find(({ name }) => name === condition)?.state).not.toBe('met')
     expect(judgement.progress).toContain(waits)
   })
 
@@ -138,7 +163,7 @@ describe('a task with a commit of ours is deployed', () => {
       settings: { isStrict: true },
     })
     expect(strict.end).toBeUndefined()
-    expect(strict.progress).toContain('the end of Pod shop-1')
+    expect(strict.progress).toContain('found Pod shop-1 with registry.example/shop:v1')
   })
 
   test('a wanted image that only Pods of an earlier rollout still run does not count', () => {
@@ -146,7 +171,7 @@ describe('a task with a commit of ours is deployed', () => {
     const resources = [{ kind: 'Deployment', name: 'shop', status: 'Synced', images: ['registry.example/shop:v3'] }]
     const operationState = { ...succeeded, syncResult: { revision: commit, resources } }
     expect(judge([beforeCommit, { atMs: 1_000, images, operationState }]).progress).toContain(
-      'found only in Pods of an earlier rollout',
+      'only in Pods of an earlier rollout',
     )
   })
 })

@@ -1,25 +1,40 @@
+import type { Evidence } from '../../../contract/diagnosis.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { confirmVerdict, nextReadAtMs } from './confirm-verdict.ts'
+import { diagnoseUnseen, renderProgress, resultOf } from './diagnose.ts'
 import { judgeDeadlineUnseen } from './judge-deadline.ts'
-import type { Ending } from './judge-failure.ts'
 import type { Judgement } from './judgement.ts'
-import type { JudgedTask } from './look.ts'
-import { renderStatusReason } from './render-status-reason.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { NextAction, RolloutObservation } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
+import type { JudgedTask } from './snapshot.ts'
+import { applicationCulprit, type Verdict, verdictOf } from './verdict.ts'
 
 /** Ends that the write-back alone decides, whatever the application shows. */
-export function endByWriteBack({ writeBack, annotations }: RolloutObservation): TaskResult | undefined {
+export function endByWriteBack(
+  task: JudgedTask,
+  observation: RolloutObservation,
+  nowMs: number,
+): TaskResult | undefined {
+  const verdict = judgeWriteBackAlone(task, observation)
+  return verdict && resultOf(verdict.status, diagnoseUnseen(task, observation, verdict), task, nowMs)
+}
+
+function judgeWriteBackAlone(task: JudgedTask, { writeBack, annotations }: RolloutObservation): Verdict | undefined {
   if (writeBack.kind !== 'ended') return undefined
   const { outcome } = writeBack
-  if (outcome.kind === 'refused') return { status: 'failed', cause: outcome.cause, reason: outcome.reason }
+  if (outcome.kind === 'refused') {
+    const culprit = applicationCulprit({ namespace: '', name: task.app }, outcome.reason)
+    return { ...verdictOf(outcome.cause, { culprit }), status: 'failed' }
+  }
   if (outcome.kind === 'dropped')
-    return { status: 'cancelled', cause: 'superseded', reason: 'superseded before its commit was pushed' }
+    return verdictOf('superseded', { evidence: [note('superseded before its commit was pushed')] })
   if (!annotations.fireAndForget) return undefined
   const done = outcome.kind === 'landed' ? 'committed' : 'the content was already committed'
-  return { status: 'deployed', reason: `${done}; the rollout was not watched (fire-and-forget)` }
+  return { status: 'deployed', evidence: [note(`${done}; the rollout was not watched (fire-and-forget)`)] }
 }
+
+const note = (text: string): Evidence => ({ kind: 'note', text })
 
 /**
  * Before the application was ever seen. "No permission" and "does not exist" look alike in a direct read, and so does a hiccup
@@ -31,11 +46,22 @@ export function judgeUnseen(
   observation: RolloutObservation,
   nowMs: number,
 ): Judgement {
-  const confirmed = confirmVerdict(memory, unseenEnding(task, observation, nowMs), observation, nowMs, task.deadlineMs)
-  const { ending } = confirmed
-  if (ending !== undefined)
-    return { ...waiting(confirmed.memory, observation), end: endOf(ending), againAtMs: Number.POSITIVE_INFINITY }
-  const read = firstRead(confirmed.memory, observation, nowMs)
+  const confirmed = confirmVerdict(memory, unseenVerdict(task, observation, nowMs), observation, nowMs, task.deadlineMs)
+  const { verdict } = confirmed
+  const diagnosis = diagnoseUnseen(task, observation, verdict)
+  const progress = renderProgress(diagnosis)
+  const isNew = progress !== memory.reported.progress
+  const waiting = {
+    diagnosis: isNew ? diagnosis : undefined,
+    progress,
+    memory: { ...confirmed.memory, reported: { ...memory.reported, progress } },
+    wanted: [],
+    events: [],
+    badPodUids: [],
+    againAtMs: Number.POSITIVE_INFINITY,
+  }
+  if (verdict !== undefined) return { ...waiting, end: resultOf(verdict.status, diagnosis, task, nowMs) }
+  const read = firstRead(waiting.memory, observation, nowMs)
   const list = nextList(observation, nowMs)
   const times = [
     task.deadlineMs,
@@ -46,40 +72,25 @@ export function judgeUnseen(
   ]
   const againAtMs = Math.min(...times.filter((atMs) => atMs > nowMs))
   return {
-    ...waiting(read.memory, observation),
+    ...waiting,
+    end: undefined,
+    memory: read.memory,
     wanted: [...confirmed.wanted, ...read.wanted, ...list.wanted],
     againAtMs,
   }
 }
 
-function waiting(memory: RolloutMemory, { unreachable }: RolloutObservation) {
-  const progress =
-    unreachable === undefined ? 'looking for the application' : `Argo CD is unreachable: ${unreachable.why}`
-  return { end: undefined, progress, wanted: [], memory, events: [] }
-}
-
 const absencesThatCount = 2
 
-function unseenEnding(task: JudgedTask, observation: RolloutObservation, nowMs: number): Ending | undefined {
+function unseenVerdict(task: JudgedTask, observation: RolloutObservation, nowMs: number): Verdict | undefined {
   const isRefused =
     observation.directRead !== undefined && ['missing', 'not_found'].includes(observation.directRead.result)
-  if (isRefused && observation.known.absences >= absencesThatCount) return notFound
-  return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation, nowMs }) : undefined
+  if (isRefused && observation.known.absences >= absencesThatCount)
+    return verdictOf('app_not_found', { evidence: [note(missedByList)] })
+  return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation }) : undefined
 }
 
-const notFound: Ending = {
-  status: 'app not found',
-  cause: 'app_not_found',
-  headline:
-    'the application was not found, or the token may not read it: Argo CD answers both alike, and its List does not hold it',
-  hint: 'Check the name in the task, and that the policy of the account has: applications, get, <project>/<application>, allow.',
-}
-
-function endOf({ status, cause, headline, hint }: Ending): TaskResult {
-  const nothing = { note: '', context: undefined, gates: undefined, tree: undefined, podEvents: undefined }
-  const reason = renderStatusReason({ headline, cause, hint, ...nothing })
-  return cause === undefined ? { status, reason } : { status, cause, reason }
-}
+const missedByList = 'Argo CD answers a missing and a forbidden application alike, and its List does not hold this one'
 
 function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, nowMs: number) {
   const isNew = directRead !== undefined && directRead.askedAtMs !== memory.countedReadAtMs

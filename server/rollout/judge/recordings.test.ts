@@ -36,7 +36,7 @@ const rows: readonly Row[] = [
   {
     name: '04b-crash-after-ready',
     replay: one('1.0.1-flap', '5d4fe02', 30),
-    expected: [{ status: 'failed', cause: 'timeout', reason: 'health status Healthy, not Progressing' }],
+    expected: [{ status: 'failed', cause: 'timeout', reason: 'healthy: expected Healthy, found Progressing' }],
   },
   {
     name: '05-sync-error',
@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
   {
     name: '06-presync-hook-fails',
     replay: one('1.0.1', '2b17312', 30),
-    expected: [{ status: 'failed', cause: 'hook_failed', atMs: 12_631, reason: 'PreSync hook Job shop06-presync' }],
+    expected: [{ status: 'failed', cause: 'hook_failed', atMs: 12_631, reason: 'Job shop06-presync' }],
   },
   {
     name: '06b-postsync-hook-fails',
@@ -89,7 +89,7 @@ const rows: readonly Row[] = [
     },
     expected: [
       { status: 'deployed', atMs: 6_560 },
-      { status: 'failed', cause: 'timeout', reason: 'gate I' },
+      { status: 'failed', cause: 'timeout', reason: 'images: expected registry.example/shop:1.0.2' },
       { status: 'deployed', atMs: 23_360 },
     ],
   },
@@ -269,10 +269,13 @@ test('the reason of a failure names the Pod, its message and its events, and wha
   const [end] = await replayRecording('03-image-pull-backoff', { tasks, untilMs: 28_000 })
   const lines = end?.end?.reason?.split('\n') ?? []
   expect(lines[0]).toContain('[image_pull]')
-  expect(lines).toContainEqual(expect.stringMatching(/^Pod shop03-56bf565bfb-vzwjc .*Back-off pulling image/))
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^Pod shop03-56bf565bfb-vzwjc \(registry.example\/shop:1.0.1-bad\)/),
+  )
   expect(lines).toContainEqual('Event of shop03-56bf565bfb-vzwjc: Failed: Error: ImagePullBackOff')
-  expect(lines).toContainEqual('Requested images: registry.example/shop:1.0.1-bad')
-  expect(lines.at(-1)).toMatch(/^What to do: /)
+  expect(lines).toContainEqual('Images requested: registry.example/shop:1.0.1-bad')
+  expect(lines[1]).toBe('Impact: the old version still serves: 2 of 2 Pods ready')
+  expect(lines[2]).toMatch(/^Next step 1 \(developer\): /)
 })
 
 test('the timeline tells a rollout step by step', async () => {

@@ -5,7 +5,7 @@ const acceptedAtMs = 1_000
 const withoutCommit: RefreshNeed = {
   mayRefresh: true,
   hasCommit: false,
-  isRevisionOpen: true,
+  isRevisionMet: true,
   isChangeVisible: false,
   acceptedAtMs,
   awaitingComparisonSinceMs: undefined,
@@ -48,7 +48,7 @@ describe('a task without a commit of ours is refreshed (decision 0015)', () => {
     },
     {
       name: 'again while no comparison after acceptance is known',
-      fields: { isChangeVisible: true, isRevisionOpen: false },
+      fields: { isChangeVisible: true, isRevisionMet: false },
       at: [0, 5, 20],
     },
     { name: '5 s after another task requested one', fields: { anyAskedAtMs: acceptedAtMs - 2_000 }, at: [3, 8, 23] },

@@ -3,7 +3,7 @@ import { rolloutTimes } from './rollout-settings.ts'
 export type RefreshNeed = {
   readonly mayRefresh: boolean
   readonly hasCommit: boolean
-  readonly isRevisionOpen: boolean
+  readonly isRevisionMet: boolean
   /** Without a commit of ours: the change that somebody else commits has begun to show. */
   readonly isChangeVisible: boolean
   readonly acceptedAtMs: number
@@ -33,9 +33,9 @@ export function nextRefreshAtMs(need: RefreshNeed): number | undefined {
 }
 
 function revisionDueMs(need: RefreshNeed): number | undefined {
-  const { hasCommit, isRevisionOpen, fromMs, asks, askedAtMs } = need
+  const { hasCommit, isRevisionMet, fromMs, asks, askedAtMs } = need
   if (!hasCommit) return ownComparisonDueMs(need)
-  if (isRevisionOpen) return undefined
+  if (isRevisionMet) return undefined
   if (asks === 0 || askedAtMs === undefined) return fromMs
   const again = rolloutTimes.refreshAgainMs[asks - 1]
   return again === undefined ? askedAtMs + rolloutTimes.refreshEveryMs : Math.max(fromMs + again, askedAtMs)
@@ -43,8 +43,8 @@ function revisionDueMs(need: RefreshNeed): number | undefined {
 
 /** One that proves something, as soon as that can be told; then more of them until the change of somebody else shows. */
 function ownComparisonDueMs(need: RefreshNeed): number | undefined {
-  const { isRevisionOpen, isChangeVisible, fromMs, asks, askedAtMs, isClear, wasClear } = need
-  if (isRevisionOpen && isChangeVisible) return undefined // also by what an earlier owner was answered
+  const { isRevisionMet, isChangeVisible, fromMs, asks, askedAtMs, isClear, wasClear } = need
+  if (isRevisionMet && isChangeVisible) return undefined // also by what an earlier owner was answered
   if (asks === 0 || askedAtMs === undefined) return isClear ? fromMs : fromMs + rolloutTimes.foreignRefreshMs
   return isClear && !wasClear ? fromMs : nextLookMs(askedAtMs, need.acceptedAtMs)
 }

@@ -1,30 +1,40 @@
-import { shorten } from '../../text/one-line.ts'
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
+import { shorten } from '../../../contract/one-line.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { shortRevision } from './gate-revision.ts'
+import { renderProgress } from './diagnose.ts'
 import type { ObservedApplication } from './observed-application.ts'
-import type { ToldState } from './rollout-memory.ts'
+import { shortRevision } from './revision-condition.ts'
+import type { ReportedState } from './rollout-memory.ts'
 
-/** What changed since the timeline last spoke, and what it now says. */
-export function tellChanges(
-  told: ToldState,
+/** What changed since the timeline was last written, and what it now says. */
+export function reportChanges(
+  reported: ReportedState,
   application: ObservedApplication,
-  waiting: string,
-): { readonly told: ToldState; readonly events: readonly NewTaskEvent[] } {
-  const now = describe(application, waiting)
+  diagnosis: Diagnosis,
+): { readonly reported: ReportedState; readonly events: readonly NewTaskEvent[] } {
+  const now = describe(application, diagnosis)
   const events: NewTaskEvent[] = []
-  if (told.uid === '')
+  if (reported.uid === '')
     events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
-  else if (told.uid !== now.uid) events.push({ kind: 'note', detail: 'the application was re-created' })
-  if (told.sync !== now.sync) events.push({ kind: 'sync_changed', detail: now.sync })
-  if (told.health !== now.health) events.push({ kind: 'health_changed', detail: now.health })
-  if (told.operation !== now.operation && now.operation !== '')
+  else if (reported.uid !== now.uid) events.push({ kind: 'note', detail: 'the application was re-created' })
+  if (reported.sync !== now.sync) events.push({ kind: 'sync_changed', detail: now.sync })
+  if (reported.health !== now.health) events.push({ kind: 'health_changed', detail: now.health })
+  if (reported.operation !== now.operation && now.operation !== '')
     events.push({ kind: 'operation_changed', detail: now.operation })
-  if (told.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
-  if (told.waiting !== now.waiting && waiting !== '') events.push({ kind: 'waiting_for', detail: now.waiting })
-  return { told: now, events }
+  if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
+  if (reported.waiting !== now.waiting) events.push({ kind: 'waiting_for', detail: bounded(now.progress) })
+  return { reported: now, events }
 }
 
-function describe(application: ObservedApplication, waiting: string): ToldState {
+/** A condition that changed, another cause or another culprit is news; what was found is not. */
+function waitingOf({ conditions, cause, culprit, evidence }: Diagnosis): string {
+  const states = conditions.map(({ state }) => state)
+  const outside = evidence.filter(({ kind }) => kind === 'unreachable' || kind === 'commit_pending')
+  const who = culprit && [culprit.kind, culprit.namespace, culprit.name, culprit.container]
+  return JSON.stringify([states, cause, who, outside.map(({ kind }) => kind)])
+}
+
+function describe(application: ObservedApplication, diagnosis: Diagnosis): ReportedState {
   const { operation, revisions } = application
   const at = revisions.map(shortRevision).join(', ')
   return {
@@ -33,7 +43,8 @@ function describe(application: ObservedApplication, waiting: string): ToldState 
     health: bounded(application.healthStatus ?? 'no health yet'),
     operation: describeOperation(application.isOperationRequested, operation?.phase, operation?.message),
     images: bounded(application.images.join(', ') || 'no Pods'),
-    waiting: bounded(waiting),
+    waiting: waitingOf(diagnosis),
+    progress: renderProgress(diagnosis),
   }
 }
 
@@ -44,4 +55,4 @@ function describeOperation(isRequested: boolean, phase: string | undefined, mess
 
 const maxDetailLength = 1_000
 
-export const bounded = (text: string): string => shorten(text, maxDetailLength)
+const bounded = (text: string): string => shorten(text, maxDetailLength)

@@ -1,3 +1,4 @@
+import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
 import type { ObservedCondition } from './observed-application.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline } from './watched-task.ts'
@@ -19,7 +20,7 @@ const trackedStates = [
 ] as const
 export type TrackedState = (typeof trackedStates)[number]
 
-/** Since when each condition holds without a break. */
+/** Since when each state lasts without a break. */
 export type Since = Readonly<Partial<Record<TrackedState, number>>>
 
 /** A bad state of one Pod, as all reads of the tree since `sinceMs` had it. */
@@ -33,6 +34,7 @@ export type RolloutMemory = {
   readonly startedAtMs: number
   readonly baseline: Baseline | undefined
   readonly since: Since
+  readonly conditionSince: ReadonlyMap<ConditionName, { readonly state: ConditionState; readonly sinceMs: number }>
   /** Which failed operation `since.sync_failed` speaks of. */
   readonly failedOperation: string | undefined
   /** Which errors `since.comparison_error` speaks of. */
@@ -50,31 +52,42 @@ export type RolloutMemory = {
   /** The last refresh that was answered since `refreshFromMs`, and how many were. */
   readonly answeredRefresh: RefreshObservation['answered']
   readonly refreshAnswers: number
-  /** Gate R has been open since our commit. */
+  /** The revision condition has been met since the commit. */
   readonly hasReached: boolean
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
-  readonly told: ToldState
+  readonly reported: ReportedState
   readonly imageCheckNoted: boolean
 }
 
 /** What the timeline already says. */
-export type ToldState = {
+export type ReportedState = {
   readonly sync: string
   readonly health: string
   readonly operation: string
   readonly images: string
+  /** What of it is news, and the sentence as it was last saved. */
   readonly waiting: string
+  readonly progress: string
   readonly uid: string
 }
 
-const nothingTold: ToldState = { sync: '', health: '', operation: '', images: '', waiting: '', uid: '' }
+const nothingReported: ReportedState = {
+  sync: '',
+  health: '',
+  operation: '',
+  images: '',
+  waiting: '',
+  progress: '',
+  uid: '',
+}
 
 export function startMemory(baseline: Baseline | undefined, nowMs: number): RolloutMemory {
   return {
     startedAtMs: nowMs,
     baseline,
     since: {},
+    conditionSince: new Map(),
     failedOperation: undefined,
     errors: [],
     badPods: new Map(),
@@ -89,13 +102,13 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
     refreshAnswers: 0,
     hasReached: false,
     comparisons: [],
-    told: nothingTold,
+    reported: nothingReported,
     imageCheckNoted: false,
   }
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */
 export function continueSince(since: Since, holding: ReadonlySet<TrackedState>, nowMs: number): Since {
-  const kept = [...holding].map((condition) => [condition, since[condition] ?? nowMs] as const)
+  const kept = [...holding].map((state) => [state, since[state] ?? nowMs] as const)
   return Object.fromEntries(kept)
 }

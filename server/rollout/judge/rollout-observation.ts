@@ -83,7 +83,6 @@ export type NextAction =
   | { readonly kind: 'managed_resources' }
   | { readonly kind: 'sync_windows' }
   | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }
-  | { readonly kind: 'decide_write_back' }
   | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
 

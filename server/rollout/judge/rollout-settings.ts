@@ -1,22 +1,24 @@
 /** What an operator may set about judging. Times are milliseconds. */
 export type RolloutSettings = {
-  /** How long a Pod of a wanted image may be seen in a bad state; 0: such a Pod never ends a task early. */
+  /** How long a Pod of a requested image may be seen in a bad state; 0: such a Pod never ends a task early. */
   readonly badPodGraceMs: number
   readonly degradedGraceMs: number
   readonly comparisonErrorGraceMs: number
   readonly syncFailedGraceMs: number
   readonly appGoneGraceMs: number
-  /** How long all gates must stay open; `undefined`: decided by what the application consists of. */
+  /** How long all conditions must stay met; `undefined`: decided by what the application consists of. */
   readonly settleMs: number | undefined
   readonly acceptSuspended: boolean
   /** `<proxy>/<image>` counts as `<image>`. */
   readonly registryProxy: string | undefined
   readonly annotationPrefixes: readonly string[]
-  /** Whether an old Pod that still runs keeps a task waiting (gate V). */
+  /** Whether an old Pod that still runs keeps a task waiting (condition `no_old_pods`). */
   readonly isStrict: boolean
   readonly controlPlaneNamespace: string
   /** Argo CD itself reads override files of the prefix `argocd` only. */
   readonly overrideFilePrefix: string
+  /** Base of the links to applications. */
+  readonly linkBase: string
 }
 
 /** Fixed times: what the delivery controller's own behaviour dictates. */

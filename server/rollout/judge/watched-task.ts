@@ -34,6 +34,8 @@ export type WatchedTask = {
   readonly writeBackOutcome: WriteBackOutcome | undefined
   /** When the task was accepted, on the watcher's clock. */
   readonly acceptedAtMs: number
+  /** The same in Unix seconds, as its record says. */
+  readonly createdSeconds: number
 }
 
 /** Where a task's commit stands. */

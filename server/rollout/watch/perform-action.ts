@@ -10,12 +10,10 @@ import {
   type Turn,
   type WatchedApplication,
 } from './watched-application.ts'
-import type { WriteBackDecisions } from './write-back-decisions.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls
   readonly reports: Pick<TaskReports, 'tell'>
-  readonly writeBacks: Pick<WriteBackDecisions, 'decide'>
   isUnreachable(): boolean
   /** Looks at a task again after a time, unless something else does sooner. */
   scheduleEvaluation(application: WatchedApplication, state: TaskState, delayMs: number): void
@@ -43,8 +41,6 @@ export function createPerformAction(deps: Dependencies) {
         return calls.readSyncWindows(application)
       case 'pod_events':
         return calls.readPod(application, action)
-      case 'decide_write_back':
-        return deps.writeBacks.decide(application, state)
       case 'relation':
         return lookUpRelation(application, action)
       case 'override_at':
@@ -137,11 +133,11 @@ export const isBeingRead = ({ flights }: Pick<WatchedApplication, 'flights'>) =>
 
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
 function keyOf({ task }: TaskState, action: NextAction): string {
-  const isOfTask = action.kind === 'decide_write_back' || action.kind === 'override_at'
+  const isOfTask = action.kind === 'override_at'
   return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
 }
 
-const needsController = ({ kind }: NextAction) => !['decide_write_back', 'relation', 'override_at'].includes(kind)
+const needsController = ({ kind }: NextAction) => !['relation', 'override_at'].includes(kind)
 
 /** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
 function isWaitedFor({ task, memory }: TaskState, action: NextAction, nowMs: number): boolean {

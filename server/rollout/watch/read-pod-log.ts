@@ -1,4 +1,5 @@
 import type { PodLog } from '../../../contract/task.ts'
+import { failedContainerOf } from '../judge/judge-pods.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { ApplicationAddress, ReadOutcome } from './delivery-controller.ts'
 
@@ -45,7 +46,7 @@ export function createReadPodLog({ readLog, lines, redact }: Dependencies) {
 
   return async (address: ApplicationAddress, pod: ObservedPod): Promise<PodLog | undefined> => {
     if (!isCrashing(pod) && pod.reason !== 'Running') return undefined
-    const outcome = await tail(address, pod, failedContainerIn(pod))
+    const outcome = await tail(address, pod, failedContainerOf(pod))
     const choices = choicesIn(outcome)
     const said = choices.length > 0 ? await tailOfSeveral(address, pod, choices) : linesOf(outcome)
     // Cut only after secrets were taken out, or half of one would be left.
@@ -61,9 +62,6 @@ const nothingRead: Tail = { kind: 'read', value: [] }
 const linesOf = (outcome: Tail) => (outcome.kind === 'read' ? outcome.value : [])
 
 const isCrashing = ({ reason }: ObservedPod) => /^(Init:)?CrashLoopBackOff$/.test(reason ?? '')
-
-/** Kubernetes' words: "back-off 10s restarting failed container=app pod=…". */
-const failedContainerIn = ({ message }: ObservedPod) => /\bcontainer=([a-z0-9-]+)/.exec(message ?? '')?.[1]
 
 /** Kubernetes' words where a Pod has several containers: "…, choose one of: [app proxy] or one of the init containers: […]". */
 function choicesIn(outcome: Tail): readonly string[] {

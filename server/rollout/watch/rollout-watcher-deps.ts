@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
@@ -11,13 +12,17 @@ import type { RolloutSettings } from '../judge/rollout-settings.ts'
 import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
 import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
 
+/** What is kept of an unfinished task. */
+export type TaskChange = {
+  readonly progress?: string
+  readonly diagnosis?: Diagnosis
+  readonly appUrl?: string
+  readonly baseline?: Baseline
+}
+
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
 type TaskRecords = {
-  saveProgress(
-    claim: Claim,
-    change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline },
-    events: readonly NewTaskEvent[],
-  ): Promise<boolean>
+  saveProgress(claim: Claim, change: TaskChange, events: readonly NewTaskEvent[]): Promise<boolean>
   /** Also where it says that the claim is gone, the task is over for this watcher. */
   finish(claim: Claim, end: TaskResult): Promise<unknown>
 }
@@ -29,8 +34,6 @@ export type RolloutWatcherDeps = {
   /** What calls wait for that only explain. */
   readonly limiter: RateLimiter
   readonly settings: RolloutSettings
-  /** Base of the links to applications. */
-  readonly linkBase: string
   annotations(application: ObservedApplication): RolloutAnnotations
   decideWriteBack(task: WriteBackTask, application: ObservedApplication): WriteBackDecision
   queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>

@@ -96,7 +96,7 @@ test('a watched task is deployed after a refresh and two seconds, with its link 
   await clock.advanceTo(2_500)
   expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 2_000 })
   expect(world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 1 })
-  expect(saved).toContain('https://cd.example/applications/argocd/shop')
+  expect(saved).toContain('https://argocd.example/applications/argocd/shop')
   expect(saved[0]).toBe('looking for the application')
   expect(watcher.watchedCount()).toBe(0)
   expect(clock.timerCount()).toBe(0)
@@ -189,7 +189,7 @@ test('an application that does not exist is told within three seconds, naming bo
   expect(ends.get('1')?.end).toMatchObject({
     status: 'app not found',
     cause: 'app_not_found',
-    reason: expect.stringMatching(/not found, or the token may not read it/),
+    reason: expect.stringMatching(/no application of this name (.|\n)* the policy of the account/),
   })
   expect(world.reads.list).toBe(2)
 })

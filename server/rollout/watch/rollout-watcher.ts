@@ -53,9 +53,10 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     state.lookAtMs = Number.POSITIVE_INFINITY
     if (awaitsBaseline(application, state)) return scheduleEvaluation(application, state, baselineReadMs)
     try {
-      writeBacks.planAgain(application, state)
       const observation = observationOf(application, state, deps.annotations, reachability.state())
       apply(application, state, judgeRollout(state.task, state.memory, observation, clock.nowMs(), settings))
+      // After the baseline was saved, which must be from before the commit.
+      if (writeBacks.decide(application, state)) judge(application, state)
     } catch (error) {
       deps.onError('judging a task failed, retrying', error, { task: state.task.id })
       scheduleEvaluation(application, state, lookAgainMs)
@@ -72,7 +73,8 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   const apply = (application: WatchedApplication, state: TaskState, judgement: Judgement) => {
     state.memory = judgement.memory
     reports.saveWhatChanged(application, state, judgement)
-    if (judgement.end !== undefined) return reports.finish(application, state, judgement.end)
+    const { end } = judgement
+    if (end !== undefined) return reports.finish(application, state, { ...judgement, end })
     scheduleEvaluation(application, state, judgement.againAtMs - clock.nowMs())
     for (const action of judgement.wanted) perform(application, state, action)
   }
@@ -96,7 +98,6 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     ...deps,
     calls,
     reports,
-    writeBacks,
     isUnreachable,
     scheduleEvaluation,
     judgeAll,
@@ -113,8 +114,8 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
     const memory = startMemory(task.baseline, clock.nowMs())
-    // What the earlier claim has told may not have been stored.
-    const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, told: memory.told })
+    // What the earlier claim has reported may not have been stored.
+    const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, reported: memory.reported })
     application.tasks.set(task.id, state)
     if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
@@ -136,7 +137,6 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     writeBack: initialWriteBack(task, clock.nowMs()),
     plan: undefined,
     overrides: new Map(),
-    progress: '',
     hasAppUrl: false,
     isOver: false,
     lookAtMs: Number.POSITIVE_INFINITY,

@@ -1,13 +1,13 @@
 import type { Clock } from '../../concurrency/clock.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import type { Baseline } from '../judge/watched-task.ts'
+import type { TaskChange } from './rollout-watcher-deps.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>
 
 /** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
 export type TaskUpdate = {
-  readonly change: { readonly progress?: string; readonly appUrl?: string; readonly baseline?: Baseline }
+  readonly change: TaskChange
   readonly events: readonly NewTaskEvent[]
 }
 

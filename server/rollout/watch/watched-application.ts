@@ -29,7 +29,6 @@ export type TaskState = {
   savedBaseline: Baseline | undefined
   writeBack: WriteBackState
   plan: WriteBackPlan | undefined
-  progress: string
   hasAppUrl: boolean
   isOver: boolean
   /** When the timer that `cancelTimer` ends looks again. */

@@ -1,5 +1,6 @@
 import type { WriteBackDecision } from '../../gitops/plan/plan-write-back.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { WatchedTask, WriteBackState } from '../judge/watched-task.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskReports } from './task-reports.ts'
@@ -23,24 +24,33 @@ export function createWriteBackDecisions({
   onUnvalidated,
   reports,
 }: Dependencies) {
+  const planAgain = (state: TaskState, newest: ObservedApplication) => {
+    const decision = decideWriteBack(state.task, newest)
+    if (decision.kind === 'write') state.plan = decision.plan
+  }
+
   return {
-    decide({ known: { newest } }: WatchedApplication, state: TaskState) {
-      if (newest === undefined || state.writeBack.kind !== 'undecided') return
+    /**
+     * Decides once the application is known and there, and says whether it did. After a change of owner the commit may be there
+     * already; what it was made from is still needed to read override files.
+     */
+    decide({ known: { newest, isGone } }: WatchedApplication, state: TaskState): boolean {
+      if (newest === undefined || state.isOver || state.plan !== undefined) return false
+      if (state.writeBack.kind === 'ended') {
+        planAgain(state, newest)
+        return false
+      }
+      if (state.writeBack.kind !== 'undecided' || isGone || newest.isDeleting) return false
       const { notes } = annotations(newest)
       const decision = decideWriteBack(state.task, newest)
       state.writeBack = stateOf(decision, clock.nowMs())
       reports.tell(state, [...notes.map(noteOf), ...eventsOf(decision)])
       if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
-      if (decision.kind !== 'write') return
-      state.plan = decision.plan
-      state.writes.add(() => queueWriteBack(state.task.claim, decision.plan))
-    },
-
-    /** After a change of owner the commit may be there already; what it was made from is still needed to read override files. */
-    planAgain({ known: { newest } }: WatchedApplication, state: TaskState) {
-      if (state.plan !== undefined || state.writeBack.kind !== 'ended' || newest === undefined) return
-      const decision = decideWriteBack(state.task, newest)
-      if (decision.kind === 'write') state.plan = decision.plan
+      if (decision.kind === 'write') {
+        state.plan = decision.plan
+        state.writes.add(() => queueWriteBack(state.task.claim, decision.plan))
+      }
+      return true
     },
   }
 }

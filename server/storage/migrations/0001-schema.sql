@@ -40,6 +40,8 @@ CREATE TABLE tasks (
   status_reason text,
   cause text,
   progress text,
+  -- why it is where it is; of bounded size
+  diagnosis jsonb,
   app_url text,
   is_rollback boolean NOT NULL DEFAULT false,
   rollback_target_id uuid,

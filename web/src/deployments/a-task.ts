@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 
 /** A task for tests; name only what matters. */
@@ -14,3 +15,12 @@ export function aTask(fields: Partial<TaskRecord> = {}): TaskRecord {
     ...fields,
   }
 }
+
+/** A diagnosis for tests; name only what matters. */
+export const aDiagnosis = (fields: Partial<Diagnosis> = {}): Diagnosis => ({
+  conditions: [],
+  evidence: [],
+  next_steps: [],
+  links: [],
+  ...fields,
+})

@@ -62,6 +62,6 @@ export function describePage(shown: number, offset: number, total: number | unde
   return `${rows} of ${capped ? 'more than ' : ''}${figure(total)}`
 }
 
-const figure = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+const figure = (count: number) => count.toLocaleString('en')
 
 const isStatus = (text: string): text is TaskStatus => taskStatuses.some((status) => status === text)

@@ -6,6 +6,7 @@ test('the report as text holds the reason word for word between the facts', () =
   const task = aTask({
     status: 'failed',
     cause: 'image_pull',
+    unmet_condition: 'healthy',
     created: Date.parse('2026-11-19T14:23:27Z') / 1000,
     updated: Date.parse('2026-11-19T14:26:08Z') / 1000,
     status_reason: 'Pod shop-1: ImagePullBackOff\n  Back-off pulling image "shop:v2"\n',

@@ -1,40 +1,37 @@
+import { causeOf, isCause } from '../../../contract/causes.ts'
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
+import { renderActor, renderCondition, renderCulprit, renderImpact } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
-import { causeWords } from './cause-words.ts'
-import { type Evidence, parseReason, type Reason } from './parse-reason.ts'
 
-/** What the sheet on top of a task says, from the first thing one must know to the evidence. */
+export type Fact = { readonly name: string; readonly value: string }
+
+/** What the sheet on top of a task says, from the first thing one must know to what to do. */
 export type VerdictWords = {
   readonly headline: string
   readonly lead: string | undefined
-  readonly evidence: readonly Evidence[]
-  readonly todo: readonly string[]
+  readonly facts: readonly Fact[]
+  readonly steps: readonly { readonly actor: string; readonly text: string }[]
 }
 
-const shownEvidence = 6
-
 export function verdictWords(task: TaskRecord): VerdictWords {
-  if (task.status === 'in progress') return waitingWords(task.progress ?? '')
-  const reason = parseReason(task.status_reason, task.cause)
-  const headline = headlineOf(task, reason)
-  const lead = reason.first === undefined ? undefined : sentence(reason.first)
+  const { diagnosis } = task
   return {
-    headline,
-    lead: lead === undefined || withoutIds(lead) === headline ? undefined : lead,
-    evidence: reason.evidence.slice(0, shownEvidence),
-    todo: reason.todo === undefined ? todoOf(task) : [reason.todo],
+    headline: headlineOf(task),
+    lead: leadOf(task),
+    facts: diagnosis === undefined ? [] : factsOf(diagnosis),
+    steps: (diagnosis?.next_steps ?? []).map(({ actor, text }) => ({ actor: renderActor(actor), text })),
   }
 }
 
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {
   if (task.status === 'in progress' || task.status === 'deployed') return task.is_rollback ? 'Rollback' : undefined
-  return headlineOf(task, parseReason(task.status_reason, task.cause))
+  return headlineOf(task)
 }
 
-/** The task that took the place of this one, where the reason names it. */
-export const supersededBy = (task: TaskRecord): string | undefined =>
-  task.cause === 'superseded' ? uuid.exec(task.status_reason ?? '')?.[0] : undefined
+/** The task that took the place of this one. */
+export const supersededBy = (task: TaskRecord): string | undefined => task.diagnosis?.superseded_by?.task
 
 /** How long it took, or has taken by now, in seconds. */
 export function secondsTaken(task: TaskRecord, now: number): number {
@@ -45,39 +42,35 @@ export function secondsTaken(task: TaskRecord, now: number): number {
 export const deadlineOf = (task: TaskRecord): number | undefined =>
   task.timeout === undefined ? undefined : task.created + task.timeout
 
-/** Several waits are told with `;` between them: the first is the headline. */
-function waitingWords(progress: string): VerdictWords {
-  const [first = '', ...rest] = progress.split('; ')
-  return {
-    headline: first === '' ? 'Waiting for the first look at the application' : sentence(first),
-    lead: rest.length === 0 ? undefined : `Also: ${rest.join('; ')}`,
-    evidence: [],
-    todo: [],
-  }
-}
-
-function headlineOf(task: TaskRecord, reason: Reason): string {
-  if (task.status === 'in progress') return waitingWords(task.progress ?? '').headline
+function headlineOf(task: TaskRecord): string {
+  if (task.status === 'in progress') return sentence(task.progress || 'waiting for the first look at the application')
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
-  const told = reason.first === undefined ? undefined : withoutIds(sentence(reason.first))
-  // A cancellation is told best by its reason, which names who or what took its place.
-  if (task.status === 'cancelled' && told !== undefined) return told
-  if (task.cause !== undefined) return causeWords[task.cause].headline
-  return told ?? endings[task.status]
+  if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
+  return endings[task.status]
 }
 
 const endings = {
   failed: 'The deployment failed',
   aborted: 'The outcome is unknown',
   cancelled: 'Cancelled',
-  'app not found': causeWords.app_not_found.headline,
+  'app not found': causeOf('app_not_found').headline,
 }
 
-const todoOf = ({ cause }: TaskRecord) => (cause === undefined ? [] : causeWords[cause].todo)
+/** The message that decided, or the condition that kept the task waiting. */
+function leadOf({ status, cause, diagnosis }: TaskRecord): string | undefined {
+  if (diagnosis === undefined || status === 'in progress') return undefined
+  if (diagnosis.culprit !== undefined) return renderCulprit(diagnosis.culprit)
+  const unmet = diagnosis.conditions.find(({ state }) => state === 'not_met')
+  return cause === 'timeout' && unmet !== undefined ? sentence(renderCondition(unmet)) : undefined
+}
 
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
-
-/** Ids of one minute begin alike, so a short one would name nothing; the facts of the page link to the whole one. */
-const withoutIds = (text: string) => text.replace(new RegExp(`\\btask ${uuid.source}`), 'a newer task')
+function factsOf({ culprit, impact }: Diagnosis): readonly Fact[] {
+  return [
+    ...(culprit === undefined ? [] : [{ name: culprit.kind, value: culprit.name }]),
+    ...(culprit?.namespace ? [{ name: 'Namespace', value: culprit.namespace }] : []),
+    ...(culprit?.container === undefined ? [] : [{ name: 'Container', value: culprit.container }]),
+    ...(impact === undefined ? [] : [{ name: 'Impact', value: renderImpact(impact) }]),
+  ]
+}
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -5,11 +5,10 @@ import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
 import { Exactly } from '../ui/when.tsx'
 import { GateLine } from './gate-line.tsx'
-import type { Evidence } from './parse-reason.ts'
 import { StatusIcon } from './status-mark.tsx'
 import { statusWords } from './status-words.ts'
 import { taskReport } from './task-report.ts'
-import { secondsTaken, type VerdictWords, verdictWords } from './verdict-words.ts'
+import { type Fact as FactWords, secondsTaken, type VerdictWords, verdictWords } from './verdict-words.ts'
 
 /** The answer first: what it waits for, that it is done, or who broke it and what to do. */
 export function Verdict({ task }: { task: TaskRecord }) {
@@ -67,9 +66,9 @@ function BadEnd({ task, words }: Props) {
           <Headline task={task} words={words} />
           {task.status === 'aborted' ? <p className="lead">Outcome unknown: the rollout may be complete.</p> : null}
           {words.lead === undefined ? null : <p className="lead">{words.lead}</p>}
-          <Facts evidence={words.evidence} cause={task.cause} />
+          <Facts facts={words.facts} cause={task.cause} />
         </div>
-        <WhatToDo steps={words.todo} />
+        <NextSteps steps={words.steps} />
       </div>
       <div className="actions">
         <CopyButton text={taskReport(task, address)} label="Copy report as text" shortcut="c" />
@@ -98,12 +97,11 @@ function Headline({ task, words }: Props) {
   )
 }
 
-function Facts({ evidence, cause }: { evidence: readonly Evidence[]; cause: string | undefined }) {
+function Facts({ facts, cause }: { facts: readonly FactWords[]; cause: string | undefined }) {
   return (
     <dl className="facts culprit">
-      {evidence.map(({ name, value }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended task never move
-        <Fact name={name} value={value} key={index} />
+      {facts.map(({ name, value }) => (
+        <Fact name={name} value={value} key={name} />
       ))}
       {cause === undefined ? null : <Fact name="Cause" value={cause} />}
     </dl>
@@ -121,15 +119,17 @@ function Fact({ name, value }: { name: string; value: string }) {
   )
 }
 
-function WhatToDo({ steps }: { steps: readonly string[] }) {
+function NextSteps({ steps }: Pick<VerdictWords, 'steps'>) {
   if (steps.length === 0) return null
   return (
     <div className="todo">
       <h3>What to do</h3>
       <ol className="do">
-        {steps.map((step) => (
-          <li key={step}>
-            <span>{step}</span>
+        {steps.map(({ actor, text }) => (
+          <li key={text}>
+            <span>
+              {text} <span className="dim">({actor})</span>
+            </span>
           </li>
         ))}
       </ol>

@@ -1,15 +1,13 @@
-import { wantedRelations } from './gate-revision.ts'
-import { errorConditionsOf, type GateContext, isErrorUnbroken, isOperationActive } from './gates.ts'
+import { isErrorUnbroken, isOperationActive } from './conditions.ts'
+import type { Evaluation } from './evaluation.ts'
 import { isImageRunning } from './image-reference.ts'
-import { isSyncFailing } from './judge-failure.ts'
-import type { Gates } from './judge-gates.ts'
-import { findBadPods, rememberBadPods } from './judge-pods.ts'
-import { isIdleOutOfSync } from './judge-waiting.ts'
+import { rememberBadPods } from './judge-pods.ts'
+import { isIdleOutOfSync } from './judge-stall.ts'
 import { appliedImages } from './last-operation.ts'
-import { isAwaitingCommit } from './look.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { continueSince, type RolloutMemory, startMemory, type TrackedState } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
+import { isAwaitingCommit } from './snapshot.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** First look, re-creation, comparisons since the baseline, and the arrival of our commit. */
@@ -39,7 +37,7 @@ function startAnew(
   const isBeforeCommit = isFirst && observation.writeBack.kind !== 'ended'
   const baseline = baselineOf(newest, isBeforeCommit)
   const refreshFromMs = isFirst ? memory.refreshFromMs : nowMs
-  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, refreshFromMs, told: memory.told }
+  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, refreshFromMs, reported: memory.reported }
 }
 
 function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): Baseline {
@@ -91,69 +89,69 @@ function rememberRefresh(memory: RolloutMemory, { refresh }: RolloutObservation)
 }
 
 /** What lasts, since when, and which Pods are bad. */
-export function remember(
-  memory: RolloutMemory,
-  context: GateContext,
-  gates: Gates,
-  observation: RolloutObservation,
-  nowMs: number,
-): RolloutMemory {
+export function updateMemory(evaluation: Evaluation): RolloutMemory {
+  const { memory, conditions, observation, nowMs, badPods: bad } = evaluation
   const { tree } = observation
   // Another task may have had it read before this one began.
   const isNewTree =
     tree !== undefined && tree.askedAtMs !== memory.judgedTreeAtMs && tree.askedAtMs >= memory.startedAtMs
-  const bad = tree?.value === undefined ? undefined : findBadPods(tree.value, context.wanted, context.settings)
-  const operation = context.application.operation
+  const operation = evaluation.application.operation
   const failedOperation = `${operation?.startedAtMs} ${operation?.finishedAtMs}`
-  const errors = errorConditionsOf(context.application)
   const { sync_failed, comparison_error, ...others } = memory.since
   const since = {
     ...others,
     ...(failedOperation === memory.failedOperation ? { sync_failed } : {}),
-    ...(isErrorUnbroken(memory.errors, errors) ? { comparison_error } : {}),
+    ...(isErrorUnbroken(memory.errors, evaluation.appErrors) ? { comparison_error } : {}),
   }
   return {
     ...memory,
     failedOperation,
-    errors,
-    hasReached: memory.hasReached || (gates.isOpen('R') && !isAwaitingCommit({ observation })),
-    since: continueSince(since, holdingConditions(context, gates, observation), nowMs),
+    errors: evaluation.appErrors,
+    hasReached: memory.hasReached || (conditions.isMet('revision') && !isAwaitingCommit(evaluation)),
+    since: continueSince(since, statesOf(evaluation), nowMs),
+    conditionSince: continueConditions(evaluation),
     judgedTreeAtMs: tree?.askedAtMs,
     badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, nowMs) : memory.badPods,
   }
 }
 
-/**
- * Without a commit of ours the application may have been Degraded before, or by the change of another task: it counts once all
- * requested images are there.
- */
-function isDegradedByTask({ application, commit, wanted, settings }: GateContext): boolean {
-  if (application.healthStatus !== 'Degraded') return false
-  const there = [...application.images, ...appliedImages(application)]
-  return commit !== undefined || wanted.every((image) => isImageRunning(image, there, settings))
+function continueConditions({ conditions, memory, nowMs }: Evaluation): RolloutMemory['conditionSince'] {
+  return new Map(
+    conditions.all.map(({ name, state }) => {
+      const earlier = memory.conditionSince.get(name)
+      return [name, earlier?.state === state ? earlier : { state, sinceMs: nowMs }]
+    }),
+  )
 }
 
-function holdingConditions(
-  context: GateContext,
-  gates: Gates,
-  observation: RolloutObservation,
-): ReadonlySet<TrackedState> {
-  const { application } = context
+/**
+ * Without a commit of its own the application may have been Degraded before, or by the change of another task: it counts once
+ * all requested images are there.
+ */
+function isDegradedByTask({ application, commit, task, settings }: Evaluation): boolean {
+  if (application.healthStatus !== 'Degraded') return false
+  const there = [...application.images, ...appliedImages(application)]
+  return commit !== undefined || task.images.every((image) => isImageRunning(image, there, settings))
+}
+
+function statesOf(evaluation: Evaluation): ReadonlySet<TrackedState> {
+  const { application, conditions, observation } = evaluation
   const isGone = observation.known.isGone || application.isDeleting
-  const isReached = gates.isOpen('R') && !isGone && !isAwaitingCommit({ observation })
+  const isAwaiting = isAwaitingCommit(evaluation)
+  const isReached = conditions.isMet('revision') && !isGone && !isAwaiting
   const isIdle = !isOperationActive(application)
-  const conditions: readonly (readonly [TrackedState, boolean])[] = [
+  const states: readonly (readonly [TrackedState, boolean])[] = [
     ['gone', isGone],
-    ['complete', gates.areOpen && !isGone && !isAwaitingCommit({ observation })],
-    ['degraded', isReached && gates.isOpen('S') && isIdle && isDegradedByTask(context)],
+    ['complete', conditions.areMet && !isAwaiting],
+    ['degraded', isReached && conditions.isMet('synced') && isIdle && isDegradedByTask(evaluation)],
     ['progressing', isReached && application.healthStatus === 'Progressing'],
-    ['comparison_error', errorConditionsOf(application).length > 0 && !isAwaitingCommit({ observation }) && !isGone],
-    ['sync_failed', !isAwaitingCommit({ observation }) && !isGone && isSyncFailing(context, gates)],
-    ['idle_out_of_sync', !isGone && isIdleOutOfSync(context, gates)],
-    ['images_unmet', isReached && gates.othersAreOpen && !gates.isOpen('I')],
-    ['awaiting_comparison', isReached && isIdle && !gates.isOpen('P')],
+    ['comparison_error', evaluation.appErrors.length > 0 && !isAwaiting && !isGone],
+    ['sync_failed', !isAwaiting && !isGone && evaluation.isSyncFailing],
+    ['idle_out_of_sync', !isGone && isIdleOutOfSync(evaluation, conditions)],
+    ['images_unmet', isReached && conditions.othersAreMet && !conditions.isMet('images')],
+    ['awaiting_comparison', isReached && isIdle && !conditions.isMet('compared_after_operation')],
     ['refresh_pending', application.isRefreshPending],
-    ['awaiting_ancestry', wantedRelations(context).length > 0],
+    ['awaiting_ancestry', evaluation.missingAncestry.length > 0],
   ]
-  return new Set(conditions.flatMap(([condition, holds]) => (holds ? [condition] : [])))
+  return new Set(states.flatMap(([state, holds]) => (holds ? [state] : [])))
 }

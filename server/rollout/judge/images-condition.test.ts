@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { type ApplicationFields, anApplication, repository } from '../../../test/support/application-builder.ts'
-import { aGateContext } from '../../../test/support/rollout-builder.ts'
-import { gateImages, wantedImageReads } from './gate-images.ts'
-import type { GateContext } from './gates.ts'
+import { aSnapshot } from '../../../test/support/rollout-builder.ts'
+import { judgeImages, missingImageReads } from './images-condition.ts'
 import type { ManagedResources } from './observed-resources.ts'
+import type { Snapshot } from './snapshot.ts'
 
 type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }
 
-function aContext({ tag, managed, ...fields }: Seen): GateContext {
+function aShop({ tag, managed, ...fields }: Seen): Snapshot {
   const application = anApplication(fields)
   const reading = managed && {
     askedAtMs: 0,
     version: application.version,
     value: managed === 'unreadable' ? undefined : managed,
   }
-  return aGateContext(application, {
-    wanted: [{ image: 'registry.example/shop', tag }],
-    observation: { relations: new Map(), tree: undefined, managed: reading },
+  return aSnapshot(application, {
+    task: { images: [{ image: 'registry.example/shop', tag }] },
+    observation: { managed: reading },
   })
 }
 
@@ -28,14 +28,14 @@ const live = (...images: string[]): ManagedResources => ({
 
 describe('a workload without Pods', () => {
   test('is read again when its manifests could not be read', () => {
-    const context = aContext({ tag: 'v2', images: [], managed: 'unreadable' })
-    expect(gateImages(context, true).isOpen).toBe(false)
-    expect(wantedImageReads(context)).toEqual([{ kind: 'managed_resources' }])
+    const snapshot = aShop({ tag: 'v2', images: [], managed: 'unreadable' })
+    expect(judgeImages(snapshot, true).state).not.toBe('met')
+    expect(missingImageReads(snapshot)).toEqual([{ kind: 'managed_resources' }])
   })
 
   test('counts by its manifests once they could', () => {
-    const context = aContext({ tag: 'v2', images: [], managed: live('registry.example/shop:v2') })
-    expect(gateImages(context, true).isOpen).toBe(true)
+    const snapshot = aShop({ tag: 'v2', images: [], managed: live('registry.example/shop:v2') })
+    expect(judgeImages(snapshot, true).state).toBe('met')
   })
 })
 
@@ -59,19 +59,19 @@ describe('several tags of the wanted image, after an operation that mended only 
   }
 
   test('the one that was not applied is looked for in the manifests', () => {
-    expect(wantedImageReads(aContext({ ...mended, tag: 'v1' }))).toEqual([{ kind: 'managed_resources' }])
+    expect(missingImageReads(aShop({ ...mended, tag: 'v1' }))).toEqual([{ kind: 'managed_resources' }])
   })
 
   test.for([
-    { manifests: ['registry.example/shop:v2'], isOpen: false },
-    { manifests: ['registry.example/shop:v2', 'registry.example/shop:v1'], isOpen: true },
-  ])('it counts where a manifest names it: $manifests', ({ manifests, isOpen }) => {
-    const context = aContext({ ...mended, tag: 'v1', managed: live(...manifests) })
-    expect(gateImages(context, true).isOpen).toBe(isOpen)
+    { manifests: ['registry.example/shop:v2'], isMet: false },
+    { manifests: ['registry.example/shop:v2', 'registry.example/shop:v1'], isMet: true },
+  ])('it counts where a manifest names it: $manifests', ({ manifests, isMet }) => {
+    const snapshot = aShop({ ...mended, tag: 'v1', managed: live(...manifests) })
+    expect(judgeImages(snapshot, true).state === 'met').toBe(isMet)
   })
 
   test('the one that was applied counts', () => {
-    expect(gateImages(aContext({ ...mended, tag: 'v2' }), true).isOpen).toBe(true)
+    expect(judgeImages(aShop({ ...mended, tag: 'v2' }), true).state).toBe('met')
   })
 })
 
@@ -89,26 +89,26 @@ describe('of several running tags', () => {
   }
 
   test('one that the last operation did not apply is a remnant', () => {
-    expect(gateImages(aContext({ ...applied, tag: 'v2' }), true).isOpen).toBe(false)
-    expect(wantedImageReads(aContext({ ...applied, tag: 'v2' }))).toEqual([])
+    expect(judgeImages(aShop({ ...applied, tag: 'v2' }), true).state).not.toBe('met')
+    expect(missingImageReads(aShop({ ...applied, tag: 'v2' }))).toEqual([])
   })
 
   test('one that was applied before the compared revision may be a remnant too: somebody edits by hand', () => {
     const later = { ...applied, revision: 'b'.repeat(40), tag: 'v1' }
-    expect(wantedImageReads(aContext(later))).toEqual([{ kind: 'managed_resources' }])
-    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v2') }), true).isOpen).toBe(false)
+    expect(missingImageReads(aShop(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v2') }), true).state).not.toBe('met')
   })
 
   test('one that was applied with our commit counts, whatever was compared since', () => {
     const commit = { commit: 'a'.repeat(40), repository, branch: 'main', isNew: true }
-    const context = aContext({ ...applied, revision: 'b'.repeat(40), tag: 'v1' })
-    expect(gateImages({ ...context, commit }, true).isOpen).toBe(true)
+    const snapshot = aShop({ ...applied, revision: 'b'.repeat(40), tag: 'v1' })
+    expect(judgeImages({ ...snapshot, commit }, true).state).toBe('met')
   })
 
   test('unless a later comparison had nothing to apply: then the manifests decide', () => {
     const later = { ...applied, revision: 'b'.repeat(40), tag: 'v2' }
-    expect(wantedImageReads(aContext(later))).toEqual([{ kind: 'managed_resources' }])
-    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v2') }), true).isOpen).toBe(true)
-    expect(gateImages(aContext({ ...later, managed: live('registry.example/shop:v1') }), true).isOpen).toBe(false)
+    expect(missingImageReads(aShop(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v2') }), true).state).toBe('met')
+    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v1') }), true).state).not.toBe('met')
   })
 })

@@ -1,0 +1,217 @@
+import type { FinalStatus } from './task-status.ts'
+
+/** Who does a next step: who deploys the application, who runs Argo CD and the cluster, or who runs this service. */
+export type Actor = 'developer' | 'platform_team' | 'operator'
+
+export type NextStep = { readonly actor: Actor; readonly text: string }
+
+type CauseEntry = {
+  readonly status: FinalStatus
+  readonly headline: string
+  /** In the order in which they are to be tried. */
+  readonly nextSteps: readonly NextStep[]
+}
+
+const developer = (text: string): NextStep => ({ actor: 'developer', text })
+const platformTeam = (text: string): NextStep => ({ actor: 'platform_team', text })
+const operator = (text: string): NextStep => ({ actor: 'operator', text })
+
+// The commit of a failed rollout stays, so the same tag makes no other one: what helps then is another tag or a change in Git.
+const redeploy = developer('Then deploy the fixed image with a new tag.')
+const argoCdRetries = developer('Argo CD applies the fix by itself; submit the task again to follow it.')
+const submitAgain = developer('Then submit the task again.')
+
+/**
+ * Why a task did not end `deployed`. Codes are stable: one may be added, none changes its meaning. docs/causes.md is made from
+ * this table.
+ */
+export const causes = {
+  app_not_found: {
+    status: 'app not found',
+    headline: 'Argo CD shows this service no application of this name',
+    nextSteps: [
+      developer('Compare the name in the task with Argo CD, letter by letter, then submit the task again.'),
+      platformTeam('Check that the policy of the account has: applications, get, <project>/<application>, allow.'),
+    ],
+  },
+  app_gone: {
+    status: 'app not found',
+    headline: 'The application was deleted during the rollout',
+    nextSteps: [platformTeam('Create the application again, or grant the token applications, get.'), submitAgain],
+  },
+  image_pull: {
+    status: 'failed',
+    headline: 'The image cannot be pulled',
+    nextSteps: [
+      developer('Check that this tag exists in the registry; once it does, the Pod starts by itself.'),
+      platformTeam('Check that the cluster may pull it: pull secret, network, rate limit of the registry.'),
+    ],
+  },
+  image_name: {
+    status: 'failed',
+    headline: 'The name of the image is not valid',
+    nextSteps: [developer('Correct the name of the image or its tag, then submit the task again.')],
+  },
+  container_config: {
+    status: 'failed',
+    headline: 'A container cannot be created from its configuration',
+    nextSteps: [
+      developer('Create the Secret, ConfigMap or key that the message names; the Pod then starts by itself.'),
+    ],
+  },
+  crash_loop: {
+    status: 'failed',
+    headline: 'A container crashes again and again after it starts',
+    nextSteps: [developer('Read the log of the container, then its configuration and secrets.'), redeploy],
+  },
+  probe_failing: {
+    status: 'failed',
+    headline: 'A container runs but does not become ready',
+    nextSteps: [developer('Read what its readiness probe answers, and the log of the container.'), redeploy],
+  },
+  degraded: {
+    status: 'failed',
+    headline: 'The application stayed Degraded',
+    nextSteps: [developer('Open the resource in Argo CD and read its events.'), redeploy],
+  },
+  hook_failed: {
+    status: 'failed',
+    headline: 'A sync hook failed',
+    nextSteps: [developer('Read the log of the hook and fix it in Git.'), argoCdRetries],
+  },
+  sync_error: {
+    status: 'failed',
+    headline: 'Argo CD could not apply the manifests',
+    nextSteps: [developer('Fix in Git what the message names.'), argoCdRetries],
+  },
+  terminated: {
+    status: 'failed',
+    headline: 'The sync was terminated in Argo CD',
+    nextSteps: [developer('Ask who terminated it, and sync the application in Argo CD when it may run.'), submitAgain],
+  },
+  comparison_error: {
+    status: 'failed',
+    headline: 'Argo CD could not render or compare the manifests',
+    nextSteps: [developer('Fix the manifests or the override file in Git.'), argoCdRetries],
+  },
+  image_not_in_application: {
+    status: 'failed',
+    headline: 'The image is not part of the application',
+    nextSteps: [
+      developer('Compare the name of the image in the task with the images of the application, then submit again.'),
+      developer('If Argo CD cannot show the image, set the annotation skip-image-validation.'),
+    ],
+  },
+  commit_without_effect: {
+    status: 'failed',
+    headline: 'The commit did not change the tag in the manifests',
+    nextSteps: [
+      platformTeam('Check that a source of the application reads the folder of the override file.'),
+      platformTeam('Check that the annotation manifest-generate-paths includes that folder.'),
+      developer('Check that the chart uses the parameters that the annotations of the application name.'),
+    ],
+  },
+  not_followed: {
+    status: 'failed',
+    headline: 'The application does not follow a branch to commit to',
+    nextSteps: [
+      developer('Set targetRevision to a branch that exists, or write-back-branch to the one it follows.'),
+      submitAgain,
+    ],
+  },
+  sync_window: {
+    status: 'failed',
+    headline: 'A sync window kept Argo CD from syncing',
+    nextSteps: [
+      developer('Wait for the end of the sync window; Argo CD then syncs by itself.'),
+      platformTeam('Change the windows of the AppProject if it must not wait.'),
+    ],
+  },
+  manual_sync_required: {
+    status: 'failed',
+    headline: 'Manual sync required: automated sync is off',
+    nextSteps: [
+      developer('Sync the application in Argo CD. This service itself never syncs.'),
+      platformTeam('Switch on automated sync if it should not need a person.'),
+    ],
+  },
+  auto_sync_stopped: {
+    status: 'failed',
+    headline: 'Argo CD stopped automated sync of this revision',
+    nextSteps: [developer('Read the last sync error in Argo CD; sync the application there, or commit a fix.')],
+  },
+  suspended: {
+    status: 'failed',
+    headline: 'The application is Suspended: its rollout is paused',
+    nextSteps: [
+      developer('Resume the rollout in Argo CD or in the cluster.'),
+      operator('Set ACCEPT_SUSPENDED_APP, or the annotation accept-suspended, if paused counts as done.'),
+    ],
+  },
+  timeout: {
+    status: 'failed',
+    headline: 'The time ran out before the rollout was complete',
+    nextSteps: [
+      developer('Look at the condition that was not met, in Argo CD.'),
+      developer('If it only needed more time, submit the task again with a longer timeout.'),
+    ],
+  },
+  controller_unreachable: {
+    status: 'aborted',
+    headline: 'The outcome could not be confirmed before the timeout',
+    nextSteps: [
+      developer('Look at the application in Argo CD: the rollout may be complete.'),
+      operator('Check that Argo CD answers from where this service runs.'),
+    ],
+  },
+  superseded: { status: 'cancelled', headline: 'Superseded by a newer deployment', nextSteps: [] },
+  cancelled: { status: 'cancelled', headline: 'Cancelled on request', nextSteps: [] },
+  no_credential: {
+    status: 'failed',
+    headline: 'No credential came with the task, so nothing was committed',
+    nextSteps: [developer('Submit the task again with a deploy token or a JWT.')],
+  },
+  not_managed: {
+    status: 'failed',
+    headline: 'The application is not managed by this service',
+    nextSteps: [developer('Set the annotation managed on the application, or commit the tag yourself.'), submitAgain],
+  },
+  annotation_invalid: {
+    status: 'failed',
+    headline: 'An annotation of the application is not valid',
+    nextSteps: [developer('Correct the annotation that the message names, then submit the task again.')],
+  },
+  setting_missing: {
+    status: 'failed',
+    headline: 'This service lacks a setting for the repository',
+    nextSteps: [operator('Set what the message names.'), submitAgain],
+  },
+  git_refused: {
+    status: 'failed',
+    headline: 'The Git host rejected the commit',
+    nextSteps: [platformTeam("Read the host's message: a hook or a branch rule rejected the push."), submitAgain],
+  },
+  git_unreachable: {
+    status: 'failed',
+    headline: 'The Git host could not be reached before the timeout',
+    nextSteps: [operator('Check that the Git host answers from where this service runs.'), submitAgain],
+  },
+  override_file_invalid: {
+    status: 'failed',
+    headline: 'The override file cannot be edited',
+    nextSteps: [developer('Correct the file that the message names in the GitOps repository, then submit again.')],
+  },
+  no_replica: {
+    status: 'aborted',
+    headline: 'The task timed out while no replica watched it',
+    nextSteps: [
+      developer('Look at the application in Argo CD, and submit the task again unless it runs the requested images.'),
+      operator('Find out why no replica was alive, or none could reach the database.'),
+    ],
+  },
+} as const satisfies Record<string, CauseEntry>
+
+export type Cause = keyof typeof causes
+export const causeCodes = Object.keys(causes) as [Cause, ...Cause[]]
+export const isCause = (code: string): code is Cause => Object.hasOwn(causes, code)
+export const causeOf = (code: Cause): CauseEntry => causes[code]

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { type Cause, causeCodes, causeOf } from './causes.ts'
+import { conditionNames, conditionStates } from './conditions.ts'
+import { epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
+
+const Condition = z
+  .object({
+    name: extensibleEnum(conditionNames),
+    state: z.enum(conditionStates),
+    since: epochSeconds.describe('Since when it has been in this state, as this service saw it'),
+    expected: z.string().optional(),
+    found: z.string().optional(),
+  })
+  .meta({ id: 'Condition' })
+
+const Culprit = z
+  .object({
+    kind: z.string().describe('A Kubernetes kind, or Application, Repository, Argo CD'),
+    namespace: z.string(),
+    name: z.string(),
+    container: z.string().optional(),
+    message: z.string().describe('What decided, in the words of Kubernetes, Argo CD or the Git host'),
+  })
+  .meta({ id: 'Culprit' })
+
+const texts = z.array(z.string())
+
+const Evidence = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('note'), text: z.string() }),
+    z.object({ kind: z.literal('deadline'), after: wholeNumber.describe('The timeout in seconds, which had passed') }),
+    z.object({ kind: z.literal('unreachable'), since: epochSeconds, message: z.string() }),
+    z.object({ kind: z.literal('commit_pending') }),
+    z.object({ kind: z.literal('app_condition'), type: z.string(), message: z.string() }),
+    z.object({ kind: z.literal('operation'), phase: z.string(), message: z.string() }),
+    z.object({
+      kind: z.literal('resource'),
+      resource: z.string().describe('Kind and name'),
+      problem: z.string(),
+      message: z.string(),
+    }),
+    z.object({
+      kind: z.literal('pod'),
+      namespace: z.string(),
+      name: z.string(),
+      images: texts,
+      state: z.string(),
+      message: z.string(),
+      events: texts.describe('Oldest first'),
+    }),
+    z.object({ kind: z.literal('out_of_sync'), resources: texts, more: wholeNumber.optional() }),
+    z.object({ kind: z.literal('images'), requested: texts, found: texts.describe('In Pods'), applied: texts }),
+    z.object({ kind: z.literal('revision'), compared: texts, applied: texts, commit: z.string().optional() }),
+    z.object({ kind: z.literal('status'), sync: z.string(), health: z.string(), automated_sync: z.string() }),
+  ])
+  .meta({ id: 'Evidence' })
+export type Evidence = z.infer<typeof Evidence>
+
+/** Why a task is where it is. Every text about a verdict is made from this value (`render-diagnosis.ts`). */
+export const Diagnosis = z
+  .object({
+    conditions: z.array(Condition).describe('What `deployed` takes, in the order of a rollout'),
+    cause: extensibleEnum(causeCodes).optional().describe('Of an unfinished task: what holds it up now'),
+    culprit: Culprit.optional(),
+    impact: z
+      .object({ old_pods_ready: wholeNumber, old_pods: wholeNumber })
+      .meta({ id: 'Impact' })
+      .optional()
+      .describe('Pods of the version before, and how many of them are ready; absent where no Pods were read'),
+    evidence: z.array(Evidence),
+    superseded_by: z
+      .object({ task: z.string().optional(), commit: z.string().optional(), tag: z.string().optional() })
+      .meta({ id: 'SupersededBy' })
+      .optional()
+      .describe('The newer task, or the newer commit in Git and the tag that it sets'),
+    next_steps: z.array(
+      z
+        .object({ actor: extensibleEnum(['developer', 'platform_team', 'operator']), text: z.string() })
+        .meta({ id: 'NextStep' }),
+    ),
+    links: z.array(z.object({ kind: extensibleEnum(['application']), url: z.string() }).meta({ id: 'Link' })),
+  })
+  .meta({ id: 'Diagnosis' })
+export type Diagnosis = z.infer<typeof Diagnosis>
+export type Condition = Diagnosis['conditions'][number]
+export type Culprit = NonNullable<Diagnosis['culprit']>
+
+/** Of a task that ended without a look at its application. */
+export const bareDiagnosis = (cause: Cause, more: Partial<Diagnosis> = {}): Diagnosis => ({
+  conditions: [],
+  cause,
+  evidence: [],
+  next_steps: [...causeOf(cause).nextSteps],
+  links: [],
+  ...more,
+})
+
+/** The first condition that is not met; undefined where all are, or none is known. */
+export function firstUnmet(conditions: readonly Condition[]): Condition | undefined {
+  return conditions.every(({ state }) => state === 'unknown')
+    ? undefined
+    : conditions.find(({ state }) => state !== 'met')
+}

@@ -1,0 +1,179 @@
+import { type Actor, causeOf, isCause } from './causes.ts'
+import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
+import { oneLine, shorten } from './one-line.ts'
+import type { TaskStatus } from './task-status.ts'
+
+// Texts about a verdict, for status_reason, progress, pages, the timeline and the log. Times are Unix seconds, lengths characters.
+
+/** What a task waits for, or how it ended, in one sentence. '' where nothing needs saying. */
+export function renderSentence(status: TaskStatus, diagnosis: Diagnosis, atSeconds: number): string {
+  if (status === 'in progress') return renderProgress(diagnosis)
+  if (status === 'deployed') return notesOf(diagnosis).join('; ')
+  if (diagnosis.superseded_by !== undefined) return renderSuperseded(diagnosis.superseded_by)
+  const why = diagnosis.culprit === undefined ? ownReason(diagnosis, atSeconds) : renderCulprit(diagnosis.culprit)
+  return join(': ', [headlineOf(status, diagnosis), why])
+}
+
+/**
+ * The whole report of an ended task: what happened, whether the old version still serves, what to do, links, then the details.
+ * At most 8 KiB, cut from the end, so never the next steps.
+ */
+export function renderReport(status: TaskStatus, diagnosis: Diagnosis, atSeconds: number): string {
+  const sentence = renderSentence(status, diagnosis, atSeconds)
+  if (status === 'deployed') return sentence
+  const { cause, impact, next_steps: steps, links } = diagnosis
+  const lines = [
+    cause === undefined || status === 'cancelled' ? sentence : `${sentence} [${cause}]`,
+    impact === undefined ? undefined : `Impact: ${renderImpact(impact)}`,
+    ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderActor(actor)}): ${text}`),
+    ...links.map(({ kind, url }) => `Link (${kind}): ${url}`),
+    ...renderDetails(diagnosis, atSeconds),
+  ]
+  return cutToBytes(lines.flatMap((line = '') => (line === '' ? [] : [boundedLine(line)])).join('\n'))
+}
+
+/** The conditions that are not met, then what was found, a line each. */
+function renderDetails(diagnosis: Diagnosis, atSeconds: number): readonly string[] {
+  const lines = [
+    ...diagnosis.conditions.filter(({ state }) => state === 'not_met').map((one) => renderUnmet(one, atSeconds)),
+    ...diagnosis.evidence.flatMap((one) => renderEvidence(one, atSeconds)),
+  ]
+  return lines.map((line) => withoutEnd(line, diagnosis.culprit?.message)).filter((line) => line !== '')
+}
+
+/** What decided is said once. */
+const withoutEnd = (line: string, said = '') =>
+  said !== '' && line.endsWith(said) ? line.slice(0, -said.length).replace(/[:\s]+$/, '') : line
+
+/** Whether the version before still serves, as far as its Pods tell. */
+export function renderImpact({ old_pods_ready: ready, old_pods: all }: NonNullable<Diagnosis['impact']>): string {
+  if (all === 0) return 'no Pod of the old version is left'
+  const pods = `${ready} of ${all} ${all === 1 ? 'Pod' : 'Pods'} ready`
+  return ready === 0 ? `the old version does not serve: ${pods}` : `the old version still serves: ${pods}`
+}
+
+/** Who or what is to blame, and the message that decided. Of the application itself the message says enough. */
+export function renderCulprit({ kind, name, container, message }: Culprit): string {
+  if (kind === 'Application') return message
+  const who = container === undefined ? `${kind} ${name}` : `${kind} ${name}, container ${container}`
+  return join(': ', [who, message])
+}
+
+/** `images: expected shop:2, found shop:1` */
+export function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {
+  const label = name.replaceAll('_', ' ')
+  if (state === 'met') return label
+  const values = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(found === undefined ? [] : [`found ${found}`]),
+  ]
+  return join(': ', [label, values.join(', ')])
+}
+
+function renderProgress({ conditions, cause, culprit, evidence }: Diagnosis): string {
+  for (const one of evidence) {
+    if (one.kind === 'unreachable') return `Argo CD is unreachable: ${one.message}`
+    if (one.kind === 'commit_pending') return 'waiting for the commit to reach the Git host'
+  }
+  if (conditions.every(({ state }) => state === 'unknown')) return 'looking for the application'
+  if (cause !== undefined && isCause(cause))
+    return join(': ', [causeOf(cause).headline, culprit && renderCulprit(culprit)])
+  const unmet = conditions.filter(({ state }) => state !== 'met')
+  if (unmet.length === 0) return 'waiting for the final check'
+  return `waiting for ${unmet.map(renderCondition).join('; ')}`
+}
+
+function headlineOf(status: TaskStatus, { cause }: Diagnosis): string {
+  return cause !== undefined && isCause(cause) ? causeOf(cause).headline : status
+}
+
+/** Without a culprit: since when Argo CD is unreachable, the condition that kept the task waiting, or what was noted. */
+function ownReason({ cause, conditions, evidence }: Diagnosis, atSeconds: number): string | undefined {
+  const unreachable = evidence.find(({ kind }) => kind === 'unreachable')
+  if (unreachable !== undefined) return renderEvidence(unreachable, atSeconds)[0]
+  const last = conditions.find(({ state }) => state !== 'met')
+  if (cause === 'timeout' && last !== undefined)
+    return `${renderCondition(last)} (${seconds(atSeconds - last.since)} long)`
+  return cause === 'cancelled' ? notesOf({ evidence })[0] : undefined
+}
+
+function renderSuperseded({ task, commit, tag }: NonNullable<Diagnosis['superseded_by']>): string {
+  if (task !== undefined) return `superseded by task ${task}`
+  return `superseded in Git: commit ${commit ?? ''} sets tag ${tag ?? ''}`
+}
+
+function renderUnmet(condition: Condition, atSeconds: number): string {
+  return `Condition not met for ${seconds(atSeconds - condition.since)}: ${renderCondition(condition)}`
+}
+
+const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
+  evidence.flatMap((one) => (one.kind === 'note' ? [one.text] : []))
+
+function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
+  switch (one.kind) {
+    case 'note':
+      return [one.text]
+    case 'deadline':
+      return [`Timed out after ${seconds(one.after)}`]
+    case 'unreachable':
+      return [`Argo CD was unreachable for the last ${seconds(atSeconds - one.since)}: ${one.message}`]
+    case 'commit_pending':
+      return ['The commit had not reached the Git host']
+    case 'app_condition':
+      return [`${one.type}: ${one.message}`]
+    case 'operation':
+      return [`Operation: ${one.phase}: ${one.message}`]
+    case 'resource':
+      return [`${one.resource}: ${one.problem}: ${one.message}`]
+    case 'pod':
+      return [
+        `Pod ${one.name} (${one.images.join(', ')}): ${one.state}: ${one.message}`,
+        ...one.events.map((event) => `Event of ${one.name}: ${event}`),
+      ]
+    case 'out_of_sync':
+      return [`Out of sync: ${one.resources.join(', ')}${one.more === undefined ? '' : ` and ${one.more} more`}`]
+    case 'images':
+      return [
+        `Images requested: ${one.requested.join(', ')}`,
+        `Images in Pods: ${one.found.join(', ') || 'none'}`,
+        ...(one.applied.length === 0 ? [] : [`Images applied last: ${one.applied.join(', ')}`]),
+      ]
+    case 'revision': {
+      const ours = one.commit === undefined ? '' : `; commit of the task: ${one.commit}`
+      return [
+        `Revision compared: ${one.compared.join(', ') || 'none'}; applied last: ${one.applied.join(', ') || 'none'}${ours}`,
+      ]
+    }
+    case 'status':
+      return [`Status: ${one.sync}, ${one.health}; ${one.automated_sync}`]
+    default:
+      return [] // of a newer service
+  }
+}
+
+/** Who does a step. */
+export const renderActor = (actor: string) => actorNames[actor] ?? actor
+
+const actorNames: Readonly<Record<string, string>> = {
+  developer: 'developer',
+  platform_team: 'platform team',
+  operator: 'operator of this service',
+} satisfies Record<Actor, string>
+
+const seconds = (length: number) => `${Math.max(0, Math.round(length))}s`
+
+const join = (between: string, parts: readonly (string | undefined)[]) =>
+  parts.filter((part) => part !== undefined && part !== '').join(between)
+
+const maxLineLength = 600
+const maxBytes = 8_192
+
+/** A text on one line, of at most 600 characters. */
+export const boundedLine = (text: string): string => shorten(oneLine(text), maxLineLength)
+
+function cutToBytes(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= maxBytes) return text
+  const kept = new TextDecoder().decode(bytes.subarray(0, maxBytes - 8))
+  return `${kept.replace(/\uFFFD+$/, '')}…`
+}

@@ -1,0 +1,206 @@
+import type { Image } from '../../../contract/task.ts'
+import { whyNotFromBefore } from './change-since-baseline.ts'
+import { type Condition, met, notMet, unknown } from './conditions.ts'
+import { isImageRunning, isSameRepository } from './image-reference.ts'
+import { appliedComparedRevision, appliedImages, isFullSync } from './last-operation.ts'
+import { isOperationOurs } from './revision-condition.ts'
+import type { NextAction } from './rollout-observation.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
+import { isCurrent, type Snapshot } from './snapshot.ts'
+
+type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
+
+/** The images of one repository, whatever their tags. */
+export function imagesOf(
+  requested: Image,
+  images: readonly string[],
+  { registryProxy }: ImageSettings,
+): readonly string[] {
+  return images.filter((image) => isSameRepository(requested.image, image, registryProxy))
+}
+
+export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
+
+type Finding =
+  | { readonly kind: 'running'; readonly note?: string }
+  | { readonly kind: 'declared' }
+  | { readonly kind: 'not_there'; readonly expected: string; readonly found: string }
+  | { readonly kind: 'unproven'; readonly expected: string; readonly found: string; readonly missing: NextAction }
+
+/**
+ * Whether every requested image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
+ * was applied, once every other condition is met (`othersAreMet`), because that says nothing of the present otherwise.
+ */
+export function judgeImages(snapshot: Snapshot, othersAreMet: boolean): Condition {
+  const findings = snapshot.task.images.map((image) => judgeImage(snapshot, image, othersAreMet))
+  const lacking = findings.filter((one) => one.kind === 'not_there' || one.kind === 'unproven')
+  if (lacking.length > 0) {
+    const texts = [
+      lacking.map(({ expected }) => expected).join(', '),
+      lacking.map(({ found }) => found).join(', '),
+    ] as const
+    return lacking.some(({ kind }) => kind === 'not_there') ? notMet('images', ...texts) : unknown('images', ...texts)
+  }
+  const notes = findings.flatMap((one) => (one.kind === 'running' && one.note !== undefined ? [one.note] : []))
+  const declared = findings.some(({ kind }) => kind === 'declared') ? ['no Pods: the applied manifests decided'] : []
+  const [note] = [...notes, ...declared]
+  return met('images', note)
+}
+
+/** What must be read before the images can be judged. */
+export function missingImageReads(snapshot: Snapshot): readonly NextAction[] {
+  const unproven = snapshot.task.images.flatMap((image) => {
+    const finding = judgeImage(snapshot, image, true)
+    return finding.kind === 'unproven' ? [finding.missing] : []
+  })
+  return unproven.length === 0 && mayStillComplete(snapshot) ? [{ kind: 'tree' }] : unproven
+}
+
+/** Whether the images are there, or a read that is still to come may show it, once every other condition is met. */
+export function mayImagesBeThere(snapshot: Snapshot): boolean {
+  return snapshot.task.images.every((image) => judgeImage(snapshot, image, true).kind !== 'not_there')
+}
+
+/** Pods of a job end without a word in the application. */
+function mayStillComplete({ application, task, settings }: Snapshot): boolean {
+  const hasJobs = application.resources.some(({ kind }) => kind === 'CronJob' || kind === 'Job')
+  return hasJobs && task.images.some((image) => imagesOf(image, application.images, settings).length > 0)
+}
+
+function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean): Finding {
+  const { application, settings } = snapshot
+  const running = imagesOf(requested, application.images, settings)
+  if (isImageRunning(requested, running, settings)) {
+    const found = judgeRunning(snapshot, requested, running, othersAreMet)
+    return found.kind === 'running' && othersAreMet ? judgeBesideOtherTag(snapshot, requested, running) : found
+  }
+  const notThere: Finding = missing(requested, running)
+  if (!othersAreMet) return notThere
+  if (running.length === 0) return judgeDeclared(snapshot, requested, notThere)
+  const completed = areAllCompleted(snapshot, requested)
+  if (completed === undefined) return unproven(requested, running, 'tree')
+  return completed ? judgeDeclared(snapshot, requested, notThere) : notThere
+}
+
+const unproven = (requested: Image, running: readonly string[], kind: 'tree' | 'managed_resources'): Finding => ({
+  ...missing(requested, running),
+  kind: 'unproven',
+  missing: { kind },
+})
+
+const missing = (requested: Image, running: readonly string[]) => ({
+  kind: 'not_there' as const,
+  expected: imageText(requested),
+  found: running.length === 0 ? 'no Pod of that image' : running.join(', '),
+})
+
+/** Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. */
+function judgeRunning(
+  snapshot: Snapshot,
+  requested: Image,
+  running: readonly string[],
+  othersAreMet: boolean,
+): Finding {
+  const { application, observation, settings } = snapshot
+  const applied = appliedImages(application)
+  if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
+  const leftOver: Finding = {
+    kind: 'not_there',
+    expected: imageText(requested),
+    found: `${imageText(requested)} only in Pods of an earlier rollout`,
+  }
+  // What an earlier operation applied, somebody may have replaced by hand since.
+  const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
+  if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
+  if (
+    imagesOf(requested, applied, settings).length > 0 &&
+    isFullSync(application) &&
+    appliedComparedRevision(application)
+  )
+    return leftOver
+  if (!othersAreMet) return { kind: 'running' }
+  const { managed } = observation
+  if (managed?.value === undefined || !isCurrent(managed, snapshot))
+    return unproven(requested, running, 'managed_resources')
+  return isImageRunning(requested, managed.value.liveImages, settings) ? { kind: 'running' } : leftOver
+}
+
+/**
+ * Without a commit of ours, a requested tag that ran beside another one from the start proves nothing yet: the commit that
+ * brings it to the other containers may come later, and its rollout may fail.
+ */
+function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: readonly string[]): Finding {
+  const { commit, settings, memory } = snapshot
+  const isOther = (image: string) => !isImageRunning(requested, [image], settings)
+  const before = imagesOf(requested, memory.baseline?.images ?? [], settings)
+  const others = running.filter(isOther)
+  const wasBeside = before.some(isOther) && isImageRunning(requested, before, settings)
+  if (commit !== undefined || !wasBeside) return { kind: 'running' }
+  const beside = `${imageText(requested)} runs beside ${others.join(', ')}`
+  const why = whyNotFromBefore(snapshot)
+  if (why !== undefined)
+    return others.length === 0 ? { kind: 'running' } : { kind: 'running', note: `${beside}: ${why}` }
+  const areEnding = areOnTheirWayOut(snapshot, requested, others)
+  if (areEnding === true) return { kind: 'running' }
+  const found = { expected: `${imageText(requested)} alone`, found: `${beside}, and no change since the task came` }
+  return areEnding === undefined
+    ? { kind: 'unproven', ...found, missing: { kind: 'tree' } }
+    : { kind: 'not_there', ...found }
+}
+
+/** Whether all Pods with other tags are left over from earlier. `undefined`: the resource tree must be read first. */
+function areOnTheirWayOut(snapshot: Snapshot, requested: Image, others: readonly string[]): boolean | undefined {
+  const { application, observation, settings } = snapshot
+  const applied = imagesOf(requested, appliedImages(application), settings)
+  const isDecided = applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)
+  if (isDecided && !applied.some((image) => others.includes(image))) return true
+  const { tree } = observation
+  if (tree?.value === undefined || !isCurrent(tree, snapshot)) return undefined
+  return tree.value.pods
+    .filter(({ images }) => images.some((image) => others.includes(image)))
+    .every(({ reason }) => isEnding(reason))
+}
+
+const isEnding = (reason: string | undefined) => ['Terminating', 'Completed', 'Succeeded'].includes(reason ?? '')
+
+/** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
+function areAllCompleted(snapshot: Snapshot, requested: Image): boolean | undefined {
+  const { tree } = snapshot.observation
+  if (tree?.value === undefined || !isCurrent(tree, snapshot)) return undefined
+  const pods = tree.value.pods.filter(({ images }) => imagesOf(requested, images, snapshot.settings).length > 0)
+  return pods.length > 0 && pods.every(({ reason }) => reason === 'Completed' || reason === 'Succeeded')
+}
+
+/** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
+function judgeDeclared(snapshot: Snapshot, requested: Image, notThere: Finding): Finding {
+  const { application, observation, settings } = snapshot
+  const applied = appliedComparedRevision(application) ? imagesOf(requested, appliedImages(application), settings) : []
+  if (applied.length > 0) return isImageRunning(requested, applied, settings) ? { kind: 'declared' } : notThere
+  const { managed } = observation
+  if (managed?.value === undefined || !isCurrent(managed, snapshot)) return unproven(requested, [], 'managed_resources')
+  return isImageRunning(requested, managed.value.liveImages, settings) ? { kind: 'declared' } : notThere
+}
+
+/** Whether strict mode still has to read the Pods. */
+export function arePodsUnread(snapshot: Snapshot): boolean {
+  const { tree } = snapshot.observation
+  return snapshot.settings.isStrict && (tree?.value === undefined || !isCurrent(tree, snapshot))
+}
+
+/** Strict mode: every Pod of a requested repository that is neither ending nor completed runs the requested tag. */
+export function judgeNoOldPods(snapshot: Snapshot): Condition {
+  const { observation, settings, task } = snapshot
+  if (!settings.isStrict) return met('no_old_pods')
+  const expected = 'no Pod with another tag'
+  if (arePodsUnread(snapshot)) return unknown('no_old_pods', expected)
+  const pods = observation.tree?.value?.pods ?? []
+  const live = pods.filter(({ reason }) => !isEnding(reason))
+  const old = live.find(({ images }) =>
+    task.images.some((image) =>
+      imagesOf(image, images, settings).some((running) => !isImageRunning(image, [running], settings)),
+    ),
+  )
+  return old === undefined
+    ? met('no_old_pods')
+    : notMet('no_old_pods', expected, `Pod ${old.name} with ${old.images.join(', ')}`)
+}

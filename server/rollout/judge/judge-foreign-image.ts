@@ -1,0 +1,39 @@
+import type { Image } from '../../../contract/task.ts'
+import type { Conditions } from './conditions.ts'
+import { imagesOf } from './images-condition.ts'
+import { appliedImages } from './last-operation.ts'
+import type { ObservedApplication } from './observed-application.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export type ForeignImageCheck =
+  | { readonly kind: 'part_of_it' }
+  | { readonly kind: 'must_read' }
+  | { readonly kind: 'cannot_tell'; readonly note: string }
+  | { readonly kind: 'foreign'; readonly image: Image; readonly has: readonly string[] }
+
+/** Whether a requested image can ever appear: asked when all is well but the images. */
+export function checkForeignImage(
+  { application, task, settings, observation }: Snapshot,
+  conditions: Conditions,
+): ForeignImageCheck {
+  if (!conditions.othersAreMet || conditions.isMet('images')) return { kind: 'part_of_it' }
+  const listed = [...application.images, ...appliedImages(application)]
+  const suspect = task.images.find((image) => imagesOf(image, listed, settings).length === 0)
+  if (suspect === undefined) return { kind: 'part_of_it' }
+  const { managed } = observation
+  if (managed === undefined) return { kind: 'must_read' }
+  if (managed.value === undefined) return { kind: 'cannot_tell', note: 'the manifests could not be read' }
+  const inManifests = [...managed.value.liveImages, ...managed.value.declaredImages]
+  if (inManifests.length === 0) return { kind: 'cannot_tell', note: 'the manifests name no image' }
+  if (hasHooks(application)) return { kind: 'cannot_tell', note: 'hooks may use other images' }
+  if (managed.value.hasForeignKinds) return { kind: 'cannot_tell', note: 'custom resources may use other images' }
+  if (imagesOf(suspect, inManifests, settings).length > 0) return { kind: 'part_of_it' }
+  return { kind: 'foreign', image: suspect, has: [...new Set([...listed, ...inManifests])] }
+}
+
+function hasHooks({ resources, operation }: ObservedApplication): boolean {
+  return (
+    resources.some(({ isHook }) => isHook) ||
+    (operation?.resources.some(({ hookType }) => hookType !== undefined) ?? false)
+  )
+}

@@ -1,0 +1,46 @@
+import type { ObservedApplication } from './observed-application.ts'
+import type { RolloutMemory } from './rollout-memory.ts'
+import type { RolloutObservation } from './rollout-observation.ts'
+import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
+import type { WatchedTask } from './watched-task.ts'
+
+export type JudgedTask = Pick<
+  WatchedTask,
+  'app' | 'images' | 'refresh' | 'acceptedAtMs' | 'createdSeconds' | 'deadlineMs' | 'isOverdue'
+>
+
+/** The commit that a rollout must reach. */
+export type AwaitedCommit = {
+  readonly commit: string
+  readonly repository: string
+  readonly branch: string
+  /** False when nothing had to be committed: the requested content may be older than the task. */
+  readonly isNew: boolean
+}
+
+/** One task and everything known of its application at one moment. */
+export type Snapshot = {
+  readonly task: JudgedTask
+  readonly settings: RolloutSettings
+  readonly observation: RolloutObservation
+  readonly nowMs: number
+  readonly application: ObservedApplication
+  readonly commit: AwaitedCommit | undefined
+  readonly memory: RolloutMemory
+}
+
+/** Whether what was read while `version` was the newest speaks of this snapshot. */
+export function isCurrent({ version }: { readonly version: number }, { application, observation }: Snapshot): boolean {
+  return version >= (observation.known.unchangedSinceVersion ?? application.version) && version <= application.version
+}
+
+/** As long as the commit is on its way, nothing that the application shows can end the task. */
+export const isAwaitingCommit = ({ observation: { writeBack } }: Pick<Snapshot, 'observation'>) =>
+  writeBack.kind === 'pending' || writeBack.kind === 'undecided'
+
+export const badPodGraceOf = ({ observation, settings }: Pick<Snapshot, 'observation' | 'settings'>) =>
+  observation.annotations.badPodGraceMs ?? settings.badPodGraceMs
+
+/** When no change need be expected any more where another tag ran beside the requested one from the start. */
+export const changeOverdueAtMs = ({ acceptedAtMs, refresh }: Pick<JudgedTask, 'acceptedAtMs' | 'refresh'>) =>
+  acceptedAtMs + (refresh ? rolloutTimes.changeWaitMs : rolloutTimes.changeWaitWithoutRefreshMs)

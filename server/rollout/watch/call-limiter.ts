@@ -4,7 +4,7 @@ import { createRateLimiter, type RateLimiter } from '../../concurrency/rate-limi
 /** Calls that no verdict waits for, and those that confirm ends after a takeover: a second, for all replicas together (F45). */
 const callsPerSecond = 40
 /** What a few tasks that change hands need. */
-const maxSavedSeconds = 0.25
+const maxSavedSeconds = 0.2
 /** Of one replica; the client has connections for many more. */
 export const maxRunningCalls = 16
 

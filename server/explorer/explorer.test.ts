@@ -37,9 +37,23 @@ describe('the API document', () => {
     expect(info).toMatchObject({ title: 'Deployment Watcher', version: '1.2.3' })
     expect(Object.keys(paths)).toEqual(['/api/v1/tasks', '/api/v1/tasks/{id}'])
     expect(tags).toEqual([])
-    expect(Object.keys(components.schemas).sort()).toEqual(
-      ['Error', 'Image', 'PodLog', 'Source', 'Task', 'TaskAcceptance', 'TaskSubmission'].sort(),
-    )
+    expect(Object.keys(components.schemas).sort()).toEqual([
+      'Condition',
+      'Culprit',
+      'Diagnosis',
+      'Error',
+      'Evidence',
+      'Image',
+      'Impact',
+      'Link',
+      'NextStep',
+      'PodLog',
+      'Source',
+      'SupersededBy',
+      'Task',
+      'TaskAcceptance',
+      'TaskSubmission',
+    ])
   })
 
   test('every reference leads somewhere', async () => {

@@ -9,7 +9,10 @@ const slackMs = 10_000
 async function aHeldRollout({ simulator, service, deploy }: World): Promise<string> {
   simulator.control.setMood('shop', { newPods: 'held', except: ['registry.example/shop:v1'] })
   const id = await deploy('shop', 'v2')
-  await service.waitForTask(id, ({ progress }) => progress?.includes('health status Healthy, not Progressing') === true)
+  await service.waitForTask(
+    id,
+    ({ progress }) => progress?.includes('healthy: expected Healthy, found Progressing') === true,
+  )
   return id
 }
 

@@ -200,8 +200,9 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const task = await world.service.waitForEnd(id)
       expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
       expect(task.status_reason).toContain(
-        `at commit ${other} the override file sets registry.example/later-other to tag v9`,
+        `superseded in Git: commit ${other} sets tag registry.example/later-other:v9`,
       )
+      expect(task.diagnosis?.superseded_by).toEqual({ commit: other, tag: 'registry.example/later-other:v9' })
     })
 
     test('automated sync that gave up a commit of somebody else: says so, then fails at the deadline', async ({
@@ -213,7 +214,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
       const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 10 }))
       const { id } = body as { id: string }
-      await waitingFor(id, 'automated sync gave up')
+      await waitingFor(id, 'Argo CD stopped automated sync')
       const task = await world.service.waitForEnd(id)
       expect(task).toMatchObject({ status: 'failed', cause: 'auto_sync_stopped' })
       expect(task.status_reason).toContain('no quota is left')
@@ -274,7 +275,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       await anApplication('foreign', { annotations: { 'watcher/managed': 'false' } })
       const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 6 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
-      expect(task.status_reason?.split('\n', 1)[0]).toContain('no annotation managed')
+      expect(task.status_reason).toMatch(/^The application is not managed by this service/)
     })
   })
 })

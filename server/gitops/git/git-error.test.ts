@@ -41,6 +41,7 @@ describe('what a push reported of the branch', () => {
     { text: line('=', '[up to date]'), kind: 'pushed' },
     { text: line('!', '[rejected] (fetch first)'), kind: 'lost_race' },
     { text: line('!', '[rejected] (non-fast-forward)'), kind: 'lost_race' },
+    { text: line('!', '[rejected] (stale info)'), kind: 'lost_race' },
     { text: line('!', '[remote rejected] (failed to update ref)'), kind: 'lost_race' },
     { text: line('!', '[remote rejected] (incorrect old value provided)'), kind: 'lost_race' },
     {

@@ -11,7 +11,7 @@ import { type GitHost, startGitHost } from '../../../test/support/start-git-host
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { openGitAccess } from './git-access.ts'
+import { type GitAccess, openGitAccess } from './git-access.ts'
 import { type GitRepository, openGitRepository, type Tip } from './git-repository.ts'
 
 let host: GitHost
@@ -80,7 +80,7 @@ describe('a repository that is written to without a work tree', () => {
       [aCommit('one'), { ...aCommit('two'), path: 'new/folder/x.yaml' }],
       always,
     )
-    expect(outcome).toMatchObject({ kind: 'pushed', wasRewound: false })
+    expect(outcome).toMatchObject({ kind: 'pushed' })
     const fetches = host.commands().length
     expect(await pushOne(repository, 'three')).toMatchObject({ kind: 'pushed' })
     expect(host.commands().slice(fetches)).toEqual([expect.stringContaining('receive-pack')])
@@ -198,13 +198,69 @@ describe('a push that does not land', () => {
     await host.stopListening()
     await host.listenAgain()
   })
+})
 
-  test('the branch was set back to an ancestor: it lands and says so', async () => {
+describe('a push takes the tip it was built on and nothing else (product: write-back)', () => {
+  const rename = (name: string, to: string) => host.git(name, 'branch', '-m', 'main', to)
+
+  test.for([
+    { what: 'as it comes', forbidsForce: 'false' },
+    { what: 'where the host forbids anything else', forbidsForce: 'true' },
+  ])('is a plain fast-forward in the words of git, $what', async ({ forbidsForce }) => {
+    const name = await aRepository()
+    await host.git(name, 'config', 'receive.denyNonFastForwards', forbidsForce)
+    const { access, settings } = await openAccess()
+    const said: string[] = []
+    const listening: GitAccess = {
+      ...access,
+      async ask(...args) {
+        const answer = await access.ask(...args)
+        said.push(answer.stdout.toString())
+        return answer
+      },
+    }
+    const repository = openGitRepository(host.url(name), 'main', {
+      access: listening,
+      author: settings.commitAuthor,
+      gitOpTimeoutMs: settings.gitOpTimeoutMs,
+      nowMs: Date.now,
+    })
+    onTestFinished(() => repository.rest())
+    await pushOne(repository, 'one')
+    await pushOne(repository, 'two')
+    const [before, after] = await Promise.all(['main~1', 'main'].map((commit) => host.git(name, 'rev-parse', commit)))
+    expect(said.at(-1)?.split('\n')[1]).toBe(` \t${after}:refs/heads/main\t${before}..${after}`)
+  })
+
+  test('set back to drop a commit of ours: a lost race, and what was dropped stays dropped', async () => {
+    const name = await aRepository()
+    const { repository } = await open(name)
+    await pushOne(repository, 'dropped')
+    await host.git(name, 'update-ref', 'refs/heads/main', 'main~1')
+    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
+    expect(await host.git(name, 'log', '--format=%s', 'main')).toBe('set x\nfirst')
+  })
+
+  test('renamed, with its commits on another branch: no ref is made', async () => {
     const name = await aRepository()
     const { repository } = await open(name)
     await pushOne(repository, 'one')
-    await host.git(name, 'update-ref', 'refs/heads/main', 'main~1')
-    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed', wasRewound: true })
+    await rename(name, 'trunk')
+    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
+    await expect(repository.readTip('known')).rejects.toMatchObject({ code: 'branch_missing', retry: 'never' })
+    expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
+  })
+
+  test('the default branch renamed: the next push goes to its new name', async () => {
+    const name = await aRepository()
+    const { repository } = await open(name, {}, 'HEAD')
+    await pushOne(repository, 'one')
+    await rename(name, 'trunk')
+    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
+    expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
+    expect(await host.git(name, 'log', '--format=%s', 'trunk')).toBe('set x\nset one\nfirst')
   })
 })
 

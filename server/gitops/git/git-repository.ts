@@ -15,13 +15,8 @@ import { hookText } from './redact-git-text.ts'
 export type Tip = { readonly commit: string; readonly branch: string; readonly isFresh: boolean }
 
 export type PushOutcome =
-  | {
-      readonly kind: 'pushed'
-      readonly commits: readonly string[]
-      /** The branch had been set back to an ancestor of the tip we built on. */
-      readonly wasRewound: boolean
-    }
-  /** Somebody else pushed first; the next `readTip` asks the server. */
+  | { readonly kind: 'pushed'; readonly commits: readonly string[] }
+  /** The branch is not at the tip any more: moved on, set back or gone. The next `readTip` asks the server. */
   | { readonly kind: 'lost_race' }
   /** `mayStillPush` said no; nothing was sent. */
   | { readonly kind: 'withdrawn' }
@@ -34,7 +29,7 @@ export type PushOutcome =
 export type GitRepository = {
   readTip(want: 'known' | 'fresh'): Promise<Tip>
   readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>>
-  /** Pushes a commit for each change, onto `tip` and nothing else. `mayStillPush` is asked last before anything is sent. */
+  /** Pushes a commit for each change, if the branch still is at `tip`. `mayStillPush` is asked last before anything is sent. */
   push(tip: Tip, commits: readonly FileCommit[], mayStillPush: () => Promise<boolean>): Promise<PushOutcome>
   /** Throws the cache away; it is made anew at the next use. */
   discardCache(): Promise<void>
@@ -121,9 +116,17 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
 
   async function readTip(want: 'known' | 'fresh'): Promise<Tip> {
     await prepare()
+    const askedAtMs = deps.nowMs()
     const name = await branchName()
     if (want === 'known' && known !== undefined) return { commit: known, branch: name, isFresh: false }
-    known = await fetchTip(name)
+    const wasRemembered = resolved !== undefined && resolved.atMs < askedAtMs
+    try {
+      known = await fetchTip(name)
+    } catch (error) {
+      if (!wasRemembered || !(error instanceof GitError) || error.code !== 'branch_missing') throw error
+      resolved = undefined // the default branch has another name now
+      return readTip('fresh')
+    }
     return { commit: known, branch: name, isFresh: true }
   }
 
@@ -177,21 +180,23 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
 
   async function send(tip: Tip, built: readonly string[]): Promise<PushOutcome> {
     const target = `${built.at(-1)}:refs/heads/${tip.branch}`
-    const options = ['--porcelain', '--no-verify']
+    // names the tip that the branch must have: each commit is a child of it, so nothing is ever forced
+    const lease = `--force-with-lease=refs/heads/${tip.branch}:${tip.commit}`
+    const options = ['--porcelain', '--no-verify', lease]
     try {
       const { stdout, stderr } = await access.ask(directory, remote, ['push', ...options, 'origin', target])
-      return judgePush(tip, built, stdout.toString(), stderr)
+      return judgePush(tip.branch, built, stdout.toString(), stderr)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       return error.code === 'timed_out' ? { kind: 'unknown', reason: error.message } : { kind: 'not_sent', error }
     }
   }
 
-  function judgePush(tip: Tip, built: readonly string[], stdout: string, stderr: string): PushOutcome {
-    const report = parsePushReport(stdout, tip.branch)
+  function judgePush(branch: string, built: readonly string[], stdout: string, stderr: string): PushOutcome {
+    const report = parsePushReport(stdout, branch)
     switch (report.kind) {
       case 'pushed':
-        return { kind: 'pushed', commits: built, wasRewound: report.from !== undefined && report.from !== tip.commit }
+        return { kind: 'pushed', commits: built }
       case 'lost_race':
         return report
       case 'refused':

@@ -1,6 +1,6 @@
 /** What `git push --porcelain` said of our one ref. */
 export type PushReport =
-  | { readonly kind: 'pushed' /** Where the branch stood, if git said so. */; readonly from: string | undefined }
+  | { readonly kind: 'pushed' }
   | { readonly kind: 'lost_race' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server could not do it now. */
@@ -19,7 +19,7 @@ export function parsePushReport(stdout: string, branch: string): PushReport {
   const line = stdout.split('\n').find((text) => text.split('\t')[1]?.endsWith(`:refs/heads/${branch}`))
   if (line === undefined) return { kind: 'silent' }
   const [flag = '', , summary = ''] = line.split('\t')
-  if (flag.trim() !== '!') return { kind: 'pushed', from: /^([0-9a-f]{40})\.\./.exec(summary)?.[1] }
+  if (flag.trim() !== '!') return { kind: 'pushed' }
   const reason = summary.replace(/^\[[^\]]*\]\s*/, '').replace(/^\((.*)\)$/, '$1')
   if (summary.startsWith('[remote failure]')) return { kind: 'silent' }
   if (race.test(reason)) return { kind: 'lost_race' }

@@ -161,16 +161,15 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   }
 
   async function afterLanding(
-    { commits, wasRewound }: Extract<PushOutcome, { kind: 'pushed' }>,
+    { commits }: Extract<PushOutcome, { kind: 'pushed' }>,
     tip: Tip,
     taskIds: readonly string[],
   ): Promise<Turn> {
     history.recordPush(claim.repository, tip.commit, commits)
     measures.pushed(commits.length)
     const tries = losses === 0 ? '' : `, at try ${losses + 1}`
-    const rewound = wasRewound ? '; the branch was reset to an older commit' : ''
     const findings = taskIds.map((taskId, at) =>
-      writtenFinding(taskId, 'landed', commits[at] ?? '', placeOf(tip), tries + rewound),
+      writtenFinding(taskId, 'landed', commits[at] ?? '', placeOf(tip), tries),
     )
     losses = 0
     failures = 0

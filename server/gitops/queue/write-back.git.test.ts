@@ -380,6 +380,32 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
+  test.for([{ change: 'renamed' }, { change: 'deleted' }])(
+    'a branch that was $change: no ref is made',
+    async ({ change }) => {
+      const repository = await aRepository()
+      await host.git(repository, 'branch', 'other', 'main')
+      await host.git(repository, 'symbolic-ref', 'HEAD', 'refs/heads/other')
+      const service = await aService()
+      await service.outcome(await service.queue({ repository, tag: 'v1' }))
+      await host.git(repository, 'branch', ...(change === 'renamed' ? ['-M', 'main', 'other'] : ['-D', 'main']))
+      const id = await service.queue({ repository, tag: 'v2' })
+      expect(await service.outcome(id)).toMatchObject({ kind: 'refused', cause: 'not_followed' })
+      expect(await host.git(repository, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/other')
+    },
+  )
+
+  test('a branch that was set back to drop a commit of the service keeps it dropped', async () => {
+    const repository = await aRepository()
+    const service = await aService()
+    const dropped = await service.outcome(await service.queue({ repository, app: 'dropped' }))
+    await host.git(repository, 'update-ref', 'refs/heads/main', 'main~1')
+    const id = await service.queue({ repository, app: 'kept' })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    expect(await messages(repository)).toBe('watcher(kept): update image tag\nfirst')
+    expect(dropped).toMatchObject({ kind: 'landed' })
+  })
+
   test('a host that stays away: tried until the time of the task is over', async () => {
     const service = await aService()
     const id = await service.queue({ repository: 'ssh://git@127.0.0.1:1/x.git', seconds: 5 })

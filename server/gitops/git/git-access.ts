@@ -9,6 +9,12 @@ import { redactGitText } from './redact-git-text.ts'
 import { type GitEnvironment, type GitResult, runGit } from './run-git.ts'
 import { openSshAccess } from './ssh-access.ts'
 
+type CommandOptions = {
+  readonly input?: string | Buffer
+  /** Where the work that the command is for ends before GIT_OP_TIMEOUT. */
+  readonly timeoutMs?: number | undefined
+}
+
 export type GitAccess = {
   /** A folder of this process alone, for caches. */
   readonly folder: string
@@ -21,10 +27,15 @@ export type GitAccess = {
     directory: string,
     address: RepositoryAddress | undefined,
     args: readonly string[],
-    input?: string | Buffer,
+    options?: CommandOptions,
   ): Promise<Buffer>
   /** The same, but an exit code is an answer. */
-  ask(directory: string, address: RepositoryAddress | undefined, args: readonly string[]): Promise<GitResult>
+  ask(
+    directory: string,
+    address: RepositoryAddress | undefined,
+    args: readonly string[],
+    options?: CommandOptions,
+  ): Promise<GitResult>
   redact(text: string): string
   /** Says what is wrong with SSH_KEY_PATH and SSH_KEY_PASS; undefined: nothing. */
   checkSshKey(): Promise<string | undefined>
@@ -58,11 +69,11 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     directory: string,
     address: RepositoryAddress | undefined,
     args: readonly string[],
-    input: string | Buffer = '',
+    { input = '', timeoutMs = settings.gitOpTimeoutMs }: CommandOptions = {},
   ): Promise<GitResult> {
     const used = await environment(directory, address)
     try {
-      return await runGit({ arguments: args, environment: used, timeoutMs: settings.gitOpTimeoutMs, input })
+      return await runGit({ arguments: args, environment: used, timeoutMs, input })
     } catch (error) {
       if (error instanceof GitError && error.code === 'timed_out') ssh.leaveConnection(used)
       throw error
@@ -75,8 +86,8 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     leaveConnection: ssh.leaveConnection,
     ask,
     redact,
-    async git(directory, address, args, input) {
-      const { exitCode, stdout, stderr } = await ask(directory, address, args, input)
+    async git(directory, address, args, options) {
+      const { exitCode, stdout, stderr } = await ask(directory, address, args, options)
       if (exitCode === 0) return stdout
       throw gitError(stderr, address?.host ?? 'the local cache', redact)
     },

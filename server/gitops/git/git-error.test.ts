@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { classifyGitFailure } from './git-error.ts'
-import { parsePushReport } from './parse-push-report.ts'
+import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { hookText, redactGitText } from './redact-git-text.ts'
 
 describe('what the words of a failed git command mean', () => {
@@ -56,6 +56,17 @@ describe('what a push reported of the branch', () => {
     { text: line('!', '[remote failure] (remote failed to report status)'), kind: 'silent' },
     { text: '', kind: 'silent' },
   ])('$text', ({ text, kind }) => expect(parsePushReport(text, 'main').kind).toBe(kind))
+})
+
+describe('whether a push without a report was sent', () => {
+  test.for([
+    { says: 'ERROR: no access\nfatal: Could not read from remote repository.', never: true },
+    { says: "fatal: unable to access 'https://h/x/': The requested URL returned error: 403", never: true },
+    { says: 'remote: fatal: Could not read from remote repository.', never: false },
+    { says: 'remote: Permission denied (publickey).\nfatal: the remote end hung up unexpectedly', never: false },
+    { says: 'error: RPC failed; HTTP 403\nfatal: the remote end hung up unexpectedly', never: false },
+    { says: '', never: false },
+  ])('$says', ({ says, never }) => expect(wasNeverSent(says)).toBe(never))
 })
 
 describe('words of git and of hooks', () => {

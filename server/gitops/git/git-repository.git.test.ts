@@ -393,12 +393,9 @@ describe('an https repository (GIT_CREDENTIALS)', () => {
     const login = { user: 'bot', password: 'not-on-any-command-line' }
     const { access } = await openAccess({ gitCredentials: new Map([['git.example', login]]) })
     const address = parseRepositoryAddress('https://git.example/team/deploy.git')
-    const filled = await access.git(
-      '/nonexistent',
-      address,
-      ['credential', 'fill'],
-      'protocol=https\nhost=git.example\n\n',
-    )
+    const filled = await access.git('/nonexistent', address, ['credential', 'fill'], {
+      input: 'protocol=https\nhost=git.example\n\n',
+    })
     expect(filled.toString()).toContain('username=bot\npassword=not-on-any-command-line')
     const { GIT_ALLOW_PROTOCOL, ...environment } = await access.environment('/nonexistent', address)
     expect(GIT_ALLOW_PROTOCOL).toBe('https')

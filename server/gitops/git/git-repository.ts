@@ -7,9 +7,9 @@ import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-imp
 import { type GitAccess, gitError } from './git-access.ts'
 import { GitError } from './git-error.ts'
 import { createObjectReader } from './object-reader.ts'
-import { parsePushReport } from './parse-push-report.ts'
+import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
-import { hookText } from './redact-git-text.ts'
+import { hookText, unpackText } from './redact-git-text.ts'
 
 /** `isFresh`: asked of the server by this very call, not remembered. */
 export type Tip = { readonly commit: string; readonly branch: string; readonly isFresh: boolean }
@@ -31,6 +31,8 @@ export type GitRepository = {
   readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>>
   /** Pushes a commit for each change, if the branch still is at `tip`. `mayStillPush` is asked last before anything is sent. */
   push(tip: Tip, commits: readonly FileCommit[], mayStillPush: () => Promise<boolean>): Promise<PushOutcome>
+  /** No command goes on past that moment, or past GIT_OP_TIMEOUT. */
+  endCommandsAt(atMs: number): void
   /** Throws the cache away; it is made anew at the next use. */
   discardCache(): Promise<void>
   /** Ends the living reader process; the cache stays. */
@@ -59,7 +61,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   )
   const reader = createObjectReader({
     environment: () => access.environment(directory, remote),
-    timeoutMs: deps.gitOpTimeoutMs,
+    timeoutMs: limitMs,
     onTimeOut: access.leaveConnection,
   })
   let isReady = false
@@ -67,6 +69,12 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   let resolved: { branch: string; atMs: number } | undefined
   let flushes = 0
   let isWornOut = false
+  let endMs = Number.POSITIVE_INFINITY
+
+  /** For one command. */
+  function limitMs(): number {
+    return Math.max(1, Math.min(deps.gitOpTimeoutMs, endMs - deps.nowMs()))
+  }
 
   async function prepare(): Promise<void> {
     if (isWornOut) await discardCache()
@@ -86,11 +94,13 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     await rm(directory, { recursive: true, force: true })
   }
 
+  const ask = (args: readonly string[]) => access.git(directory, remote, args, { timeoutMs: limitMs() })
+
   /** The branch's own name, which for the default branch only the server knows. */
   async function branchName(): Promise<string> {
     if (branch !== defaultBranch) return branch
     if (resolved && deps.nowMs() - resolved.atMs < defaultBranchHoldsMs) return resolved.branch
-    const answer = (await access.git(directory, remote, ['ls-remote', '--symref', 'origin', 'HEAD'])).toString()
+    const answer = (await ask(['ls-remote', '--symref', 'origin', 'HEAD'])).toString()
     const name = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1]
     if (name === undefined) throw new GitError('branch_missing', 'the repository has no default branch')
     if (name !== resolved?.branch) known = undefined
@@ -102,7 +112,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     const ref = `refs/remotes/origin/${name}`
     const options = ['-q', '--depth=1', '--no-tags', filter, '--no-auto-maintenance', '--no-write-fetch-head']
     try {
-      await access.git(directory, remote, ['fetch', ...options, 'origin', `+refs/heads/${name}:${ref}`])
+      await ask(['fetch', ...options, 'origin', `+refs/heads/${name}:${ref}`])
     } catch (error) {
       if (!(error instanceof GitError) || error.code !== 'branch_missing') throw error
       throw new GitError('branch_missing', `a write-back needs a branch: the repository has none named ${name}`, {
@@ -159,7 +169,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   async function build(tip: Tip, commits: readonly FileCommit[]): Promise<readonly string[]> {
     const stream = fastImportStream(tip.commit, commits, deps.author, Math.floor(deps.nowMs() / 1000))
     const options = ['--quiet', '--force', '--done', '--date-format=raw']
-    const marks = (await access.git(directory, undefined, ['fast-import', ...options], stream)).toString()
+    const marks = (await access.git(directory, undefined, ['fast-import', ...options], { input: stream })).toString()
     const built = marks.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line))
     if (built.length !== commits.length) throw new GitError('broken', 'git did not build all commits')
     return built
@@ -184,7 +194,8 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     const lease = `--force-with-lease=refs/heads/${tip.branch}:${tip.commit}`
     const options = ['--porcelain', '--no-verify', lease]
     try {
-      const { stdout, stderr } = await access.ask(directory, remote, ['push', ...options, 'origin', target])
+      const command = ['push', ...options, 'origin', target]
+      const { stdout, stderr } = await access.ask(directory, remote, command, { timeoutMs: limitMs() })
       return judgePush(tip.branch, built, stdout.toString(), stderr)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
@@ -204,19 +215,15 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
       case 'passing':
         return { kind: 'not_sent', error: new GitError('unreachable', access.redact(report.reason)) }
       case 'cache_unfit':
-        return { kind: 'not_sent', error: new GitError('broken', access.redact(report.reason)) }
+        return { kind: 'not_sent', error: new GitError('broken', access.redact(unpackText(report.reason, stderr))) }
       case 'silent':
         return judgeSilence(stderr)
     }
   }
 
-  /** Without a word on the ref, only a failure to connect proves that nothing arrived. */
   function judgeSilence(stderr: string): PushOutcome {
     const error = gitError(stderr, remote.host, access.redact)
-    const neverConnected =
-      /could not resolve|connection refused|no route to host|network is unreachable|failed to connect/i
-    const wasNotSent = error.retry === 'never' || neverConnected.test(stderr)
-    return wasNotSent ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
+    return wasNeverSent(stderr) ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
   }
 
   /** Each flush leaves a few files behind, and a new cache is cheaper than a collection. */
@@ -226,7 +233,16 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     isWornOut = flushes >= maxFlushes || (isLookDue && (await sizeOf(directory)) > maxCacheBytes)
   }
 
-  return { readTip, readFiles, push, discardCache, rest: () => reader.close() }
+  return {
+    readTip,
+    readFiles,
+    push,
+    endCommandsAt(atMs) {
+      endMs = atMs
+    },
+    discardCache,
+    rest: () => reader.close(),
+  }
 }
 
 function readAddress(text: string): RepositoryAddress {

@@ -20,7 +20,7 @@ type Waiting = {
 
 type ReaderDeps = {
   readonly environment: () => Promise<GitEnvironment>
-  readonly timeoutMs: number
+  readonly timeoutMs: () => number
   readonly onTimeOut: (used: GitEnvironment) => void
 }
 
@@ -90,10 +90,11 @@ function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: Read
       const { promise, resolve, reject } = Promise.withResolvers<
         { oid: string; type: string; size: number; body: Buffer } | undefined
       >()
+      const limitMs = timeoutMs()
       const timer = setTimeout(() => {
         onTimeOut(environment)
-        end(new GitError('timed_out', `reading the repository took longer than ${timeoutMs / 1000} s`))
-      }, timeoutMs)
+        end(new GitError('timed_out', `reading the repository timed out after ${Math.round(limitMs / 100) / 10}s`))
+      }, limitMs)
       waiting.push({ withBody: command === 'contents', resolve, reject })
       child.stdin.write(`${command} ${name}\nflush\n`)
       return promise.finally(() => clearTimeout(timer))

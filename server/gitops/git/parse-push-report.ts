@@ -26,3 +26,13 @@ export function parsePushReport(stdout: string, branch: string): PushReport {
   if (unfit.test(reason)) return { kind: 'cache_unfit', reason }
   return passing.test(reason) ? { kind: 'passing', reason } : { kind: 'refused', reason }
 }
+
+/**
+ * Whether a push that reported nothing ended before anything was sent: only git's own words on the first contact say so.
+ * What the server and its hooks say (`remote:`) proves nothing.
+ */
+export function wasNeverSent(stderr: string): boolean {
+  return /^fatal: (?:could not read from remote repository|the remote end hung up upon initial contact|unable to access|authentication failed|could not read (?:username|password)|repository '.*' not found|unable to fork)/im.test(
+    stderr,
+  )
+}

@@ -27,3 +27,9 @@ export function hookText(stderr: string): string {
     .filter((line) => line !== '')
     .join('\n')
 }
+
+/** Why the server could not unpack a push: the bare reason of its report leaves that out. */
+export function unpackText(reason: string, stderr: string): string {
+  const unpack = /^error: (remote unpack failed: .*)$/m.exec(stderr)?.[1]
+  return [reason, unpack, hookText(stderr)].filter(Boolean).join('\n')
+}

@@ -71,7 +71,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
 }
 
 function timeOut({ timeoutMs, arguments: [name] }: GitCommand): GitError {
-  return new GitError('timed_out', `git ${name} took longer than ${timeoutMs / 1000} s (GIT_OP_TIMEOUT)`)
+  return new GitError('timed_out', `git ${name} timed out after ${Math.round(timeoutMs / 100) / 10}s`)
 }
 
 async function exitOf(child: GitProcess, program: string): Promise<number> {

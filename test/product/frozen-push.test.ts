@@ -87,10 +87,10 @@ const cases: readonly Case[] = [
     written: ['v1', 'v3'],
   },
   {
-    what: 'the newer one finds its tag there',
+    what: 'the newer one finds its tag there, and the late commit stays',
     newer: 'v1',
-    ends: 'v1',
-    written: ['v1', 'v2', 'v1'],
+    ends: 'v2',
+    written: ['v1', 'v2'],
   },
   {
     what: 'a rival commits on top of the late one',
@@ -147,7 +147,14 @@ describe.concurrent('the owner of a repository freezes inside of its push, and i
     const log = await git.log('gitops')
     expect(log.some(({ message }) => message.startsWith('rival'))).toBe(rival !== undefined)
     expect(await tagsIn(replicas)).toEqual(written)
-    expect(await other.getTask(late)).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+    const own = log.find(({ message }) => message.includes(`Watcher-Task: ${late}`))
+    const record = { status: 'cancelled', cause: 'superseded' }
+    const told = "SELECT detail FROM watcher.task_events WHERE kind = 'commit_pushed' AND task_id = $1"
+    const tellsOfIt = async () => {
+      expect(await other.getTask(late)).toMatchObject(own ? { ...record, commit: own.sha } : record)
+      expect(await replicas.rows(told, [late])).toHaveLength(own ? 1 : 0)
+    }
+    await vi.waitFor(tellsOfIt, patient)
     expect(await other.getTask(id)).toMatchObject({ status: 'deployed' })
   })
 })

@@ -66,7 +66,19 @@ const change = ({ id, created }: TaskRow, more: Partial<TaskChange> = {}): TaskC
   given: id,
   ...more,
 })
-const event = (id: number, task_id: string): TaskEvent => ({ id, task_id, at: 0, kind: 'verdict', detail: '' })
+const event = (id: number, task_id: string, kind: TaskEvent['kind'] = 'verdict'): TaskEvent => ({
+  id,
+  task_id,
+  at: 0,
+  kind,
+  detail: '',
+})
+const events = [
+  event(1, 'older', 'commit_pushed'),
+  event(2, 'older'),
+  event(3, 'newer', 'commit_pushed'),
+  event(4, 'newer'),
+]
 const moment = { atMs: +at(2_000), untilMs: +at(9_000), isRolledOut: true } as const
 
 /** A history in which all is well: a task, and a newer one that cancels it and is deployed. */
@@ -77,8 +89,8 @@ const good: Evidence = {
   changes: [change(older), change(newer), change(newer, { status: 'deployed', updated: newer.updated })],
   lockChanges: [],
   callsInTransactions: [],
-  events: [event(1, 'older'), event(2, 'newer')],
-  streamed: [event(1, 'older'), event(2, 'newer')],
+  events,
+  streamed: events,
   truth: new Map([['shop', [{ ...moment, running: ['registry.example/shop:v2'], appliedRevisions: [newSha] }]]]),
   commits: [commitOf(older, oldSha), commitOf(newer, newSha)],
   tips: [
@@ -104,16 +116,36 @@ const lockSet: Operation = { ...accepted(newer), kind: 'lock', endedMs: +at(500)
 
 test('a history in which all is well breaks nothing', () => expect(checkHistory(good)).toEqual([]))
 
-test('the branch may end at the commit of a task that was cancelled on request after its push', () => {
-  const cancelled = (cause: string) => {
-    const tasks = [
-      { ...older, status: 'deployed', cause: null },
-      { ...newer, status: 'cancelled', cause },
-    ]
-    return checkHistory({ ...good, tasks }).filter((broken) => broken.startsWith('I6'))
+describe('the commit of a task that was cancelled while it was pushed', () => {
+  const late = { ...newer, status: 'cancelled', cause: 'superseded' } as const
+  const newest = {
+    ...older,
+    id: 'newest',
+    status: 'deployed',
+    cause: null,
+    created: at(1_500),
+    write_state: 'unchanged',
   }
-  expect(cancelled('cancelled')).toEqual([])
-  expect(cancelled('superseded')).toHaveLength(1)
+  const broken = (changes: Partial<Evidence>) =>
+    checkHistory({ ...good, tasks: [older, late, newest], ...changes }).filter((one) => /^I[56]/.test(one))
+
+  test('may be where the branch ends, if no newer task committed', () => {
+    expect(broken({})).toEqual([])
+    const landed = { ...newest, write_state: 'landed', commit: newSha }
+    expect(broken({ tasks: [older, late, landed] })).toHaveLength(1)
+  })
+
+  test('has to be told in its record and in its timeline', () => {
+    expect(broken({ tasks: [older, { ...late, commit: null }, newest] })).toHaveLength(1)
+    expect(broken({ events: good.events.filter(({ kind }) => kind !== 'commit_pushed') })).toHaveLength(2)
+  })
+
+  test('is not covered by another one', () => {
+    const again = 'c'.repeat(40)
+    expect(broken({ commits: [...good.commits, commitOf(older, again)] })).toContain(
+      `I5: a second commit ${again} of older`,
+    )
+  })
 })
 
 test('the branch may end at a commit that nobody could learn of before its task was over', () => {
@@ -124,17 +156,13 @@ test('the branch may end at a commit that nobody could learn of before its task 
     write_state: 'pushing',
     commit: null,
   } as const
-  const broken = (overrides: Evidence['overrides']) =>
-    checkHistory({ ...good, tasks: [older, unknown], overrides }).filter((one) => one.startsWith('I6'))
-  expect(broken(good.overrides)).toEqual([])
-  expect(broken(new Map([['shop', overrideFile('v1')]]))).toHaveLength(1)
-})
-
-test('what ran with its commit may be pushed again after its end, which the record then names', () => {
-  const again = 'c'.repeat(40)
-  const commits = [...good.commits, commitOf(newer, again)]
-  const broken = checkHistory({ ...good, commits, ...withTask({ commit: again }) })
-  expect(broken.filter((one) => one.startsWith('I4'))).toEqual([])
+  const detail = 'whether the commit arrived is not known: the host cannot be reached'
+  const said = [...events.slice(0, 2), { ...event(3, 'newer', 'write_back_skipped'), detail }, event(4, 'newer')]
+  const broken = (changes: Partial<Evidence>) =>
+    checkHistory({ ...good, tasks: [older, unknown], events: said, ...changes }).filter((one) => /^I[56]/.test(one))
+  expect(broken({})).toEqual([])
+  expect(broken({ overrides: new Map([['shop', overrideFile('v1')]]) })).toHaveLength(1)
+  expect(broken({ events })).toHaveLength(1)
 })
 
 describe('what a planted bug leaves behind is called by its name', () => {
@@ -143,7 +171,7 @@ describe('what a planted bug leaves behind is called by its name', () => {
     ['I1', 'a submission is stored otherwise', withTask({ tag: 'v3' })],
     ['I1', 'a bad credential is accepted', withOperation(accepted(newer, { submitted: submittedBadly() }))],
     ['I2', 'an end is rewritten', { changes: [...good.changes, change(newer, { status: 'failed' })] }],
-    ['I2', 'a task has two verdicts', { events: [...good.events, event(3, 'newer')] }],
+    ['I2', 'a task has two verdicts', { events: [...good.events, event(5, 'newer')] }],
     ['I3', 'an owner comes without a new fence', { changes: [change(newer), change(newer, { owner: 'two' })] }],
     ['I3', 'a fence falls', { changes: [change(newer), change(newer, { fence: '0' })] }],
     ['I4', 'what is deployed never ran', { truth: new Map() }],
@@ -151,6 +179,7 @@ describe('what a planted bug leaves behind is called by its name', () => {
     ['I5', 'a task has two commits', { commits: [...good.commits, commitOf(newer, 'c'.repeat(40))] }],
     ['I5', 'a task without authority commits', withTask({ may_write: false })],
     ['I5', 'the record names another commit', withTask({ commit: oldSha })],
+    ['I5', 'the timeline leaves the commit out', { events: events.filter(({ kind }) => kind === 'verdict') }],
     ['I6', 'the branch goes back', { tips: [...good.tips, { from: newSha, to: oldSha }] }],
     ['I6', 'the branch ends at an older tag', { overrides: new Map([['shop', overrideFile('v1')]]) }],
     ['I6', 'commits land out of order', outOfOrder()],

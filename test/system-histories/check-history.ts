@@ -6,6 +6,8 @@ const slackMs = 1_000
 const sameMomentMs = 20
 const afterWindowMs = 10_000
 const stopLimitMs = 25_000
+/** What a timeline says where the Git host stayed away until the deadline. */
+const notKnown = 'whether the commit arrived is not known'
 
 /** The invariants that a history broke, each as a sentence; none is the only good answer. */
 export function checkHistory(evidence: Evidence): readonly string[] {
@@ -101,9 +103,7 @@ function* verdicts({ tasks, truth, commits }: Evidence) {
         atMs <= +updated + slackMs,
     )
     if (ran.length === 0) yield `I4: ${id} was called deployed, but ${app}:${tag} never ran`
-    // Its content may have been pushed again, after its end, on top of a cancelled task's late commit.
-    const own = commits.filter(({ taskId }) => taskId === id).map(({ sha }) => sha)
-    const wanted = Math.min(...[commit, ...own].map((one) => lastChangeOf(app, commits, one)))
+    const wanted = lastChangeOf(app, commits, commit)
     const isSynced = ran.some(({ appliedRevisions: [applied = ''] }) => (place.get(applied) ?? -1) >= wanted)
     if (ran.length > 0 && !isSynced) yield `I4: ${id} was called deployed, but its commit ${commit} was never applied`
   }
@@ -115,35 +115,30 @@ function lastChangeOf(app: string, commits: readonly Commit[], sha: string | nul
   return upTo.findLastIndex(({ files }) => files.some((file) => file.startsWith(`apps/${app}/`)))
 }
 
-/** I5: one commit at most for each task, none without authority, and it is the recorded one. */
-function* commitsOfTasks({ tasks, commits }: Evidence) {
+/** I5: one commit at most for each task, none without authority, and its record and timeline tell of it. */
+function* commitsOfTasks({ tasks, commits, events }: Evidence) {
   const stored = new Map(tasks.map((task) => [task.id, task]))
   for (const [at, { taskId, sha }] of commits.entries()) {
     if (taskId === undefined) continue
     const task = stored.get(taskId)
     if (!task?.may_write) yield `I5: commit ${sha} of ${taskId}, which may not write`
     const isFirst = commits.findIndex((commit) => commit.taskId === taskId) === at
-    if (!isFirst && !isOnTopOfCancelled(commits, at, stored)) yield `I5: a second commit ${sha} of ${taskId}`
+    if (!isFirst) yield `I5: a second commit ${sha} of ${taskId}`
   }
-  for (const { id, status, cause, commit, may_write, write_state } of tasks) {
+  for (const { id, status, commit, may_write, write_state } of tasks) {
     const own = commits.filter(({ taskId }) => taskId === id)
-    // Where the Git host stayed away until the deadline, the record says that nothing is known.
-    const isSettled = status !== 'cancelled' && cause !== 'git_unreachable'
+    // Where the Git host stayed away until the deadline, the timeline says that nothing is known.
+    const isSettled = !events.some(({ task_id, detail }) => task_id === id && detail.includes(notKnown))
     if (own.length > 0 && isSettled && !own.some(({ sha }) => sha === commit)) {
       yield `I5: ${id} has the commit ${own[0]?.sha} on the branch and ${commit} in its record (${write_state})`
     }
+    const isTold = events.some(({ task_id, kind }) => task_id === id && kind === 'commit_pushed')
+    if (own.length > 0 && isSettled && !isTold) yield `I5: the timeline of ${id} does not tell of its commit`
     if (status === 'deployed' && may_write && commit === null) yield `I5: ${id} was deployed without its commit`
     if (commit !== null && !commits.some(({ sha }) => sha === commit)) {
       yield `I5: the recorded commit ${commit} of ${id} is not on the branch`
     }
   }
-}
-
-/** A cancelled task's commit that came late is covered by the newest task's again. */
-function isOnTopOfCancelled(commits: readonly Commit[], at: number, stored: ReadonlyMap<string, TaskRow>): boolean {
-  const { files = [] } = commits[at] ?? {}
-  const below = commits.slice(0, at).findLast((commit) => commit.files.some((file) => files.includes(file)))
-  return below?.taskId !== undefined && stored.get(below.taskId)?.status === 'cancelled'
 }
 
 /** I6: the branch only grows, rivals' commits remain, and it ends at the newest tag unless a rival wrote later. */
@@ -159,12 +154,13 @@ function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
   }
   for (const [app, text] of overrides) {
     const file = `apps/${app}/.argocd-source-${app}.yaml`
-    const ofApp = tasks.filter((task) => task.app === app && task.may_write && mayStayWritten(task))
+    const ofApp = tasks.filter((task) => task.app === app && task.may_write)
     // A commit may be there although nobody could learn of it before its task was over.
     const isThere = ({ id, write_state }: TaskRow) =>
       write_state === 'landed' || write_state === 'unchanged' || commits.some(({ taskId }) => taskId === id)
-    const newest = ofApp.findLast(isThere)
     const last = commits.findLast((commit) => commit.files.includes(file))
+    const cancelled = ofApp.find(({ id, status }) => id === last?.taskId && status === 'cancelled')
+    const newest = cancelledWhilePushed(cancelled, ofApp) ?? ofApp.findLast(isThere)
     if (newest === undefined || last?.message.startsWith('rival')) continue
     if (!text.includes(`value: "${newest.tag}"`))
       yield `I6: ${app} ends at ${text}, not at ${newest.tag} of ${newest.id}`
@@ -172,9 +168,11 @@ function* branch({ commits, tips, tasks, overrides, gitComplaint }: Evidence) {
   }
 }
 
-/** A commit that was pushed stays when its task is cancelled on request, and not when a newer one supersedes it. */
-const mayStayWritten = ({ status, cause, commit }: TaskRow) =>
-  status !== 'cancelled' || (cause === 'cancelled' && commit !== null)
+/** The commit of a task that was cancelled inside its last network write stays, where no newer one committed after it. */
+function cancelledWhilePushed(cancelled: TaskRow | undefined, ofApp: readonly TaskRow[]): TaskRow | undefined {
+  const newer = cancelled === undefined ? [] : ofApp.slice(ofApp.indexOf(cancelled) + 1)
+  return newer.some(({ write_state }) => write_state === 'landed') ? undefined : cancelled
+}
 
 function* order(app: string, tasks: readonly TaskRow[], commits: readonly Commit[]) {
   const accepted = new Map(tasks.map(({ id }, at) => [id, at]))

@@ -51,7 +51,7 @@ test('a commit that is recorded late does not set back when the task was last up
   let recorded: Promise<boolean> | undefined
   const { updated } = await query.transaction().execute(async (transaction) => {
     await transaction.selectFrom('repositories').select('address').forUpdate().execute()
-    recorded = createPendingWriteStore(database).record(claim, 'main', [{ taskId, outcome, events: [] }])
+    recorded = createPendingWriteStore(database).record(claim, [{ taskId, outcome, events: [] }])
     await expect.poll(isWaiting).toBe(1)
     return transaction
       .updateTable('tasks')
@@ -64,4 +64,16 @@ test('a commit that is recorded late does not set back when the task was last up
   const after = await query.selectFrom('tasks').select(['updated', 'commit']).executeTakeFirstOrThrow()
   expect(after.commit).toBe(outcome.commit)
   expect(after.updated.getTime()).toBeGreaterThanOrEqual(updated.getTime())
+})
+
+test('a write of which nothing was sent has no base to look from', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using database = openDatabase(testDatabase.settings, () => undefined)
+  const { taskId, claim } = await aQueuedWrite(database)
+  const store = createPendingWriteStore(database)
+  const stored = () => database.query.selectFrom('pending_writes').select(['state', 'base']).executeTakeFirstOrThrow()
+  await store.beginPush(claim, 'b'.repeat(40), [taskId])
+  expect(await stored()).toEqual({ state: 'pushing', base: 'b'.repeat(40) })
+  await store.queueAgain(claim, [taskId])
+  expect(await stored()).toEqual({ state: 'queued', base: null })
 })

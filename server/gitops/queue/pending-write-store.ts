@@ -17,25 +17,39 @@ export type RepositoryClaim = {
   readonly fence: string
 }
 
-/** A write that has no outcome yet. `base` is set once a push was begun: then the outcome may be unknown. */
+/** A write that has no outcome yet. While it is `pushing`, a push onto `base` may have been sent: its outcome is unknown. */
 export type OpenWrite = {
   readonly taskId: string
   readonly plan: WriteBackPlan
   readonly state: 'queued' | 'pushing'
   readonly base: string | undefined
+  /** The last thing that happened to it. */
+  readonly lastReason: string | undefined
   readonly isWanted: boolean
   readonly secondsLeft: number
   /** Since it was queued. */
   readonly waitedSeconds: number
 }
 
-/** A write of a cancelled task whose push was begun and never answered: its commit may still arrive. */
-export type LateWrite = { readonly taskId: string; readonly plan: WriteBackPlan; readonly base: string }
-
 /** The SQL of `pending_writes` and `repositories`; how findings are recorded stands in record-findings.ts. */
 export function createPendingWriteStore(database: Database) {
   const { query } = database
   const table = (name: keyof Schema) => sql.id(database.settings.schema, name)
+
+  /** @returns those to whom something else had happened before */
+  async function keepReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<string[]> {
+    if (taskIds.length === 0) return []
+    const rows = await query
+      .updateTable('pending_writes')
+      .set({ reason })
+      .where('task_id', 'in', [...taskIds])
+      .where('state', 'in', ['queued', 'pushing'])
+      .where('reason', 'is distinct from', reason)
+      .where(({ exists }) => exists(ownRepository(query, claim)))
+      .returning('task_id')
+      .execute()
+    return rows.map(({ task_id }) => task_id)
+  }
 
   return {
     /** Queues a task's write for its owner; false: the task is not his any more. A second time changes nothing. */
@@ -107,7 +121,7 @@ export function createPendingWriteStore(database: Database) {
       const rows = await query
         .selectFrom('pending_writes')
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
-        .select(['task_id', 'plan', 'state', 'base', 'status'])
+        .select(['task_id', 'plan', 'state', 'base', 'reason', 'status'])
         .select(sql<number>`extract(epoch FROM deadline - now())::float8`.as('seconds_left'))
         .select(
           sql<number>`greatest(0, extract(epoch FROM now() - pending_writes.created))::float8`.as('waited_seconds'),
@@ -124,6 +138,7 @@ export function createPendingWriteStore(database: Database) {
         plan: readPlan(row.plan),
         state: row.state === 'pushing' ? 'pushing' : 'queued',
         base: row.base ?? undefined,
+        lastReason: row.reason ?? undefined,
         isWanted: row.status === 'in progress',
         secondsLeft: row.seconds_left,
         waitedSeconds: row.waited_seconds,
@@ -149,12 +164,12 @@ export function createPendingWriteStore(database: Database) {
       return new Set(rows.map(({ task_id }) => task_id))
     },
 
-    /** A push that did not land: the tasks wait again. */
+    /** Nothing of these tasks is on the branch or on its way there: they wait again. */
     async queueAgain(claim: RepositoryClaim, taskIds: readonly string[]): Promise<void> {
       if (taskIds.length === 0) return
       await query
         .updateTable('pending_writes')
-        .set({ state: 'queued', updated: sql`now()` })
+        .set({ state: 'queued', base: null, updated: sql`now()` })
         .where('task_id', 'in', [...taskIds])
         .where('state', '=', 'pushing')
         .where(({ exists }) => exists(ownRepository(query, claim)))
@@ -162,18 +177,43 @@ export function createPendingWriteStore(database: Database) {
     },
 
     /** Outcomes, the tasks' commits and their events in one transaction; false: the repository was taken from us. */
-    record: (claim: RepositoryClaim, branch: string, findings: readonly WriteResult[]): Promise<boolean> =>
+    record: (claim: RepositoryClaim, findings: readonly WriteResult[]): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        await recordResults(transaction, branch, findings)
+        await recordResults(transaction, findings)
         return true
       }),
 
-    async appendEvents(taskIds: readonly string[], event: NewTaskEvent): Promise<void> {
-      const rows = taskIds.map((task_id) => ({ task_id, ...event }))
+    /** What a push put on the branch is a fact, also when the repository was taken meanwhile and nothing was found of it. */
+    recordLatePush: (findings: readonly WriteResult[]): Promise<void> =>
+      query.transaction().execute(async (transaction) => {
+        const untold = await transaction
+          .selectFrom('pending_writes')
+          .select('task_id')
+          .where(
+            'task_id',
+            'in',
+            findings.map(({ taskId }) => taskId),
+          )
+          .where('state', 'in', ['pushing', 'dropped'])
+          .forUpdate()
+          .execute()
+        const ids = new Set(untold.map(({ task_id }) => task_id))
+        const late = findings.filter(({ taskId }) => ids.has(taskId))
+        if (late.length > 0) await recordResults(transaction, late)
+      }),
+
+    /** Keeps what happened to open writes, and tells their tasks, each reason once in a row; returns who heard it. */
+    async tellReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
+      const told = await keepReason(claim, taskIds, reason)
+      const rows = told.map((task_id) => ({ task_id, kind: 'write_back_retry' as const, detail: reason }))
       if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
+      return told
     },
+
+    /** The same without an event. */
+    keepReason,
 
     /** Whether the repository is still ours. */
     async owns(claim: RepositoryClaim): Promise<boolean> {
@@ -218,62 +258,6 @@ export function createPendingWriteStore(database: Database) {
         .limit(1)
         .executeTakeFirst()
       return newer !== undefined
-    },
-
-    /** Writes of cancelled tasks that were given up in the last `seconds` while their push was without an answer. */
-    async lateWrites({ repository, branch }: RepositoryClaim, seconds: number): Promise<readonly LateWrite[]> {
-      const rows = await query
-        .selectFrom('pending_writes')
-        .select(['task_id', 'plan', 'base'])
-        .where('repository', '=', repository)
-        .where('branch', '=', branch)
-        .where('state', '=', 'dropped')
-        .where('base', 'is not', null)
-        .where('updated', '>', sql<Date>`now() - make_interval(secs => ${seconds})`)
-        .execute()
-      return rows.flatMap(({ task_id, plan, base }) =>
-        base === null ? [] : [{ taskId: task_id, plan: readPlan(plan), base }],
-      )
-    },
-
-    /** Repositories of ours where a late push may still arrive. */
-    async repositoriesWithLateWrites(owner: string, seconds: number): Promise<readonly RepositoryClaim[]> {
-      const rows = await query
-        .selectFrom('pending_writes')
-        .innerJoin('repositories', (join) =>
-          join
-            .onRef('repositories.address', '=', 'pending_writes.repository')
-            .onRef('repositories.branch', '=', 'pending_writes.branch'),
-        )
-        .select(['address', 'repositories.branch', 'fence'])
-        .distinct()
-        .where('owner', '=', owner)
-        .where('state', '=', 'dropped')
-        .where('base', 'is not', null)
-        .where('updated', '>', sql<Date>`now() - make_interval(secs => ${seconds})`)
-        .execute()
-      return rows.map(({ address, branch, fence }) => ({ repository: address, branch, owner, fence }))
-    },
-
-    /** The newest accepted task of an application whose write reached this branch and was not cancelled afterwards. */
-    async newestWritten(
-      { repository, branch }: RepositoryClaim,
-      app: string,
-    ): Promise<{ taskId: string; plan: WriteBackPlan } | undefined> {
-      const row = await query
-        .selectFrom('pending_writes')
-        .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
-        .select(['task_id', 'plan'])
-        .where('app', '=', app)
-        .where('pending_writes.repository', '=', repository)
-        .where('pending_writes.branch', '=', branch)
-        .where('status', '<>', 'cancelled')
-        .where('state', 'in', ['landed', 'unchanged'])
-        .orderBy('tasks.created', 'desc')
-        .orderBy('task_id', 'desc')
-        .limit(1)
-        .executeTakeFirst()
-      return row && { taskId: row.task_id, plan: readPlan(row.plan) }
     },
   }
 }

@@ -4,13 +4,9 @@ import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteResult } from './write-result.ts'
 
 /** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
-export async function recordResults(
-  transaction: Transaction<Schema>,
-  branch: string,
-  findings: readonly WriteResult[],
-): Promise<void> {
+export async function recordResults(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
   await recordOutcomes(transaction, findings)
-  await recordCommits(transaction, branch, findings)
+  await recordCommits(transaction, findings)
   await appendEvents(transaction, findings)
 }
 
@@ -37,16 +33,11 @@ async function recordOutcomes(transaction: Transaction<Schema>, findings: readon
     .execute()
 }
 
-async function recordCommits(
-  transaction: Transaction<Schema>,
-  branch: string,
-  findings: readonly WriteResult[],
-): Promise<void> {
+async function recordCommits(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
   const rows = findings.flatMap(({ taskId, outcome }) => {
-    const commit = commitOf(outcome)
-    return commit === null
-      ? []
-      : [{ id: taskId, commit, repository: 'repository' in outcome ? outcome.repository : '' }]
+    if (outcome.kind !== 'landed' && outcome.kind !== 'unchanged') return []
+    const { commit, repository, branch } = outcome
+    return [{ id: taskId, commit, repository, branch }]
   })
   if (rows.length === 0) return
   await transaction
@@ -56,7 +47,7 @@ async function recordCommits(
     .set((build) => ({
       commit: build.ref('found.commit'),
       repository: build.ref('found.repository'),
-      branch,
+      branch: build.ref('found.branch'),
       // now() is when the transaction began, and it may have waited since.
       updated: sql`clock_timestamp()`,
     }))
@@ -75,13 +66,14 @@ type FoundRow = {
   readonly cause: Schema['pending_writes']['cause']
   readonly reason: string | null
   readonly repository: string
+  readonly branch: string
 }
 type FindingState = WriteBackOutcome['kind']
 
 /** Rows of our own making as a table; what a row leaves out is null. */
 const foundRows = (rows: readonly Partial<FoundRow>[]) =>
   sql<FoundRow>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'found'>(
-    sql`found(id uuid, state text, commit text, cause text, reason text, repository text)`,
+    sql`found(id uuid, state text, commit text, cause text, reason text, repository text, branch text)`,
   )
 
 const commitOf = (outcome: WriteBackOutcome): string | null =>

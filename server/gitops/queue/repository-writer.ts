@@ -1,9 +1,10 @@
 import type { CommitHistory } from '../git/commit-history.ts'
 import { GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
-import { taskTrailer } from '../plan/commit-message.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
+import { createPushTracer } from './push-tracer.ts'
+import { retryPauseMs } from './retry-pause.ts'
 import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
 import { droppedFinding, overdueFinding, refusedFinding, type WriteResult, writtenFinding } from './write-result.ts'
 
@@ -12,61 +13,98 @@ export type DrainDeps = {
   readonly history: CommitHistory
   /** False once the replica may own nothing any more, or is closing. */
   readonly canContinue: (claim: RepositoryClaim) => boolean
-  /** Limits how many turns run on one host at once. */
-  readonly inSlot: (work: () => Promise<Turn>) => Promise<Turn>
+  /** Limits how many steps run on one host at once. */
+  readonly inSlot: (work: () => Promise<Step>) => Promise<Step>
   readonly onRecorded: (findings: readonly WriteResult[]) => void
   readonly onEvents: (taskIds: readonly string[]) => void
+  /** `run` has something to do again. */
+  readonly onReady: () => void
   readonly measures: WriteBackMeasures
   readonly nowMs: () => number
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
 }
 
-/** What to do after one turn: look at the queue again, perhaps after a while, or stop. */
-export type Turn = { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'stop' }
+/** What to do after one step: look at the queue again, perhaps after a while, or stop. */
+export type Step = { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'stop' }
 
 const maxBatch = 500
-/** A task whose time is nearly over gets its true reason instead of a bare time-out. */
+/** A task whose time is nearly over gets its true reason instead of a bare timeout. */
 const marginSeconds = 2
-const lateWindowSeconds = 600
+/** How long after its deadline a cancelled task's push is looked for on a host that does not answer. */
+const maxLateSeconds = 600
+/** So many commits refused in a row, each alone and in the same words: the branch takes none. */
+const maxRefusals = 5
+const minCacheAgeMs = 60_000
+/** How often `run` is called while a write is open. */
+export const sweepMs = 3_000
 
-const again: Turn = { kind: 'again', afterMs: 0 }
-const stop: Turn = { kind: 'stop' }
+const again: Step = { kind: 'again', afterMs: 0 }
+const stop: Step = { kind: 'stop' }
+const noRefusals = { words: '', inARow: 0 }
+const untried = { losses: 0, unanswered: 0 }
 
 /** Writes back to one branch of one repository, one push at a time, for as long as this replica owns it. */
 export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRepository, deps: DrainDeps) {
   const { store, history, measures } = deps
   const times = createWriteBackTimes(measures, deps.nowMs)
+  const { pause, random, onReady: onRested } = deps
+  const tracer = createPushTracer(claim, { store, history, planAt, pause, random, onRested })
   let batchLimit = maxBatch
-  let losses = 0
   let failures = 0
-  let isCacheRenewed = false
-  let lastReason = ''
-  /** Who has heard the last reason. */
-  const told = new Set<string>()
+  let refusals = noRefusals
+  let cacheRenewedAtMs = Number.NEGATIVE_INFINITY
+  /** By task: how often another writer was faster, and how many of its pushes had no answer. */
+  const tries = new Map<string, typeof untried>()
+  const triesOf = ({ taskId }: OpenWrite) => tries.get(taskId) ?? untried
 
-  /** Works until nothing is open. */
+  /** Works until nothing is open, or everything waits for the tracer. */
   async function run(): Promise<void> {
+    refusals = noRefusals
     while (deps.canContinue(claim)) {
-      const turn = await deps.inSlot(acquireLease)
-      if (turn.kind === 'stop') return
-      if (turn.afterMs > 0) await deps.pause(turn.afterMs)
+      const step = await deps.inSlot(takeStep)
+      if (step.kind === 'stop') return
+      if (step.afterMs > 0) await deps.pause(step.afterMs)
     }
   }
 
-  async function acquireLease(): Promise<Turn> {
+  async function takeStep(): Promise<Step> {
+    if (!(await recordTraces())) return stop
     const writes = await store.openWrites(claim, maxBatch)
-    if (writes.length === 0) return stop
+    if (writes.length === 0) {
+      tries.clear()
+      return stop
+    }
     try {
-      if (!(await settleOverdue(writes))) return stop
-      const unknown = writes.filter((write) => write.state === 'pushing' && !isOverdue(write) && !isAbandoned(write))
-      if (unknown.length > 0) return (await resolveUnknown(unknown)) ? again : stop
-      const batch = writes.filter((write) => write.isWanted && !isOverdue(write)).slice(0, batchLimit)
-      return batch.length === 0 ? again : await flush(batch)
+      if (!(await settle(writes))) return stop
+      const open = writes.filter((write) => !isOverdue(write) && !isAbandoned(write))
+      endCommandsWith(open)
+      const ready = await readyWrites(open)
+      if (ready === undefined) return stop
+      const batch = nextBatch(ready.writes)
+      if (batch.length > 0) return await pushBatch(batch, ready.tip)
+      return open.length === 0 ? again : waitForTracer(open)
     } catch (error) {
       if (error instanceof GitError) return handleFailure(error, writes)
       throw error
     }
+  }
+
+  /** A write whose deadline comes before the next sweep is ended in time all the same. */
+  function waitForTracer(open: readonly OpenWrite[]): Step {
+    const leftMs = (Math.min(...open.map(({ secondsLeft }) => secondsLeft)) - marginSeconds) * 1_000
+    if (leftMs > 0 && leftMs < sweepMs) void deps.pause(leftMs).then(deps.onReady)
+    return stop
+  }
+
+  async function recordTraces(): Promise<boolean> {
+    const { findings, absent, failure } = tracer.take()
+    if (!(await record(findings))) return false
+    await store.queueAgain(claim, absent)
+    if (failure === undefined) return true
+    if (!(failure.error instanceof GitError)) throw failure.error
+    deps.onEvents(await store.tellReason(claim, failure.taskIds, failure.error.message))
+    return true
   }
 
   function isOverdue(write: OpenWrite): boolean {
@@ -75,238 +113,219 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   /** A cancelled task's push without an answer is looked for on the branch, but not for ever. */
   function isAbandoned(write: OpenWrite): boolean {
-    return !write.isWanted && (write.state === 'queued' || write.secondsLeft < -lateWindowSeconds)
+    return !write.isWanted && (write.state === 'queued' || write.secondsLeft < -maxLateSeconds)
   }
 
   /** Ends what needs no look at the repository. */
-  async function settleOverdue(writes: readonly OpenWrite[]): Promise<boolean> {
+  async function settle(writes: readonly OpenWrite[]): Promise<boolean> {
     const dropped = writes.filter(isAbandoned).map(droppedFinding)
-    const overdue = writes.filter(isOverdue).map((write) => overdueFinding(write, lastReason))
-    return record([...dropped, ...overdue])
+    return record([...dropped, ...writes.filter(isOverdue).map(overdueFinding)])
   }
 
-  async function record(findings: readonly WriteResult[], branch = claim.branch): Promise<boolean> {
+  /** A command that outlives the last of its tasks is of no use; what it did is told before that. */
+  function endCommandsWith(writes: readonly OpenWrite[]): void {
+    const secondsLeft = Math.max(...writes.filter(({ isWanted }) => isWanted).map((write) => write.secondsLeft))
+    const limitMs = Number.isFinite(secondsLeft) ? (secondsLeft - marginSeconds / 2) * 1_000 : Number.POSITIVE_INFINITY
+    repository.endCommandsAt(deps.nowMs() + limitMs)
+  }
+
+  /**
+   * The writes that may be pushed now. One that was sent and not answered may be sent again while the branch still stands
+   * where it was built, because the branch takes one of the two at most. Once it has moved on, the tracer has to say what
+   * became of the push, and the write waits with those of its file.
+   */
+  async function readyWrites(open: readonly OpenWrite[]) {
+    const sent = open.filter(({ state }) => state === 'pushing')
+    const tip = sent.length > 0 && !tracer.isBusy() ? await repository.readTip('fresh') : undefined
+    const unknown = sent.filter(({ base }) => base !== tip?.commit)
+    const mayYetArrive = sent.filter(({ base, isWanted }) => !isWanted && base === tip?.commit)
+    if (tip !== undefined && unknown.length > 0) tracer.begin(unknown, tip)
+    else if (mayYetArrive.length > 0) tracer.beginLater()
+    const late = mayYetArrive.filter(({ secondsLeft }) => secondsLeft < 0)
+    if (!(await record(late.map(droppedFinding)))) return undefined
+    const waiting = new Set(unknown)
+    const files = new Set(unknown.filter(({ isWanted }) => isWanted).map(({ plan }) => plan.file))
+    const writes = open.filter((write) => write.isWanted && !waiting.has(write) && !files.has(write.plan.file))
+    return { writes, tip }
+  }
+
+  /** The writes of one file stay in order; those of files whose pushes had no answer come after all others. */
+  function nextBatch(ready: readonly OpenWrite[]): readonly OpenWrite[] {
+    const byFile = Map.groupBy(ready, ({ plan }) => plan.file)
+    if (refusals.inARow > 0) {
+      const oldest = [...byFile.values()].flatMap(([first]) => first ?? [])
+      return oldest.slice(Math.floor((oldest.length * refusals.inARow) / maxRefusals)).slice(0, 1)
+    }
+    const unanswered = new Map(
+      [...byFile].map(([file, writes]) => [file, Math.max(...writes.map((write) => triesOf(write).unanswered))]),
+    )
+    const fewest = Math.min(...unanswered.values())
+    return ready.filter(({ plan }) => unanswered.get(plan.file) === fewest).slice(0, batchLimit)
+  }
+
+  async function record(findings: readonly WriteResult[]): Promise<boolean> {
     if (findings.length === 0) return true
-    const isRecorded = await store.record(claim, branch, findings)
-    if (!isRecorded) return false
+    const isRecorded = await store.record(claim, findings)
+    if (isRecorded) tell(findings)
+    return isRecorded
+  }
+
+  function tell(findings: readonly WriteResult[]): void {
+    for (const { taskId } of findings) tries.delete(taskId)
     times.ended(findings)
     deps.onRecorded(findings)
-    return true
   }
 
   async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<FlushPlan> {
     return planFlush(batch, await repository.readFiles(tip, filesToRead(batch)))
   }
 
-  async function flush(batch: readonly OpenWrite[]): Promise<Turn> {
+  async function pushBatch(batch: readonly OpenWrite[], freshTip: Tip | undefined): Promise<Step> {
     times.began(batch)
-    let tip = await repository.readTip('known')
+    endCommandsWith(batch)
+    let tip = freshTip ?? (await repository.readTip('known'))
     let plan = await planAt(tip, batch)
     // a remembered tip is good enough to push onto, the push itself checks it; it is not to conclude anything from
     if (!tip.isFresh && plan.unchanged.length + plan.refused.length > 0) {
       tip = await repository.readTip('fresh')
       plan = await planAt(tip, batch)
     }
-    if (!(await record(findingsOf(plan, tip), tip.branch))) return stop
+    if (!(await record(findingsOf(plan, tip, batch)))) return stop
     if (plan.commits.length === 0) return again
-    const taskIds = plan.commits.map(({ taskId }) => taskId)
-    const outcome = await repository.push(
-      tip,
-      plan.commits.map(({ commit }) => commit),
-      () => beginPush(tip, taskIds),
-    )
-    return afterPush(outcome, tip, taskIds, batch)
+    const committed = new Map(plan.commits.map(({ taskId, commit }) => [taskId, commit]))
+    const writes = batch.filter(({ taskId }) => committed.has(taskId))
+    const outcome = await repository.push(tip, [...committed.values()], () => beginPush(tip, writes))
+    return afterPush(outcome, tip, writes)
   }
 
-  async function beginPush(tip: Tip, taskIds: readonly string[]): Promise<boolean> {
-    const begun = await store.beginPush(claim, tip.commit, taskIds)
-    if (begun.size === taskIds.length && deps.canContinue(claim)) return true
-    await store.queueAgain(claim, [...begun])
+  async function beginPush(tip: Tip, writes: readonly OpenWrite[]): Promise<boolean> {
+    const begun = await store.beginPush(claim, tip.commit, idsOf(writes))
+    if (begun.size === writes.length && deps.canContinue(claim)) return true
+    await queueUnsent(writes.filter(({ taskId }) => begun.has(taskId)))
     return false
   }
 
-  const placeOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
+  /** An earlier push of the others had no answer, and may still arrive. */
+  const queueUnsent = (writes: readonly OpenWrite[]) =>
+    store.queueAgain(claim, idsOf(writes.filter(({ state }) => state === 'queued')))
 
-  function findingsOf(plan: FlushPlan, tip: Tip): readonly WriteResult[] {
+  const targetOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
+
+  function findingsOf(plan: FlushPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
+    const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
     return [
-      ...plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, placeOf(tip))),
-      ...plan.refused.map(({ taskId, reason }) => refusedFinding(taskId, 'override_file_invalid', reason)),
+      ...plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, targetOf(tip))),
+      ...batch.flatMap((write) => {
+        const reason = refused.get(write.taskId)
+        return reason === undefined ? [] : [refusedFinding(write, 'override_file_invalid', reason)]
+      }),
     ]
   }
 
-  async function afterPush(
-    outcome: PushOutcome,
-    tip: Tip,
-    taskIds: readonly string[],
-    batch: readonly OpenWrite[],
-  ): Promise<Turn> {
+  async function afterPush(outcome: PushOutcome, tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     switch (outcome.kind) {
       case 'pushed':
-        return afterLanding(outcome, tip, taskIds)
+        return afterLanding(outcome.commits, tip, writes)
       case 'lost_race':
-        await store.queueAgain(claim, taskIds)
-        losses += 1
-        batchLimit = Math.max(1, Math.floor(taskIds.length / 2))
-        return { kind: 'again', afterMs: losses <= 3 ? 0 : deps.random() * Math.min(50 * losses, 1_000) }
+        return afterLostRace(writes)
       case 'withdrawn':
         return (await store.owns(claim)) ? again : stop
       case 'refused':
-        return afterRefusal(outcome.reason, taskIds)
+        return afterRefusal(outcome.reason, writes)
       case 'not_sent':
-        await store.queueAgain(claim, taskIds)
-        return handleFailure(outcome.error, batch)
+        await queueUnsent(writes)
+        return handleFailure(outcome.error, writes)
       case 'unknown':
-        return waitAfter(outcome.reason, batch)
+        count(writes, 'unanswered')
+        batchLimit = Math.max(1, Math.floor(writes.length / 2))
+        return waitAfter(outcome.reason, writes)
     }
   }
 
-  async function afterLanding(
-    { commits }: Extract<PushOutcome, { kind: 'pushed' }>,
-    tip: Tip,
-    taskIds: readonly string[],
-  ): Promise<Turn> {
+  function count(writes: readonly OpenWrite[], what: keyof typeof untried): void {
+    for (const write of writes) tries.set(write.taskId, { ...triesOf(write), [what]: triesOf(write)[what] + 1 })
+  }
+
+  async function afterLanding(commits: readonly string[], tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     history.recordPush(claim.repository, tip.commit, commits)
     measures.pushed(commits.length)
-    const tries = losses === 0 ? '' : `, at try ${losses + 1}`
-    const findings = taskIds.map((taskId, at) =>
-      writtenFinding(taskId, 'landed', commits[at] ?? '', placeOf(tip), tries),
-    )
-    losses = 0
+    const findings = writes.map((write, at) => {
+      const { losses } = triesOf(write)
+      const note = losses === 0 ? '' : `, at try ${losses + 1}`
+      return writtenFinding(write.taskId, 'landed', commits[at] ?? '', targetOf(tip), note)
+    })
     failures = 0
-    lastReason = ''
-    isCacheRenewed = false
+    refusals = noRefusals
     batchLimit = Math.min(maxBatch, batchLimit * 2)
-    return (await record(findings, tip.branch)) ? again : stop
+    if (await record(findings)) return again
+    await store.recordLatePush(findings)
+    tell(findings)
+    return stop
   }
 
-  /** One bad commit must not fail the others of its push: they are tried one by one then. */
-  async function afterRefusal(reason: string, taskIds: readonly string[]): Promise<Turn> {
-    await store.queueAgain(claim, taskIds)
+  async function afterLostRace(writes: readonly OpenWrite[]): Promise<Step> {
+    await queueUnsent(writes)
+    count(writes, 'losses')
+    for (const [losses, lost] of Map.groupBy(writes, (write) => triesOf(write).losses)) {
+      const often = losses === 1 ? 'once' : `${losses} times`
+      await store.keepReason(claim, idsOf(lost), `another writer was faster ${often}`)
+    }
+    batchLimit = Math.max(1, Math.floor(writes.length / 2))
+    const losses = Math.max(...writes.map((write) => triesOf(write).losses))
+    return { kind: 'again', afterMs: losses <= 3 ? 0 : deps.random() * Math.min(50 * losses, 1_000) }
+  }
+
+  /**
+   * One bad commit must not fail the others of its push: they are tried one by one then, from all over the queue. When
+   * enough of them are refused in the same words, the host refuses the branch, and the rest need not be tried.
+   */
+  async function afterRefusal(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
+    await store.queueAgain(claim, idsOf(writes))
     batchLimit = 1
-    const [only] = taskIds
-    if (only === undefined || taskIds.length > 1) return again
+    if (writes.length > 1) return again
+    const words = reason.replace(/[0-9a-f]{7,}|\d+/g, '')
+    refusals = { words, inARow: words === refusals.words ? refusals.inARow + 1 : 1 }
+    const isAll = refusals.inARow === maxRefusals
+    const others = isAll ? (await store.openWrites(claim, maxBatch)).filter(isUnsent) : []
+    if (isAll) refusals = noRefusals
+    const refused = new Map(
+      [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
+    )
     const text = `the Git host refused the commit: ${reason}`
-    return (await record([refusedFinding(only, 'git_refused', text)])) ? again : stop
+    return (await record([...refused.values()].map((write) => refusedFinding(write, 'git_refused', text))))
+      ? again
+      : stop
   }
 
-  /** A damaged cache is thrown away once; what will not pass ends all tasks; anything else is tried again. */
-  async function handleFailure(error: GitError, writes: readonly OpenWrite[]): Promise<Turn> {
-    if (error.code === 'broken' && !isCacheRenewed) {
-      isCacheRenewed = true
+  /** A cache that may be damaged is thrown away; what will not pass ends all tasks; anything else is tried again. */
+  async function handleFailure(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
+    if (error.code === 'broken' && deps.nowMs() - cacheRenewedAtMs > minCacheAgeMs) {
+      cacheRenewedAtMs = deps.nowMs()
       await repository.discardCache()
       return again
     }
     if (error.retry === 'soon') return waitAfter(error.message, writes)
     const cause = error.code === 'branch_missing' ? 'not_followed' : 'git_refused'
     const open = await store.openWrites(claim, maxBatch)
-    return (await record(open.map(({ taskId }) => refusedFinding(taskId, cause, error.message)))) ? again : stop
-  }
-
-  async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Turn> {
-    failures += 1
-    await tellReason(reason, writes)
-    isCacheRenewed = false
-    const backoffMs = Math.min(4_000, 125 * 2 ** failures) * (0.75 + deps.random() / 2)
-    const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
-    return { kind: 'again', afterMs: untilMs > 0 ? Math.min(backoffMs, untilMs) : backoffMs }
-  }
-
-  /** Each task hears each reason once, also one that was queued after the others had heard it. */
-  async function tellReason(reason: string, writes: readonly OpenWrite[]): Promise<void> {
-    if (reason !== lastReason) told.clear()
-    lastReason = reason
-    const taskIds = writes.map(({ taskId }) => taskId).filter((taskId) => !told.has(taskId))
-    if (taskIds.length === 0) return
-    await store.appendEvents(taskIds, { kind: 'write_back_retry', detail: reason })
-    for (const taskId of taskIds) told.add(taskId)
-    deps.onEvents(taskIds)
-  }
-
-  /** For pushes without an answer: ours that broke off, or those of an owner that died. */
-  async function resolveUnknown(writes: readonly OpenWrite[]): Promise<boolean> {
-    const tip = await repository.readTip('fresh')
-    const trailers = rememberingTrailers(tip)
-    for (const write of writes) {
-      const landed = (await trailers(write.base)).get(write.taskId)
-      if (landed !== undefined && !write.isWanted && !(await repair(write, landed, tip))) continue
-      const finding = landed === undefined ? await judgeWithoutTrailer(write, tip) : landedFinding(write, landed, tip)
-      if (finding === 'push again') await store.queueAgain(claim, [write.taskId])
-      else if (!(await record([finding], tip.branch))) return false
-    }
-    failures = 0
-    return true
-  }
-
-  function landedFinding(write: OpenWrite, commit: string, tip: Tip): WriteResult {
-    const note = ', found on the branch after its push had no answer'
-    return writtenFinding(write.taskId, 'landed', commit, placeOf(tip), note)
-  }
-
-  /** The trailers since a push was begun; the writes of one push share their base. */
-  function rememberingTrailers(tip: Tip) {
-    const read = new Map<string, Promise<ReadonlyMap<string, string>>>()
-    return async (base: string | undefined): Promise<ReadonlyMap<string, string>> => {
-      if (base === undefined || base === tip.commit) return new Map()
-      const reading = read.get(base) ?? history.trailersBetween(claim.repository, base, tip.commit)
-      read.set(base, reading)
-      return reading
-    }
-  }
-
-  async function judgeWithoutTrailer(write: OpenWrite, tip: Tip): Promise<WriteResult | 'push again'> {
-    if (!write.isWanted) return droppedFinding(write)
-    const plan = await planAt(tip, [write])
-    if (plan.unchanged.length === 0 || (await store.hasNewerTask(write.taskId))) return 'push again'
-    const commit = (await history.lastChange(claim.repository, tip.commit, write.plan.file)) ?? tip.commit
-    return writtenFinding(write.taskId, 'unchanged', commit, placeOf(tip))
-  }
-
-  /** Looks for commits of cancelled tasks that arrived late, after their push had been given up. */
-  async function repairLate(): Promise<void> {
-    const late = await store.lateWrites(claim, lateWindowSeconds)
-    if (late.length === 0 || !deps.canContinue(claim)) return
-    const tip = await repository.readTip('fresh')
-    const trailers = rememberingTrailers(tip)
-    for (const write of late) {
-      const landed = (await trailers(write.base)).get(write.taskId)
-      if (landed === undefined || !(await repair(write, landed, tip))) continue
-      await record(
-        [writtenFinding(write.taskId, 'landed', landed, placeOf(tip), ' after the task had been cancelled')],
-        tip.branch,
-      )
-    }
-  }
-
-  /**
-   * Puts the tag of the newest accepted task on top of a cancelled task's commit, if that commit is still the last word on
-   * the file: a commit of anybody else is never undone. False: another writer came between, look again.
-   */
-  async function repair(late: PlannedWrite, commit: string, tip: Tip): Promise<boolean> {
-    if (!late.plan.message.includes(`${taskTrailer}: ${late.taskId}`)) return true
-    if ((await history.lastChange(claim.repository, tip.commit, late.plan.file)) !== commit) return true
-    const newest = await store.newestWritten(claim, late.plan.app)
-    if (newest === undefined || !sharesParameter(newest.plan, late.plan)) return true
-    const plan = await planAt(tip, [newest])
-    if (plan.commits.length === 0) return true
-    const outcome = await repository.push(
-      tip,
-      plan.commits.map((planned) => planned.commit),
-      () => store.owns(claim),
+    const findings = open.map((write) =>
+      write.isWanted ? refusedFinding(write, cause, error.message) : droppedFinding(write),
     )
-    if (outcome.kind !== 'pushed') return false
-    history.recordPush(claim.repository, tip.commit, outcome.commits)
-    const note = ` again, on top of commit ${commit} of a cancelled task`
-    await record([writtenFinding(newest.taskId, 'landed', outcome.commits[0] ?? '', placeOf(tip), note)], tip.branch)
-    return true
+    return (await record(findings)) ? again : stop
   }
 
-  return { run, repairLate }
+  async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
+    failures += 1
+    deps.onEvents(await store.tellReason(claim, idsOf(writes), reason))
+    const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
+    const pauseMs = retryPauseMs(failures, deps.random)
+    return { kind: 'again', afterMs: untilMs > 0 ? Math.min(pauseMs, untilMs) : pauseMs }
+  }
+
+  return { run }
 }
 
 export type RepositoryWriter = ReturnType<typeof createRepositoryWriter>
 
-function sharesParameter(one: PlannedWrite['plan'], other: PlannedWrite['plan']): boolean {
-  return (
-    one.file === other.file && one.parameters.some(({ name }) => other.parameters.some((entry) => entry.name === name))
-  )
-}
+const idsOf = (writes: readonly OpenWrite[]): readonly string[] => writes.map(({ taskId }) => taskId)
+
+const isUnsent = ({ isWanted, state }: OpenWrite): boolean => isWanted && state === 'queued'

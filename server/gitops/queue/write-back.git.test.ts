@@ -11,12 +11,14 @@ import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { type Database, openDatabase } from '../../storage/database.ts'
-import { createCommitHistory } from '../git/commit-history.ts'
+import { type CommitHistory, createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
+import { openGitRepository } from '../git/git-repository.ts'
 import { commitMessage } from '../plan/commit-message.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
+import { createRepositoryWriter } from './repository-writer.ts'
 import { createWriteBack, type WriteBackDeps } from './write-back.ts'
 
 let host: GitHost
@@ -61,6 +63,10 @@ async function aReplica(database: Database): Promise<string> {
 }
 
 const image = 'registry.example/shop'
+
+/** A hook that lets a rival's commit in first. */
+const rivalIsFaster = `export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r
+   git update-ref refs/heads/main "$(git commit-tree -p main -m rival "main^{tree}")"`
 
 type TaskExample = { app?: string; tag?: string; repository: string; seconds?: number; file?: string; branch?: string }
 
@@ -109,7 +115,15 @@ async function aWriteBack(
 ) {
   const settings = writeBackSettings(host, change)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
-  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  const made = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  const traced: string[] = []
+  const history: CommitHistory = {
+    ...made,
+    trailersBetween(repository, base, tip) {
+      traced.push(base)
+      return made.trailersBetween(repository, base, tip)
+    },
+  }
   const measured: (readonly [string, ...unknown[]])[] = []
   const writeBack = createWriteBack({
     database,
@@ -133,13 +147,13 @@ async function aWriteBack(
     await rm(settings.repoCachePath, { recursive: true, force: true })
   }
   onTestFinished(close)
-  return { writeBack, history, measured, close }
+  return { writeBack, history, traced, measured, close }
 }
 
 async function aService(change: Partial<WriteBackSettings> = {}) {
   const database = await aDatabase()
   const replica = await aReplica(database)
-  const { writeBack, history, measured, close } = await aWriteBack(database, replica, change)
+  const { writeBack, history, traced, measured, close } = await aWriteBack(database, replica, change)
   const task = (example: TaskExample) => aTask(database, replica, example)
   const queue = async (example: TaskExample) => {
     const { id, plan, claim } = await task(example)
@@ -161,7 +175,9 @@ async function aService(change: Partial<WriteBackSettings> = {}) {
         .orderBy('row_id')
         .execute()
     ).map(({ kind }) => kind)
-  return { database, replica, writeBack, history, measured, close, task, queue, outcome, events }
+  const write = (id: string) =>
+    database.query.selectFrom('pending_writes').selectAll().where('task_id', '=', id).executeTakeFirstOrThrow()
+  return { database, replica, writeBack, history, traced, measured, close, task, queue, outcome, events, write }
 }
 
 const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
@@ -251,8 +267,7 @@ describe('a write-back (spec 2.6)', () => {
       repository,
       'update',
       `echo >> pushes; pushes=$(wc -l < pushes); [ $pushes -le 5 ] || [ $((pushes % 4)) = 0 ] || exit 0
-       export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r
-       git update-ref refs/heads/main "$(git commit-tree -p main -m rival "main^{tree}")" && echo >> rivals`,
+       ${rivalIsFaster} && echo >> rivals`,
     )
     const service = await aService()
     const ids = await Promise.all(
@@ -564,7 +579,7 @@ describe('once only', () => {
     expect(await messages(repository)).toBe(
       'watcher(lost): update image tag\nrival\nwatcher(landed): update image tag\nfirst',
     )
-    expect(await store.record(claim, 'main', [])).toBe(false)
+    expect(await store.record(claim, [])).toBe(false)
     expect(await store.beginPush(claim, base, [lost.id])).toEqual(new Set())
   })
 })
@@ -604,25 +619,11 @@ describe('a task that was superseded or cancelled', () => {
     expect(await store.beginPush(claim, 'a'.repeat(40), [one.id, two.id])).toEqual(new Set([two.id]))
   })
 
-  test.for([
-    { what: 'its late commit is covered by the newest tag', rival: false, ends: '"v1"' },
-    { what: 'a commit of somebody else on top of it stays', rival: true, ends: 'foreign' },
-  ])('and whose push arrives late: $what', async ({ rival, ends }) => {
-    const file = 'apps/.watcher-source-shop.yaml'
+  test('inside its last network write: its commit is told and stays, and nothing is pushed on top', async () => {
     const repository = await aRepository()
     const service = await aService()
     await service.outcome(await service.queue({ repository, tag: 'v1' }))
-    const base = await host.git(repository, 'rev-parse', 'main')
     const late = await service.task({ repository, tag: 'v2' })
-    await cancel(service.database, late.id)
-    const newest = await service.queue({ repository, tag: 'v1' })
-    expect(await service.outcome(newest)).toMatchObject({ kind: 'unchanged' })
-    await host.commitFiles(
-      repository,
-      { [file]: 'helm: {parameters: [{name: image.tag, value: v2}]}\n' },
-      late.plan.message,
-    )
-    if (rival) await host.commitFiles(repository, { [file]: 'foreign: true\n' })
     await service.database.query
       .insertInto('pending_writes')
       .values({
@@ -630,15 +631,278 @@ describe('a task that was superseded or cancelled', () => {
         repository: late.plan.repository,
         branch: 'main',
         plan: JSON.stringify(late.plan),
-        state: 'dropped',
-        base,
+        state: 'pushing',
+        base: await host.git(repository, 'rev-parse', 'main'),
       })
       .execute()
-    await eventually(async () => expect(await service.writeBack.outcomeOf(late.id)).toMatchObject({ kind: 'landed' }))
-    expect(await host.git(repository, 'show', `main:${file}`)).toContain(ends)
-    expect(await host.git(repository, 'log', '-1', '--format=%s', 'main')).toBe(
-      rival ? 'rival' : 'watcher(shop): update image tag',
+    await cancel(service.database, late.id)
+    const newest = await service.queue({ repository, tag: 'v1' })
+    expect(await service.outcome(newest)).toMatchObject({ kind: 'unchanged' })
+    const written = { [late.plan.file]: 'helm: {parameters: [{name: image.tag, value: v2}]}\n' }
+    const commit = await host.commitFiles(repository, written, late.plan.message)
+    expect(await service.outcome(late.id)).toMatchObject({ kind: 'landed', commit })
+    const told = await service.database.query
+      .selectFrom('task_events')
+      .innerJoin('tasks', 'tasks.id', 'task_events.task_id')
+      .select(['kind', 'detail', 'commit', 'status'])
+      .where('task_id', '=', late.id)
+      .execute()
+    const detail = expect.stringMatching(new RegExp(`^commit ${commit} .* after the task had ended`))
+    expect(told).toEqual([{ kind: 'commit_pushed', detail, commit, status: 'cancelled' }])
+    await service.outcome(await service.queue({ repository, app: 'other' })) // the branch goes on from there
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('4')
+    expect(await host.git(repository, 'show', `main:${late.plan.file}`)).toContain('v2')
+  })
+
+  test('and whose push cannot arrive any more is dropped', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const dead = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const lost = await aTask(database, dead, { repository })
+    await store.queue(lost.claim, lost.plan)
+    const [claim] = await store.claimRepositories(dead)
+    if (!claim) throw new Error('the repository was not claimed')
+    await store.beginPush(claim, await host.git(repository, 'rev-parse', 'main'), [lost.id])
+    await cancel(database, lost.id)
+    await host.commitFiles(repository, { x: 'y' })
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+    const { writeBack } = await aWriteBack(database, await aReplica(database))
+    await eventually(async () => expect(await writeBack.outcomeOf(lost.id)).toEqual({ kind: 'dropped' }))
+    expect(await messages(repository)).toBe('rival\nfirst')
+  })
+
+  test('and whose owner froze until the repository was taken from it: the owner still tells what it pushed', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'pre-receive', 'touch held; while [ -e held ]; do sleep 0.05; done')
+    const service = await aService()
+    const id = await service.queue({ repository })
+    const held = path.join(host.directory(repository), 'held')
+    await eventually(() => readFile(held))
+    const successor = await aReplica(service.database)
+    await service.database.query.updateTable('repositories').set({ owner: successor, fence: '9' }).execute()
+    await service.database.query.updateTable('pending_writes').set({ state: 'dropped' }).execute()
+    await cancel(service.database, id)
+    await rm(held)
+    await eventually(async () => expect(await service.writeBack.outcomeOf(id)).toMatchObject({ kind: 'landed' }))
+    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_pushed'])
+  })
+})
+
+describe('only what was truly sent is looked for', () => {
+  test('after lost races and a refusal nothing is', async () => {
+    const repository = await aRepository()
+    await aHook(
+      repository,
+      'update',
+      `echo >> pushes; [ $(wc -l < pushes) -gt 3 ] && { echo no; exit 1; }; ${rivalIsFaster}`,
     )
+    const service = await aService()
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('no') })
+    expect(await service.write(id)).toMatchObject({ base: null })
+    expect(service.traced).toEqual([])
+  })
+
+  test('words of hooks do not decide that nothing was sent', async () => {
+    const repository = await aRepository()
+    await aHook(
+      repository,
+      'pre-receive',
+      'echo "git@h: Permission denied (publickey)."; echo "ssh: connect to host h port 22: Connection refused"; echo "fatal: Could not read from remote repository."',
+    )
+    await aHook(repository, 'reference-transaction', '[ "$1" = committed ] || exit 0; kill -9 $PPID')
+    const service = await aService()
+    const id = await service.queue({ repository })
+    expect(await service.outcome(id)).toMatchObject({
+      kind: 'landed',
+      commit: await host.git(repository, 'rev-parse', 'main'),
+    })
+    expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
+    expect(service.traced).toHaveLength(1)
+  })
+
+  test('a push that arrives after it was sent again is found, below the commit of a person', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const dead = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const task = await aTask(database, dead, { repository })
+    await store.queue(task.claim, task.plan)
+    const [claim] = await store.claimRepositories(dead)
+    const base = await host.git(repository, 'rev-parse', 'main')
+    if (!claim) throw new Error('the repository was not claimed')
+    await store.beginPush(claim, base, [task.id])
+    const late = await host.commitFiles(repository, { [task.plan.file]: 'v2: here\n' }, task.plan.message)
+    const person = await host.commitFiles(repository, { [task.plan.file]: 'v1.5: here\n' })
+    await host.git(repository, 'update-ref', 'refs/heads/main', base)
+    await aHook(repository, 'update', `git update-ref refs/heads/main ${person}`)
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+
+    const { writeBack } = await aWriteBack(database, await aReplica(database))
+    await eventually(async () =>
+      expect(await writeBack.outcomeOf(task.id)).toMatchObject({ kind: 'landed', commit: late }),
+    )
+    expect(await host.git(repository, 'rev-parse', 'main')).toBe(person)
+  })
+})
+
+describe('one write does not hold up the others', () => {
+  test('a write whose outcome cannot be learned waits alone with those of its file', async () => {
+    const repository = await aRepository()
+    const database = await aDatabase()
+    const dead = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const sent = await aTask(database, dead, { repository })
+    await store.queue(sent.claim, sent.plan)
+    const [claim] = await store.claimRepositories(dead)
+    if (!claim) throw new Error('the repository was not claimed')
+    await store.beginPush(claim, await host.git(repository, 'rev-parse', 'main'), [sent.id])
+    const commit = await host.commitFiles(repository, { x: 'y' }, sent.plan.message)
+    await database.query.deleteFrom('replicas').where('id', '=', dead).execute()
+    await host.git(repository, 'config', 'uploadpackfilter.tree.allow', 'false') // which the commit history needs
+
+    const replica = await aReplica(database)
+    const { writeBack } = await aWriteBack(database, replica)
+    const queue = async (example: Omit<TaskExample, 'repository'>) => {
+      const { id, plan, claim } = await aTask(database, replica, { ...example, repository })
+      await writeBack.queue(claim, plan)
+      return id
+    }
+    const ofItsFile = await queue({ app: 'second', file: sent.plan.file })
+    for (const app of ['one', 'two', 'three']) {
+      const id = await queue({ app })
+      await eventually(async () => expect(await writeBack.outcomeOf(id)).toMatchObject({ kind: 'landed' }))
+    }
+    expect(await writeBack.outcomeOf(sent.id)).toBeUndefined()
+    expect(await writeBack.outcomeOf(ofItsFile)).toBeUndefined()
+    await host.git(repository, 'config', '--unset', 'uploadpackfilter.tree.allow')
+    await eventually(async () => {
+      expect(await writeBack.outcomeOf(sent.id)).toMatchObject({ kind: 'landed', commit })
+      expect(await writeBack.outcomeOf(ofItsFile)).toMatchObject({ kind: 'landed' })
+    })
+  })
+
+  test('a commit that ends the connection each time is tried behind the others', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'git log --format=%s $2..$3 | grep -q bad && kill -9 $PPID; exit 0')
+    const service = await aService()
+    const bad = await service.queue({ repository, app: 'bad', seconds: 15 })
+    const others = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => service.queue({ repository, app: `app-${at}`, seconds: 15 })),
+    )
+    for (const id of others) expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+    expect(await service.outcome(bad)).toMatchObject({ kind: 'refused', cause: 'git_unreachable' })
+  })
+
+  test('a branch that refuses everybody ends 100 waiting tasks in a few pushes', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'pre-receive', 'echo "the branch is protected"; exit 1')
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const tasks = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => aTask(database, replica, { repository, app: `app-${at}` })),
+    )
+    for (const { claim, plan } of tasks) await store.queue(claim, plan)
+    const { writeBack } = await aWriteBack(database, replica)
+    await eventually(async () => {
+      for (const { id } of tasks)
+        expect(await writeBack.outcomeOf(id)).toMatchObject({
+          cause: 'git_refused',
+          reason: expect.stringContaining('the branch is protected'),
+        })
+    })
+    expect(countPushes(repository)).toBeLessThanOrEqual(6)
+  })
+
+  test('several bad commits next to each other fail alone', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'git log --format=%s $2..$3 | grep -q frozen || exit 0; echo frozen; exit 1')
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const tasks: Awaited<ReturnType<typeof aTask>>[] = []
+    for (let at = 0; at < 20; at += 1) {
+      const app = at < 6 ? `frozen-${at}` : `app-${at}`
+      tasks.push(await aTask(database, replica, { repository, app }))
+    }
+    for (const { claim, plan } of tasks) await store.queue(claim, plan)
+    const { writeBack } = await aWriteBack(database, replica)
+    const kindOf = async (id: string) => (await writeBack.outcomeOf(id))?.kind
+    const expected = tasks.map((_, at) => (at < 6 ? 'refused' : 'landed'))
+    await eventually(async () => expect(await Promise.all(tasks.map(({ id }) => kindOf(id)))).toEqual(expected))
+  })
+})
+
+test('the pause after failures doubles up to 4 s, although the branch can be read', async () => {
+  const repository = await aRepository()
+  await aHook(repository, 'update', 'kill -9 $PPID')
+  const database = await aDatabase()
+  const replica = await aReplica(database)
+  const store = createPendingWriteStore(database)
+  const task = await aTask(database, replica, { repository })
+  await store.queue(task.claim, task.plan)
+  const [claim] = await store.claimRepositories(replica)
+  if (!claim) throw new Error('the repository was not claimed')
+  const settings = writeBackSettings(host)
+  await using access = await openGitAccess(settings, process.env.PATH ?? '')
+  onTestFinished(() => rm(settings.repoCachePath, { recursive: true, force: true }))
+  const { commitAuthor: author, gitOpTimeoutMs } = settings
+  const pauses: number[] = []
+  const nothing = () => {}
+  const writer = createRepositoryWriter(
+    claim,
+    openGitRepository(claim.repository, claim.branch, { access, author, gitOpTimeoutMs, nowMs: Date.now }),
+    {
+      store,
+      history: createCommitHistory({ access, nowMs: Date.now, onError: nothing }),
+      canContinue: () => pauses.length < 6,
+      inSlot: (work) => work(),
+      onRecorded: nothing,
+      onEvents: nothing,
+      onReady: nothing,
+      measures: { writeBackBegan: nothing, writeBackEnded: nothing, pushed: nothing },
+      nowMs: Date.now,
+      pause: async (ms) => void pauses.push(ms),
+      random: () => 0.5,
+    },
+  )
+  await writer.run()
+  expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000])
+})
+
+describe('the reason at a deadline is the last thing that happened', () => {
+  test.for([
+    {
+      what: 'another writer',
+      hook: rivalIsFaster,
+      says: /^nothing was committed .*: another writer was faster \d+ times$/,
+    },
+    {
+      what: 'a hook that hangs longer than the task has time',
+      hook: 'exec sleep 90',
+      says: /^whether the commit arrived is not known: .*git push timed out after/,
+    },
+  ])('$what', async ({ hook, says }) => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', hook)
+    const service = await aService({ gitOpTimeoutMs: 60_000 })
+    const beganMs = performance.now()
+    const id = await service.queue({ repository, seconds: 6 })
+    expect(await service.outcome(id)).toMatchObject({ cause: 'git_unreachable', reason: expect.stringMatching(says) })
+    expect(performance.now() - beganMs).toBeLessThan(20_000)
+  })
+
+  test('why the host could not unpack a push', async () => {
+    const repository = await aRepository()
+    await host.git(repository, 'config', 'receive.maxInputSize', '1')
+    const service = await aService()
+    const outcome = await service.outcome(await service.queue({ repository, seconds: 6 }))
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(/unpacker error\n.*unpack failed.*\n.*maximum allowed size/),
+    })
   })
 })
 

@@ -10,7 +10,7 @@ import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
-import { createRepositoryWriter, type RepositoryWriter } from './repository-writer.ts'
+import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
 import type { WriteResult } from './write-result.ts'
 
@@ -40,15 +40,12 @@ export type WriteBackDeps = {
 
 type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 
-const sweepMs = 3_000
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
 const maxIdleSweeps = 100
 /** From the time that a record bears to its commit. */
 const longestRecordSeconds = 60
-/** Window in which a cancelled task's commit may still arrive from a frozen process. */
-const lateWindowSeconds = 600
 
 /** Takes planned writes, and pushes those of the repositories that this replica owns. */
 export function createWriteBack(deps: WriteBackDeps) {
@@ -91,6 +88,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       inSlot: (work) => slotsOf(claim.repository).use(work),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
+      onReady: look,
       measures: deps.measures,
       nowMs: deps.nowMs,
       pause: (ms) => pause(ms, closing.signal),
@@ -156,18 +154,18 @@ export function createWriteBack(deps: WriteBackDeps) {
     if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
   }
 
-  /** Runs `work` on a repository unless it is worked on already; a failure is reported as `message`, and stays with that repository. */
-  function start(claim: RepositoryClaim, work: (drain: RepositoryWriter) => Promise<void>, message: string): void {
+  /** Works on a repository unless that is under way already; a failure stays with that repository. */
+  function start(claim: RepositoryClaim): void {
     const key = keyOf(claim)
     if (running.has(key)) {
       isLookDueAfterRun = true
       return
     }
     const done = Promise.resolve()
-      .then(() => work(drainOf(claim)))
+      .then(() => drainOf(claim).run())
       .catch((error: unknown) => {
         const { repository, branch } = claim
-        log.warn({ err: error, repository, branch }, message)
+        log.warn({ err: error, repository, branch }, 'write-back failed, retrying')
       })
       .then(() => {
         running.delete(key)
@@ -196,32 +194,19 @@ export function createWriteBack(deps: WriteBackDeps) {
   async function startOpen(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
-    for (const claim of await store.claimRepositories(owner)) {
-      start(claim, (drain) => drain.run(), 'write-back failed, retrying')
-    }
+    for (const claim of await store.claimRepositories(owner)) start(claim)
   }
 
-  async function startRepairs(): Promise<void> {
-    const owner = deps.replicaId()
-    if (owner === undefined || closing.signal.aborted) return
-    for (const claim of await store.repositoriesWithLateWrites(owner, lateWindowSeconds)) {
-      start(claim, (drain) => drain.repairLate(), 'repairing late pushes failed, retrying')
-    }
-  }
-
-  async function sweep(): Promise<void> {
+  function sweep(): void {
     look()
     askForOutcomes()
-    await startRepairs().catch((error: unknown) => {
-      log.warn({ err: error }, 'looking up late pushes failed, retrying')
-    })
     for (const [key, entry] of repositories) {
       entry.idleSweeps = running.has(key) ? 0 : entry.idleSweeps + 1
       if (entry.idleSweeps === maxIdleSweeps) entry.repository.rest()
     }
   }
 
-  const timer = setInterval(() => void sweep(), sweepMs)
+  const timer = setInterval(sweep, sweepMs)
   const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', hearOutcomes)]
   look()
 

@@ -31,12 +31,20 @@ export function writtenFinding(
   }
 }
 
-export function droppedFinding({ taskId }: { readonly taskId: string }): WriteResult {
-  const detail = 'nothing was committed: the task was cancelled before its push'
+type EndedWrite = { readonly taskId: string; readonly state: 'queued' | 'pushing' }
+
+/** Of a task that has ended, mostly by being cancelled. */
+export function droppedFinding({ taskId, state }: EndedWrite): WriteResult {
+  const detail =
+    state === 'queued'
+      ? 'nothing was committed: the task was cancelled before its push'
+      : 'no commit was found on the branch: the task ended while it was pushed'
   return { taskId, outcome: { kind: 'dropped' }, events: [{ kind: 'write_back_skipped', detail }] }
 }
 
-export function refusedFinding(taskId: string, cause: Cause, reason: string): WriteResult {
+/** A write whose push had no answer says so first. */
+export function refusedFinding({ taskId, state }: EndedWrite, cause: Cause, why: string): WriteResult {
+  const reason = state === 'pushing' ? `whether the commit arrived is not known: ${why}` : why
   return {
     taskId,
     outcome: { kind: 'refused', cause, reason },
@@ -44,12 +52,8 @@ export function refusedFinding(taskId: string, cause: Cause, reason: string): Wr
   }
 }
 
-/** `state` tells whether a push had been begun, `lastReason` why nothing came of it. */
-export function overdueFinding(
-  { taskId, state }: { readonly taskId: string; readonly state: 'queued' | 'pushing' },
-  lastReason: string,
-): WriteResult {
-  const why = lastReason === '' ? 'still queued' : lastReason
-  const what = state === 'pushing' ? 'whether the commit arrived is not known' : 'nothing was committed'
-  return refusedFinding(taskId, 'git_unreachable', `${what} before the timeout: ${why}`)
+/** `lastReason`: the last thing that happened to it; none where nothing was tried. */
+export function overdueFinding(write: EndedWrite & { readonly lastReason: string | undefined }): WriteResult {
+  const when = write.state === 'queued' ? 'nothing was committed before the timeout' : 'no answer before the timeout'
+  return refusedFinding(write, 'git_unreachable', `${when}: ${write.lastReason ?? 'still queued'}`)
 }

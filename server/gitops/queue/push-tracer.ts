@@ -1,0 +1,96 @@
+import type { CommitHistory } from '../git/commit-history.ts'
+import type { Tip } from '../git/git-repository.ts'
+import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
+import type { FlushPlan, PlannedWrite } from './plan-flush.ts'
+import { retryPauseMs } from './retry-pause.ts'
+import { droppedFinding, type WriteResult, writtenFinding } from './write-result.ts'
+
+type TracerDeps = {
+  readonly store: Pick<PendingWriteStore, 'hasNewerTask'>
+  readonly history: CommitHistory
+  readonly planAt: (tip: Tip, batch: readonly PlannedWrite[]) => Promise<FlushPlan>
+  readonly pause: (ms: number) => Promise<void>
+  readonly random: () => number
+  /** There may be something to `take`, or it is time to begin again. */
+  readonly onRested: () => void
+}
+
+/** What became of pushes without an answer. `absent`: their commits are not on the branch and cannot come any more. */
+type Traces = {
+  readonly findings: readonly WriteResult[]
+  readonly absent: readonly string[]
+  readonly failure: { readonly error: unknown; readonly taskIds: readonly string[] } | undefined
+}
+
+/**
+ * Looks for commits whose push had no answer, beside the pushes: the history may take long to come, or not come at all.
+ * A branch that has left the base of a push cannot take that push any more, so what is not there then never will be.
+ */
+export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDeps) {
+  const { history } = deps
+  let isBusy = false
+  let failures = 0
+  let findings: WriteResult[] = []
+  let absent: string[] = []
+  let failed: { error: unknown; taskIds: string[] } | undefined
+
+  async function trace(writes: readonly OpenWrite[], tip: Tip): Promise<void> {
+    const reads = new Map<string, Promise<ReadonlyMap<string, string>>>()
+    for (const write of writes) {
+      const { taskId, base = tip.commit } = write
+      const read = reads.get(base) ?? history.trailersBetween(repository, base, tip.commit)
+      reads.set(base, read)
+      try {
+        const finding = await judge(write, tip, (await read).get(taskId))
+        if (finding === undefined) absent.push(taskId)
+        else findings.push(finding)
+      } catch (error) {
+        failed = { error, taskIds: [...(failed?.taskIds ?? []), taskId] }
+      }
+    }
+    failures = failed === undefined ? 0 : failures + 1
+  }
+
+  async function judge(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
+    const { taskId, isWanted } = write
+    const target = { repository, branch: tip.branch }
+    if (landed !== undefined) {
+      const when = isWanted ? 'its push had no answer' : 'the task had ended'
+      return writtenFinding(taskId, 'landed', landed, target, `, found on the branch after ${when}`)
+    }
+    if (!isWanted) return droppedFinding(write)
+    const { unchanged } = await deps.planAt(tip, [write])
+    if (unchanged.length === 0 || (await deps.store.hasNewerTask(taskId))) return undefined
+    const commit = (await history.lastChange(repository, tip.commit, write.plan.file)) ?? tip.commit
+    return writtenFinding(taskId, 'unchanged', commit, target)
+  }
+
+  async function rest(): Promise<void> {
+    if (failures > 0) await deps.pause(retryPauseMs(failures, deps.random))
+    isBusy = false
+    deps.onRested()
+  }
+
+  return {
+    /** Under way, or resting after a failure. */
+    isBusy: () => isBusy,
+    /** Looks for pushes that were built on another commit than `tip`; ends with `onRested`. */
+    begin(writes: readonly OpenWrite[], tip: Tip): void {
+      isBusy = true
+      void trace(writes, tip).then(rest)
+    },
+    /** The branch still stands where they were built: they may yet arrive. */
+    beginLater(): void {
+      isBusy = true
+      failures += 1
+      void rest()
+    },
+    take(): Traces {
+      const taken = { findings, absent, failure: failed }
+      findings = []
+      absent = []
+      failed = undefined
+      return taken
+    },
+  }
+}

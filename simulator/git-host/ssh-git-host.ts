@@ -10,6 +10,8 @@ export type GitHostFault =
   | { kind: 'hang' }
   /** Pushes are declined by a hook with this message. */
   | { kind: 'reject'; message: string }
+  /** Commands (those of one service, if named) end at once with these words, as a host answers without access. */
+  | { kind: 'turn-away'; message: string; service?: GitCommand['service'] }
   /** The connection breaks after the service's first answer. */
   | { kind: 'close' }
   /** Every key is turned away. */
@@ -83,6 +85,10 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
     const action = takeFault(entry)
     if (action?.kind === 'hang') return
     if (action?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, action.ms))
+    if (action?.kind === 'turn-away') {
+      channel.stderr.write(`${action.message}\n`)
+      return finish(entry, channel, 128)
+    }
     const repository = join(folder, entry.repository)
     if (entry.repository.includes('..') || !existsSync(join(repository, 'HEAD'))) {
       channel.stderr.write(`fatal: '${entry.repository}' does not appear to be a git repository\n`)
@@ -110,8 +116,8 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
   function takeFault(entry: GitCommand): GitHostFault | undefined {
     if (!fault) return undefined
     const { action } = fault
-    if (action.kind === 'refuse-key' || (action.kind === 'reject' && entry.service === 'git-upload-pack'))
-      return undefined
+    const service = action.kind === 'reject' ? 'git-receive-pack' : 'service' in action ? action.service : undefined
+    if (action.kind === 'refuse-key' || (service !== undefined && service !== entry.service)) return undefined
     fault.left--
     if (fault.left <= 0) fault = undefined
     return action

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { sql } from 'kysely'
+import { onTestFinished } from 'vitest'
+import { createCommitHistory } from '../../server/gitops/git/commit-history.ts'
+import { openGitAccess } from '../../server/gitops/git/git-access.ts'
+import { commitMessage } from '../../server/gitops/plan/commit-message.ts'
+import type { WriteBackSettings } from '../../server/gitops/plan/write-back-settings.ts'
+import { createWriteBack } from '../../server/gitops/queue/write-back.ts'
+import { type Database, openDatabase } from '../../server/storage/database.ts'
+import { createTestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
+
+const image = 'registry.example/shop'
+let replicas = 0
+
+export async function aDatabase(): Promise<Database> {
+  const made = await createTestDatabase()
+  const database = openDatabase(made.settings, () => {})
+  onTestFinished(async () => {
+    await database[Symbol.asyncDispose]()
+    await made[Symbol.asyncDispose]()
+  })
+  return database
+}
+
+/** One replica's write-back on real storage, with a task and its plan for each `queue`. */
+export async function aWriteBackService(settings: WriteBackSettings, database: Database) {
+  const owner = randomUUID()
+  replicas += 1
+  await database.query
+    .insertInto('replicas')
+    .values({ id: owner, lock_key: String(replicas) })
+    .execute()
+  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const writeBack = createWriteBack({
+    database,
+    settings,
+    access,
+    history: createCommitHistory({ access, nowMs: Date.now, onError: () => {} }),
+    replicaId: () => owner,
+    wakeUps: { send: () => {}, on: () => () => {} },
+    log: { warn: () => {} },
+    measures: { writeBackBegan: () => {}, writeBackEnded: () => {}, pushed: () => {} },
+    nowMs: Date.now,
+    random: Math.random,
+  })
+  onTestFinished(async () => {
+    await writeBack[Symbol.asyncDispose]()
+    await access[Symbol.asyncDispose]()
+    await rm(settings.repoCachePath, { recursive: true, force: true })
+  })
+
+  async function queue(repository: string, { app = 'shop', tag = 'v2', seconds = 60 } = {}): Promise<string> {
+    const id = randomUUID()
+    await database.query
+      .insertInto('tasks')
+      .values({
+        id,
+        created: sql<Date>`clock_timestamp()`,
+        deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
+        app,
+        author: 'ada',
+        project: 'shop',
+        images: JSON.stringify([{ image, tag }]),
+        timeout_seconds: seconds,
+        refresh: true,
+        source: null,
+        may_write: true,
+        owner,
+        fence: '1',
+      })
+      .execute()
+    const plan = {
+      app,
+      repository,
+      branch: 'main',
+      file: `apps/.watcher-source-${app}.yaml`,
+      parameters: [{ name: 'image.tag', value: tag, image }],
+      sourceParameters: [],
+      message: commitMessage({ id, app }, true),
+    }
+    await writeBack.queue({ taskId: id, owner, fence: '1' }, plan)
+    return id
+  }
+
+  return {
+    access,
+    owner,
+    queue,
+    outcome: (id: string) =>
+      eventually(async () => {
+        const found = await writeBack.outcomeOf(id)
+        if (!found) throw new Error('no outcome yet')
+        return found
+      }),
+    events: (id: string) =>
+      database.query
+        .selectFrom('task_events')
+        .select(['kind', 'detail'])
+        .where('task_id', '=', id)
+        .orderBy('row_id')
+        .execute(),
+  }
+}

@@ -12,6 +12,20 @@ test.for([
   { one: 'https://git.example/ops/gitops', other: 'https://git.example/ops/GitOps', is: false },
 ])('$one and $other are one repository: $is', ({ one, other, is }) => expect(isSameRepository(one, other)).toBe(is))
 
+test.for([
+  {
+    text: 'git@ssh.dev.azure.com:v3/org/My%20Project/deploy',
+    location: 'ssh.dev.azure.com/v3/org/My%20Project/deploy',
+  },
+  { text: 'ssh://git@git.example/my%20team/deploy', location: 'git.example/my%20team/deploy' },
+  { text: 'ssh://git@git.example/team/%2e%2e/deploy', location: undefined },
+  { text: 'ssh://git@git.example/team%0adeploy', location: undefined },
+  { text: 'ssh://git@git.example/team%27s/deploy', location: undefined },
+  { text: 'ssh://git@[2001:db8::1]/team/deploy', location: undefined },
+])('$text is the address of $location', ({ text, location }) =>
+  expect(parseRepositoryAddress(text)?.location).toBe(location),
+)
+
 test('an annotation of 100 kB is judged at once, however it repeats itself', () => {
   const began = cpuMs()
   for (const piece of ['/', 'a/', 'ssh://', 'git@a.b:', '.', '%2e'])

@@ -13,7 +13,7 @@ export type RepositoryAddress = {
 
 const user = '[A-Za-z0-9_.][A-Za-z0-9_.-]{0,63}'
 const host = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?'
-const sshPath = '[A-Za-z0-9._~/+@-]{1,1024}'
+const sshPath = '(?:[A-Za-z0-9._~/+@-]|%20){1,1024}'
 const httpsPath = '(?:[A-Za-z0-9._~/+@-]|%[2-7][0-9A-Fa-f]){1,1024}'
 const sshUrl = new RegExp(`^ssh://(${user})@(${host})(?::(\\d{1,5}))?/(${sshPath})$`)
 const scpForm = new RegExp(`^(${user})@(${host}):(${sshPath})$`)

@@ -191,10 +191,42 @@ export const causes = {
     headline: 'The Git host rejected the commit',
     nextSteps: [platformTeam("Read the host's message: a hook or a branch rule rejected the push."), submitAgain],
   },
+  git_access_denied: {
+    status: 'failed',
+    headline: 'The Git host denied access',
+    nextSteps: [
+      platformTeam('Register the key or token there, with the right to push: a deploy key can only read by default.'),
+      submitAgain,
+    ],
+  },
+  git_host_key: {
+    status: 'failed',
+    headline: 'The identity of the Git host could not be verified',
+    nextSteps: [
+      operator('Compare its host key with SSH_KNOWN_HOSTS, or its certificate with those of the system.'),
+      submitAgain,
+    ],
+  },
+  git_repository_missing: {
+    status: 'failed',
+    headline: 'The Git host has no repository to commit to at this address',
+    nextSteps: [
+      developer('Check the address: the repository is missing, hidden from the key, archived, moved or uses SHA-256.'),
+      submitAgain,
+    ],
+  },
   git_unreachable: {
     status: 'failed',
     headline: 'The Git host could not be reached before the timeout',
     nextSteps: [operator('Check that the Git host answers from where this service runs.'), submitAgain],
+  },
+  cache_unusable: {
+    status: 'failed',
+    headline: 'This service could not use its own disk or start git',
+    nextSteps: [
+      operator('Check the disk of REPO_CACHE_PATH, and the limits of processes and files, of each replica.'),
+      submitAgain,
+    ],
   },
   override_file_invalid: {
     status: 'failed',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { classifyGitFailure } from './git-error.ts'
+import { causeOfFailure, causeOfRejection, classifyGitFailure, describeGitFailure } from './git-error.ts'
+import { hostWords } from './git-host-words.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { hookText, redactGitText } from './redact-git-text.ts'
 
@@ -31,6 +32,35 @@ describe('what the words of a failed git command mean', () => {
     { says: 'error: cannot run ssh: No such file or directory', code: 'ssh_missing' },
     { says: "fatal: Unable to create '/x/shallow.lock': File exists.", code: 'broken' },
   ])('$says is $code', ({ says, code }) => expect(classifyGitFailure(says)).toBe(code))
+
+  test('what a hook says decides nothing once the connection was in use', () => {
+    const cut = 'remote: ERROR: Repository not found.\nfatal: the remote end hung up unexpectedly'
+    expect(classifyGitFailure(cut)).toBe('unreachable')
+    expect(classifyGitFailure('remote: Permission denied (publickey).\nerror: failed to push some refs')).toBe('broken')
+  })
+})
+
+describe('what Git hosts say where a write-back cannot succeed', () => {
+  const named = hostWords.map((words) => ({ ...words, name: `${words.host}: ${words.situation} (${words.over})` }))
+  const reported = ({ when }: (typeof named)[number]) => when === 'report'
+
+  test.for(named.filter((words) => !reported(words)))('$name means $means', ({ says, means }) => {
+    expect(classifyGitFailure(says)).toBe(means)
+  })
+
+  test.for(named.filter((words) => reported(words)))('$name is a rejected commit: $means', ({ says, means }) => {
+    expect(causeOfRejection(says)).toBe(means === 'rule' ? 'git_refused' : 'git_access_denied')
+  })
+
+  test('each that lasts has a cause of its own, and host and advice in the first line', () => {
+    for (const { says, means } of named) {
+      if (means === 'rule' || means === 'unreachable') continue
+      expect(causeOfFailure[means]).toMatch(/^git_(?:access_denied|host_key|repository_missing)$/)
+      const [first, ...rest] = describeGitFailure(means, 'git.example', says).split('\n')
+      expect(first).toMatch(/git\.example.*: /)
+      expect(rest.join('\n')).toBe(says.trim())
+    }
+  })
 })
 
 describe('what a push reported of the branch', () => {
@@ -46,6 +76,13 @@ describe('what a push reported of the branch', () => {
     { text: line('!', '[remote rejected] (incorrect old value provided)'), kind: 'lost_race' },
     {
       text: line('!', "[remote rejected] (cannot lock ref 'refs/heads/main': is at 12 but expected 34)"),
+      kind: 'lost_race',
+    },
+    {
+      text: line(
+        '!',
+        "[remote rejected] (TF401028: The reference 'refs/heads/main' has already been updated by another client, so you cannot update it. Please try again.)",
+      ),
       kind: 'lost_race',
     },
     { text: line('!', '[remote rejected] (pre-receive hook declined)'), kind: 'refused' },

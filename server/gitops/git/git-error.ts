@@ -1,13 +1,19 @@
+import type { Cause } from '../../../contract/causes.ts'
+
 export type GitFailure =
   | 'git_missing'
   | 'ssh_missing'
   | 'host_key'
+  | 'certificate'
   | 'access_denied'
   | 'repository_missing'
+  | 'repository_archived'
+  | 'repository_moved'
+  | 'object_format'
   | 'branch_missing'
   | 'unreachable'
   | 'timed_out'
-  /** None of the others: perhaps the cache on disk is damaged. */
+  /** Words that are not known, or a damaged cache. */
   | 'broken'
 
 const passing: ReadonlySet<GitFailure> = new Set(['unreachable', 'timed_out', 'broken'])
@@ -24,38 +30,93 @@ export class GitError extends Error {
   }
 }
 
+/** The words themselves, with their sources, are in git-host-words.ts. The order counts: a refused key also "hangs up". */
 const failures: readonly (readonly [GitFailure, RegExp])[] = [
   ['ssh_missing', /\bssh: (?:command )?not found|cannot run ssh|unable to find remote helper/i],
+  ['unreachable', /temporarily read-only|returned error: 429/i],
   ['host_key', /host key verification failed|remote host identification has changed|host key is known for/i],
   [
-    'access_denied',
-    /permission denied \(|authentication failed|could not read (?:username|password)|returned error: 40[13]|marked as read only|write access to repository not granted|permission to \S+ denied/i,
+    'certificate',
+    /certificate verification failed|ssl certificate problem|certificate subject name|self.signed certificate/i,
   ],
-  ['branch_missing', /couldn't find remote ref|no such ref was fetched|remote branch \S+ not found/i],
+  [
+    'repository_archived',
+    /was archived|archived project|is archived|repository is disabled|mirror repository \S+ is read-only/i,
+  ],
   [
     'repository_missing',
-    /repository (?:'[^']*' )?not found|does not appear to be a git repository|no such repository|project you were looking for could not be found|returned error: 404/i,
+    /repository (?:'[^']*' )?not found|does not appear to be a git repository|no such repository|cannot find repository|project you were looking for could not be found|repository (?:either )?does not exist|TF401019|returned error: 404/i,
   ],
+  [
+    'access_denied',
+    /permission denied \(|public key authentication failed|authentication failed|could not read (?:username|password)|marked as read only|permission to \S+ denied|access to repository not granted|not have write access|not allowed to (?:push|upload)|not permitted to push|not authorized to (?:read|write)|repository access denied|returned error: 40[13]/i,
+  ],
+  ['repository_moved', /was moved to|repository moved|returned error: 30[1278]/i],
+  ['object_format', /mismatched algorithms|support this repository's object format/i],
+  ['branch_missing', /couldn't find remote ref|no such ref was fetched|remote branch \S+ not found/i],
   [
     'unreachable',
     /could not resolve host|connection (?:refused|timed out|reset|closed)|network is unreachable|no route to host|operation timed out|failed to connect|kex_exchange_identification|hung up unexpectedly|early eof|broken pipe|timeout, server \S+ not responding|returned error: 5\d\d|couldn't connect|ssl_error|unexpected disconnect|banner exchange/i,
   ],
 ]
 
-/** What the text of a failed git command means. The order counts: a refused key also "hangs up". */
+/** What the text of a failed git command means. */
 export function classifyGitFailure(stderr: string): GitFailure {
-  return failures.find(([, pattern]) => pattern.test(stderr))?.[0] ?? 'broken'
+  const words = hostWordsOf(stderr)
+  return failures.find(([, pattern]) => pattern.test(words))?.[0] ?? 'broken'
 }
 
-/** Says in the first line which host a changed or unknown key belongs to; git's own words follow. */
+/** Lines of `remote:` are the host's where it ended the connection at once, and else those of hooks, which may say anything. */
+function hostWordsOf(stderr: string): string {
+  if (/^fatal: (?:could not read from remote|unable to access|authentication failed|repository ')/im.test(stderr))
+    return stderr
+  return stderr.replace(/^remote:.*$/gm, '')
+}
+
+/** Of a commit that the host did not take: the key or token may not push at all, or a hook or rule said no. */
+export function causeOfRejection(reason: string): Cause {
+  return /TF401027|permission denied for writing/i.test(reason) ? 'git_access_denied' : 'git_refused'
+}
+
+/** The cause of a task that ends because of such a failure. */
+export const causeOfFailure: Readonly<Record<GitFailure, Cause>> = {
+  git_missing: 'git_unreachable',
+  ssh_missing: 'git_unreachable',
+  host_key: 'git_host_key',
+  certificate: 'git_host_key',
+  access_denied: 'git_access_denied',
+  repository_missing: 'git_repository_missing',
+  repository_archived: 'git_repository_missing',
+  repository_moved: 'git_repository_missing',
+  object_format: 'git_repository_missing',
+  branch_missing: 'not_followed',
+  unreachable: 'git_unreachable',
+  timed_out: 'git_unreachable',
+  broken: 'git_unreachable',
+}
+
+/** Host and what to do, in the first line. */
+const advice: Partial<Readonly<Record<GitFailure, (host: string) => string>>> = {
+  certificate: (host) =>
+    `the certificate of ${host} cannot be verified: add its authority to the system's certificates`,
+  access_denied: (host) =>
+    `${host} denied access: allow the key of SSH_KEY_PATH, or the token of GIT_CREDENTIALS, to read and push`,
+  repository_missing: (host) =>
+    `${host} has no repository at this address that the key or token can see: check the address and the access`,
+  repository_archived: (host) => `the repository at ${host} is read-only: unarchive it, or use another one`,
+  repository_moved: (host) => `the repository at ${host} has moved: use its new address in the application`,
+  object_format: (host) => `the repository at ${host} uses SHA-256, which is not supported: use one with SHA-1`,
+  unreachable: (host) => `${host} cannot be reached: check the host and the network`,
+}
+
+/** Host and advice in the first line; the words of git and the host follow. */
 export function describeGitFailure(code: GitFailure, host: string, stderr: string): string {
   const said = stderr.trim() === '' ? 'git gave no reason' : stderr.trim()
   if (code === 'host_key') {
     return /has changed/i.test(stderr)
-      ? `the host key of ${host} has changed and is not the one in SSH_KNOWN_HOSTS`
-      : `host key unknown for ${host}: SSH_KNOWN_HOSTS does not name it`
+      ? `the host key of ${host} has changed and is not the one in SSH_KNOWN_HOSTS: update it if the change is known`
+      : `host key unknown for ${host}: SSH_KNOWN_HOSTS does not name it, add it`
   }
-  if (code === 'access_denied') return `${host} refused the credentials: ${said}`
-  if (code === 'unreachable') return `${host} cannot be reached: ${said}`
-  return said
+  const first = advice[code]?.(host)
+  return first === undefined ? said : `${first}\n${said}`
 }

@@ -115,9 +115,13 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
       await ask(['fetch', ...options, 'origin', `+refs/heads/${name}:${ref}`])
     } catch (error) {
       if (!(error instanceof GitError) || error.code !== 'branch_missing') throw error
-      throw new GitError('branch_missing', `a write-back needs a branch: the repository has none named ${name}`, {
-        cause: error,
-      })
+      throw new GitError(
+        'branch_missing',
+        `a write-back needs a branch: the repository at ${remote.host} has none named ${name}`,
+        {
+          cause: error,
+        },
+      )
     }
     const tip = await reader.inspect(ref)
     if (tip?.type !== 'commit') throw new GitError('broken', `the fetched branch ${name} cannot be read`)

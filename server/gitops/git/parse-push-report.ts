@@ -11,7 +11,7 @@ export type PushReport =
   | { readonly kind: 'silent' }
 
 const race =
-  /fetch first|non-fast-forward|failed to update ref|cannot lock ref|incorrect old value|stale info|is at [0-9a-f]+ but expected/i
+  /fetch first|non-fast-forward|failed to update ref|cannot lock ref|incorrect old value|stale info|already been updated by another client|is at [0-9a-f]+ but expected/i
 const unfit = /shallow update not allowed|unpacker error|missing necessary objects|unresolved deltas/i
 const passing = /internal(?: server)? error|temporar|timed? ?out|try again|unavailable/i
 

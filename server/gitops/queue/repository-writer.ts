@@ -1,5 +1,5 @@
 import type { CommitHistory } from '../git/commit-history.ts'
-import { GitError } from '../git/git-error.ts'
+import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
@@ -35,6 +35,7 @@ const marginSeconds = 2
 const maxLateSeconds = 600
 /** So many commits refused in a row, each alone and in the same words: the branch takes none. */
 const maxRefusals = 5
+/** Words that are not known may come again and again, and making the cache costs the host a fetch. */
 const minCacheAgeMs = 60_000
 /** How often `run` is called while a write is open. */
 export const sweepMs = 3_000
@@ -292,7 +293,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
     )
     const text = `the Git host refused the commit: ${reason}`
-    return (await record([...refused.values()].map((write) => refusedFinding(write, 'git_refused', text))))
+    return (await record([...refused.values()].map((write) => refusedFinding(write, causeOfRejection(reason), text))))
       ? again
       : stop
   }
@@ -305,7 +306,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       return again
     }
     if (error.retry === 'soon') return waitAfter(error.message, writes)
-    const cause = error.code === 'branch_missing' ? 'not_followed' : 'git_refused'
+    const cause = causeOfFailure[error.code]
     const open = await store.openWrites(claim, maxBatch)
     const findings = open.map((write) =>
       write.isWanted ? refusedFinding(write, cause, error.message) : droppedFinding(write),

@@ -380,7 +380,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     const service = await aService({ knownHostsPath: other })
     expect(await service.outcome(await service.queue({ repository }))).toMatchObject({
       kind: 'refused',
-      cause: 'git_refused',
+      cause: 'git_host_key',
       reason: expect.stringContaining('host key'),
     })
     expect(countPushes(repository)).toBe(0)

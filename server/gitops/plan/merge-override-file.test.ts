@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
+import { parametersOf, parseOverrideFile } from './parse-override-file.ts'
 
 const tag = (value: string) => [{ name: 'image.tag', value }]
 const merge = (text: string | undefined, value = 'v2') => mergeOverrideFile(text, tag(value), [])
@@ -169,7 +170,6 @@ describe('B72 an override file that cannot be edited safely is refused, never ov
     { what: 'dashes with two blanks each', text: `${'-  '.repeat(40)}${'x'.repeat(200)}\n` },
     { what: 'deep maps', text: Array.from({ length: 1_100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n') },
     { what: 'tabs as indentation', text: 'helm:\n\tparameters: []\n' },
-    { what: 'helm: null in words', text: 'helm: null\n' },
     { what: 'an alias without anchor', text: 'a: *x\n' },
     {
       what: 'an alias bomb',
@@ -182,6 +182,61 @@ describe('B72 an override file that cannot be edited safely is refused, never ov
     const started = cpuMs()
     expect(merge(text)).toMatchObject({ kind: 'invalid', reason: expect.stringMatching(/./) })
     expect(cpuMs() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('helm and parameters that are null are filled', () => {
+  const flow = '{parameters: [{name: image.tag, value: "v2", forceString: true}]}'
+  test.for([
+    { before: 'helm: null\n', after: fresh },
+    { before: 'a: 1\nhelm: ~ # ours\nz: 1\n', after: `a: 1\nhelm: # ours\n  parameters:\n${item}z: 1\n` },
+    { before: 'helm: NULL', after: fresh },
+    { before: 'helm:\n  parameters: null\n', after: fresh },
+    { before: 'helm:\n  parameters:   ~\n  valueFiles: []\n', after: `${fresh}  valueFiles: []\n` },
+    { before: '{helm: null, a: 1}\n', after: `{helm: ${flow}, a: 1}\n` },
+    { before: 'helm: {parameters: ~}\n', after: `helm: ${flow}\n` },
+    { before: '{helm: , a: 1}\n', after: `{helm: ${flow}, a: 1}\n` },
+  ])('$before', ({ before, after }) => {
+    expect(changed(before)).toBe(after)
+    expect(parametersOf(parseOverrideFile(after))).toEqual(new Map([['image.tag', { value: 'v2', forceString: true }]]))
+    expect(merge(after)).toEqual({ kind: 'same' })
+  })
+
+  test.for(['helm: !!null null\n', '? helm\n'])('or refused by their form: %j', (text) => {
+    const merged = merge(text)
+    expect(merged).toMatchObject({ kind: 'invalid', reason: expect.not.stringContaining('not YAML') })
+  })
+})
+
+describe('parameters that come by a merge key', () => {
+  const shared = 'x: &shared\n  parameters: [{name: replicas, value: "2"}]\n'
+  test.for([
+    { where: 'in helm', text: `${shared}helm:\n  <<: *shared\n  valueFiles: []\n` },
+    { where: 'at the top', text: 'x: &top {helm: {parameters: []}}\n<<: *top\n' },
+    {
+      where: 'in a parameter',
+      text: 'x: &tag {name: image.tag}\nhelm:\n  parameters:\n    - <<: *tag\n      value: v1\n',
+    },
+  ])('$where: the file is refused by that name', ({ text }) => {
+    expect(merge(text)).toEqual({ kind: 'invalid', reason: expect.stringContaining('merge key (<<)') })
+  })
+
+  test('elsewhere they are of no concern', () => {
+    const text = 'a: &a {b: 1}\nc:\n  <<: *a\n'
+    expect(changed(text)).toBe(`${text}${fresh}`)
+  })
+})
+
+describe('a byte order mark', () => {
+  test('is kept and counts for nothing', () => {
+    expect(changed('\ufeffhelm:\n  valueFiles: []\n')).toBe(`\ufeffhelm:\n  valueFiles: []\n  parameters:\n${item}`)
+    expect(changed('\ufeff')).toBe(`\ufeff${fresh}`)
+    expect(merge(`\ufeff${fresh}`)).toEqual({ kind: 'same' })
+    expect(merge('\ufeffhelm: x\n')).toEqual(merge('helm: x\n'))
+  })
+
+  test('does not hide the parameters of a file', () => {
+    expect(parametersOf(parseOverrideFile(`\ufeff${fresh}`)).get('image.tag')).toMatchObject({ value: 'v2' })
   })
 })
 

@@ -2,17 +2,21 @@ import { isDeepStrictEqual } from 'node:util'
 import { isAlias, isMap, isScalar, isSeq, type Node, parse, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { HelmParameter } from './application-source.ts'
 import {
+  byteOrderMark,
   type OverrideDocument,
   OverrideFileError,
   pairOf,
   parametersOf,
   parseOverrideFile,
+  tooLarge,
 } from './parse-override-file.ts'
 
 export type OverrideMerge =
   | { readonly kind: 'same' }
   | { readonly kind: 'changed'; readonly text: string }
   | { readonly kind: 'invalid'; readonly reason: string }
+
+const unforeseenForm = 'has a form in which a parameter cannot be set without touching something else'
 
 /** Each change reads the whole file again, and nothing else runs meanwhile: 1 MiB takes nearly a second. */
 const maxTextReadAgain = 3 * 1024 * 1024
@@ -30,7 +34,8 @@ export function mergeOverrideFile(
   try {
     const before = parseOverrideFile(text ?? '')
     const merged = mergeInto(before, own, inherited)
-    return merged.text === before.text ? { kind: 'same' } : { kind: 'changed', text: merged.text }
+    if (merged.text === before.text) return { kind: 'same' }
+    return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged.text}` }
   } catch (error) {
     if (error instanceof OverrideFileError) return { kind: 'invalid', reason: error.message }
     if (error instanceof RangeError) return { kind: 'invalid', reason: 'is nested too deeply' }
@@ -54,20 +59,29 @@ function mergeInto(
     if (text === current.text) continue
     read += text.length
     if (read > maxTextReadAgain) throw new OverrideFileError('is too large for so many changes')
-    current = checked(current, parseOverrideFile(text), parameter)
+    current = checked(current, text, parameter)
   }
   return current
 }
 
 /** An edit must change the one parameter and nothing else; a shape we did not foresee is refused instead of damaged. */
-function checked(before: OverrideDocument, after: OverrideDocument, parameter: HelmParameter): OverrideDocument {
+function checked(before: OverrideDocument, text: string, parameter: HelmParameter): OverrideDocument {
+  const after = parseEdited(text)
   const set = parametersOf(after).get(parameter.name)
   const isSet = set?.value === parameter.value && set.forceString === parameter.forceString
   const others = (of: OverrideDocument) => [withoutParameters(of.data), withoutName(parametersOf(of), parameter.name)]
-  if (!isSet || !isDeepStrictEqual(others(before), others(after))) {
-    throw new OverrideFileError('has a form in which a parameter cannot be set without touching something else')
-  }
+  if (!isSet || !isDeepStrictEqual(others(before), others(after))) throw new OverrideFileError(unforeseenForm)
   return after
+}
+
+/** Our own text is at fault if it cannot be read, not the file. */
+function parseEdited(text: string): OverrideDocument {
+  try {
+    return parseOverrideFile(text)
+  } catch (cause) {
+    if (!(cause instanceof OverrideFileError) || cause.message === tooLarge) throw cause
+    throw new OverrideFileError(unforeseenForm, { cause })
+  }
 }
 
 function withoutName<V>(map: ReadonlyMap<string, V>, name: string): ReadonlyMap<string, V> {
@@ -97,7 +111,13 @@ function setParameter({ text, document }: OverrideDocument, parameter: HelmParam
   const helm = pairOf(root, 'helm')
   if (!helm) return addPair(text, root, (column) => helmBlock(parameter, column), helmFlow(parameter))
   if (isEmpty(helm.value)) {
-    return fillEmpty(text, helm.value, (column) => parametersBlock(parameter, column + 2), columnOf(text, root))
+    return fillEmpty(
+      text,
+      helm.value,
+      root,
+      (column) => parametersBlock(parameter, column + 2),
+      `{${parametersFlow(parameter)}}`,
+    )
   }
   if (!isMap(helm.value)) throw new OverrideFileError('has something else than a map under helm')
   const list = pairOf(helm.value, 'parameters')
@@ -105,7 +125,13 @@ function setParameter({ text, document }: OverrideDocument, parameter: HelmParam
     return addPair(text, helm.value, (column) => parametersBlock(parameter, column), parametersFlow(parameter))
   }
   if (isEmpty(list.value)) {
-    return fillEmpty(text, list.value, (column) => itemBlock(parameter, column + 2), columnOf(text, helm.value))
+    return fillEmpty(
+      text,
+      list.value,
+      helm.value,
+      (column) => itemBlock(parameter, column + 2),
+      `[${itemFlow(parameter)}]`,
+    )
   }
   if (!isSeq(list.value)) throw new OverrideFileError('has something else than a list under helm.parameters')
   return setInList(text, list.value, parameter)
@@ -185,11 +211,21 @@ function addToFlow(text: string, collection: YAMLMap | YAMLSeq, flow: string): s
   return `${text.slice(0, at)}${isFilled ? ', ' : ''}${flow}${text.slice(at)}`
 }
 
-/** A key without a value: the lines go below it. An explicit `null` or `~` is refused by the check of the result. */
-function fillEmpty(text: string, value: unknown, lines: (column: number) => readonly string[], column: number): string {
-  const at = nodeOf(value)?.range?.[0]
-  if (at === undefined) throw new OverrideFileError('has a key without a place in the text')
-  return appendLines(text, at, lines(column))
+/** A key without a value, or with `null` or `~`, which gives way: the lines go below it. */
+function fillEmpty(
+  text: string,
+  value: unknown,
+  parent: YAMLMap,
+  lines: (column: number) => readonly string[],
+  flow: string,
+): string {
+  const node = nodeOf(value)
+  if (!node?.range) throw new OverrideFileError('has a key without a place in the text')
+  if (isScalar(node) && node.tag !== undefined) throw new OverrideFileError(unforeseenForm)
+  if (parent.flow) return replaceNode(text, node, flow)
+  const [start, end] = node.range
+  const before = start === end ? text.slice(0, start) : text.slice(0, start).replace(/[ \t]+$/, '')
+  return appendLines(before + text.slice(end), before.length, lines(columnOf(text, parent)))
 }
 
 /** Puts lines below the line that holds `at`, so that a comment at its end stays there. */

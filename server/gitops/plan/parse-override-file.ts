@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, parseDocument, visit, type YAMLMap } from 'yaml'
+import { type Document, isMap, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml'
 
 /** A file that a write-back does not dare to edit, and why. */
 export class OverrideFileError extends Error {
@@ -13,14 +13,18 @@ export type OverrideDocument = {
 }
 
 export const maxOverrideFileBytes = 1024 * 1024
+export const tooLarge = 'is larger than 1 MiB'
 const maxDepth = 64
 
+export const byteOrderMark = /^\ufeff/
+
 /**
- * Reads an override file strictly: one YAML document, a map or nothing, no key twice.
+ * Reads an override file strictly: one YAML document, a map or nothing, no key twice. A byte order mark counts for nothing.
  * @throws {OverrideFileError}
  */
-export function parseOverrideFile(text: string): OverrideDocument {
-  if (Buffer.byteLength(text) > maxOverrideFileBytes) throw new OverrideFileError('is larger than 1 MiB')
+export function parseOverrideFile(file: string): OverrideDocument {
+  const text = file.replace(byteOrderMark, '')
+  if (Buffer.byteLength(text) > maxOverrideFileBytes) throw new OverrideFileError(tooLarge)
   if (isTooDeep(text)) throw new OverrideFileError('is nested too deeply')
   // the library compares every key of a map with every other one; our own look below is linear
   const document = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })
@@ -29,6 +33,7 @@ export function parseOverrideFile(text: string): OverrideDocument {
   refuseDoubleKeys(document)
   const isEmpty = document.contents === null || (isScalar(document.contents) && document.contents.source === '')
   if (!isEmpty && !isMap(document.contents)) throw new OverrideFileError('is not a YAML map')
+  refuseMergeKeys(document)
   return { text, document, data: isEmpty ? new Map() : plainData(document) }
 }
 
@@ -54,6 +59,22 @@ function refuseDoubleKeys(document: Document): void {
       }
     },
   })
+}
+
+/** The delivery controller follows `<<`, this library does not: what it brings into `helm.parameters` would be lost. */
+function refuseMergeKeys({ contents }: Document): void {
+  const helm = valuesOf(contents, 'helm')
+  const entries = helm.flatMap((map) => valuesOf(map, 'parameters')).flatMap((list) => (isSeq(list) ? list.items : []))
+  if ([contents, ...helm, ...entries].some((node) => valuesOf(node, '<<').length > 0)) {
+    throw new OverrideFileError('has a merge key (<<) above or in helm.parameters: write out what it brings')
+  }
+}
+
+function valuesOf(node: unknown, name: string): readonly unknown[] {
+  if (!isMap(node)) return []
+  return node.items.flatMap(({ key, value }) =>
+    isScalar(key) && String(key.value).toLowerCase() === name ? [value] : [],
+  )
 }
 
 function plainData(document: Document): unknown {

@@ -259,6 +259,8 @@ const streamFields = [
     'status.reconciledAt',
     'status.operationState',
     'status.sourceHydrator',
+    'status.sourceType',
+    'status.sourceTypes',
     'status.resources',
     'status.controllerNamespace',
   ].map((field) => `result.application.${field}`),

@@ -62,6 +62,24 @@ test('a hydrated application is one of its dry source', () => {
   expect(application).toMatchObject({ isHydrated: true, isMultiSource: false, sources: [{ repository: 'dry' }] })
 })
 
+test.for([
+  { spec: { source: { repoURL: 'a' } }, status: { sourceType: 'Kustomize' }, sourceTypes: ['Kustomize'] },
+  { spec: { source: { repoURL: 'a' } }, status: {}, sourceTypes: [''] },
+  {
+    spec: { sources: [{ repoURL: 'a', ref: 'values' }, { repoURL: 'b' }] },
+    status: { sourceTypes: ['', 'Helm'] },
+    sourceTypes: ['', 'Helm'],
+  },
+  { spec: { sources: [{ repoURL: 'a' }, { repoURL: 'b' }] }, status: { sourceTypes: ['Helm'] }, sourceTypes: [] },
+  {
+    spec: { sourceHydrator: { drySource: { repoURL: 'dry' } } },
+    status: { sourceType: 'Directory' },
+    sourceTypes: [],
+  },
+])('what the sources are: $sourceTypes', ({ spec, status, sourceTypes }) => {
+  expect(anApplication({ spec, status }).sourceTypes).toEqual(sourceTypes)
+})
+
 test('whatever stands where something else should, reading it never throws', () => {
   const junk = fc.oneof(fc.anything(), fc.constantFrom(null, '', [], {}, 0, true, 'Synced'))
   fc.assert(

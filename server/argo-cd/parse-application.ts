@@ -17,7 +17,9 @@ export function parseApplication(raw: unknown): ObservedApplication | undefined 
   const namespace = textAt(metadata, 'namespace')
   const uid = textAt(metadata, 'uid')
   if (name === undefined || namespace === undefined || uid === undefined) return undefined
-  return Object.freeze({ name, namespace, uid, ...readMetadata(metadata), ...readSpec(raw), ...readStatus(raw) })
+  const spec = readSpec(raw)
+  const sourceTypes = readSourceTypes(raw, spec)
+  return Object.freeze({ name, namespace, uid, ...readMetadata(metadata), ...spec, sourceTypes, ...readStatus(raw) })
 }
 
 function readMetadata(metadata: unknown) {
@@ -101,6 +103,15 @@ function readStatus(raw: unknown) {
     operation: hasObject(status, 'operationState') ? readOperation(objectAt(status, 'operationState')) : undefined,
     hydration: readHydration(objectAt(status, 'sourceHydrator')),
   }
+}
+
+/** Of a hydrated application they are about the manifests that came out, not about the dry source. */
+function readSourceTypes(raw: unknown, { isHydrated, isMultiSource, sources }: ReturnType<typeof readSpec>) {
+  const status = objectAt(raw, 'status')
+  if (isHydrated) return []
+  if (!isMultiSource) return [textAt(status, 'sourceType') ?? '']
+  const types = listAt(status, 'sourceTypes').map((type) => (typeof type === 'string' ? cleanText(type) : ''))
+  return types.length === sources.length ? types : []
 }
 
 /** `revisions` of a multi-source application, else the single `revision`. */

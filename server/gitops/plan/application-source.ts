@@ -19,4 +19,6 @@ export type WriteBackApplication = {
   readonly annotations: ReadonlyMap<string, string>
   readonly sources: readonly ApplicationSource[]
   readonly isMultiSource: boolean
+  /** What each source was found to be, such as `Helm` or `Kustomize`, in the order of `sources`; none or '': not known. */
+  readonly sourceTypes: readonly string[]
 }

@@ -51,15 +51,23 @@ type Example = {
   name?: string
   namespace?: string
   sources?: ApplicationSource[]
+  sourceTypes?: string[]
 }
 
-function anApplication({ annotations = {}, name = 'shop', namespace = 'argocd', sources }: Example = {}) {
+function anApplication({
+  annotations = {},
+  name = 'shop',
+  namespace = 'argocd',
+  sources,
+  sourceTypes = [],
+}: Example = {}) {
   const application: WriteBackApplication = {
     name,
     namespace,
     annotations: new Map(Object.entries({ ...managed, ...annotations })),
     sources: sources ?? [aSource()],
     isMultiSource: (sources ?? []).length > 1,
+    sourceTypes,
   }
   return application
 }
@@ -68,6 +76,28 @@ const chart = aSource({ repository: 'https://charts.example', chart: 'shop', tar
 const several = (source: Partial<ApplicationSource> = {}) => [chart, aSource(source)]
 const plan = (example: Example = {}, change: Partial<WriteBackSettings> = {}) =>
   planWriteBack(task, anApplication(example), { ...settings, ...change })
+
+describe('a source that is no Helm chart gets no Helm parameters', () => {
+  const refusal = (type: string) => ({
+    kind: 'refused',
+    cause: 'annotation_invalid',
+    reason: expect.stringMatching(new RegExp(`"apps/shop" is of type ${type}, not a Helm chart`)),
+  })
+  test.for(['Kustomize', 'Directory', 'Plugin'])('%s is refused before any commit', (type) => {
+    expect(plan({ sourceTypes: [type] })).toEqual(refusal(type))
+    const example = { annotations: toRepository, sources: several() }
+    expect(plan({ ...example, sourceTypes: ['Helm', type] })).toEqual(refusal(type))
+  })
+  test.for([
+    { sourceTypes: [] },
+    { sourceTypes: [''] },
+    { sourceTypes: ['Helm'] },
+    { sourceTypes: ['Kustomize', 'Helm'], sources: several() },
+    { sourceTypes: ['Kustomize', 'Kustomize'], sources: several({ path: 'elsewhere' }) },
+  ])('$sourceTypes is written to', (example) => {
+    expect(plan({ ...example, annotations: toRepository })).toMatchObject({ kind: 'write' })
+  })
+})
 
 describe('a single-source application (spec 2.6, rule 1)', () => {
   test('B70 is written to its own repository, branch and path; the three annotations do not count', () => {

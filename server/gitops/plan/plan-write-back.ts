@@ -61,6 +61,8 @@ export function planWriteBack(
     ? placeByAnnotations(application, annotations)
     : placeBySource(application.sources[0])
   if (place.kind === 'refused') return place
+  const type = place.reader && application.sourceTypes[application.sources.indexOf(place.reader)]
+  if (type !== undefined && type !== '' && type !== 'Helm') return notHelm(place.directory, type)
   const access = checkAccess(place.repository, application.isMultiSource, settings)
   if (access.kind === 'refused') return access
   const file = overrideFile(place.directory, application, annotations, settings)
@@ -101,6 +103,12 @@ function noAlias(task: WriteBackTask): WriteBackDecision {
   const names = task.images.map(({ image }) => image).join(', ')
   const note = `nothing was committed: the annotation managed-images has no alias for ${names}`
   return { kind: 'monitor', why: 'no_alias', note }
+}
+
+/** With Helm parameters in its override file the delivery controller could not render it any more. */
+function notHelm(directory: string, type: string): Refusal {
+  const source = `the source in the directory ${quote(directory || '.')} is of type ${type}, not a Helm chart`
+  return refused('annotation_invalid', `managed-images: ${source}, and Helm parameters would break the application`)
 }
 
 type Parameters = { kind: 'parameters'; parameters: readonly PlannedParameter[] } | Refusal

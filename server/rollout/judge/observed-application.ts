@@ -65,6 +65,8 @@ export type ObservedApplication = {
   readonly isRefreshPending: boolean
   readonly sources: readonly ApplicationSource[]
   readonly isMultiSource: boolean
+  /** In the order of `sources`; empty where the last comparison does not tell. */
+  readonly sourceTypes: readonly string[]
   readonly isHydrated: boolean
   readonly isAutoSynced: boolean
   readonly isSelfHealed: boolean

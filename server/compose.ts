@@ -3,6 +3,7 @@ import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
 import { openCoreServices } from './core-services.ts'
 import { answerTo } from './error-replies.ts'
+import { checkPrograms } from './gitops/git/check-programs.ts'
 import { openGitAccess } from './gitops/git/git-access.ts'
 import { createHttpServer } from './http/http-server.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -23,6 +24,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const { log } = http
   for (const warning of warnings) log.warn(warning)
 
+  await checkPrograms(process.env.PATH ?? '')
   const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
   const keyMistake = await access.checkSshKey()
   if (keyMistake !== undefined) throw new SettingsError([keyMistake])

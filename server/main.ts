@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { compose } from './compose.ts'
 import { describeStartupError } from './describe-startup-error.ts'
+import { MissingProgramError } from './gitops/git/check-programs.ts'
 import { createRedactor } from './http/redactor.ts'
 import { readSettings, SettingsError } from './settings.ts'
 import { SchemaTooNewError } from './storage/migrate.ts'
@@ -15,8 +16,11 @@ const stopLimitMs = 25_000
 let secrets: () => readonly string[] = () => []
 const redact = createRedactor(() => secrets())
 
+const isWrongSetup = (error: unknown): error is Error =>
+  error instanceof SettingsError || error instanceof SchemaTooNewError || error instanceof MissingProgramError
+
 function exitFor(error: unknown): never {
-  if (error instanceof SettingsError || error instanceof SchemaTooNewError) {
+  if (isWrongSetup(error)) {
     console.error(`deployment-watcher: ${error.message}`)
     process.exit(configurationError)
   }

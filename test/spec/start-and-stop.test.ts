@@ -18,7 +18,9 @@ const keygen = 'ssh-keygen'
 
 /** Runs the service until it ends by itself. */
 async function run(env: Record<string, string>) {
-  const child = spawn(process.execPath, [main], { env: { NODE_COMPILE_CACHE: compileCache, ...env } })
+  const child = spawn(process.execPath, [main], {
+    env: { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH ?? '', ...env },
+  })
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { status: Number(status), stdout, stderr }
 }
@@ -112,6 +114,36 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
   test('no database where none is started for us names DATABASE_URL', async ({ expect }) => {
     const { status, stderr } = await run({ ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token' })
     expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+  })
+})
+
+describe.concurrent('a program that is missing or too old ends the start with 78 and one line', () => {
+  async function startWith(programs: Record<string, string>) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-path-'))
+    for (const [name, script] of Object.entries(programs))
+      await writeFile(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const DATABASE_URL = 'postgres://127.0.0.1:1/none'
+    const settings = { ARGO_URL: 'http://127.0.0.1:1', ARGO_TOKEN: 'token', DATA_DIR: folder, DATABASE_URL }
+    const { status, stderr } = await run({ ...settings, PATH: folder })
+    await rm(folder, { recursive: true })
+    return { status, stderr }
+  }
+  const git = (version: string) => ({ git: `echo git version ${version}` })
+  const ssh = { ssh: 'exit 0', 'ssh-keygen': 'exit 0' }
+
+  test.for([
+    { programs: {}, says: 'git and ssh and ssh-keygen not found: install git (2.36 or newer) and openssh-client' },
+    { programs: { ...git('2.36.0'), ssh: '' }, says: 'ssh-keygen not found: install git (2.36' },
+    { programs: { ...git('2.35.8'), ...ssh }, says: 'git 2.35.8 is too old: install git 2.36 or newer' },
+  ])('$says', async ({ programs, says }, { expect }) => {
+    const { status, stderr } = await startWith(programs)
+    expect([status, stderr]).toEqual([78, expect.stringContaining(`deployment-watcher: ${says}`)])
+    expect(stderr.trimEnd()).not.toContain('\n')
+  })
+
+  test('the oldest that is good enough goes on to the database', async ({ expect }) => {
+    const { status, stderr } = await startWith({ ...git('2.36.0.windows.1'), ...ssh })
+    expect([status, stderr]).toEqual([1, expect.stringContaining('the database cannot be reached')])
   })
 })
 

@@ -1,52 +1,88 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 /** Folders of this process alone: one for caches, one for what only it may read, with an empty `home` in it. */
-export type ProcessFolders = { readonly caches: string; readonly secrets: string }
+export type ProcessFolders = {
+  readonly caches: string
+  readonly secrets: string
+  /** Makes what was deleted meanwhile again. */
+  ensure(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
 
 /** What a socket's name may still add to the folder's. Names of sockets end at about 100 characters. */
 const maxPrivateFolderLength = 60
+const beatMs = 60_000
+const deadAfterMs = 15 * 60_000
+const beatFile = 'alive'
 
+/**
+ * One folder per process: git's own locks make several fetches into one cache fail. Any number of processes may share the
+ * root, also on other machines: who is alive shows by a file that is written each minute, whose times are all the file
+ * system's own. What has none that is younger than 15 minutes belongs to the dead, and is removed.
+ */
 export async function openProcessFolders(root: string): Promise<ProcessFolders> {
-  const caches = await openFolder(path.resolve(root))
-  return { caches, secrets: await openPrivateFolder(caches) }
-}
+  const name = randomBytes(6).toString('hex')
+  const caches = path.join(path.resolve(root), `p-${name}`)
+  // below the cache where that is short and plain enough for ssh's options and sockets
+  const isFit = caches.length <= maxPrivateFolderLength && /^[\w./-]+$/.test(caches)
+  const secrets = isFit ? path.join(caches, 'ssh') : path.join(tmpdir(), `watcher-git-${name}`)
 
-/** One folder per process: git's own locks make several fetches into one cache fail. Leftovers of the dead are removed. */
-async function openFolder(root: string): Promise<string> {
-  await mkdir(root, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(root)) {
-    const [, host, pid] = /^p-(.+)-(\d+)-[0-9a-f]{8}$/.exec(name) ?? []
-    if (host === safeHostname() && pid !== undefined && !isAlive(Number(pid))) {
-      await rm(path.join(root, name), { recursive: true, force: true })
-    }
+  async function ensure(): Promise<void> {
+    await ensureFolder(caches)
+    await ensureFolder(secrets)
+    await ensureFolder(path.join(secrets, 'home'))
   }
-  const folder = path.join(root, `p-${safeHostname()}-${process.pid}-${randomBytes(4).toString('hex')}`)
-  await mkdir(folder, { mode: 0o700 })
-  return folder
-}
 
-function safeHostname(): string {
-  return hostname()
-    .replace(/[^A-Za-z0-9]+/g, '')
-    .slice(0, 12)
-}
+  async function beat(): Promise<void> {
+    await Promise.all([caches, secrets].map((folder) => writeFile(path.join(folder, beatFile), name)))
+  }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  await mkdir(path.dirname(caches), { recursive: true, mode: 0o700 })
+  await ensure()
+  await beat()
+  await removeDead(path.dirname(caches), /^p-/, await lastBeatMs(caches))
+  if (!isFit) await removeDead(tmpdir(), /^watcher-git-/, await lastBeatMs(secrets))
+  const timer = setInterval(
+    () =>
+      void ensure()
+        .then(beat)
+        .catch(() => undefined),
+    beatMs,
+  ).unref() // the next use reports it
+
+  return {
+    caches,
+    secrets,
+    ensure,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      await rm(caches, { recursive: true, force: true })
+      await rm(secrets, { recursive: true, force: true })
+    },
   }
 }
 
-/** Below the cache where its name is short and plain enough for ssh's options and sockets, else in a temporary folder. */
-async function openPrivateFolder(folder: string): Promise<string> {
-  const isFit = folder.length <= maxPrivateFolderLength && /^[\w./-]+$/.test(folder)
-  const secrets = isFit ? path.join(folder, 'ssh') : await mkdtemp(path.join(tmpdir(), 'watcher-git-'))
-  await mkdir(path.join(secrets, 'home'), { recursive: true, mode: 0o700 })
-  return secrets
+/** A folder that is there already must be ours: in the temporary directory anybody may make one of that name. */
+async function ensureFolder(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => undefined)
+  if (found === undefined) await mkdir(folder, { recursive: path.basename(folder) !== 'home', mode: 0o700 })
+  else if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) {
+    throw new Error(`${folder} belongs to another user: remove it`)
+  }
+}
+
+async function removeDead(root: string, pattern: RegExp, nowMs: number): Promise<void> {
+  const folders = (await readdir(root)).filter((name) => pattern.test(name)).map((name) => path.join(root, name))
+  for (const folder of folders) {
+    const beganMs = await lastBeatMs(folder).catch(() => nowMs) // gone already, or not for us to see
+    if (nowMs - beganMs > deadAfterMs) await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+async function lastBeatMs(folder: string): Promise<number> {
+  const { mtimeMs } = await stat(path.join(folder, beatFile)).catch(() => stat(folder))
+  return mtimeMs
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Relation } from '../../rollout/judge/rollout-observation.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
@@ -147,7 +147,7 @@ function createClone(repository: string, access: GitAccess, nowMs: () => number)
   let failed: { error: unknown; atMs: number } | undefined
 
   async function prepare(): Promise<void> {
-    if (isReady) return
+    if (isReady && (await stat(directory).catch(() => undefined))) return
     await rm(directory, { recursive: true, force: true })
     await access.git(directory, undefined, ['init', '-q', '--bare', directory])
     await writeFile(path.join(directory, 'config'), cloneConfig(remote?.text ?? ''))

@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { classifyGitFailure, describeGitFailure, GitError } from './git-error.ts'
+import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
 import { openProcessFolders } from './process-folders.ts'
 import { redactGitText } from './redact-git-text.ts'
@@ -44,7 +43,8 @@ export type GitAccess = {
 
 /** Prepares the private files that git and ssh need: a copy of the key that only we can read, an empty home, sockets. */
 export async function openGitAccess(settings: WriteBackSettings, searchPath: string): Promise<GitAccess> {
-  const { caches, secrets } = await openProcessFolders(settings.repoCachePath)
+  const folders = await openProcessFolders(settings.repoCachePath)
+  const { caches, secrets } = folders
   const hidden = [settings.sshKeyPass ?? '', ...[...settings.gitCredentials.values()].map(({ password }) => password)]
   const redact = (text: string) => redactGitText(text, hidden)
   const base = {
@@ -56,9 +56,10 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     GIT_CONFIG_GLOBAL: '/dev/null',
   }
 
-  const ssh = await openSshAccess(settings, secrets, base)
+  const ssh = openSshAccess(settings, secrets, base)
 
   async function environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment> {
+    await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
     const own = { ...base, GIT_DIR: directory }
     if (address === undefined) return { ...own, GIT_ALLOW_PROTOCOL: 'none' }
     const reach = address.protocol === 'ssh' ? await ssh.environment(address) : httpsEnvironment(address, settings)
@@ -94,8 +95,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     checkSshKey: ssh.checkKey,
     async [Symbol.asyncDispose]() {
       await ssh.close()
-      await rm(caches, { recursive: true, force: true })
-      await rm(secrets, { recursive: true, force: true })
+      await folders[Symbol.asyncDispose]()
     },
   }
 }

@@ -29,7 +29,11 @@ describe('what the words of a failed git command mean', () => {
     { says: 'ssh: Could not resolve hostname h: Name or service not known', code: 'unreachable' },
     { says: 'ssh: connect to host h port 22: Connection refused', code: 'unreachable' },
     { says: 'fatal: the remote end hung up unexpectedly', code: 'unreachable' },
-    { says: 'error: cannot run ssh: No such file or directory', code: 'ssh_missing' },
+    { says: 'error: cannot run ssh: No such file or directory', code: 'machine' },
+    { says: 'fatal: cannot create directory at x: No space left on device', code: 'machine' },
+    { says: 'error: cannot fork to run ssh: Resource temporarily unavailable', code: 'machine' },
+    { says: 'fatal: Unable to create /c/shallow.lock: Read-only file system', code: 'machine' },
+    { says: 'remote: fatal: No space left on device\nfatal: the remote end hung up unexpectedly', code: 'unreachable' },
     { says: "fatal: Unable to create '/x/shallow.lock': File exists.", code: 'broken' },
   ])('$says is $code', ({ says, code }) => expect(classifyGitFailure(says)).toBe(code))
 

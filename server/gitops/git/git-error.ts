@@ -1,8 +1,8 @@
 import type { Cause } from '../../../contract/causes.ts'
 
 export type GitFailure =
-  | 'git_missing'
-  | 'ssh_missing'
+  /** The disk, the processes or the files of this machine, or the key file: another replica may fare better. */
+  | 'machine'
   | 'host_key'
   | 'certificate'
   | 'access_denied'
@@ -16,7 +16,7 @@ export type GitFailure =
   /** Words that are not known, or a damaged cache. */
   | 'broken'
 
-const passing: ReadonlySet<GitFailure> = new Set(['unreachable', 'timed_out', 'broken'])
+const passing: ReadonlySet<GitFailure> = new Set(['machine', 'unreachable', 'timed_out', 'broken'])
 
 /** A git command that failed. The drainer reads `retry`; people read `message`, which is redacted and at most 2 KiB. */
 export class GitError extends Error {
@@ -30,9 +30,13 @@ export class GitError extends Error {
   }
 }
 
+const machineWords =
+  /no space left|read-only file system|disk quota exceeded|too many open files|resource temporarily unavailable|cannot (?:fork|allocate memory|run ssh|create async thread)|out of memory|input\/output error|\bssh: (?:command )?not found|unable to find remote helper/i
+
+const endedAtOnce = /^fatal: (?:could not read from remote|unable to access|authentication failed|repository ')/im
+
 /** The words themselves, with their sources, are in git-host-words.ts. The order counts: a refused key also "hangs up". */
 const failures: readonly (readonly [GitFailure, RegExp])[] = [
-  ['ssh_missing', /\bssh: (?:command )?not found|cannot run ssh|unable to find remote helper/i],
   ['unreachable', /temporarily read-only|returned error: 429/i],
   ['host_key', /host key verification failed|remote host identification has changed|host key is known for/i],
   [
@@ -62,15 +66,11 @@ const failures: readonly (readonly [GitFailure, RegExp])[] = [
 
 /** What the text of a failed git command means. */
 export function classifyGitFailure(stderr: string): GitFailure {
-  const words = hostWordsOf(stderr)
+  const ours = stderr.replace(/^remote:.*$/gm, '')
+  if (machineWords.test(ours)) return 'machine'
+  // lines of `remote:` are the host's where it ended the connection at once, else of hooks, which may say anything
+  const words = endedAtOnce.test(stderr) ? stderr : ours
   return failures.find(([, pattern]) => pattern.test(words))?.[0] ?? 'broken'
-}
-
-/** Lines of `remote:` are the host's where it ended the connection at once, and else those of hooks, which may say anything. */
-function hostWordsOf(stderr: string): string {
-  if (/^fatal: (?:could not read from remote|unable to access|authentication failed|repository ')/im.test(stderr))
-    return stderr
-  return stderr.replace(/^remote:.*$/gm, '')
 }
 
 /** Of a commit that the host did not take: the key or token may not push at all, or a hook or rule said no. */
@@ -80,8 +80,7 @@ export function causeOfRejection(reason: string): Cause {
 
 /** The cause of a task that ends because of such a failure. */
 export const causeOfFailure: Readonly<Record<GitFailure, Cause>> = {
-  git_missing: 'git_unreachable',
-  ssh_missing: 'git_unreachable',
+  machine: 'cache_unusable',
   host_key: 'git_host_key',
   certificate: 'git_host_key',
   access_denied: 'git_access_denied',
@@ -97,6 +96,8 @@ export const causeOfFailure: Readonly<Record<GitFailure, Cause>> = {
 
 /** Host and what to do, in the first line. */
 const advice: Partial<Readonly<Record<GitFailure, (host: string) => string>>> = {
+  machine: () =>
+    'this replica cannot write its cache or start git: check the disk of REPO_CACHE_PATH, and its limits of processes and files',
   certificate: (host) =>
     `the certificate of ${host} cannot be verified: add its authority to the system's certificates`,
   access_denied: (host) =>
@@ -107,6 +108,13 @@ const advice: Partial<Readonly<Record<GitFailure, (host: string) => string>>> = 
   repository_moved: (host) => `the repository at ${host} has moved: use its new address in the application`,
   object_format: (host) => `the repository at ${host} uses SHA-256, which is not supported: use one with SHA-1`,
   unreachable: (host) => `${host} cannot be reached: check the host and the network`,
+}
+
+/** Of a file that cannot be read or written, or a process that cannot be started. */
+export function machineFailure(cause: unknown): GitError {
+  if (cause instanceof GitError) return cause
+  const text = cause instanceof Error ? cause.message : String(cause)
+  return new GitError('machine', describeGitFailure('machine', '', text), { cause })
 }
 
 /** Host and advice in the first line; the words of git and the host follow. */

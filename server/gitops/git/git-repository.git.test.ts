@@ -450,7 +450,6 @@ describe('a damaged cache', () => {
   }
 
   test.for([
-    { what: 'deleted', damage: (cache: string) => rm(cache, { recursive: true }) },
     { what: 'without HEAD', damage: (cache: string) => rm(path.join(cache, 'HEAD')) },
     { what: 'without packs', damage: (cache: string) => rm(path.join(cache, 'objects'), { recursive: true }) },
     { what: 'with a stale lock', damage: (cache: string) => writeFile(path.join(cache, 'shallow.lock'), '') },

@@ -5,7 +5,7 @@ import { defaultBranch } from '../plan/branch-name.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
-import { GitError } from './git-error.ts'
+import { GitError, machineFailure } from './git-error.ts'
 import { createObjectReader } from './object-reader.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
@@ -77,11 +77,15 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   }
 
   async function prepare(): Promise<void> {
-    if (isWornOut) await discardCache()
+    if (isWornOut || (isReady && !(await isThere(directory)))) await discardCache()
     if (isReady) return
-    await rm(directory, { recursive: true, force: true })
-    await access.git(directory, undefined, ['init', '-q', '--bare', directory])
-    await writeFile(path.join(directory, 'config'), cacheConfig(remote.text))
+    try {
+      await rm(directory, { recursive: true, force: true })
+      await access.git(directory, undefined, ['init', '-q', '--bare', directory])
+      await writeFile(path.join(directory, 'config'), cacheConfig(remote.text))
+    } catch (error) {
+      throw machineFailure(error)
+    }
     isReady = true
   }
 
@@ -91,7 +95,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     isWornOut = false
     known = undefined
     flushes = 0
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true }).catch(() => undefined) // the next use reports it
   }
 
   const ask = (args: readonly string[]) => access.git(directory, remote, args, { timeoutMs: limitMs() })
@@ -265,6 +269,13 @@ function cacheConfig(url: string): string {
     '[transfer]\n\tfsckObjects = true',
     '[submodule]\n\trecurse = false\n',
   ].join('\n')
+}
+
+async function isThere(directory: string): Promise<boolean> {
+  return stat(directory).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function sizeOf(directory: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { GitError } from './git-error.ts'
+import { classifyGitFailure, GitError, machineFailure } from './git-error.ts'
 import { type GitEnvironment, type GitProcess, killGit, startGit } from './run-git.ts'
 
 type GitObject = { readonly oid: string; readonly type: string; readonly body: Buffer }
@@ -80,8 +80,11 @@ function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: Read
     words = (words + chunk.toString()).slice(-2_000)
   })
   child.stdin.on('error', () => {})
-  child.once('error', (cause) => end(new GitError('git_missing', 'git cannot be started: is it installed?', { cause })))
-  child.once('exit', () => end(new GitError('broken', `reading the repository failed: ${words.trim()}`)))
+  child.once('error', (cause) => end(machineFailure(cause)))
+  child.once('exit', () => {
+    // it may have asked the host for an object that the cache lacks
+    end(new GitError(classifyGitFailure(words), `reading the repository failed: ${words.trim()}`))
+  })
 
   return {
     isOver: () => over,

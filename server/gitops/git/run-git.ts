@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { GitError } from './git-error.ts'
+import { GitError, machineFailure } from './git-error.ts'
 
 export type GitEnvironment = Readonly<Record<string, string>>
 
@@ -26,10 +26,21 @@ const maxStderrBytes = 64 * 1024
 const lastWordsMs = 10
 const lastOutputMs = 1_000
 
-/** Starts a git process as the leader of a group of its own, so that its ssh child can be ended with it. */
+/**
+ * Starts a git process as the leader of a group of its own, so that its ssh child can be ended with it.
+ * @throws {GitError} `machine`: no more processes or files; some of that comes as an `error` event instead
+ */
 export function startGit(program: string, args: readonly string[], environment: GitEnvironment): GitProcess {
   // a working directory that always exists: the cache may be deleted under us
-  return spawn(program, args, { cwd: '/', env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  try {
+    const child = spawn(program, args, { cwd: '/', env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+    child.on('error', () => {}) // also comes where nobody waits for it
+    // where no file can be opened there are no pipes, whatever the types say
+    if (!(child.stdin as unknown)) throw new Error(`${program} cannot be started: too many open files`)
+    return child
+  } catch (cause) {
+    throw machineFailure(cause)
+  }
 }
 
 /** Ends the process with its group and drops our ends of its pipes, which a kept connection would hold open. */
@@ -44,7 +55,7 @@ export function killGit(child: GitProcess): void {
 
 /**
  * Runs one command to its end, whatever its exit code.
- * @throws {GitError} `timed_out`: what it did is unknown; `git_missing`, `ssh_missing`: the program is not installed
+ * @throws {GitError} `timed_out`: what it did is unknown; `machine`: it could not be started
  */
 export async function runGit(command: GitCommand): Promise<GitResult> {
   const program = command.program ?? 'git'
@@ -59,7 +70,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
     killGit(child)
   }, command.timeoutMs)
   try {
-    const exitCode = await exitOf(child, program)
+    const exitCode = await exitOf(child)
     await Promise.race([stdout.ended, delay(lastOutputMs)])
     await Promise.race([stderr.ended, delay(lastWordsMs)])
     if (timedOut) throw timeOut(command)
@@ -74,13 +85,12 @@ function timeOut({ timeoutMs, arguments: [name] }: GitCommand): GitError {
   return new GitError('timed_out', `git ${name} timed out after ${Math.round(timeoutMs / 100) / 10}s`)
 }
 
-async function exitOf(child: GitProcess, program: string): Promise<number> {
+async function exitOf(child: GitProcess): Promise<number> {
   try {
     const [code] = await once(child, 'exit')
     return typeof code === 'number' ? code : 128
   } catch (cause) {
-    const missing = program === 'git' ? 'git_missing' : 'ssh_missing'
-    throw new GitError(missing, `the program ${program} cannot be started: is it installed?`, { cause })
+    throw machineFailure(cause)
   }
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pathList } from '../../settings/path-list.ts'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { GitError } from './git-error.ts'
+import { GitError, machineFailure } from './git-error.ts'
 import { type GitEnvironment, runGit } from './run-git.ts'
 
 export type SshAccess = {
@@ -21,14 +21,9 @@ export type SshAccess = {
 const askPass = '#!/bin/sh\nprintf \'%s\\n\' "$WATCHER_SSH_PASSPHRASE"\n'
 
 /** Keeps in the folder `secrets` what ssh needs: a copy of the key that only we can read, the known hosts, sockets. */
-export async function openSshAccess(
-  settings: WriteBackSettings,
-  secrets: string,
-  base: GitEnvironment,
-): Promise<SshAccess> {
+export function openSshAccess(settings: WriteBackSettings, secrets: string, base: GitEnvironment): SshAccess {
   /** By user, host and port; the name of the connection's socket is a part of it. */
   const commands = new Map<string, string>()
-  await writeFile(path.join(secrets, 'askpass'), askPass, { mode: 0o700 })
 
   function commandFor({ user, host, port }: RepositoryAddress): string {
     const party = `${user}@${host}:${port ?? 22}`
@@ -39,7 +34,7 @@ export async function openSshAccess(
 
   return {
     async environment(address) {
-      await copyKey(settings, secrets)
+      await copyKey(settings, secrets).catch((error: unknown) => Promise.reject(machineFailure(error)))
       return {
         GIT_SSH_COMMAND: commandFor(address),
         GIT_SSH_VARIANT: 'ssh',
@@ -68,6 +63,8 @@ async function copyKey(settings: WriteBackSettings, secrets: string): Promise<vo
     await writeFile(written, key, { mode: 0o400 })
     await rename(written, copy)
   }
+  const asker = path.join(secrets, 'askpass')
+  if ((await readIfAny(asker)) !== askPass) await writeFile(asker, askPass, { mode: 0o700 })
   // links, so that ssh reads the files as they are now
   for (const [index, file] of knownHosts(settings).entries())
     await symlink(path.resolve(file), knownHostsLink(secrets, index)).catch(ignoreExisting)
@@ -86,7 +83,8 @@ async function readKey({ sshKeyPath }: WriteBackSettings): Promise<string> {
     const text = await readFile(sshKeyPath ?? '', 'utf8')
     return `${text.replaceAll('\r\n', '\n').trimEnd()}\n`
   } catch (cause) {
-    throw new GitError('access_denied', 'the file of SSH_KEY_PATH cannot be read', { cause })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new GitError('machine', `the file of SSH_KEY_PATH cannot be read, retrying: ${why}`, { cause })
   }
 }
 

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
+import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
+import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+
+let host: GitHost
+let made = 0
+
+beforeAll(async () => {
+  host = await startGitHost()
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+async function aRepository(): Promise<string> {
+  made += 1
+  const name = `m${made}.git`
+  await host.createRepository(name, { 'README.md': 'hello\n' })
+  return name
+}
+
+async function hearsOf(service: Awaited<ReturnType<typeof aWriteBackService>>, id: string, words: string) {
+  const beganMs = performance.now()
+  await eventually(async () => {
+    const told = (await service.events(id)).filter(({ kind }) => kind === 'write_back_retry')
+    expect(told.map(({ detail }) => detail)).toContainEqual(expect.stringContaining(words))
+  })
+  expect(performance.now() - beganMs).toBeLessThan(5_000)
+}
+
+describe('F28 what passes on this machine', () => {
+  test('the folder is deleted while in use: the next write lands, key and known hosts included', async () => {
+    const repository = await aRepository()
+    const settings = writeBackSettings(host)
+    const service = await aWriteBackService(settings, await aDatabase())
+    const write = async (app: string) => service.outcome(await service.queue(host.url(repository), { app }))
+    expect(await write('before')).toMatchObject({ kind: 'landed' })
+    await rm(settings.repoCachePath, { recursive: true })
+    expect(await write('after')).toMatchObject({ kind: 'landed' })
+    expect(await host.git(repository, 'rev-list', '--count', 'main')).toBe('3')
+  })
+
+  test('the cache cannot be written for a while: the task hears it within 5 s, and lands', async () => {
+    const repository = await aRepository()
+    const service = await aWriteBackService(writeBackSettings(host), await aDatabase())
+    await rm(service.access.folder, { recursive: true })
+    await writeFile(service.access.folder, '')
+    const id = await service.queue(host.url(repository))
+    await hearsOf(service, id, 'cannot write its cache')
+    await rm(service.access.folder)
+    expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+  })
+
+  test('the key file is unreadable for a moment: told, and it lands', async () => {
+    const repository = await aRepository()
+    const key = path.join(host.folder, 'moved-key')
+    await promisify(execFile)('cp', [host.keyPath, key])
+    const service = await aWriteBackService(writeBackSettings(host, { sshKeyPath: key }), await aDatabase())
+    await rename(key, `${key}-away`)
+    const id = await service.queue(host.url(repository))
+    await hearsOf(service, id, 'SSH_KEY_PATH cannot be read')
+    await rename(`${key}-away`, key)
+    expect(await service.outcome(id)).toMatchObject({ kind: 'landed' })
+  })
+
+  test('no more files, or no git: passing, and never "is it installed?"', async () => {
+    const script = `
+      import { openSync } from 'node:fs'
+      const { runGit } = await import('${path.resolve('server/gitops/git/run-git.ts')}')
+      const run = (PATH) => runGit({ arguments: ['--version'], environment: { PATH }, timeoutMs: 5000 })
+      const failure = (error) => [error.code, error.retry, error.message.includes('installed')].join(' ')
+      await run('/usr/bin:/bin')
+      console.log(await run('/none').catch(failure))
+      try { for (;;) openSync('/dev/null') } catch {}
+      console.log(await run('/usr/bin:/bin').catch(failure))`
+    const limited = `ulimit -n 256; exec "$0" --input-type=module -e "$1"`
+    const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script])
+    expect(stdout).toBe('machine soon false\nmachine soon false\n')
+  })
+})
+
+test('nothing is left of a service that ended', async () => {
+  const settings = writeBackSettings(host)
+  const service = await aWriteBackService(settings, await aDatabase())
+  await service.access[Symbol.asyncDispose]()
+  expect(await readdir(settings.repoCachePath)).toEqual([])
+})

@@ -78,6 +78,7 @@ export type Schema = {
     branch: string
     owner: string | null
     fence: Generated<string>
+    given: Date | null
   }
   pending_writes: {
     task_id: string

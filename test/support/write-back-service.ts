@@ -25,14 +25,18 @@ export async function aDatabase(): Promise<Database> {
 }
 
 /** One replica's write-back on real storage, with a task and its plan for each `queue`. */
-export async function aWriteBackService(settings: WriteBackSettings, database: Database) {
+export async function aWriteBackService(
+  settings: WriteBackSettings,
+  database: Database,
+  searchPath = process.env.PATH ?? '',
+) {
   const owner = randomUUID()
   replicas += 1
   await database.query
     .insertInto('replicas')
     .values({ id: owner, lock_key: String(replicas) })
     .execute()
-  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const access = await openGitAccess(settings, searchPath)
   const writeBack = createWriteBack({
     database,
     settings,

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import type { Database } from '../../storage/database.ts'
 
 let host: GitHost
 let made = 0
@@ -81,6 +84,62 @@ describe('F28 what passes on this machine', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script])
     expect(stdout).toBe('machine soon false\nmachine soon false\n')
   })
+})
+
+async function breakCache(service: Awaited<ReturnType<typeof aWriteBackService>>) {
+  await rm(service.access.folder, { recursive: true })
+  await writeFile(service.access.folder, '')
+  onTestFinished(() => rm(service.access.folder, { force: true }))
+}
+
+describe('a replica that cannot do its work', () => {
+  test('fails the task with cache_unusable within 30 s where it is the only one', { timeout: 60_000 }, async () => {
+    const repository = await aRepository()
+    const service = await aWriteBackService(writeBackSettings(host), await aDatabase())
+    await breakCache(service)
+    const beganMs = performance.now()
+    const id = await service.queue(host.url(repository))
+    const outcome = await service.outcome(id)
+    expect(performance.now() - beganMs).toBeLessThan(30_000)
+    expect(outcome).toMatchObject({
+      cause: 'cache_unusable',
+      reason: expect.stringMatching(/^this replica cannot write its cache.*check the disk/),
+    })
+  })
+
+  test('gives the repository to one that can write its cache', { timeout: 60_000 }, async () => {
+    const database = await aDatabase()
+    const broken = await aWriteBackService(writeBackSettings(host), database)
+    await breakCache(broken)
+    await landsElsewhere(broken, database)
+  })
+
+  test('gives the repository to one that can reach the host', { timeout: 60_000 }, async () => {
+    const programs = await mkdtemp(path.join(tmpdir(), 'cut-off-'))
+    onTestFinished(() => rm(programs, { recursive: true }))
+    const noRoute = 'echo "ssh: connect to host 127.0.0.1 port 22: No route to host" >&2; exit 255'
+    await writeFile(path.join(programs, 'ssh'), `#!/bin/sh\n${noRoute}\n`, { mode: 0o755 })
+    const database = await aDatabase()
+    const cutOff = await aWriteBackService(writeBackSettings(host), database, `${programs}:${process.env.PATH}`)
+    await landsElsewhere(cutOff, database)
+  })
+
+  /** Within 20 s, though the replica that owns the repository does not get anywhere. */
+  async function landsElsewhere(owner: Awaited<ReturnType<typeof aWriteBackService>>, database: Database) {
+    const repository = await aRepository()
+    const id = await owner.queue(host.url(repository))
+    await eventually(async () => expect((await owner.events(id)).at(-1)?.kind).toBe('write_back_retry'))
+    const other = await aWriteBackService(writeBackSettings(host), database)
+    expect(await owner.outcome(id)).toMatchObject({ kind: 'landed' })
+    const row = database.query.selectFrom('repositories').select('owner').where('address', '=', host.url(repository))
+    expect(await row.executeTakeFirst()).toEqual({ owner: other.owner })
+    const { waited } = await database.query
+      .selectFrom('pending_writes')
+      .select(sql<number>`extract(epoch FROM updated - created)::float8`.as('waited'))
+      .where('task_id', '=', id)
+      .executeTakeFirstOrThrow()
+    expect(waited).toBeLessThan(20)
+  }
 })
 
 test('nothing is left of a service that ended', async () => {

@@ -77,3 +77,25 @@ test('a write of which nothing was sent has no base to look from', async () => {
   await store.queueAgain(claim, [taskId])
   expect(await stored()).toEqual({ state: 'queued', base: null })
 })
+
+test('a repository is given to another living replica, once a minute at most', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using database = openDatabase(testDatabase.settings, () => undefined)
+  const { query } = database
+  const { claim } = await aQueuedWrite(database)
+  const store = createPendingWriteStore(database)
+  expect(await store.giveAway(claim)).toBe('alone')
+  expect(await store.owns(claim)).toBe(true)
+
+  const other = randomUUID()
+  await query.insertInto('replicas').values({ id: other, lock_key: '8' }).execute()
+  expect(await store.giveAway(claim)).toBe('given')
+  expect(await store.owns(claim)).toBe(false)
+  const given = { ...claim, owner: other, fence: '1' }
+  expect(await store.claimRepositories(other)).toEqual([given])
+  expect(await store.giveAway(given)).toBe('too soon')
+
+  await query.updateTable('repositories').set({ given: sql<Date>`now() - interval '61 s'` }).execute()
+  expect(await store.giveAway(given)).toBe('given')
+  expect(await store.owns({ ...claim, fence: '2' })).toBe(true)
+})

@@ -1,6 +1,7 @@
 import type { CommitHistory } from '../git/commit-history.ts'
 import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
+import { createHandOver, hasWaitedEnough } from './hand-over.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
 import { createPushTracer } from './push-tracer.ts'
@@ -53,6 +54,8 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   const tracer = createPushTracer(claim, { store, history, planAt, pause, random, onRested })
   let batchLimit = maxBatch
   let failures = 0
+  let stepBeganMs = 0
+  const handOver = createHandOver(claim, store, deps.nowMs)
   let refusals = noRefusals
   let cacheRenewedAtMs = Number.NEGATIVE_INFINITY
   /** By task: how often another writer was faster, and how many of its pushes had no answer. */
@@ -76,6 +79,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       tries.clear()
       return stop
     }
+    stepBeganMs = deps.nowMs()
     try {
       if (!(await settle(writes))) return stop
       const open = writes.filter((write) => !isOverdue(write) && !isAbandoned(write))
@@ -192,7 +196,10 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       plan = await planAt(tip, batch)
     }
     if (!(await record(findingsOf(plan, tip, batch)))) return stop
-    if (plan.commits.length === 0) return again
+    if (plan.commits.length === 0) {
+      handOver.succeeded()
+      return again
+    }
     const committed = new Map(plan.commits.map(({ taskId, commit }) => [taskId, commit]))
     const writes = batch.filter(({ taskId }) => committed.has(taskId))
     const outcome = await repository.push(tip, [...committed.values()], () => beginPush(tip, writes))
@@ -248,6 +255,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   }
 
   async function afterLanding(commits: readonly string[], tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
+    handOver.succeeded()
     history.recordPush(claim.repository, tip.commit, commits)
     measures.pushed(commits.length)
     const findings = writes.map((write, at) => {
@@ -305,13 +313,22 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       await repository.discardCache()
       return again
     }
-    if (error.retry === 'soon') return waitAfter(error.message, writes)
+    if (error.retry === 'soon') return waitOrHandOver(error, writes)
     const cause = causeOfFailure[error.code]
     const open = await store.openWrites(claim, maxBatch)
     const findings = open.map((write) =>
       write.isWanted ? refusedFinding(write, cause, error.message) : droppedFinding(write),
     )
     return (await record(findings)) ? again : stop
+  }
+
+  async function waitOrHandOver(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
+    const decision = await handOver.failed(error, stepBeganMs)
+    if (decision === 'wait') return waitAfter(error.message, writes)
+    if (decision === 'given') return stop
+    const overdue = writes.filter((write) => write.isWanted && hasWaitedEnough(write))
+    const findings = overdue.map((write) => refusedFinding(write, causeOfFailure[error.code], error.message))
+    return (await record(findings)) ? waitAfter(error.message, writes) : stop
   }
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {

@@ -170,6 +170,8 @@ CREATE TABLE repositories (
   branch text NOT NULL,
   owner uuid,
   fence bigint NOT NULL DEFAULT 0,
+  -- when a replica that could not do the work last gave it to another one
+  given timestamptz,
   PRIMARY KEY (address, branch)
 );
 

@@ -57,9 +57,23 @@ describe('the settings that are enough', () => {
     expect(settings.lock).toEqual({ schedule: { windows: [], timeZone: 'UTC' }, text: undefined })
     expect(settings.writeBack.annotationPrefixes).toEqual(['watcher/', 'argo-watcher/'])
     expect(settings.writeBack.repoCachePath).toBe(path.resolve('data/repositories'))
+    expect(settings.writeBack.repoCacheLimitBytes).toBe(2 * 1024 ** 3)
   })
   test('need no warning where what is insecure was changed', () => expect(readSettings(secured).warnings).toEqual([]))
   test('cannot be changed', () => expect(Object.isFrozen(settings) && Object.isFrozen(settings.http)).toBe(true))
+})
+
+describe('REPO_CACHE_LIMIT', () => {
+  test.for([
+    { text: '500MiB', bytes: 500 * 1024 ** 2 },
+    { text: ' 3Gi ', bytes: 3 * 1024 ** 3 },
+  ])('$text is $bytes bytes', ({ text, bytes }) => {
+    const { settings } = readSettings({ ...least, REPO_CACHE_LIMIT: text })
+    expect(settings.writeBack.repoCacheLimitBytes).toBe(bytes)
+  })
+  test.for(['0GiB', '2', '2GB', '1.5GiB', '-1MiB'])('%s is rejected', (text) => {
+    expect(() => readSettings({ ...least, REPO_CACHE_LIMIT: text })).toThrow('REPO_CACHE_LIMIT: must be a size')
+  })
 })
 
 describe('what is missing or excludes each other is refused', () => {

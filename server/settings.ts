@@ -224,6 +224,7 @@ function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {
     commitAuthor: { name: values.SSH_COMMIT_USER, email: values.SSH_COMMIT_MAIL },
     gitOpTimeoutMs: values.GIT_OP_TIMEOUT,
     repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
+    repoCacheLimitBytes: values.REPO_CACHE_LIMIT,
     gitCredentials: values.GIT_CREDENTIALS,
     allowedRepos: values.WRITE_BACK_ALLOWED_REPOS,
     overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,

@@ -89,6 +89,7 @@ export const definitions = z.object({
   GIT_CREDENTIALS: value.gitCredentials.prefault(''),
   GIT_OP_TIMEOUT: value.positiveDuration.prefault('90s'),
   REPO_CACHE_PATH: value.text.optional(),
+  REPO_CACHE_LIMIT: value.byteSize.prefault('2GiB'),
   WRITE_BACK_ALLOWED_REPOS: value.list.prefault(''),
   OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),
   COMMIT_TRAILER: value.booleanFlag.prefault('true'),

@@ -55,6 +55,18 @@ export const wholeNumber = (smallest: number, largest: number, unit = '') =>
     )
     .transform(Number)
 
+const unitBytes: ReadonlyMap<string, number> = new Map([
+  ['m', 1024 ** 2],
+  ['g', 1024 ** 3],
+])
+
+/** `500MiB` or `2GiB`, with or without the B. */
+export const byteSize = z
+  .string()
+  .trim()
+  .regex(/^[1-9]\d{0,5}[MG]iB?$/i, refused('must be a size such as 500MiB or 2GiB'))
+  .transform((value) => Number.parseInt(value, 10) * (unitBytes.get(/[mg]/i.exec(value)?.[0].toLowerCase() ?? '') ?? 1))
+
 export const port = wholeNumber(1, 65_535)
 
 const milliseconds = (isPossible: (ms: number) => boolean, rule: string) =>

@@ -16,6 +16,7 @@ export function writeBackSettings(
     commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
     gitOpTimeoutMs: 20_000,
     repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),
+    repoCacheLimitBytes: 2 * 1024 ** 3,
     gitCredentials: new Map(),
     allowedRepos: [],
     overrideFilePrefix: 'watcher',

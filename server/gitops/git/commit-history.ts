@@ -6,6 +6,7 @@ import { taskTrailer } from '../plan/commit-message.ts'
 import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
+import { directorySize } from './cache-limit.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
 
@@ -32,6 +33,9 @@ const objectId = /^[0-9a-f]{40}$/
 const maxRemembered = 20_000
 const pauseAfterFailureMs = 2_000
 const pauseAfterMissMs = 5_000
+const maxFetches = 1_000
+const maxCloneBytes = 100 * 1024 * 1024
+const fetchesBetweenLooks = 20
 /** Commits asked for at first and, when that did not reach far enough, in all. */
 const depths = [1_000, 2_147_483_647] as const
 
@@ -141,13 +145,31 @@ function createClone(repository: string, access: GitAccess, nowMs: () => number)
   if (remote === undefined) throw new GitError('repository_missing', 'repository address not allowed')
   const directory = path.join(access.folder, `h${createHash('sha256').update(repository).digest('hex').slice(0, 16)}`)
   let isReady = false
+  let fetches = 0
+  let removing: Promise<void> | undefined
+  access.caches.add(directory, discard)
   let fetching: Promise<void> | undefined
   let isComplete = false
   const missedAtMs = new Map<string, number>()
   let failed: { error: unknown; atMs: number } | undefined
 
+  async function discard(): Promise<void> {
+    isReady = false
+    fetches = 0
+    removing = rm(directory, { recursive: true, force: true })
+    await removing
+  }
+
+  /** Each fetch leaves a pack behind, and a new clone is cheaper than a collection. */
+  async function discardIfWornOut(): Promise<void> {
+    fetches += 1
+    const isLookDue = fetches % fetchesBetweenLooks === 0
+    if (fetches > maxFetches || (isLookDue && (await directorySize(directory)) > maxCloneBytes)) await discard()
+  }
+
   async function prepare(): Promise<void> {
     if (isReady && (await stat(directory).catch(() => undefined))) return
+    await removing?.catch(() => undefined)
     await rm(directory, { recursive: true, force: true })
     await access.git(directory, undefined, ['init', '-q', '--bare', directory])
     await writeFile(path.join(directory, 'config'), cloneConfig(remote?.text ?? ''))
@@ -156,6 +178,7 @@ function createClone(repository: string, access: GitAccess, nowMs: () => number)
   }
 
   async function fetchNow(depth: number): Promise<void> {
+    await discardIfWornOut()
     await prepare()
     // a depth would cut a complete clone short again
     const reach = isComplete ? [] : [`--depth=${depth}`]

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { type CacheLimit, createCacheLimit } from './cache-limit.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
 import { openProcessFolders } from './process-folders.ts'
@@ -17,6 +18,8 @@ type CommandOptions = {
 export type GitAccess = {
   /** A folder of this process alone, for caches. */
   readonly folder: string
+  /** Bounds them (REPO_CACHE_LIMIT). */
+  readonly caches: Pick<CacheLimit, 'add' | 'trim'>
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
   /** After a time-out: whoever asks next does not meet the connection that hung. */
@@ -41,10 +44,18 @@ export type GitAccess = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+const trimMs = 60_000
+
 /** Prepares the private files that git and ssh need: a copy of the key that only we can read, an empty home, sockets. */
 export async function openGitAccess(settings: WriteBackSettings, searchPath: string): Promise<GitAccess> {
   const folders = await openProcessFolders(settings.repoCachePath)
   const { caches, secrets } = folders
+  const limit = createCacheLimit({
+    limitBytes: settings.repoCacheLimitBytes,
+    idleMs: settings.gitOpTimeoutMs,
+    nowMs: Date.now,
+  })
+  const trimming = setInterval(() => void limit.trim().catch(() => undefined), trimMs).unref()
   const hidden = [settings.sshKeyPass ?? '', ...[...settings.gitCredentials.values()].map(({ password }) => password)]
   const redact = (text: string) => redactGitText(text, hidden)
   const base = {
@@ -60,6 +71,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
 
   async function environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment> {
     await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
+    limit.noteUse(directory)
     const own = { ...base, GIT_DIR: directory }
     if (address === undefined) return { ...own, GIT_ALLOW_PROTOCOL: 'none' }
     const reach = address.protocol === 'ssh' ? await ssh.environment(address) : httpsEnvironment(address, settings)
@@ -83,6 +95,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
 
   return {
     folder: caches,
+    caches: limit,
     environment,
     leaveConnection: ssh.leaveConnection,
     ask,
@@ -94,6 +107,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     },
     checkSshKey: ssh.checkKey,
     async [Symbol.asyncDispose]() {
+      clearInterval(trimming)
       await ssh.close()
       await folders[Symbol.asyncDispose]()
     },

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { defaultBranch } from '../plan/branch-name.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
+import { directorySize } from './cache-limit.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
 import { GitError, machineFailure } from './git-error.ts'
@@ -70,6 +71,8 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   let flushes = 0
   let isWornOut = false
   let endMs = Number.POSITIVE_INFINITY
+  let removing: Promise<void> | undefined
+  access.caches.add(directory, discardCache)
 
   /** For one command. */
   function limitMs(): number {
@@ -79,6 +82,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   async function prepare(): Promise<void> {
     if (isWornOut || (isReady && !(await isThere(directory)))) await discardCache()
     if (isReady) return
+    await removing
     try {
       await rm(directory, { recursive: true, force: true })
       await access.git(directory, undefined, ['init', '-q', '--bare', directory])
@@ -95,7 +99,8 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     isWornOut = false
     known = undefined
     flushes = 0
-    await rm(directory, { recursive: true, force: true }).catch(() => undefined) // the next use reports it
+    removing = rm(directory, { recursive: true, force: true }).catch(() => undefined) // the next use reports it
+    await removing
   }
 
   const ask = (args: readonly string[]) => access.git(directory, remote, args, { timeoutMs: limitMs() })
@@ -238,7 +243,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   async function noteWear(): Promise<void> {
     flushes += 1
     const isLookDue = flushes % flushesBetweenLooks === 0
-    isWornOut = flushes >= maxFlushes || (isLookDue && (await sizeOf(directory)) > maxCacheBytes)
+    isWornOut = flushes >= maxFlushes || (isLookDue && (await directorySize(directory)) > maxCacheBytes)
   }
 
   return {
@@ -276,12 +281,4 @@ async function isThere(directory: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function sizeOf(directory: string): Promise<number> {
-  const names = await readdir(directory, { recursive: true }).catch(() => [])
-  const sizes = await Promise.all(
-    names.map(async (name) => (await stat(path.join(directory, name)).catch(() => undefined))?.size ?? 0),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -10,6 +10,7 @@ const settings: WriteBackSettings = {
   commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
   gitOpTimeoutMs: 90_000,
   repoCachePath: '/cache',
+  repoCacheLimitBytes: 2 * 1024 ** 3,
   gitCredentials: new Map([['git.example', { user: 'bot', password: 'token' }]]),
   allowedRepos: [],
   overrideFilePrefix: 'watcher',

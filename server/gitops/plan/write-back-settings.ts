@@ -12,6 +12,8 @@ export type WriteBackSettings = {
   readonly gitOpTimeoutMs: number
   /** REPO_CACHE_PATH */
   readonly repoCachePath: string
+  /** REPO_CACHE_LIMIT */
+  readonly repoCacheLimitBytes: number
   /** GIT_CREDENTIALS: user and token by lower-case host, with `:port` where the address names one */
   readonly gitCredentials: ReadonlyMap<string, { readonly user: string; readonly password: string }>
   /** WRITE_BACK_ALLOWED_REPOS: hosts, owners or repositories; empty: all */

@@ -1,7 +1,7 @@
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
 import { systemClock } from './concurrency/clock.ts'
-import { createSlots } from './concurrency/semaphore.ts'
+import { createSemaphore } from './concurrency/semaphore.ts'
 import type { CoreServices } from './core-services.ts'
 import type { Claim, NewTask, Task } from './deployments/task.ts'
 import type { ClaimedTask } from './deployments/task-row.ts'
@@ -61,7 +61,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
   opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
-  const background = createSlots(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
+  const background = createSemaphore(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
   const limiter = createCallLimiter(systemClock, replica.registered)
   const watcher = opened.use(
     createRolloutWatcher({

@@ -8,7 +8,7 @@ const never = (error: unknown) => {
   throw error
 }
 
-test('many nudges soon after a run are one run, after its rest; one that comes later is done at once', async () => {
+test('many triggers soon after a run are one run, after its rest; one that comes later is done at once', async () => {
   const runsMs: number[] = []
   const repeated = repeat(async () => void runsMs.push(performance.now()), 1_000, never, 20)
   const began = runsMs[0] ?? 0

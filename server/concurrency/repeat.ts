@@ -1,6 +1,6 @@
 /**
- * Runs `work` again and again, `intervalMs` after it ended or as soon as it is nudged; a failure is reported and survived. A
- * trigger that comes sooner than `minIntervalMs` after the last run waits that long, so that many nudges are one run.
+ * Runs `work` again and again, `intervalMs` after it ended or as soon as it is triggered; a failure is reported and survived. A
+ * trigger that comes sooner than `minIntervalMs` after the last run waits that long, so that many triggers are one run.
  */
 export function repeat(
   work: () => Promise<void>,
@@ -10,18 +10,18 @@ export function repeat(
 ) {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
-  let nudgedMeanwhile = false
+  let triggeredMeanwhile = false
   let stopped = false
   let restsUntilMs = 0
 
   const run = async () => {
     clearTimeout(timer)
-    nudgedMeanwhile = false
+    triggeredMeanwhile = false
     await work().catch(onError)
     running = undefined
     restsUntilMs = performance.now() + minIntervalMs
     if (stopped) return
-    if (nudgedMeanwhile) trigger()
+    if (triggeredMeanwhile) trigger()
     else timer = setTimeout(start, intervalMs)
   }
   const start = () => {
@@ -30,7 +30,7 @@ export function repeat(
   const trigger = () => {
     if (stopped) return
     const minIntervalMs = restsUntilMs - performance.now()
-    if (running) nudgedMeanwhile = true
+    if (running) triggeredMeanwhile = true
     else if (minIntervalMs <= 0) start()
     else {
       clearTimeout(timer)

@@ -1,7 +1,7 @@
 /** Lets at most so many pieces of work run at once; the others wait in line. */
-export type Slots = { use<T>(work: () => Promise<T>): Promise<T> }
+export type Semaphore = { use<T>(work: () => Promise<T>): Promise<T> }
 
-export function createSlots(limit: number): Slots {
+export function createSemaphore(limit: number): Semaphore {
   let taken = 0
   const line: (() => void)[] = []
 

@@ -1,4 +1,4 @@
-import { createSlots } from '../concurrency/semaphore.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 
 /** What one answer may hold: a client that reads nothing keeps it in memory. */
 const maxAnswerBytes = 2 * 1024 * 1024
@@ -6,7 +6,7 @@ const maxAnswerBytes = 2 * 1024 * 1024
 type FilledAnswer<Item> = { readonly items: Item[]; readonly isCut: boolean }
 
 /** Reading and rendering 2 MiB keeps the event loop busy: whoever is next waits, and verdicts and probes go between. */
-const oneAtATime = createSlots(1)
+const oneAtATime = createSemaphore(1)
 
 /**
  * Collects items, a chunk at a time, while their JSON fits into one answer (2 MiB); always the first one. The process fills

@@ -28,7 +28,7 @@ export function createDeployLockStore({ query, settings }: Database) {
      */
     set: ({ reason, until }: LockRequest, actor: Actor): Promise<'set' | 'past'> =>
       query.transaction().execute(async (transaction) => {
-        await takeTurn(transaction)
+        await acquireLease(transaction)
         const { at, ...row } = await selected(transaction)
         if (until && until <= at) return 'past'
         const stored = storedLockOf(row)
@@ -46,7 +46,7 @@ export function createDeployLockStore({ query, settings }: Database) {
     /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour from now, or until its end. */
     release: (closedTimes: (around: Date) => LockdownCalendar, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
-        await takeTurn(transaction)
+        await acquireLease(transaction)
         const { at } = await selected(transaction)
         const window = windowAt(closedTimes(at), at)
         const overrideUntil = window ? new Date(Math.min(at.getTime() + overrideMs, window.to.getTime())) : null
@@ -67,7 +67,7 @@ export function createDeployLockStore({ query, settings }: Database) {
    * Waits for those that hold the row now, while those that come later queue behind; a lock of the row alone would let
    * them go first, for ever. Looks are not kept waiting.
    */
-  async function takeTurn(transaction: Kysely<Schema>): Promise<void> {
+  async function acquireLease(transaction: Kysely<Schema>): Promise<void> {
     await sql`LOCK TABLE ${sql.id(settings.schema, 'deploy_lock')} IN EXCLUSIVE MODE`
       .execute(transaction)
       .catch(explain)

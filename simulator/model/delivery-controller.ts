@@ -45,7 +45,7 @@ export type DeliveryControllerOptions = {
 
 /** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
 /** `says`: the lines in the logs of all its Pods. */
-export type Mood = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
+export type PodOverride = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
 
 export type DeliveryController = ReturnType<typeof createDeliveryController>
 
@@ -59,7 +59,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   const store = createObjectStore({ clock, random })
   const managedByUid = new Map<string, ManagedApplication>()
   const windows = new Map<string, readonly SyncWindow[]>()
-  const moods = new Map<string, Mood>()
+  const moods = new Map<string, PodOverride>()
   const log: { atMs: number; event: StoreEvent }[] = []
   const faults: ControllerFaults = {
     hangRefresh: new Set(),
@@ -373,7 +373,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     },
     windowsOf: context.windowsOf,
     setSyncWindows: (project: string, list: readonly SyncWindow[]) => void windows.set(project, list),
-    setMood(key: ApplicationKey, mood: Mood | undefined): void {
+    setMood(key: ApplicationKey, mood: PodOverride | undefined): void {
       if (mood) moods.set(keyOf(key), mood)
       else moods.delete(keyOf(key))
     },
@@ -441,7 +441,7 @@ function instanceName({ name, namespace }: ApplicationKey, controlPlaneNamespace
   return namespace === controlPlaneNamespace ? name : `${namespace}_${name}`
 }
 
-function behaviourIn(mood: Mood | undefined, image: string): PodBehaviour {
+function behaviourIn(mood: PodOverride | undefined, image: string): PodBehaviour {
   return mood && !mood.except?.includes(image) ? mood.newPods : behaviourByTag(image)
 }
 

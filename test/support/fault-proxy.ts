@@ -1,11 +1,16 @@
 import { createConnection, createServer, type Socket } from 'node:net'
 
 /** How the line between two parties misbehaves. `delayMs` holds every chunk back; the others say what happens to it. */
-export type Mood = 'well' | 'refuse' | 'swallow' | { readonly delayMs: number } | { readonly cutAfterBytes: number }
+export type PodOverride =
+  | 'well'
+  | 'refuse'
+  | 'swallow'
+  | { readonly delayMs: number }
+  | { readonly cutAfterBytes: number }
 
 export type FaultProxy = AsyncDisposable & {
   readonly port: number
-  mood: Mood
+  mood: PodOverride
   /** Breaks every open connection, by RST. */
   cut(): void
   /** Not a byte more passes on the connections that are open now, and nobody is told; new ones work. */
@@ -27,7 +32,7 @@ export async function startFaultProxy(
 ): Promise<FaultProxy> {
   const open = new Set<Socket>()
   const stranded = new WeakSet<Socket>()
-  let mood: Mood = 'well'
+  let mood: PodOverride = 'well'
 
   type Notes = { readonly arrives?: (chunk: Buffer) => void; readonly leaves?: (chunk: Buffer) => void }
   const isSilent = (from: Socket) => mood === 'swallow' || stranded.has(from)

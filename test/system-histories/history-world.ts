@@ -1,5 +1,5 @@
 import { overrideFile } from '../../simulator/model/example-repository.ts'
-import type { Mood } from '../support/fault-proxy.ts'
+import type { PodOverride } from '../support/fault-proxy.ts'
 import type { TestIdentityProvider } from '../support/identity-provider.ts'
 import type { Replicas } from '../support/replicas.ts'
 import type { Span } from '../support/traffic-log.ts'
@@ -136,7 +136,7 @@ export function createHistoryWorld(replicas: Replicas, identity: TestIdentityPro
 }
 
 /** What a line swallowed does not come later, so the connections it hurt end with the mood. */
-export function setMood(line: { mood: Mood; cut(): void } | undefined, mood: Mood): void {
+export function setMood(line: { mood: PodOverride; cut(): void } | undefined, mood: PodOverride): void {
   if (line === undefined) return
   const isHurt = line.mood === 'swallow'
   line.mood = mood

@@ -2,7 +2,7 @@ import type { GitHostFault } from '../../simulator/git-host/ssh-git-host.ts'
 import type { StreamEnding } from '../../simulator/http/event-stream.ts'
 import type { HttpFault, HttpFaultAction } from '../../simulator/http/http-faults.ts'
 import { pickFrom, type Random, seededRandom } from '../../simulator/model/random.ts'
-import type { Mood } from '../support/fault-proxy.ts'
+import type { PodOverride } from '../support/fault-proxy.ts'
 
 export const replicaCount = 3
 export const applications = ['shop', 'web', 'api'] as const
@@ -45,12 +45,12 @@ type Command =
   | { kind: 'list'; replica: number }
   | { kind: 'lock' | 'unlock'; replica: number }
   | { kind: 'kill' | 'stop' | 'start' | 'freeze' | 'thaw'; replica: number }
-  | { kind: 'line'; replica: number; line: Line; mood: Mood }
+  | { kind: 'line'; replica: number; line: Line; mood: PodOverride }
   | { kind: 'cut'; replica: number; line: Line }
-  | { kind: 'git_line'; mood: Mood }
+  | { kind: 'git_line'; mood: PodOverride }
   | { kind: 'cut_git' }
   | { kind: 'git_host'; fault: GitHostFault; times: number }
-  | { kind: 'identity_line'; mood: Mood }
+  | { kind: 'identity_line'; mood: PodOverride }
   | { kind: 'controller_answers'; fault: HttpFault }
   | { kind: 'controller_streams'; how: StreamEnding | 'stall' }
   | { kind: 'controller_mood'; app: string; mood: ControllerMood }
@@ -216,8 +216,8 @@ function chooseCommand(random: Random, kind: Kind, situation: Situation): Comman
   }
 }
 
-function chooseMood(random: Random): Mood {
-  const moods: readonly Mood[] = [
+function chooseMood(random: Random): PodOverride {
+  const moods: readonly PodOverride[] = [
     'refuse',
     'swallow',
     { delayMs: Math.round(pickFrom(random, [50, 900])) },

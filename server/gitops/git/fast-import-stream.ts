@@ -17,7 +17,7 @@ export function fastImportStream(
 ): Buffer {
   const who = `${plain(author.name)} <${plain(author.email)}> ${unixSeconds} +0000`
   const parts = commits.flatMap((commit, at) => [
-    `commit refs/watcher/flush\nmark :${at + 1}\nauthor ${who}\ncommitter ${who}\n`,
+    `commit refs/watcher/batch\nmark :${at + 1}\nauthor ${who}\ncommitter ${who}\n`,
     data(commit.message),
     at === 0 ? `from ${base}\n` : '',
     `M ${commit.mode} inline ${quotedPath(commit.path)}\n`,

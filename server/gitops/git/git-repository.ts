@@ -47,9 +47,9 @@ type RepositoryDeps = {
   readonly nowMs: () => number
 }
 
-const maxFlushes = 1_000
+const maxPushes = 1_000
 const maxCacheBytes = 100 * 1024 * 1024
-const flushesBetweenLooks = 50
+const pushesBetweenChecks = 50
 const defaultBranchHoldsMs = 60_000
 const filter = '--filter=blob:limit=1k'
 
@@ -68,7 +68,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
   let isReady = false
   let known: string | undefined
   let resolved: { branch: string; atMs: number } | undefined
-  let flushes = 0
+  let pushes = 0
   let isWornOut = false
   let endMs = Number.POSITIVE_INFINITY
   let removing: Promise<void> | undefined
@@ -98,7 +98,7 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     isReady = false
     isWornOut = false
     known = undefined
-    flushes = 0
+    pushes = 0
     removing = rm(directory, { recursive: true, force: true }).catch(() => undefined) // the next use reports it
     await removing
   }
@@ -239,11 +239,11 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     return wasNeverSent(stderr) ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
   }
 
-  /** Each flush leaves a few files behind, and a new cache is cheaper than a collection. */
+  /** Each push leaves a few files behind, and a new cache is cheaper than a collection. */
   async function noteWear(): Promise<void> {
-    flushes += 1
-    const isLookDue = flushes % flushesBetweenLooks === 0
-    isWornOut = flushes >= maxFlushes || (isLookDue && (await directorySize(directory)) > maxCacheBytes)
+    pushes += 1
+    const isCheckDue = pushes % pushesBetweenChecks === 0
+    isWornOut = pushes >= maxPushes || (isCheckDue && (await directorySize(directory)) > maxCacheBytes)
   }
 
   return {

@@ -6,7 +6,7 @@ import { type Refusal, refused } from './refusal.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 import { checkDirectory } from './repository-path.ts'
 
-type Place = {
+type WriteTarget = {
   kind: 'place'
   repository: string
   branch: string
@@ -16,7 +16,7 @@ type Place = {
 }
 
 /** Where the only source of an application reads its override file (spec 2.6, rule 1). */
-export function placeBySource(source: ApplicationSource | undefined): Place | Refusal {
+export function placeBySource(source: ApplicationSource | undefined): WriteTarget | Refusal {
   if (source === undefined) return refused('not_followed', 'the application has no source to write to')
   if (source.chart !== undefined || /^oci:/i.test(source.repository)) {
     return refused('not_followed', 'the source of the application is not a git repository')
@@ -38,7 +38,7 @@ function notFollowed(source: ApplicationSource, why: string): Refusal {
 export function placeByAnnotations(
   application: WriteBackApplication,
   annotations: ApplicationAnnotations,
-): Place | Refusal {
+): WriteTarget | Refusal {
   const { writeBackRepository: repository, writeBackBranch: branch, writeBackPath: path } = annotations
   if (repository === undefined || branch === undefined || path === undefined) {
     return refused('annotation_invalid', `an application with several sources needs ${missing(annotations)}`)

@@ -31,7 +31,7 @@ export type OpenWrite = {
   readonly waitedSeconds: number
 }
 
-/** The SQL of `pending_writes` and `repositories`; how findings are recorded stands in record-findings.ts. */
+/** The SQL of `pending_writes` and `repositories`; how results are recorded stands in record-results.ts. */
 export function createPendingWriteStore(database: Database) {
   const { query } = database
   const table = (name: keyof Schema) => sql.id(database.settings.schema, name)
@@ -177,16 +177,16 @@ export function createPendingWriteStore(database: Database) {
     },
 
     /** Outcomes, the tasks' commits and their events in one transaction; false: the repository was taken from us. */
-    record: (claim: RepositoryClaim, findings: readonly WriteResult[]): Promise<boolean> =>
+    record: (claim: RepositoryClaim, results: readonly WriteResult[]): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
         const own = await ownRepository(transaction, claim).forUpdate().executeTakeFirst()
         if (!own) return false
-        await recordResults(transaction, findings)
+        await recordResults(transaction, results)
         return true
       }),
 
     /** What a push put on the branch is a fact, also when the repository was taken meanwhile and nothing was found of it. */
-    recordLatePush: (findings: readonly WriteResult[]): Promise<void> =>
+    recordLatePush: (results: readonly WriteResult[]): Promise<void> =>
       query.transaction().execute(async (transaction) => {
         const untold = await transaction
           .selectFrom('pending_writes')
@@ -194,13 +194,13 @@ export function createPendingWriteStore(database: Database) {
           .where(
             'task_id',
             'in',
-            findings.map(({ taskId }) => taskId),
+            results.map(({ taskId }) => taskId),
           )
           .where('state', 'in', ['pushing', 'dropped'])
           .forUpdate()
           .execute()
         const ids = new Set(untold.map(({ task_id }) => task_id))
-        const late = findings.filter(({ taskId }) => ids.has(taskId))
+        const late = results.filter(({ taskId }) => ids.has(taskId))
         if (late.length > 0) await recordResults(transaction, late)
       }),
 

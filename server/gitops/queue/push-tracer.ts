@@ -1,14 +1,14 @@
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { Tip } from '../git/git-repository.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
-import type { FlushPlan, PlannedWrite } from './plan-flush.ts'
+import type { BatchPlan, PlannedWrite } from './plan-batch.ts'
 import { retryPauseMs } from './retry-pause.ts'
-import { droppedFinding, type WriteResult, writtenFinding } from './write-result.ts'
+import { droppedResult, type WriteResult, writtenResult } from './write-result.ts'
 
 type TracerDeps = {
   readonly store: Pick<PendingWriteStore, 'hasNewerTask'>
   readonly history: CommitHistory
-  readonly planAt: (tip: Tip, batch: readonly PlannedWrite[]) => Promise<FlushPlan>
+  readonly planAt: (tip: Tip, batch: readonly PlannedWrite[]) => Promise<BatchPlan>
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
   /** There may be something to `take`, or it is time to begin again. */
@@ -17,7 +17,7 @@ type TracerDeps = {
 
 /** What became of pushes without an answer. `absent`: their commits are not on the branch and cannot come any more. */
 type Traces = {
-  readonly findings: readonly WriteResult[]
+  readonly results: readonly WriteResult[]
   readonly absent: readonly string[]
   readonly failure: { readonly error: unknown; readonly taskIds: readonly string[] } | undefined
 }
@@ -30,7 +30,7 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
   const { history } = deps
   let isBusy = false
   let failures = 0
-  let findings: WriteResult[] = []
+  let results: WriteResult[] = []
   let absent: string[] = []
   let failed: { error: unknown; taskIds: string[] } | undefined
 
@@ -43,7 +43,7 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
       try {
         const finding = await judge(write, tip, (await read).get(taskId))
         if (finding === undefined) absent.push(taskId)
-        else findings.push(finding)
+        else results.push(finding)
       } catch (error) {
         failed = { error, taskIds: [...(failed?.taskIds ?? []), taskId] }
       }
@@ -56,13 +56,13 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
     const target = { repository, branch: tip.branch }
     if (landed !== undefined) {
       const when = isWanted ? 'its push had no answer' : 'the task had ended'
-      return writtenFinding(taskId, 'landed', landed, target, `, found on the branch after ${when}`)
+      return writtenResult(taskId, 'landed', landed, target, `, found on the branch after ${when}`)
     }
-    if (!isWanted) return droppedFinding(write)
+    if (!isWanted) return droppedResult(write)
     const { unchanged } = await deps.planAt(tip, [write])
     if (unchanged.length === 0 || (await deps.store.hasNewerTask(taskId))) return undefined
     const commit = (await history.lastChange(repository, tip.commit, write.plan.file)) ?? tip.commit
-    return writtenFinding(taskId, 'unchanged', commit, target)
+    return writtenResult(taskId, 'unchanged', commit, target)
   }
 
   async function rest(): Promise<void> {
@@ -86,8 +86,8 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
       void rest()
     },
     take(): Traces {
-      const taken = { findings, absent, failure: failed }
-      findings = []
+      const taken = { results, absent, failure: failed }
+      results = []
       absent = []
       failed = undefined
       return taken

@@ -4,15 +4,15 @@ import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteResult } from './write-result.ts'
 
 /** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
-export async function recordResults(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
-  await recordOutcomes(transaction, findings)
-  await recordCommits(transaction, findings)
-  await appendEvents(transaction, findings)
+export async function recordResults(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
+  await recordOutcomes(transaction, results)
+  await recordCommits(transaction, results)
+  await appendEvents(transaction, results)
 }
 
-/** One statement for all findings of a push: there may be hundreds, and their tasks are locked meanwhile. */
-async function recordOutcomes(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
-  const rows = findings.map(({ taskId, outcome }) => ({
+/** One statement for all results of a push: there may be hundreds, and their tasks are locked meanwhile. */
+async function recordOutcomes(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
+  const rows = results.map(({ taskId, outcome }) => ({
     id: taskId,
     state: outcome.kind,
     commit: commitOf(outcome),
@@ -33,8 +33,8 @@ async function recordOutcomes(transaction: Transaction<Schema>, findings: readon
     .execute()
 }
 
-async function recordCommits(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
-  const rows = findings.flatMap(({ taskId, outcome }) => {
+async function recordCommits(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
+  const rows = results.flatMap(({ taskId, outcome }) => {
     if (outcome.kind !== 'landed' && outcome.kind !== 'unchanged') return []
     const { commit, repository, branch } = outcome
     return [{ id: taskId, commit, repository, branch }]
@@ -54,21 +54,21 @@ async function recordCommits(transaction: Transaction<Schema>, findings: readonl
     .execute()
 }
 
-async function appendEvents(transaction: Transaction<Schema>, findings: readonly WriteResult[]): Promise<void> {
-  const rows = findings.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
+async function appendEvents(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
+  const rows = results.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
   if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
 }
 
 type FoundRow = {
   readonly id: string
-  readonly state: FindingState
+  readonly state: ResultState
   readonly commit: string | null
   readonly cause: Schema['pending_writes']['cause']
   readonly reason: string | null
   readonly repository: string
   readonly branch: string
 }
-type FindingState = WriteBackOutcome['kind']
+type ResultState = WriteBackOutcome['kind']
 
 /** Rows of our own making as a table; what a row leaves out is null. */
 const foundRows = (rows: readonly Partial<FoundRow>[]) =>

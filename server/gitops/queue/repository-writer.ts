@@ -3,11 +3,11 @@ import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import { createHandOver, hasWaitedEnough } from './hand-over.ts'
 import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
-import { type FlushPlan, filesToRead, type PlannedWrite, planFlush } from './plan-flush.ts'
+import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
 import { createPushTracer } from './push-tracer.ts'
 import { retryPauseMs } from './retry-pause.ts'
 import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
-import { droppedFinding, overdueFinding, refusedFinding, type WriteResult, writtenFinding } from './write-result.ts'
+import { droppedResult, overdueResult, refusedResult, type WriteResult, writtenResult } from './write-result.ts'
 
 export type DrainDeps = {
   readonly store: PendingWriteStore
@@ -16,7 +16,7 @@ export type DrainDeps = {
   readonly canContinue: (claim: RepositoryClaim) => boolean
   /** Limits how many steps run on one host at once. */
   readonly inSlot: (work: () => Promise<Step>) => Promise<Step>
-  readonly onRecorded: (findings: readonly WriteResult[]) => void
+  readonly onRecorded: (results: readonly WriteResult[]) => void
   readonly onEvents: (taskIds: readonly string[]) => void
   /** `run` has something to do again. */
   readonly onReady: () => void
@@ -103,8 +103,8 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   }
 
   async function recordTraces(): Promise<boolean> {
-    const { findings, absent, failure } = tracer.take()
-    if (!(await record(findings))) return false
+    const { results, absent, failure } = tracer.take()
+    if (!(await record(results))) return false
     await store.queueAgain(claim, absent)
     if (failure === undefined) return true
     if (!(failure.error instanceof GitError)) throw failure.error
@@ -123,8 +123,8 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   /** Ends what needs no look at the repository. */
   async function settle(writes: readonly OpenWrite[]): Promise<boolean> {
-    const dropped = writes.filter(isAbandoned).map(droppedFinding)
-    return record([...dropped, ...writes.filter(isOverdue).map(overdueFinding)])
+    const dropped = writes.filter(isAbandoned).map(droppedResult)
+    return record([...dropped, ...writes.filter(isOverdue).map(overdueResult)])
   }
 
   /** A command that outlives the last of its tasks is of no use; what it did is told before that. */
@@ -147,7 +147,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     if (tip !== undefined && unknown.length > 0) tracer.begin(unknown, tip)
     else if (mayYetArrive.length > 0) tracer.beginLater()
     const late = mayYetArrive.filter(({ secondsLeft }) => secondsLeft < 0)
-    if (!(await record(late.map(droppedFinding)))) return undefined
+    if (!(await record(late.map(droppedResult)))) return undefined
     const waiting = new Set(unknown)
     const files = new Set(unknown.filter(({ isWanted }) => isWanted).map(({ plan }) => plan.file))
     const writes = open.filter((write) => write.isWanted && !waiting.has(write) && !files.has(write.plan.file))
@@ -168,21 +168,21 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     return ready.filter(({ plan }) => unanswered.get(plan.file) === fewest).slice(0, batchLimit)
   }
 
-  async function record(findings: readonly WriteResult[]): Promise<boolean> {
-    if (findings.length === 0) return true
-    const isRecorded = await store.record(claim, findings)
-    if (isRecorded) tell(findings)
+  async function record(results: readonly WriteResult[]): Promise<boolean> {
+    if (results.length === 0) return true
+    const isRecorded = await store.record(claim, results)
+    if (isRecorded) tell(results)
     return isRecorded
   }
 
-  function tell(findings: readonly WriteResult[]): void {
-    for (const { taskId } of findings) tries.delete(taskId)
-    times.ended(findings)
-    deps.onRecorded(findings)
+  function tell(results: readonly WriteResult[]): void {
+    for (const { taskId } of results) tries.delete(taskId)
+    times.ended(results)
+    deps.onRecorded(results)
   }
 
-  async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<FlushPlan> {
-    return planFlush(batch, await repository.readFiles(tip, filesToRead(batch)))
+  async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<BatchPlan> {
+    return planBatch(batch, await repository.readFiles(tip, filesToRead(batch)))
   }
 
   async function pushBatch(batch: readonly OpenWrite[], freshTip: Tip | undefined): Promise<Step> {
@@ -219,13 +219,13 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   const targetOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
 
-  function findingsOf(plan: FlushPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
+  function findingsOf(plan: BatchPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
     const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
     return [
-      ...plan.unchanged.map((taskId) => writtenFinding(taskId, 'unchanged', tip.commit, targetOf(tip))),
+      ...plan.unchanged.map((taskId) => writtenResult(taskId, 'unchanged', tip.commit, targetOf(tip))),
       ...batch.flatMap((write) => {
         const reason = refused.get(write.taskId)
-        return reason === undefined ? [] : [refusedFinding(write, 'override_file_invalid', reason)]
+        return reason === undefined ? [] : [refusedResult(write, 'override_file_invalid', reason)]
       }),
     ]
   }
@@ -258,17 +258,17 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     handOver.succeeded()
     history.recordPush(claim.repository, tip.commit, commits)
     measures.pushed(commits.length)
-    const findings = writes.map((write, at) => {
+    const results = writes.map((write, at) => {
       const { losses } = triesOf(write)
       const note = losses === 0 ? '' : `, at try ${losses + 1}`
-      return writtenFinding(write.taskId, 'landed', commits[at] ?? '', targetOf(tip), note)
+      return writtenResult(write.taskId, 'landed', commits[at] ?? '', targetOf(tip), note)
     })
     failures = 0
     refusals = noRefusals
     batchLimit = Math.min(maxBatch, batchLimit * 2)
-    if (await record(findings)) return again
-    await store.recordLatePush(findings)
-    tell(findings)
+    if (await record(results)) return again
+    await store.recordLatePush(results)
+    tell(results)
     return stop
   }
 
@@ -301,7 +301,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
     )
     const text = `the Git host refused the commit: ${reason}`
-    return (await record([...refused.values()].map((write) => refusedFinding(write, causeOfRejection(reason), text))))
+    return (await record([...refused.values()].map((write) => refusedResult(write, causeOfRejection(reason), text))))
       ? again
       : stop
   }
@@ -316,10 +316,10 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     if (error.retry === 'soon') return waitOrHandOver(error, writes)
     const cause = causeOfFailure[error.code]
     const open = await store.openWrites(claim, maxBatch)
-    const findings = open.map((write) =>
-      write.isWanted ? refusedFinding(write, cause, error.message) : droppedFinding(write),
+    const results = open.map((write) =>
+      write.isWanted ? refusedResult(write, cause, error.message) : droppedResult(write),
     )
-    return (await record(findings)) ? again : stop
+    return (await record(results)) ? again : stop
   }
 
   async function waitOrHandOver(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
@@ -327,8 +327,8 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     if (decision === 'wait') return waitAfter(error.message, writes)
     if (decision === 'given') return stop
     const overdue = writes.filter((write) => write.isWanted && hasWaitedEnough(write))
-    const findings = overdue.map((write) => refusedFinding(write, causeOfFailure[error.code], error.message))
-    return (await record(findings)) ? waitAfter(error.message, writes) : stop
+    const results = overdue.map((write) => refusedResult(write, causeOfFailure[error.code], error.message))
+    return (await record(results)) ? waitAfter(error.message, writes) : stop
   }
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {

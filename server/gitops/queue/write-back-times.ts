@@ -23,8 +23,8 @@ export function createWriteBackTimes(measures: WriteBackMeasures, nowMs: () => n
       }
     },
 
-    ended(findings: readonly WriteResult[]) {
-      for (const { taskId } of findings) {
+    ended(results: readonly WriteResult[]) {
+      for (const { taskId } of results) {
         const found = begun.get(taskId)
         if (found === undefined) continue // begun by an owner before us, or never
         begun.delete(taskId)

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createSlots, type Slots } from '../../concurrency/semaphore.ts'
+import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
@@ -53,7 +53,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const store = createPendingWriteStore(deps.database)
   const repositories = new Map<string, { repository: GitRepository; idleSweeps: number }>()
   const drains = new Map<string, { claim: RepositoryClaim; drain: RepositoryWriter }>()
-  const slots = new Map<string, Slots>()
+  const slots = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
   const told = new Map<string, string>()
@@ -98,15 +98,15 @@ export function createWriteBack(deps: WriteBackDeps) {
     return drain
   }
 
-  function slotsOf(repository: string): Slots {
+  function slotsOf(repository: string): Semaphore {
     const host = parseRepositoryAddress(repository)?.host ?? ''
-    const found = slots.get(host) ?? createSlots(maxPushesPerHost)
+    const found = slots.get(host) ?? createSemaphore(maxPushesPerHost)
     slots.set(host, found)
     return found
   }
 
-  function onRecorded(findings: readonly WriteResult[]): void {
-    for (const { taskId, outcome } of findings) {
+  function onRecorded(results: readonly WriteResult[]): void {
+    for (const { taskId, outcome } of results) {
       tell(taskId, outcome)
       wakeUps.send('outcome', taskId)
       wakeUps.send('event', taskId)

@@ -10,14 +10,14 @@ export type WriteResult = {
 }
 
 /** The branch that an outcome is about. */
-type Place = { readonly repository: string; readonly branch: string }
+type WriteTarget = { readonly repository: string; readonly branch: string }
 
 /** `note` goes into the timeline, behind what was found. */
-export function writtenFinding(
+export function writtenResult(
   taskId: string,
   kind: 'landed' | 'unchanged',
   commit: string,
-  { repository, branch }: Place,
+  { repository, branch }: WriteTarget,
   note = '',
 ): WriteResult {
   const detail =
@@ -34,7 +34,7 @@ export function writtenFinding(
 type EndedWrite = { readonly taskId: string; readonly state: 'queued' | 'pushing' }
 
 /** Of a task that has ended, mostly by being cancelled. */
-export function droppedFinding({ taskId, state }: EndedWrite): WriteResult {
+export function droppedResult({ taskId, state }: EndedWrite): WriteResult {
   const detail =
     state === 'queued'
       ? 'nothing was committed: the task was cancelled before its push'
@@ -43,7 +43,7 @@ export function droppedFinding({ taskId, state }: EndedWrite): WriteResult {
 }
 
 /** A write whose push had no answer says so first. */
-export function refusedFinding({ taskId, state }: EndedWrite, cause: Cause, why: string): WriteResult {
+export function refusedResult({ taskId, state }: EndedWrite, cause: Cause, why: string): WriteResult {
   const reason = state === 'pushing' ? `whether the commit arrived is not known: ${why}` : why
   return {
     taskId,
@@ -53,7 +53,7 @@ export function refusedFinding({ taskId, state }: EndedWrite, cause: Cause, why:
 }
 
 /** `lastReason`: the last thing that happened to it; none where nothing was tried. */
-export function overdueFinding(write: EndedWrite & { readonly lastReason: string | undefined }): WriteResult {
+export function overdueResult(write: EndedWrite & { readonly lastReason: string | undefined }): WriteResult {
   const when = write.state === 'queued' ? 'nothing was committed before the timeout' : 'no answer before the timeout'
-  return refusedFinding(write, 'git_unreachable', `${when}: ${write.lastReason ?? 'still queued'}`)
+  return refusedResult(write, 'git_unreachable', `${when}: ${write.lastReason ?? 'still queued'}`)
 }

@@ -13,7 +13,7 @@ export function TaskBody({ task }: { task: TaskRecord }) {
         <Images images={task.images} />
       </Section>
       {isBadEnd ? <Report task={task} /> : null}
-      {task.pod_log === undefined ? null : <LastWords log={task.pod_log} />}
+      {task.pod_log === undefined ? null : <PodLogSection log={task.pod_log} />}
     </div>
   )
 }
@@ -36,7 +36,7 @@ function Images({ images }: Pick<TaskRecord, 'images'>) {
 }
 
 /** Only for those who are signed in, so it is no part of the report that is passed on. */
-function LastWords({ log: { pod, lines } }: { log: PodLog }) {
+function PodLogSection({ log: { pod, lines } }: { log: PodLog }) {
   return (
     <Section title={`Log of Pod ${pod}`} id="pod-log" note={String(lines.length)}>
       <code className="code-block">{lines.join('\n')}</code>

@@ -1,11 +1,11 @@
-import { Late } from './late.tsx'
+import { Delayed } from './delayed.tsx'
 
 const widths = ['w2', 'w3', 'w1', 'w2', 'w3', 'w2', 'w1', 'w3']
 
 /** Bars where rows will be, in the height of a row. */
 export function LoadingRows({ label }: { label: string }) {
   return (
-    <Late>
+    <Delayed>
       {/* biome-ignore lint/a11y/useSemanticElements: no fieldset, nothing can be filled in here */}
       <div role="group" aria-busy="true" aria-label={label}>
         {widths.map((width, index) => (
@@ -19,6 +19,6 @@ export function LoadingRows({ label }: { label: string }) {
           </div>
         ))}
       </div>
-    </Late>
+    </Delayed>
   )
 }

@@ -9,13 +9,13 @@ import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 export type PlannedWrite = { readonly taskId: string; readonly plan: WriteBackPlan }
 
 /** What one push would do, by task. A task in none of the lists repeats one before it and is looked at again afterwards. */
-export type FlushPlan = {
+export type BatchPlan = {
   readonly commits: readonly { readonly taskId: string; readonly commit: FileCommit }[]
   readonly unchanged: readonly string[]
   readonly refused: readonly { readonly taskId: string; readonly reason: string }[]
 }
 
-/** The files that have to be read before `planFlush`. */
+/** The files that have to be read before `planBatch`. */
 export function filesToRead(writes: readonly PlannedWrite[]): readonly string[] {
   return [...new Set(writes.flatMap(({ plan }) => [plan.file, sharedFileOf(plan.file)]))]
 }
@@ -26,7 +26,7 @@ function sharedFileOf(file: string): string {
 }
 
 /** Applies the writes in order, each on what the ones before it leave behind. */
-export function planFlush(writes: readonly PlannedWrite[], files: ReadonlyMap<string, FileRead>): FlushPlan {
+export function planBatch(writes: readonly PlannedWrite[], files: ReadonlyMap<string, FileRead>): BatchPlan {
   const commits: { taskId: string; commit: FileCommit }[] = []
   const unchanged: string[] = []
   const refused: { taskId: string; reason: string }[] = []

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 const patienceMs = 300
 
 /** Shows its children after 300 ms only, so that a quick answer never flickers. */
-export function Late({ children }: { children: ReactNode }) {
+export function Delayed({ children }: { children: ReactNode }) {
   const [due, setDue] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setDue(true), patienceMs)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FileRead } from '../git/read-tree-file.ts'
-import { filesToRead, planFlush } from './plan-flush.ts'
+import { filesToRead, planBatch } from './plan-batch.ts'
 
 const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
   taskId,
@@ -31,20 +31,20 @@ describe('what one push does', () => {
   })
 
   test('two tasks of one file are two commits, the second on the first; a repetition waits', () => {
-    const plan = planFlush([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
+    const plan = planBatch([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
     expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
     expect(plan.commits[1]?.commit.content).toBe(plan.commits[0]?.commit.content.replace('"v1"', '"v2"'))
     expect(plan).toMatchObject({ unchanged: [], refused: [] })
   })
 
   test('the mode of the file is kept', () => {
-    const plan = planFlush([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
+    const plan = planBatch([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
     expect(plan.commits[0]?.commit.mode).toBe('100755')
   })
 
   test("the shared file's parameters win over the source's", () => {
     const files = new Map([['a/.argocd-source.yaml', aFile('helm: {parameters: [{name: a.b, value: "2"}]}')]])
-    expect(planFlush([aWrite('1', 'v1')], files).commits[0]?.commit.content).toContain('name: a.b\n      value: "2"')
+    expect(planBatch([aWrite('1', 'v1')], files).commits[0]?.commit.content).toContain('name: a.b\n      value: "2"')
   })
 
   test.for([
@@ -66,7 +66,7 @@ describe('what one push does', () => {
   ] as { what: string; files: [string, FileRead][]; says: RegExp }[])(
     '$what refuses that task alone',
     ({ files, says }) => {
-      const plan = planFlush([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
+      const plan = planBatch([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
       expect(plan.refused).toEqual([{ taskId: '1', reason: expect.stringMatching(says) }])
       expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
     },

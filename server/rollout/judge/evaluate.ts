@@ -34,7 +34,7 @@ export function evaluate(snapshot: Snapshot): Evaluation {
 }
 
 /** Judges every condition on the same snapshot. */
-export function judgeConditions(snapshot: Snapshot): Conditions {
+function judgeConditions(snapshot: Snapshot): Conditions {
   const others = [
     judgeAlive(snapshot),
     judgeNoErrors(snapshot),

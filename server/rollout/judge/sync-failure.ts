@@ -15,7 +15,7 @@ function hasGivenUp({ application, commit }: Snapshot, { isMet }: Conditions): b
   return commit !== undefined && isMet('revision') && !isMet('synced') && syncErrorOf(application) !== undefined
 }
 
-export function syncErrorOf(application: ObservedApplication): string | undefined {
+function syncErrorOf(application: ObservedApplication): string | undefined {
   return application.conditions.find(({ type }) => type === 'SyncError')?.message
 }
 

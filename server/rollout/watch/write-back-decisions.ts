@@ -13,8 +13,6 @@ type Dependencies = Pick<
   readonly reports: Pick<TaskReports, 'tell'>
 }
 
-export type WriteBackDecisions = ReturnType<typeof createWriteBackDecisions>
-
 /** Decides what is to be committed for a task, once its application is known, and has it queued. */
 export function createWriteBackDecisions({
   annotations,

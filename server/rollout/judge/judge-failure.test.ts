@@ -8,8 +8,10 @@ import {
   type Look,
   landed,
   monitored,
+  pod,
   read,
   succeeded,
+  tree,
 } from '../../../test/support/judge-looks.ts'
 import { noAnnotations } from '../../../test/support/rollout-builder.ts'
 import { nothingKnown } from './newest-snapshots.ts'
@@ -189,6 +191,13 @@ describe('a rollout that cannot succeed ends the task', () => {
       reason: expect.stringContaining(aSha('d')),
     })
   })
+})
+
+test('a Pod stays bad over a read of the tree that failed', () => {
+  const at = (atMs: number, seen: Partial<RolloutObservation>): Look => ({ atMs, health: 'Progressing', seen })
+  const bad = (atMs: number) => at(atMs, { tree: tree([pod('ImagePullBackOff')], atMs) })
+  const failed = at(60_000, { tree: { ...tree([], 60_000), value: undefined } })
+  expect(judge([beforeCommit, bad(1_000), failed, bad(122_000)]).end?.cause).toBe('image_pull')
 })
 
 describe('an image that is not part of the application', () => {

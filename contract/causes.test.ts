@@ -36,3 +36,14 @@ describe('a headline', () => {
     expect(causeOf(code).headline).toMatch(/^[A-Z].{8,62}[^.!?]$/),
   )
 })
+
+describe('a next step', () => {
+  const steps = causeCodes.flatMap((code) => causeOf(code).nextSteps.map(({ text }) => text))
+  test.for([...new Set(steps)])('"%s" is made of sentences of at most 25 words', (text) => {
+    for (const sentence of text.split(/[.;] ?/)) expect(sentence.split(' ').length).toBeLessThanOrEqual(25)
+  })
+
+  test('never says to deploy again as it was: the same tag makes no commit', () => {
+    for (const text of steps) expect(text).not.toMatch(/redeploy|deploy (?:it )?again/i)
+  })
+})

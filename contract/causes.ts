@@ -18,8 +18,9 @@ const operator = (text: string): NextStep => ({ actor: 'operator', text })
 
 // The commit of a failed rollout stays, so the same tag makes no other one: what helps then is another tag or a change in Git.
 const redeploy = developer('Then deploy the fixed image with a new tag.')
-const argoCdRetries = developer('Argo CD applies the fix by itself; submit the task again to follow it.')
+const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
 const submitAgain = developer('Then submit the task again.')
+const follow = developer('To follow the rest of the rollout, submit the task again.')
 
 /**
  * Why a task did not end `deployed`. Codes are stable: one may be added, none changes its meaning. docs/causes.md is made from
@@ -37,13 +38,17 @@ export const causes = {
   app_gone: {
     status: 'app not found',
     headline: 'The application was deleted during the rollout',
-    nextSteps: [platformTeam('Create the application again, or grant the token applications, get.'), submitAgain],
+    nextSteps: [
+      platformTeam('Create the application again, or allow this service to read it (applications, get).'),
+      submitAgain,
+    ],
   },
   image_pull: {
     status: 'failed',
     headline: 'The image cannot be pulled',
     nextSteps: [
       developer('Check that this tag exists in the registry; once it does, the Pod starts by itself.'),
+      developer('If the tag is wrong, deploy one that exists.'),
       platformTeam('Check that the cluster may pull it: pull secret, network, rate limit of the registry.'),
     ],
   },
@@ -98,7 +103,7 @@ export const causes = {
     status: 'failed',
     headline: 'The image is not part of the application',
     nextSteps: [
-      developer('Compare the name of the image in the task with the images of the application, then submit again.'),
+      developer('Compare the image in the task with the images of the application, then submit the task again.'),
       developer('If Argo CD cannot show the image, set the annotation skip-image-validation.'),
     ],
   },
@@ -125,6 +130,7 @@ export const causes = {
     nextSteps: [
       developer('Wait for the end of the sync window; Argo CD then syncs by itself.'),
       platformTeam('Change the windows of the AppProject if it must not wait.'),
+      follow,
     ],
   },
   manual_sync_required: {
@@ -133,12 +139,13 @@ export const causes = {
     nextSteps: [
       developer('Sync the application in Argo CD. This service itself never syncs.'),
       platformTeam('Switch on automated sync if it should not need a person.'),
+      follow,
     ],
   },
   auto_sync_stopped: {
     status: 'failed',
     headline: 'Argo CD stopped automated sync of this revision',
-    nextSteps: [developer('Read the last sync error in Argo CD; sync the application there, or commit a fix.')],
+    nextSteps: [developer('Fix in Git what the sync error names, or sync the application in Argo CD.'), follow],
   },
   suspended: {
     status: 'failed',
@@ -146,21 +153,22 @@ export const causes = {
     nextSteps: [
       developer('Resume the rollout in Argo CD or in the cluster.'),
       operator('Set ACCEPT_SUSPENDED_APP, or the annotation accept-suspended, if paused counts as done.'),
+      follow,
     ],
   },
   timeout: {
     status: 'failed',
     headline: 'The time ran out before the rollout was complete',
     nextSteps: [
-      developer('Look at the condition that was not met, in Argo CD.'),
-      developer('If it only needed more time, submit the task again with a longer timeout.'),
+      developer('Open the application in Argo CD and check what that condition names.'),
+      developer('If it only needs more time, submit the task again with a longer timeout.'),
     ],
   },
   controller_unreachable: {
     status: 'aborted',
     headline: 'The outcome could not be confirmed before the timeout',
     nextSteps: [
-      developer('Look at the application in Argo CD: the rollout may be complete.'),
+      developer('Open the application in Argo CD: the rollout may be complete.'),
       operator('Check that Argo CD answers from where this service runs.'),
     ],
   },
@@ -189,7 +197,12 @@ export const causes = {
   git_refused: {
     status: 'failed',
     headline: 'The Git host rejected the commit',
-    nextSteps: [platformTeam("Read the host's message: a hook or a branch rule rejected the push."), submitAgain],
+    nextSteps: [
+      platformTeam(
+        'Read the message: a branch rule or a hook rejected the push. Allow it for the user of this service.',
+      ),
+      submitAgain,
+    ],
   },
   git_access_denied: {
     status: 'failed',
@@ -217,7 +230,7 @@ export const causes = {
   },
   git_unreachable: {
     status: 'failed',
-    headline: 'The Git host could not be reached before the timeout',
+    headline: 'The Git host could not be reached in time',
     nextSteps: [operator('Check that the Git host answers from where this service runs.'), submitAgain],
   },
   cache_unusable: {
@@ -231,13 +244,15 @@ export const causes = {
   override_file_invalid: {
     status: 'failed',
     headline: 'The override file cannot be edited',
-    nextSteps: [developer('Correct the file that the message names in the GitOps repository, then submit again.')],
+    nextSteps: [
+      developer('Correct the file that the message names in the GitOps repository, then submit the task again.'),
+    ],
   },
   no_replica: {
     status: 'aborted',
     headline: 'The task timed out while no replica watched it',
     nextSteps: [
-      developer('Look at the application in Argo CD, and submit the task again unless it runs the requested images.'),
+      developer('Open the application in Argo CD; submit the task again unless it runs the requested images.'),
       operator('Find out why no replica was alive, or none could reach the database.'),
     ],
   },

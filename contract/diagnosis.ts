@@ -15,7 +15,7 @@ const Condition = z
 
 const Culprit = z
   .object({
-    kind: z.string().describe('A Kubernetes kind, or Application, Repository, Argo CD'),
+    kind: z.string().describe('A Kubernetes kind, or Application'),
     namespace: z.string(),
     name: z.string(),
     container: z.string().optional(),

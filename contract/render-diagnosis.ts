@@ -1,5 +1,5 @@
 import { type Actor, causeOf, isCause } from './causes.ts'
-import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
+import { type Condition, type Culprit, type Diagnosis, type Evidence, firstUnmet } from './diagnosis.ts'
 import { oneLine, shorten } from './one-line.ts'
 import type { TaskStatus } from './task-status.ts'
 
@@ -10,8 +10,7 @@ export function renderSentence(status: TaskStatus, diagnosis: Diagnosis, atSecon
   if (status === 'in progress') return renderProgress(diagnosis)
   if (status === 'deployed') return notesOf(diagnosis).join('; ')
   if (diagnosis.superseded_by !== undefined) return renderSuperseded(diagnosis.superseded_by)
-  const why = diagnosis.culprit === undefined ? ownReason(diagnosis, atSeconds) : renderCulprit(diagnosis.culprit)
-  return join(': ', [headlineOf(status, diagnosis), why])
+  return join(': ', [headlineOf(status, diagnosis), reasonOf(diagnosis, atSeconds).text])
 }
 
 /**
@@ -23,27 +22,44 @@ export function renderReport(status: TaskStatus, diagnosis: Diagnosis, atSeconds
   if (status === 'deployed') return sentence
   const { cause, impact, next_steps: steps, links } = diagnosis
   const lines = [
-    cause === undefined || status === 'cancelled' ? sentence : `${sentence} [${cause}]`,
-    impact === undefined ? undefined : `Impact: ${renderImpact(impact)}`,
-    ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderActor(actor)}): ${text}`),
-    ...links.map(({ kind, url }) => `Link (${kind}): ${url}`),
-    ...renderDetails(diagnosis, atSeconds),
+    cause === undefined || status === 'cancelled' ? sentence : `${boundedLine(sentence)} [${cause}]`,
+    impact === undefined ? '' : `Impact: ${renderImpact(impact)}`,
+    ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderActor(actor)}): ${boundedLine(text)}`),
+    ...links.map(({ kind, url }) => `Link (${kind}): ${boundedLine(url)}`),
+    ...renderDetails(diagnosis, atSeconds).map(boundedLine),
   ]
-  return cutToBytes(lines.flatMap((line = '') => (line === '' ? [] : [boundedLine(line)])).join('\n'))
+  return cutToBytes(lines.filter((line) => line !== '').join('\n'))
 }
 
-/** The conditions that are not met, then what was found, a line each. */
+/** The conditions that are not met, then what was found, a line each. What the first sentence says is not said again. */
 function renderDetails(diagnosis: Diagnosis, atSeconds: number): readonly string[] {
+  const { says } = reasonOf(diagnosis, atSeconds)
+  const { conditions, culprit } = diagnosis
+  const unmet =
+    firstUnmet(conditions) === undefined ? [] : conditions.filter((one) => one.state !== 'met' && !says.includes(one))
+  const operations = new Set(unmet.map(({ found }) => found))
+  const evidence = diagnosis.evidence.filter(
+    (one) => !says.includes(one) && !(one.kind === 'operation' && operations.has(operationText(one))),
+  )
   const lines = [
-    ...diagnosis.conditions.filter(({ state }) => state === 'not_met').map((one) => renderUnmet(one, atSeconds)),
-    ...diagnosis.evidence.flatMap((one) => renderEvidence(one, atSeconds)),
+    ...unmet.map((one) => renderUnmet(one, atSeconds)),
+    ...evidence.flatMap((one) => renderEvidence(one, atSeconds)),
   ]
-  return lines.map((line) => withoutEnd(line, diagnosis.culprit?.message)).filter((line) => line !== '')
+  return lines.flatMap((line) => withoutMessage(line, culprit?.message ?? ''))
 }
 
-/** What decided is said once. */
-const withoutEnd = (line: string, said = '') =>
-  said !== '' && line.endsWith(said) ? line.slice(0, -said.length).replace(/[:\s]+$/, '') : line
+/** A message as short as a word may stand in any line. */
+const minRepeatedLength = 20
+
+/** A line without the message that decided; no line where nothing else is left but a label. */
+function withoutMessage(line: string, message: string): readonly string[] {
+  const [, event] = /^Event of \S+: \w+: (.+)$/.exec(line) ?? []
+  if (event !== undefined && message.endsWith(event)) return []
+  if (message === '' || !line.includes(message)) return [line]
+  if (message.length >= minRepeatedLength && !line.endsWith(message)) return [line.replace(message, '…')]
+  const rest = line.slice(0, -message.length).replace(/(?:, found)?[:\s]*$/, '')
+  return /^(?:\w*|Event of \S+)$/.test(rest) ? [] : [rest]
+}
 
 /** Whether the version before still serves, as far as its Pods tell. */
 export function renderImpact({ old_pods_ready: ready, old_pods: all }: NonNullable<Diagnosis['impact']>): string {
@@ -53,14 +69,14 @@ export function renderImpact({ old_pods_ready: ready, old_pods: all }: NonNullab
 }
 
 /** Who or what is to blame, and the message that decided. Of the application itself the message says enough. */
-export function renderCulprit({ kind, name, container, message }: Culprit): string {
+function renderCulprit({ kind, name, container, message }: Culprit): string {
   if (kind === 'Application') return message
   const who = container === undefined ? `${kind} ${name}` : `${kind} ${name}, container ${container}`
   return join(': ', [who, message])
 }
 
 /** `images: expected shop:2, found shop:1` */
-export function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {
+function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {
   const label = name.replaceAll('_', ' ')
   if (state === 'met') return label
   const values = [
@@ -87,14 +103,25 @@ function headlineOf(status: TaskStatus, { cause }: Diagnosis): string {
   return cause !== undefined && isCause(cause) ? causeOf(cause).headline : status
 }
 
-/** Without a culprit: since when Argo CD is unreachable, the condition that kept the task waiting, or what was noted. */
-function ownReason({ cause, conditions, evidence }: Diagnosis, atSeconds: number): string | undefined {
+/** Why a task ended, to stand behind the headline of its cause. '' where that says all. */
+export const renderReason = (diagnosis: Diagnosis, atSeconds: number): string => reasonOf(diagnosis, atSeconds).text
+
+/** Why a task ended, and the parts of the diagnosis that say it. */
+type Reason = { readonly text: string; readonly says: readonly (Condition | Evidence)[] }
+
+function reasonOf(diagnosis: Diagnosis, atSeconds: number): Reason {
+  const { cause, conditions, culprit, evidence } = diagnosis
+  if (culprit !== undefined) return { text: renderCulprit(culprit), says: [] }
   const unreachable = evidence.find(({ kind }) => kind === 'unreachable')
-  if (unreachable !== undefined) return renderEvidence(unreachable, atSeconds)[0]
-  const last = conditions.find(({ state }) => state !== 'met')
-  if (cause === 'timeout' && last !== undefined)
-    return `${renderCondition(last)} (${seconds(atSeconds - last.since)} long)`
-  return cause === 'cancelled' ? notesOf({ evidence })[0] : undefined
+  if (unreachable !== undefined) return { text: renderEvidence(unreachable, atSeconds).join(), says: [unreachable] }
+  // Such as a commit that was not made: without it no condition can be met.
+  const note = evidence.find(({ kind }) => kind === 'note')
+  if (cause === 'no_credential' && note !== undefined) return { text: '', says: [note] }
+  if (cause !== 'timeout' && cause !== 'not_managed') return { text: '', says: [] }
+  const last = cause === 'timeout' ? firstUnmet(conditions) : undefined
+  const waited = last && `${renderCondition(last)} (for ${seconds(atSeconds - last.since)})`
+  const said = note === undefined ? [] : renderEvidence(note, atSeconds)
+  return { text: join('; ', [...said, waited]), says: [note, last].filter((one) => one !== undefined) }
 }
 
 function renderSuperseded({ task, commit, tag }: NonNullable<Diagnosis['superseded_by']>): string {
@@ -103,7 +130,7 @@ function renderSuperseded({ task, commit, tag }: NonNullable<Diagnosis['supersed
 }
 
 function renderUnmet(condition: Condition, atSeconds: number): string {
-  return `Condition not met for ${seconds(atSeconds - condition.since)}: ${renderCondition(condition)}`
+  return `Condition ${condition.state === 'unknown' ? 'unknown' : 'not met'} for ${seconds(atSeconds - condition.since)}: ${renderCondition(condition)}`
 }
 
 const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
@@ -122,12 +149,12 @@ function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
     case 'app_condition':
       return [`${one.type}: ${one.message}`]
     case 'operation':
-      return [`Operation: ${one.phase}: ${one.message}`]
+      return [`Operation: ${operationText(one)}`]
     case 'resource':
-      return [`${one.resource}: ${one.problem}: ${one.message}`]
+      return [join(': ', [one.resource, one.problem, one.message])]
     case 'pod':
       return [
-        `Pod ${one.name} (${one.images.join(', ')}): ${one.state}: ${one.message}`,
+        join(': ', [`Pod ${one.name} (${one.images.join(', ')})`, one.state, one.message]),
         ...one.events.map((event) => `Event of ${one.name}: ${event}`),
       ]
     case 'out_of_sync':
@@ -150,6 +177,8 @@ function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
       return [] // of a newer service
   }
 }
+
+const operationText = ({ phase, message }: { phase: string; message: string }) => join(': ', [phase, message])
 
 /** Who does a step. */
 export const renderActor = (actor: string) => actorNames[actor] ?? actor

@@ -40,7 +40,7 @@ type TaskTruth = {
   readonly isWanted: CommitRule
   /** Those by which the service can tell it. */
   readonly canTell: CommitRule
-  /** Whether old Pods must be gone too (gate V). */
+  /** Whether old Pods must be gone too (condition no_old_pods). */
   readonly isStrict: boolean
   /** The failed operation that was there at its acceptance. */
   readonly failureBefore: string | undefined

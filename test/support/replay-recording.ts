@@ -40,6 +40,8 @@ export type Replay = {
   /** Between these times a direct read is refused. */
   readonly refusedMs?: readonly [number, number]
   readonly app?: string
+  /** Of any Pod: the recordings have those of the application only. */
+  readonly podEvents?: readonly string[]
 }
 
 export type ReplayedEnd = {
@@ -104,7 +106,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
   const position = (revision: string) => fullCommits.indexOf(revision)
   let current: StreamEvent | undefined
 
-  const controller = recordedController(name, clock.nowMs, () => current, replay.refusedMs, calls)
+  const controller = recordedController(name, replay, clock.nowMs, () => current, calls)
   await using watcher = createRolloutWatcher({
     controller,
     limiter: rolloutDeps.limiter,
@@ -221,9 +223,9 @@ function completeCommit(events: readonly StreamEvent[], short: string): string {
 
 function recordedController(
   name: string,
+  { refusedMs, podEvents = [] }: Replay,
   nowMs: () => number,
   current: () => StreamEvent | undefined,
-  refusedMs: readonly [number, number] | undefined,
   calls: { reads: number; refreshes: number },
 ): DeliveryController {
   const trees = [...recordedAnswers(name, 'resource-tree')]
@@ -269,8 +271,7 @@ function recordedController(
       const answer = windows[0]
       return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseSyncWindows(answer.body) }
     },
-    // Those recorded are of the application, not of a Pod.
-    readPodEvents: async () => ({ kind: 'read', value: ['Failed: Error: ImagePullBackOff'] }),
+    readPodEvents: async () => ({ kind: 'read', value: podEvents }),
     probe: async () => ({ kind: 'read', value: {} }),
   }
 }

@@ -402,7 +402,7 @@ describe('who may write, and with what', () => {
     expect(https('https://git.example/team/deploy.git')).toMatchObject({ kind: 'write' })
     expect(https('https://other.example/team/deploy.git')).toMatchObject({
       cause: 'setting_missing',
-      reason: expect.stringMatching(/not allowed.*GIT_CREDENTIALS.*other\.example/),
+      reason: expect.stringMatching(/GIT_CREDENTIALS.*other\.example/),
     })
   })
 

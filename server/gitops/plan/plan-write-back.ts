@@ -148,7 +148,7 @@ function missingSetting(address: RepositoryAddress, settings: WriteBackSettings)
   if (address.protocol === 'https') {
     const host = address.port === undefined ? address.host : `${address.host}:${address.port}`
     if (settings.gitCredentials.has(host)) return undefined
-    return `repository address not allowed: GIT_CREDENTIALS has no entry for ${host}`
+    return `GIT_CREDENTIALS has no entry for ${host}`
   }
   if (settings.sshKeyPath === undefined)
     return `SSH_KEY_PATH is not set, so nothing can be committed to ${address.host}`

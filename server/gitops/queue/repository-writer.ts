@@ -300,8 +300,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     const refused = new Map(
       [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
     )
-    const text = `the Git host refused the commit: ${reason}`
-    return (await record([...refused.values()].map((write) => refusedResult(write, causeOfRejection(reason), text))))
+    return (await record([...refused.values()].map((write) => refusedResult(write, causeOfRejection(reason), reason))))
       ? again
       : stop
   }

@@ -101,7 +101,7 @@ export function judgeComparedAfterOperation(
   const { reconciledAtMs } = application
   const isCompared = reconciledAtMs !== undefined && reconciledAtMs >= finishedAtMs
   if (isCompared && !(isOlder && isComparedInSameSecond(application))) return met('compared_after_operation')
-  return notMet('compared_after_operation', 'a comparison after the operation')
+  return notMet('compared_after_operation', 'a later comparison')
 }
 
 export function isComparedInSameSecond({ operation, reconciledAtMs }: ObservedApplication): boolean {

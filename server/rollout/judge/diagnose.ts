@@ -174,8 +174,8 @@ function observationsOf(evaluation: Evaluation): readonly Evidence[] {
   ]
 }
 
-const resource = (kindAndName: { kind: string; name: string }, problem: string, message = ''): Evidence => ({
-  kind: 'resource',
+const resource = (kindAndName: { kind: string; name: string }, problem: string, message = '') => ({
+  kind: 'resource' as const,
   resource: `${kindAndName.kind} ${kindAndName.name}`,
   problem,
   message: boundedLine(message),
@@ -219,8 +219,9 @@ function unhealthyEvidence(application: ObservedApplication, tree: ResourceTree 
   const fromTree = (tree?.unhealthy ?? [])
     .filter(({ kind }) => kind !== 'Pod')
     .map((one) => resource(one, one.health, one.message))
-  const unlike = new Map([...listed, ...fromTree].map((one) => [JSON.stringify(one), one]))
-  return [...unlike.values()].slice(0, maxItems)
+  // The list is younger than the tree, so its word counts where both name a resource.
+  const byName = new Map([...fromTree, ...listed].map((one) => [one.resource, one]))
+  return [...byName.values()].slice(0, maxItems)
 }
 
 function outOfSyncEvidence({ resources, syncStatus }: ObservedApplication): readonly Evidence[] {

@@ -110,7 +110,7 @@ describe('a task without a commit of ours', () => {
   })
 })
 
-test('without refreshes a revision that moved opens gate R where nobody can tell its ancestry', () => {
+test('without refreshes a revision that moved meets the condition revision where its ancestry is unknown', () => {
   const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
   const ofOthers = { revision: aSha('d'), reconciledAt: '2026-11-21T15:00:09Z', operationState: succeeded }
   const judgement = judge([beforeCommit, { atMs: 1_000, ...ofOthers, seen: { relations } }], {

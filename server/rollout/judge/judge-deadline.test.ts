@@ -86,11 +86,28 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
 
 describe('the deadline', () => {
   test('names the conditions that are not met, their values and for how long', () => {
-    const slow = { atMs: 100_000, health: 'Progressing' }
-    const end = judge([beforeCommit, slow, { ...slow, atMs: 900_000 }]).end
+    const slow = { atMs: 100_000, health: 'Progressing', images: ['registry.example/shop:v1'] }
+    const end = judge([
+      beforeCommit,
+      { ...beforeCommit, atMs: 50_000, revision: commit, images: [] },
+      slow,
+      { ...slow, atMs: 900_000 },
+    ]).end
     expect(end).toMatchObject({ status: 'failed', cause: 'timeout' })
-    expect(end?.reason).toContain('Condition not met for 800s: healthy: expected Healthy, found Progressing')
-    expect(end?.reason).toContain('Timed out after 900s')
+    const lines = end?.reason?.split('\n') ?? []
+    expect(lines[0]).toContain('healthy: expected Healthy, found Progressing (for 800s) [timeout]')
+    expect(lines).toContain(
+      'Condition not met for 800s: images: expected registry.example/shop:v2, found registry.example/shop:v1',
+    )
+    expect(lines).toContain('Timed out after 900s')
+  })
+
+  test('names in its first line the annotation without which nothing was committed', () => {
+    const note = 'nothing was committed: the annotation managed-images has no alias for registry.example/shop'
+    const writeBack: WriteBackState = { kind: 'monitor', why: 'no_alias', note }
+    const reason = judge([beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }], { writeBack }).end?.reason
+    expect(reason?.split('\n')[0]).toContain(`: ${note}; revision: expected an answered refresh (for 900s) [timeout]`)
+    expect(reason?.split(note)).toHaveLength(2)
   })
 
   test('with Argo CD unreachable the task is aborted', () => {

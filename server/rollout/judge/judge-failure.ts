@@ -115,6 +115,6 @@ export function missingOverrides(evaluation: Evaluation): readonly NextAction[] 
 
 function judgeForeignImage({ application, foreignImage, observation }: Evaluation): Verdict | undefined {
   if (observation.annotations.skipImageValidation || foreignImage.kind !== 'foreign') return undefined
-  const message = `its images: ${foreignImage.has.join(', ')}`
+  const message = `${foreignImage.image.image} is not among its images: ${foreignImage.has.join(', ')}`
   return verdictOf('image_not_in_application', { culprit: applicationCulprit(application, message) })
 }

@@ -90,13 +90,13 @@ describe('a task with a commit of ours is deployed', () => {
     {
       condition: 'compared_after_operation',
       when: 'it is not',
-      waits: 'a comparison after the operation',
+      waits: 'a later comparison',
       operationState: { ...succeeded, finishedAt: '2026-11-21T15:00:11Z' },
     },
     {
       condition: 'compared_after_operation',
       when: 'never compared',
-      waits: 'a comparison after the operation',
+      waits: 'a later comparison',
       operationState: succeeded,
       status: { reconciledAt: null },
     },

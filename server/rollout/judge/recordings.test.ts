@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { type Replay, replayRecording } from '../../../test/support/replay-recording.ts'
+import type { TaskResult } from '../../deployments/task.ts'
 
 const shop = 'registry.example/shop'
 
-type Expected = { status: string; cause?: string; atMs?: number; reason?: string }
+type Expected = { status: string; cause?: string; culprit?: string; atMs?: number; reason?: string }
 type Row = { name: string; replay: Replay; expected: readonly Expected[] }
 
 const one = (tag: string, commit: string, pushedAtMs: number, more: Partial<Replay> = {}): Replay => ({
@@ -24,14 +25,28 @@ const rows: readonly Row[] = [
       ],
     },
     expected: [
-      { status: 'failed', cause: 'image_pull', atMs: 23_490, reason: 'shop03-56bf565bfb-vzwjc' },
+      {
+        status: 'failed',
+        cause: 'image_pull',
+        culprit: 'Pod shop03-56bf565bfb-vzwjc',
+        atMs: 23_490,
+        reason: 'shop03-56bf565bfb-vzwjc',
+      },
       { status: 'deployed', atMs: 35_190 },
     ],
   },
   {
     name: '04-crash-loop',
     replay: one('1.0.1-crash', '3058b3e', 30),
-    expected: [{ status: 'failed', cause: 'crash_loop', atMs: 21_220, reason: 'shop04-5d9845df6c-vlmzz' }],
+    expected: [
+      {
+        status: 'failed',
+        cause: 'crash_loop',
+        culprit: 'Pod shop04-5d9845df6c-vlmzz',
+        atMs: 21_220,
+        reason: 'shop04-5d9845df6c-vlmzz',
+      },
+    ],
   },
   {
     name: '04b-crash-after-ready',
@@ -47,29 +62,59 @@ const rows: readonly Row[] = [
       ],
     },
     expected: [
-      { status: 'failed', cause: 'sync_error', atMs: 6_220, reason: 'field is immutable' },
+      {
+        status: 'failed',
+        cause: 'sync_error',
+        culprit: 'Deployment shop05',
+        atMs: 6_220,
+        reason: 'field is immutable',
+      },
       { status: 'deployed', atMs: 16_550 },
     ],
   },
   {
     name: '05b-sync-error-default-retry',
     replay: one('1.0.1', '4c40230', 20),
-    expected: [{ status: 'failed', cause: 'sync_error', atMs: 309_788, reason: 'retried 5 times' }],
+    expected: [
+      {
+        status: 'failed',
+        cause: 'sync_error',
+        culprit: 'Deployment shop05b',
+        atMs: 309_788,
+        reason: 'retried 5 times',
+      },
+    ],
   },
   {
     name: '05c-sync-error-unknown-kind',
     replay: one('1.0.1', '9ce1c93', 150),
-    expected: [{ status: 'failed', cause: 'sync_error', atMs: 5_570, reason: 'Foo' }],
+    expected: [{ status: 'failed', cause: 'sync_error', culprit: 'Foo foo', atMs: 5_570, reason: 'Foo' }],
   },
   {
     name: '06-presync-hook-fails',
     replay: one('1.0.1', '2b17312', 30),
-    expected: [{ status: 'failed', cause: 'hook_failed', atMs: 12_631, reason: 'Job shop06-presync' }],
+    expected: [
+      {
+        status: 'failed',
+        cause: 'hook_failed',
+        culprit: 'Job shop06-presync',
+        atMs: 12_631,
+        reason: 'Job shop06-presync',
+      },
+    ],
   },
   {
     name: '06b-postsync-hook-fails',
     replay: one('1.0.1', '2058498', 30),
-    expected: [{ status: 'failed', cause: 'hook_failed', atMs: 21_840, reason: 'PostSync hook' }],
+    expected: [
+      {
+        status: 'failed',
+        cause: 'hook_failed',
+        culprit: 'Job shop06b-postsync',
+        atMs: 21_840,
+        reason: 'PostSync hook',
+      },
+    ],
   },
   {
     name: '07-multi-source',
@@ -154,7 +199,9 @@ const rows: readonly Row[] = [
   {
     name: '14-comparison-error',
     replay: one('1.0.1', '46755ff', 40, { untilMs: 2_300 }),
-    expected: [{ status: 'failed', cause: 'comparison_error', reason: 'ComparisonError' }],
+    expected: [
+      { status: 'failed', cause: 'comparison_error', culprit: 'Application shop14', reason: 'ComparisonError' },
+    ],
   },
   {
     name: '15-refresh-dropped',
@@ -173,7 +220,12 @@ const rows: readonly Row[] = [
     name: '16-manifest-generate-paths',
     replay: one('1.0.1', '030cf72', 170, { untilMs: 6_000 }),
     expected: [
-      { status: 'failed', cause: 'commit_without_effect', reason: 'still declare registry.example/shop:1.0.0' },
+      {
+        status: 'failed',
+        cause: 'commit_without_effect',
+        culprit: 'Application shop16',
+        reason: 'still declare registry.example/shop:1.0.0',
+      },
     ],
   },
   {
@@ -190,7 +242,7 @@ const rows: readonly Row[] = [
   {
     name: '20-sync-window',
     replay: one('1.0.1', '014f44d', 220, { untilMs: 17_000 }),
-    expected: [{ status: 'failed', cause: 'sync_window', reason: 'deny window' }],
+    expected: [{ status: 'failed', cause: 'sync_window', culprit: 'Application shop20', reason: 'deny window' }],
   },
   { name: '21-no-diff-commit', replay: one('1.0.0', '8db89e0', 380), expected: [{ status: 'deployed', atMs: 1_300 }] },
   { name: '22-kustomize', replay: one('1.0.1', '27bbeb7', 60), expected: [{ status: 'deployed', atMs: 7_970 }] },
@@ -215,6 +267,12 @@ const rows: readonly Row[] = [
   },
 ]
 
+/** Kind, name and container of what a failed task was stopped by; undefined where nothing broke and only time was lacking. */
+const culpritOf = (end: TaskResult | undefined) => {
+  const culprit = end?.diagnosis?.culprit
+  return culprit && [culprit.kind, culprit.name, culprit.container].filter((part) => part !== undefined).join(' ')
+}
+
 /** A read after the event that decides takes no time here; the offsets of the index are rounded to a hundredth of a second. */
 const toleranceMs = 15
 
@@ -227,6 +285,7 @@ describe('recordings of a real Argo CD, replayed', () => {
         status: want.status,
         ...(want.cause === undefined ? {} : { cause: want.cause }),
       })
+      if (want.status === 'failed') expect(culpritOf(got?.end)).toBe(want.culprit)
       if (want.reason !== undefined) expect(got?.end?.reason).toContain(want.reason)
       if (want.atMs !== undefined) expect(Math.abs((got?.atMs ?? 0) - want.atMs)).toBeLessThanOrEqual(toleranceMs)
     }
@@ -266,7 +325,11 @@ test('a rollout that goes well costs at most four calls', async () => {
 
 test('the reason of a failure names the Pod, its message and its events, and what to do', async () => {
   const tasks = [{ image: shop, tag: '1.0.1-bad', commit: '5a76d3e', acceptedAtMs: -1_000, pushedAtMs: 70 }]
-  const [end] = await replayRecording('03-image-pull-backoff', { tasks, untilMs: 28_000 })
+  const [end] = await replayRecording('03-image-pull-backoff', {
+    tasks,
+    untilMs: 28_000,
+    podEvents: ['Failed: Error: ImagePullBackOff'],
+  })
   const lines = end?.end?.reason?.split('\n') ?? []
   expect(lines[0]).toContain('[image_pull]')
   expect(lines).toContainEqual(

@@ -23,9 +23,10 @@ describe('what the verdict says', () => {
   })
   test('a timeout: the condition that was not met', () => {
     const healthy = { name: 'healthy', state: 'not_met', since: 1, expected: 'Healthy', found: 'Progressing' } as const
-    const diagnosis = aDiagnosis({ conditions: [{ name: 'alive', state: 'met', since: 1 }, healthy] })
-    const task = aTask({ status: 'failed', cause: 'timeout', diagnosis })
-    expect(verdictWords(task).lead).toBe('Healthy: expected Healthy, found Progressing')
+    const conditions = [{ name: 'alive', state: 'met', since: 1 } as const, healthy]
+    const diagnosis = aDiagnosis({ cause: 'timeout', conditions })
+    const task = aTask({ status: 'failed', cause: 'timeout', diagnosis, updated: 901 })
+    expect(verdictWords(task).lead).toBe('Healthy: expected Healthy, found Progressing (for 900s)')
   })
   test('a superseded task does not name its successor in the headline, but knows its id', () => {
     const diagnosis = aDiagnosis({ superseded_by: { task: '019aa0c5' } })

@@ -1,6 +1,6 @@
 import { causeOf, isCause } from '../../../contract/causes.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import { renderActor, renderCondition, renderCulprit, renderImpact } from '../../../contract/render-diagnosis.ts'
+import { renderActor, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
 
@@ -57,11 +57,9 @@ const endings = {
 }
 
 /** The message that decided, or the condition that kept the task waiting. */
-function leadOf({ status, cause, diagnosis }: TaskRecord): string | undefined {
-  if (diagnosis === undefined || status === 'in progress') return undefined
-  if (diagnosis.culprit !== undefined) return renderCulprit(diagnosis.culprit)
-  const unmet = diagnosis.conditions.find(({ state }) => state === 'not_met')
-  return cause === 'timeout' && unmet !== undefined ? sentence(renderCondition(unmet)) : undefined
+function leadOf({ status, diagnosis, updated }: TaskRecord): string | undefined {
+  if (diagnosis === undefined || status === 'in progress' || status === 'deployed') return undefined
+  return sentence(renderReason(diagnosis, updated)) || undefined
 }
 
 function factsOf({ culprit, impact }: Diagnosis): readonly Fact[] {

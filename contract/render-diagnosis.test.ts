@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { causeCodes, causeOf } from './causes.ts'
+import { bareDiagnosis } from './diagnosis.ts'
+import { renderReport } from './render-diagnosis.ts'
+
+const long = (text: string) => text.repeat(20_000)
+
+test.for(causeCodes.filter((code) => causeOf(code).status !== 'cancelled'))(
+  'the report of %s has its code and every next step, whatever the other texts hold, and at most 8 KiB',
+  (cause) => {
+    const text = renderReport(
+      causeOf(cause).status,
+      bareDiagnosis(cause, {
+        culprit: { kind: 'Pod', namespace: 'shop', name: 'shop-1', container: 'app', message: long('ö\n💥') },
+        impact: { old_pods_ready: 2, old_pods: 2 },
+        conditions: Array.from({ length: 9 }, () => ({ name: 'images', state: 'not_met', since: 1, found: long('ä') })),
+        evidence: Array.from({ length: 50 }, () => ({ kind: 'note', text: long('\u2028€') })),
+        links: [{ kind: 'application', url: `https://argocd.example/${long('ü')}` }],
+      }),
+      900,
+    )
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192)
+    const [first, ...others] = text.split('\n')
+    expect(first).toMatch(new RegExp(`… \\[${cause}\\]$`))
+    for (const { text: step } of causeOf(cause).nextSteps)
+      expect(others.some((line) => line.endsWith(`: ${step}`))).toBe(true)
+  },
+)
+
+test('the message that decided is said once, and no line is left with only its label', () => {
+  const message = 'back-off 10s restarting failed container=app pod=shop-1'
+  const text = renderReport(
+    'failed',
+    bareDiagnosis('crash_loop', {
+      culprit: { kind: 'Pod', namespace: 'shop', name: 'shop-1', message },
+      conditions: [{ name: 'no_errors', state: 'not_met', since: 1, expected: 'none', found: message }],
+      evidence: [
+        { kind: 'app_condition', type: 'SyncError', message },
+        { kind: 'operation', phase: 'Failed', message: `first: ${message} (retried 5 times)` },
+        {
+          kind: 'pod',
+          namespace: 'shop',
+          name: 'shop-1',
+          images: ['a:1'],
+          state: '',
+          message,
+          events: [`BackOff: ${message}`],
+        },
+      ],
+    }),
+    31,
+  )
+  expect(text.split(message)).toHaveLength(2)
+  expect(text.split('\n').slice(3)).toEqual([
+    'Condition not met for 30s: no errors: expected none',
+    'Operation: Failed: first: … (retried 5 times)',
+    'Pod shop-1 (a:1)',
+  ])
+})
+
+test('what Argo CD answered before it became unreachable stands in the first line only', () => {
+  const evidence = [{ kind: 'unreachable', since: 600, message: 'connection refused' } as const]
+  const text = renderReport('aborted', bareDiagnosis('controller_unreachable', { evidence }), 900)
+  expect(text.split('connection refused')).toHaveLength(2)
+  expect(text.split('\n')[0]).toContain('Argo CD was unreachable for the last 300s: connection refused')
+})

@@ -22,8 +22,7 @@ export function confirmVerdict(
   deadlineMs: number,
 ): Confirmation {
   const never = Number.POSITIVE_INFINITY
-  if (verdict === undefined)
-    return { verdict, memory: { ...memory, candidate: undefined, failedReads: 0 }, wanted: [], againAtMs: never }
+  if (verdict === undefined) return { verdict, memory: withoutCandidate(memory), wanted: [], againAtMs: never }
   const key = `${verdict.status} ${verdict.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, verdict)
@@ -41,6 +40,11 @@ export function confirmVerdict(
     againAtMs: isDue ? never : dueMs,
   }
 }
+
+const withoutCandidate = (memory: RolloutMemory): RolloutMemory =>
+  memory.candidate === undefined && memory.failedReads === 0
+    ? memory
+    : { ...memory, candidate: undefined, failedReads: 0 }
 
 /** "No permission" says nothing of an application that is known: a List must miss it too. */
 function wantedReads(read: DirectRead | undefined, { cause }: Verdict): readonly NextAction[] {

@@ -6,8 +6,8 @@ import type { FinalStatus } from '../../../contract/task-status.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { isOperationActive } from './conditions.ts'
 import type { Evaluation } from './evaluation.ts'
-import { isImageRunning } from './image-reference.ts'
-import { imagesOf, imageText } from './images-condition.ts'
+import { imagesOf, isImageRunning } from './image-reference.ts'
+import { imageText } from './images-condition.ts'
 import { appliedImages } from './last-operation.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { ObservedPod, ResourceTree } from './observed-resources.ts'
@@ -24,23 +24,12 @@ const maxEvents = 5
 export function diagnose(evaluation: Evaluation, verdict: Verdict | undefined): Diagnosis {
   const { task, application, observation, settings } = evaluation
   return {
-    ...outline(evaluation, verdict),
+    conditions: conditionsOf(evaluation),
+    ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
     evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? []), ...observationsOf(evaluation)],
     next_steps: [...nextStepsOf(verdict?.cause, settings.overrideFilePrefix)],
     links: [{ kind: 'application', url: applicationUrl(settings.linkBase, application) }],
-  }
-}
-
-/** The part of a diagnosis that says what a task waits for: every evaluation makes it, and most find nothing new. */
-export function outline(evaluation: Evaluation, verdict: Verdict | undefined): Diagnosis {
-  const { task, observation } = evaluation
-  return {
-    conditions: conditionsOf(evaluation),
-    ...verdictParts(verdict),
-    evidence: [...situationOf(task, observation)],
-    next_steps: [],
-    links: [],
   }
 }
 

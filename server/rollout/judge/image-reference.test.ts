@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isSameRepository, isWantedImage, parseImageReference } from './image-reference.ts'
+import { imagesOf, isImageRunning, parseImageReference } from './image-reference.ts'
 
 test.for([
   { text: 'nginx', repository: 'docker.io/library/nginx', tag: 'latest', digest: undefined },
@@ -39,10 +39,10 @@ describe('whether an image that runs is the one that was asked for', () => {
       is: true,
     },
   ])('$image:$tag against $running is $is', ({ image, tag, running, is }) => {
-    expect(isWantedImage({ image, tag }, running, 'https://proxy.example/hub/')).toBe(is)
+    expect(isImageRunning({ image, tag }, [running], { registryProxy: 'https://proxy.example/hub/' })).toBe(is)
   })
 
   test('without the proxy setting a proxied image is another repository', () => {
-    expect(isSameRepository('nginx', 'proxy.example/hub/nginx:1', undefined)).toBe(false)
+    expect(imagesOf({ image: 'nginx' }, ['proxy.example/hub/nginx:1'], { registryProxy: undefined })).toEqual([])
   })
 })

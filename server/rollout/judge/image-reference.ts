@@ -20,23 +20,29 @@ export function parseImageReference(text: string): ImageReference {
   return { repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest }
 }
 
-export type WantedImage = { readonly image: string; readonly tag: string }
+type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
 
-/** Whether `running` is an image of the wanted repository, whatever its tag. `<proxy>/<image>` counts as `<image>`. */
-export function isSameRepository(wanted: string, running: string, registryProxy: string | undefined): boolean {
-  const name = parseImageReference(wanted).repository
-  return candidates(running, registryProxy).some(({ repository }) => repository === name)
+/** The images of the requested repository, whatever their tags. `<proxy>/<image>` counts as `<image>`. */
+export function imagesOf(
+  requested: Pick<Image, 'image'>,
+  images: readonly string[],
+  settings: ImageSettings,
+): readonly string[] {
+  const name = parseImageReference(requested.image).repository
+  return images.filter((image) => candidates(image, settings).some(({ repository }) => repository === name))
 }
 
-/** Whether `running` is exactly what was asked for. What a requested tag says of a digest is compared with the digest. */
-export function isWantedImage(wanted: WantedImage, running: string, registryProxy: string | undefined): boolean {
-  const name = parseImageReference(wanted.image).repository
-  const wants = readWantedTag(wanted.tag)
-  return candidates(running, registryProxy).some(
-    ({ repository, tag, digest }) =>
-      repository === name &&
-      (wants.tag === undefined || tag === wants.tag) &&
-      (wants.digest === undefined || digest === wants.digest),
+/** Whether one of the images is exactly what was requested. What a requested tag says of a digest is compared with the digest. */
+export function isImageRunning(requested: Image, images: readonly string[], settings: ImageSettings): boolean {
+  const name = parseImageReference(requested.image).repository
+  const wants = readWantedTag(requested.tag)
+  return images.some((image) =>
+    candidates(image, settings).some(
+      ({ repository, tag, digest }) =>
+        repository === name &&
+        (wants.tag === undefined || tag === wants.tag) &&
+        (wants.digest === undefined || digest === wants.digest),
+    ),
   )
 }
 
@@ -47,17 +53,9 @@ function readWantedTag(text: string): Pick<ImageReference, 'tag' | 'digest'> {
   return at < 0 ? { tag: text, digest: undefined } : { tag: text.slice(0, at), digest: text.slice(at + 1) }
 }
 
-function candidates(running: string, registryProxy: string | undefined): readonly ImageReference[] {
+function candidates(running: string, { registryProxy }: ImageSettings): readonly ImageReference[] {
   const proxy = registryProxy?.replace(/^https?:\/\//, '').replace(/(?<!\/)\/+$/, '')
   const asIs = parseImageReference(running)
   if (proxy === undefined || proxy === '' || !running.startsWith(`${proxy}/`)) return [asIs]
   return [asIs, parseImageReference(running.slice(proxy.length + 1))]
-}
-
-export function isImageRunning(
-  wanted: Image,
-  images: readonly string[],
-  { registryProxy }: Pick<RolloutSettings, 'registryProxy'>,
-): boolean {
-  return images.some((image) => isWantedImage(wanted, image, registryProxy))
 }

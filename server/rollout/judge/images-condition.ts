@@ -1,23 +1,11 @@
 import type { Image } from '../../../contract/task.ts'
 import { whyNotFromBefore } from './change-since-baseline.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
-import { isImageRunning, isSameRepository } from './image-reference.ts'
+import { imagesOf, isImageRunning } from './image-reference.ts'
 import { appliedComparedRevision, appliedImages, isFullSync } from './last-operation.ts'
 import { isOperationOurs } from './revision-condition.ts'
 import type { NextAction } from './rollout-observation.ts'
-import type { RolloutSettings } from './rollout-settings.ts'
 import { isCurrent, type Snapshot } from './snapshot.ts'
-
-type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
-
-/** The images of one repository, whatever their tags. */
-export function imagesOf(
-  requested: Image,
-  images: readonly string[],
-  { registryProxy }: ImageSettings,
-): readonly string[] {
-  return images.filter((image) => isSameRepository(requested.image, image, registryProxy))
-}
 
 export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
 

@@ -1,6 +1,6 @@
 import type { Image } from '../../../contract/task.ts'
 import type { Conditions } from './conditions.ts'
-import { imagesOf } from './images-condition.ts'
+import { imagesOf } from './image-reference.ts'
 import { appliedImages } from './last-operation.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import type { Snapshot } from './snapshot.ts'

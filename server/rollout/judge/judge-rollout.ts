@@ -1,6 +1,6 @@
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { confirmVerdict } from './confirm-verdict.ts'
-import { diagnose, diagnoseEnd, outline, resultOf } from './diagnose.ts'
+import { diagnoseEnd, resultOf } from './diagnose.ts'
 import { evaluate } from './evaluate.ts'
 import type { Evaluation } from './evaluation.ts'
 import { findHoldUp } from './find-hold-up.ts'
@@ -56,21 +56,20 @@ const nothingMore = {
 function conclude(evaluation: Evaluation): Judgement {
   const { task, observation, nowMs, memory, badPods = [] } = evaluation
   const holdUp = findHoldUp(evaluation)
-  const { reported, events } = reportChanges(memory.reported, evaluation.application, outline(evaluation, holdUp))
+  const { reported, events, diagnosis } = reportChanges(evaluation, holdUp)
   const verdict = nextVerdict(evaluation)
   const confirmed = confirmVerdict(memory, verdict, observation, nowMs, task.deadlineMs)
   const notes = noteForeignImage(evaluation)
+  const imageCheckNoted = memory.imageCheckNoted || notes.length > 0
   const judgement = {
-    ...nothingMore,
-    memory: { ...confirmed.memory, reported, imageCheckNoted: memory.imageCheckNoted || notes.length > 0 },
-    events: [...events, ...notes],
+    memory: { ...confirmed.memory, reported, imageCheckNoted },
+    events: notes.length === 0 ? events : [...events, ...notes],
     badPodUids: badPods.map(({ pod }) => pod.uid),
   }
-  if (confirmed.verdict !== undefined)
-    return {
-      ...judgement,
-      end: resultOf(confirmed.verdict.status, diagnoseEnd(evaluation, confirmed.verdict), task, nowMs),
-    }
+  if (confirmed.verdict !== undefined) {
+    const ended = diagnoseEnd(evaluation, confirmed.verdict)
+    return { ...nothingMore, ...judgement, end: resultOf(confirmed.verdict.status, ended, task, nowMs) }
+  }
   const due = dueActions(evaluation)
   const ripe = due.filter(({ atMs }) => atMs <= nowMs).map(({ action }) => action)
   const later = due.flatMap(({ atMs }) => (atMs > nowMs ? [atMs] : []))
@@ -78,7 +77,7 @@ function conclude(evaluation: Evaluation): Judgement {
     ...judgement,
     end: undefined,
     progress: reported.progress,
-    diagnosis: reported.progress === memory.reported.progress ? undefined : diagnose(evaluation, holdUp),
+    diagnosis,
     wanted: [...confirmed.wanted, ...immediateActions(evaluation), ...ripe],
     againAtMs: Math.min(...later, ...graceEnds(evaluation), confirmed.againAtMs),
   }

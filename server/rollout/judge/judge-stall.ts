@@ -1,7 +1,6 @@
 import type { Cause } from '../../../contract/causes.ts'
 import { type Conditions, isOperationActive } from './conditions.ts'
-import { isImageRunning } from './image-reference.ts'
-import { imagesOf } from './images-condition.ts'
+import { imagesOf, isImageRunning } from './image-reference.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 import { isCurrent, type Snapshot } from './snapshot.ts'

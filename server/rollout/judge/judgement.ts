@@ -10,7 +10,7 @@ export type Judgement = {
   readonly end: TaskResult | undefined
   /** What a task that goes on waits for, in a sentence. */
   readonly progress: string
-  /** Where that sentence is new: all that it is made of. */
+  /** Where something of it is new: all that the sentence is made of. */
   readonly diagnosis: Diagnosis | undefined
   readonly wanted: readonly NextAction[]
   readonly memory: RolloutMemory

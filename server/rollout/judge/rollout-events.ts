@@ -1,18 +1,30 @@
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { shorten } from '../../../contract/one-line.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { renderProgress } from './diagnose.ts'
+import { diagnose, renderProgress } from './diagnose.ts'
+import type { Evaluation } from './evaluation.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { shortRevision } from './revision-condition.ts'
 import type { ReportedState } from './rollout-memory.ts'
+import { isAwaitingCommit } from './snapshot.ts'
+import type { Verdict } from './verdict.ts'
 
-/** What changed since the timeline was last written, and what it now says. */
-export function reportChanges(
-  reported: ReportedState,
-  application: ObservedApplication,
-  diagnosis: Diagnosis,
-): { readonly reported: ReportedState; readonly events: readonly NewTaskEvent[] } {
-  const now = describe(application, diagnosis)
+type Changes = {
+  readonly reported: ReportedState
+  readonly events: readonly NewTaskEvent[]
+  /** Where what the task waits for, or what was found of it, is new. */
+  readonly diagnosis: Diagnosis | undefined
+}
+
+/** What changed since the timeline and the diagnosis were last written. */
+export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefined): Changes {
+  const { application, memory } = evaluation
+  const { reported } = memory
+  const waiting = waitingOf(evaluation, holdUp)
+  const found = foundOf(evaluation, holdUp)
+  const diagnosis = waiting === reported.waiting && found === reported.found ? undefined : diagnose(evaluation, holdUp)
+  const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
+  const now: ReportedState = { ...describe(application), waiting, found, progress }
   const events: NewTaskEvent[] = []
   if (reported.uid === '')
     events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
@@ -22,19 +34,29 @@ export function reportChanges(
   if (reported.operation !== now.operation && now.operation !== '')
     events.push({ kind: 'operation_changed', detail: now.operation })
   if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
-  if (reported.waiting !== now.waiting) events.push({ kind: 'waiting_for', detail: bounded(now.progress) })
-  return { reported: now, events }
+  if (reported.waiting !== waiting) events.push({ kind: 'waiting_for', detail: bounded(progress) })
+  const isSame = events.length === 0 && diagnosis === undefined && reported.operation === now.operation
+  return { reported: isSame ? reported : now, events, diagnosis }
 }
 
-/** A condition that changed, another cause or another culprit is news; what was found is not. */
-function waitingOf({ conditions, cause, culprit, evidence }: Diagnosis): string {
-  const states = conditions.map(({ state }) => state)
-  const outside = evidence.filter(({ kind }) => kind === 'unreachable' || kind === 'commit_pending')
-  const who = culprit && [culprit.kind, culprit.namespace, culprit.name, culprit.container]
-  return JSON.stringify([states, cause, who, outside.map(({ kind }) => kind)])
+/** A condition that changed, another cause or another culprit is news. */
+function waitingOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
+  const { unreachable, writeBack } = evaluation.observation
+  const states = isAwaitingCommit(evaluation) ? '' : evaluation.conditions.all.map(({ state }) => state).join()
+  const outside = `${states} ${unreachable !== undefined} ${writeBack.kind === 'pending'}`
+  if (holdUp === undefined) return outside
+  const { kind, namespace, name, container } = holdUp.culprit ?? {}
+  return [outside, holdUp.cause, kind, namespace, name, container].join('\n')
 }
 
-function describe(application: ObservedApplication, diagnosis: Diagnosis): ReportedState {
+/** What was found, and the words in which it is said, are none. */
+function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
+  const unmet = isAwaitingCommit(evaluation) ? [] : evaluation.conditions.unmet
+  const texts = unmet.map(({ expected, found }) => `${expected}, ${found}`).join('\n')
+  return `${texts}\n${holdUp?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
+}
+
+function describe(application: ObservedApplication): Omit<ReportedState, 'waiting' | 'found' | 'progress'> {
   const { operation, revisions } = application
   const at = revisions.map(shortRevision).join(', ')
   return {
@@ -43,8 +65,6 @@ function describe(application: ObservedApplication, diagnosis: Diagnosis): Repor
     health: bounded(application.healthStatus ?? 'no health yet'),
     operation: describeOperation(application.isOperationRequested, operation?.phase, operation?.message),
     images: bounded(application.images.join(', ') || 'no Pods'),
-    waiting: waitingOf(diagnosis),
-    progress: renderProgress(diagnosis),
   }
 }
 

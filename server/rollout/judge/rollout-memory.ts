@@ -66,8 +66,9 @@ export type ReportedState = {
   readonly health: string
   readonly operation: string
   readonly images: string
-  /** What of it is news, and the sentence as it was last saved. */
+  /** What of it is news, what is none, and the sentence as it was last saved. */
   readonly waiting: string
+  readonly found: string
   readonly progress: string
   readonly uid: string
 }
@@ -78,6 +79,7 @@ const nothingReported: ReportedState = {
   operation: '',
   images: '',
   waiting: '',
+  found: '',
   progress: '',
   uid: '',
 }

@@ -116,12 +116,10 @@ export function updateMemory(evaluation: Evaluation): RolloutMemory {
 }
 
 function continueConditions({ conditions, memory, nowMs }: Evaluation): RolloutMemory['conditionSince'] {
-  return new Map(
-    conditions.all.map(({ name, state }) => {
-      const earlier = memory.conditionSince.get(name)
-      return [name, earlier?.state === state ? earlier : { state, sinceMs: nowMs }]
-    }),
-  )
+  const { conditionSince } = memory
+  const changed = conditions.all.filter(({ name, state }) => conditionSince.get(name)?.state !== state)
+  if (changed.length === 0) return conditionSince
+  return new Map([...conditionSince, ...changed.map(({ name, state }) => [name, { state, sinceMs: nowMs }] as const)])
 }
 
 /**

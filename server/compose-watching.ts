@@ -184,7 +184,8 @@ function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCd
 }
 
 type OwnTask = Omit<ClaimedTask, 'task'> & {
-  readonly task: Pick<Task, (keyof Task & keyof WatchedTask) | 'created' | 'timeoutSeconds'>
+  readonly task: Pick<Task, Exclude<keyof Task & keyof WatchedTask, 'diagnosis'> | 'created' | 'timeoutSeconds'> &
+    Partial<Pick<Task, 'diagnosis'>>
 }
 
 const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
@@ -198,6 +199,7 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedA
   isOverdue: remainingMs <= 0,
   // Only the watcher stores one.
   baseline: baseline as Baseline | undefined,
+  diagnosis: task.diagnosis,
   createdSeconds: task.created.getTime() / 1000,
   acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
 })

@@ -1,3 +1,4 @@
+import type { Image } from '../../contract/task.ts'
 import { parseApplication } from '../../server/argo-cd/parse-application.ts'
 import { parseResourceTree } from '../../server/argo-cd/parse-resource-tree.ts'
 import { judgeRollout } from '../../server/rollout/judge/judge-rollout.ts'
@@ -32,7 +33,14 @@ export type Look = ApplicationFields & {
   readonly raw?: unknown
 }
 type Setting = {
-  readonly task?: { refresh?: boolean; deadlineMs?: number; isOverdue?: boolean; tag?: string; image?: string }
+  readonly task?: {
+    refresh?: boolean
+    deadlineMs?: number
+    isOverdue?: boolean
+    tag?: string
+    image?: string
+    images?: readonly Image[]
+  }
   readonly settings?: Partial<RolloutSettings>
   readonly writeBack?: WriteBackState
 }
@@ -53,7 +61,7 @@ export function judge(
   const judged = {
     app: 'shop',
     createdSeconds: 1_700_000_000,
-    images: [{ image: task.image ?? 'registry.example/shop', tag: task.tag ?? 'v2' }],
+    images: task.images ?? [{ image: task.image ?? 'registry.example/shop', tag: task.tag ?? 'v2' }],
     refresh: task.refresh ?? true,
     acceptedAtMs: 0,
     deadlineMs: task.deadlineMs ?? 900_000,

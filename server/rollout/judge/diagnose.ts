@@ -18,18 +18,22 @@ import { isFailedHook } from './sync-failure.ts'
 import type { Verdict } from './verdict.ts'
 
 const maxItems = 10
+const maxEvidenceBytes = 32_768
 const maxEvents = 5
 
-/** Why a task is where it is. `verdict`: what holds it up, or how it ends. Texts have at most 600 characters, lists 10 items. */
+/**
+ * Why a task is where it is. `verdict`: what holds it up, or how it ends. Texts have at most 600 characters, lists 10 items, and
+ * all evidence 32 KiB.
+ */
 export function diagnose(evaluation: Evaluation, verdict: Verdict | undefined): Diagnosis {
   const { task, application, observation, settings } = evaluation
   return {
     conditions: conditionsOf(evaluation),
     ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
-    evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? []), ...observationsOf(evaluation)],
+    evidence: fitting([...situationOf(task, observation), ...(verdict?.evidence ?? []), ...observationsOf(evaluation)]),
     next_steps: [...nextStepsOf(verdict?.cause, settings.overrideFilePrefix)],
-    links: [{ kind: 'application', url: applicationUrl(settings.linkBase, application) }],
+    links: [{ kind: 'application', url: boundedLine(applicationUrl(settings.linkBase, application)) }],
   }
 }
 
@@ -103,7 +107,24 @@ function verdictParts(verdict: Verdict | undefined): Pick<Diagnosis, 'cause' | '
   }
 }
 
-const boundedCulprit = (culprit: Culprit): Culprit => ({ ...culprit, message: boundedLine(culprit.message) })
+const boundedCulprit = ({ kind, namespace, name, container, message }: Culprit): Culprit => ({
+  kind: boundedLine(kind),
+  namespace: boundedLine(namespace),
+  name: boundedLine(name),
+  ...(container === undefined ? {} : { container }),
+  message: boundedLine(message),
+})
+
+/** The evidence up to what is too much to store. */
+function fitting(evidence: readonly Evidence[]): Evidence[] {
+  let bytes = 0
+  return evidence.filter((one) => {
+    bytes += Buffer.byteLength(JSON.stringify(one))
+    return bytes <= maxEvidenceBytes
+  })
+}
+
+const boundedTexts = (texts: readonly string[]) => texts.slice(0, maxItems).map(boundedLine)
 
 function nextStepsOf(cause: Cause | undefined, overrideFilePrefix = 'argocd'): readonly NextStep[] {
   if (cause === undefined) return []
@@ -165,7 +186,7 @@ function observationsOf(evaluation: Evaluation): readonly Evidence[] {
 
 const resource = (kindAndName: { kind: string; name: string }, problem: string, message = '') => ({
   kind: 'resource' as const,
-  resource: `${kindAndName.kind} ${kindAndName.name}`,
+  resource: boundedLine(`${kindAndName.kind} ${kindAndName.name}`),
   problem,
   message: boundedLine(message),
 })
@@ -192,9 +213,9 @@ function podEvidence({ badPods = [], observation: { tree, podEvents } }: Evaluat
   const pods = [...new Set([...badPods.map(({ pod }) => pod), ...degraded])].slice(0, maxItems)
   return pods.map(({ uid, namespace, name, images, reason = '', message = '' }) => ({
     kind: 'pod',
-    namespace,
-    name,
-    images: images.slice(0, maxItems),
+    namespace: boundedLine(namespace),
+    name: boundedLine(name),
+    images: boundedTexts(images),
     state: reason,
     message: boundedLine(message),
     events: podEvents?.value?.uid === uid ? podEvents.value.lines.slice(-maxEvents).map(boundedLine) : [],
@@ -218,7 +239,10 @@ function outOfSyncEvidence({ resources, syncStatus }: ObservedApplication): read
   if (out.length === 0) return []
   const names = out
     .slice(0, maxItems)
-    .map(({ kind, name, requiresPruning }) => `${kind} ${name}${requiresPruning ? ' (to be pruned)' : ''}`)
+    .map(
+      ({ kind, name, requiresPruning }) =>
+        `${boundedLine(`${kind} ${name}`)}${requiresPruning ? ' (to be pruned)' : ''}`,
+    )
   const more = out.length - names.length
   return [{ kind: 'out_of_sync', resources: names, ...(more > 0 ? { more } : {}) }]
 }
@@ -231,17 +255,17 @@ function imageEvidence(evaluation: Evaluation): Evidence {
   const found = application.images.map((image) => (notPulled.has(image) ? `${image} (not pulled)` : image))
   return {
     kind: 'images',
-    requested: task.images.slice(0, maxItems).map(imageText),
-    found: found.slice(0, maxItems),
-    applied: appliedImages(application).slice(0, maxItems),
+    requested: boundedTexts(task.images.map(imageText)),
+    found: boundedTexts(found),
+    applied: boundedTexts(appliedImages(application)),
   }
 }
 
 function revisionEvidence({ application, commit }: Evaluation): Evidence {
   return {
     kind: 'revision',
-    compared: application.revisions.slice(0, maxItems).map(shortRevision),
-    applied: (application.operation?.revisions ?? []).slice(0, maxItems).map(shortRevision),
+    compared: boundedTexts(application.revisions.map(shortRevision)),
+    applied: boundedTexts((application.operation?.revisions ?? []).map(shortRevision)),
     ...(commit === undefined ? {} : { commit: shortRevision(commit.commit) }),
   }
 }

@@ -1,7 +1,7 @@
 import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
 import type { ObservedCondition } from './observed-application.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
-import type { Baseline } from './watched-task.ts'
+import type { Baseline, WatchedTask } from './watched-task.ts'
 
 /** Things that count only when they last. */
 const trackedStates = [
@@ -84,12 +84,16 @@ const nothingReported: ReportedState = {
   uid: '',
 }
 
-export function startMemory(baseline: Baseline | undefined, nowMs: number): RolloutMemory {
+export function startMemory(
+  baseline: Baseline | undefined,
+  nowMs: number,
+  conditionSince: RolloutMemory['conditionSince'] = new Map(),
+): RolloutMemory {
   return {
     startedAtMs: nowMs,
     baseline,
     since: {},
-    conditionSince: new Map(),
+    conditionSince,
     failedOperation: undefined,
     errors: [],
     badPods: new Map(),
@@ -107,6 +111,17 @@ export function startMemory(baseline: Baseline | undefined, nowMs: number): Roll
     reported: nothingReported,
     imageCheckNoted: false,
   }
+}
+
+/** Since when the conditions are in their states, as an earlier owner of the task stored it. */
+export function storedConditionSince({
+  diagnosis,
+  acceptedAtMs,
+  createdSeconds,
+}: Pick<WatchedTask, 'diagnosis' | 'acceptedAtMs' | 'createdSeconds'>): RolloutMemory['conditionSince'] {
+  const conditions = diagnosis?.conditions ?? []
+  const sinceMs = (since: number) => acceptedAtMs + (since - createdSeconds) * 1_000
+  return new Map(conditions.map(({ name, state, since }) => [name, { state, sinceMs: sinceMs(since) }]))
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */

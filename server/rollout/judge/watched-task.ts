@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { Image } from '../../../contract/task.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
@@ -30,6 +31,8 @@ export type WatchedTask = {
   /** Its time had passed before it came to this replica, so `deadlineMs` only leaves time for one look (decision 0013). */
   readonly isOverdue: boolean
   readonly baseline: Baseline | undefined
+  /** Of an earlier owner: its conditions go on from when they began. */
+  readonly diagnosis?: Diagnosis | undefined
   /** What the record already says, after a change of owner. */
   readonly writeBackOutcome: WriteBackOutcome | undefined
   /** When the task was accepted, on the watcher's clock. */

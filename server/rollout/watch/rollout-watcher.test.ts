@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { anApplication, aRawApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import { succeeded } from '../../../test/support/judge-looks.ts'
 import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
@@ -109,6 +110,32 @@ test('the tasks of one application share one refresh', async () => {
   await clock.advanceTo(3_000)
   expect([...ends.values()].map(({ end }) => end.status)).toEqual(['deployed', 'deployed', 'deployed'])
   expect(world.reads.refresh).toBe(1)
+})
+
+test('a new owner goes on counting since when a condition is not met', async () => {
+  const stored: Diagnosis[] = []
+  let baseline: Baseline | undefined
+  const records = {
+    ...rolloutDeps.records,
+    saveProgress: async (_: Claim, change: { readonly diagnosis?: Diagnosis; readonly baseline?: Baseline }) => {
+      if (change.diagnosis !== undefined) stored.push(change.diagnosis)
+      baseline = change.baseline ?? baseline
+      return true
+    },
+  }
+  const first = aWatcher({ records })
+  first.world.application = anApplication({ version: 5, health: 'Progressing' })
+  first.watcher.watch([aWatchedTask('1')])
+  await first.clock.advanceTo(10_000)
+  const healthySince = () => stored.at(-1)?.conditions.find(({ name }) => name === 'healthy')?.since
+  const since = healthySince()
+  const second = aWatcher({ records })
+  second.world.application = anApplication({ version: 5, health: 'Progressing' })
+  second.watcher.watch([aWatchedTask('1', { diagnosis: stored.at(-1), baseline, acceptedAtMs: -60_000 })])
+  stored.length = 0
+  await second.clock.advanceTo(10_000)
+  expect(since).toBeGreaterThan(0)
+  expect(healthySince()).toBe(since)
 })
 
 describe('commits of one application that land one after another', () => {

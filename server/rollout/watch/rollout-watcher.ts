@@ -3,7 +3,7 @@ import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
 import { judgeRollout } from '../judge/judge-rollout.ts'
 import type { Judgement } from '../judge/judgement.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
-import { type RolloutMemory, startMemory } from '../judge/rollout-memory.ts'
+import { type RolloutMemory, startMemory, storedConditionSince } from '../judge/rollout-memory.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
 import { createApplicationUpdates } from './application-updates.ts'
 import { createControllerCalls } from './controller-calls.ts'
@@ -113,7 +113,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     forget(task.id)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
-    const memory = startMemory(task.baseline, clock.nowMs())
+    const memory = startMemory(task.baseline, clock.nowMs(), storedConditionSince(task))
     // What the earlier claim has reported may not have been stored.
     const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, reported: memory.reported })
     application.tasks.set(task.id, state)

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { Diagnosis } from '../../../contract/diagnosis.ts'
+import type { ApplicationFields } from '../../../test/support/application-builder.ts'
+import { beforeCommit, judge, type Look, pod, tree } from '../../../test/support/judge-looks.ts'
+import { toStoredJson } from '../../storage/stored-json.ts'
+
+const shop = (tag: string) => `registry.example/shop:${tag}`
+const waiting: ApplicationFields = { health: 'Progressing', images: [shop('v1')] }
+const bad = (atMs: number, name = 'shop-1', message = 'why') =>
+  tree([pod('ImagePullBackOff', { name, uid: name, health: { status: 'Degraded', message } })], atMs)
+const stuck = (atMs: number, name?: string, message?: string): Look => ({
+  ...waiting,
+  atMs,
+  images: [shop('v1'), shop('v2')],
+  seen: { tree: bad(atMs, name, message) },
+})
+
+/** What the last look adds to the timeline about what the task waits for, and the diagnosis that it stores. */
+function news(looks: readonly Look[]) {
+  const { events, diagnosis } = judge([beforeCommit, ...looks])
+  return { waitingFor: events.filter(({ kind }) => kind === 'waiting_for').map(({ detail }) => detail), diagnosis }
+}
+
+describe('an event says what a task waits for when', () => {
+  test('the state of a condition changes', () => {
+    const { waitingFor } = news([
+      { ...waiting, atMs: 1_000 },
+      { ...waiting, atMs: 2_000, sync: 'OutOfSync' },
+    ])
+    expect(waitingFor).toEqual([expect.stringContaining('synced: expected Synced, found OutOfSync')])
+  })
+
+  test('the cause changes', () => {
+    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
+    expect(news([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual([
+      'The application is Suspended: its rollout is paused',
+    ])
+  })
+
+  test('the culprit changes', () => {
+    const looks = [stuck(1_000), stuck(20_000), stuck(40_000, 'shop-2')]
+    expect(news([...looks.slice(0, 2)]).waitingFor).toEqual([expect.stringContaining('Pod shop-1')])
+    expect(news([...looks, stuck(60_000, 'shop-2')]).waitingFor).toEqual([expect.stringContaining('Pod shop-2')])
+  })
+})
+
+describe('no event, but the stored diagnosis follows, when', () => {
+  test('another value is found', () => {
+    const { waitingFor, diagnosis } = news([
+      { ...waiting, atMs: 1_000 },
+      { ...waiting, atMs: 2_000, health: 'Missing' },
+    ])
+    expect(waitingFor).toEqual([])
+    expect(diagnosis?.conditions).toContainEqual(expect.objectContaining({ name: 'healthy', found: 'Missing' }))
+  })
+
+  test('the message of the same culprit changes', () => {
+    const { waitingFor, diagnosis } = news([stuck(1_000), stuck(20_000), stuck(40_000, 'shop-1', 'not found')])
+    expect(waitingFor).toEqual([])
+    expect(diagnosis?.culprit?.message).toContain('not found')
+  })
+})
+
+test('neither event nor diagnosis when only evidence or Pods change', () => {
+  const resources = [{ kind: 'ConfigMap', name: 'other', status: 'Synced', health: { status: 'Missing' } }]
+  const other = { ...waiting, atMs: 2_000, status: { resources }, seen: { tree: tree([pod('Running')], 1_500) } }
+  expect(news([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
+})
+
+test('a diagnosis has at most 64 KiB as it is stored, whatever Argo CD sends', () => {
+  const hostile = `\0\ud83d${'"\u2028'.repeat(400)}`
+  const many = <Of>(count: number, make: (at: number) => Of) => Array.from({ length: count }, (_, at) => make(at))
+  const images = many(50, (at) => ({ image: `registry.example/${'i'.repeat(230)}${at}`, tag: 't'.repeat(255) }))
+  const resources = many(10_000, (at) => ({
+    kind: 'Deployment',
+    name: `${at}${hostile}`,
+    status: 'OutOfSync',
+    health: { status: 'Degraded', message: hostile },
+  }))
+  const looks = [30_000, 900_000].map((atMs) => ({
+    atMs,
+    sync: 'OutOfSync',
+    health: 'Degraded',
+    images: many(500, (at) => `${hostile}:${at}`),
+    status: { resources, conditions: many(100, () => ({ type: 'SyncError', message: hostile })) },
+    operationState: { phase: 'Failed', message: hostile, startedAt: '2026-11-21T15:00:05Z', finishedAt: hostile },
+  }))
+  const { diagnosis } = judge([beforeCommit, ...looks], { task: { images } }).end ?? {}
+  const stored = toStoredJson(diagnosis)
+  expect(Diagnosis.parse(JSON.parse(stored)).conditions).toHaveLength(9)
+  expect(Buffer.byteLength(stored)).toBeLessThanOrEqual(65_536)
+  expect(stored).not.toContain('\\u0000')
+})

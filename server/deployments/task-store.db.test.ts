@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { TaskFilter } from '../../contract/task.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
@@ -259,6 +260,21 @@ describe('claims', () => {
     })
     expect(await tasks.podLog(mine[7]?.id ?? '')).toEqual(podLog)
     expect(await tasks.podLog(mine[8]?.id ?? '')).toBeUndefined()
+  })
+
+  test('a diagnosis whose texts hold NUL and half characters is stored and read, in progress and at the end', async () => {
+    const tasks = createTaskStore(database)
+    const owner = await aReplica()
+    const task = aNewTask()
+    await tasks.accept({ task, closed: neverClosed, owner })
+    const claim = { taskId: task.id, owner, fence: '1' }
+    const culprit = (message: string) => ({ kind: 'Pod', namespace: 'shop', name: 'shop-1', message })
+    const hostile = bareDiagnosis('image_pull', { culprit: culprit('\0back-off \ud83d') })
+    const stored = { ...hostile, culprit: culprit('back-off \ufffd') }
+    expect(await tasks.saveProgress(claim, { progress: 'waits', diagnosis: hostile }, [])).toBe(true)
+    expect((await tasks.find(task.id))?.diagnosis).toEqual(stored)
+    await tasks.finish(claim, { status: 'failed', cause: 'image_pull', reason: 'back-off', diagnosis: hostile })
+    expect((await tasks.find(task.id))?.diagnosis).toEqual(stored)
   })
 
   test('a task that its owner has lost from memory is claimed by it again', async () => {

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { causeOf } from '../../contract/causes.ts'
+import { conditionNames } from '../../contract/conditions.ts'
+import { Diagnosis } from '../../contract/diagnosis.ts'
+import { TaskList, TaskRecord } from '../../contract/task.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({ applications: ['shop', 'ended', 'newer', 'stopped'] })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const hold = (app: string) =>
+  world.simulator.control.setMood(app, { newPods: 'never-ready', except: [`registry.example/${app}:v1`] })
+
+const waitingForHealth = (id: string) =>
+  world.service.waitForTask(id, ({ unmet_condition }) => unmet_condition === 'healthy')
+
+const listed = async (app: string) => {
+  const { body } = await world.service.request(`/api/v1/tasks?app=${app}`)
+  return TaskList.parse(body).tasks
+}
+
+describe('the diagnosis of a task', () => {
+  test('of one in progress names all nine conditions in the order of a rollout; a list names the first unmet only', async () => {
+    hold('shop')
+    const id = await world.deploy('shop', 'v2')
+    const { diagnosis, progress } = await waitingForHealth(id)
+    expect(diagnosis?.conditions.map(({ name }) => name)).toEqual(conditionNames)
+    expect(diagnosis?.conditions.find(({ name }) => name === 'healthy')).toMatchObject({
+      state: 'not_met',
+      expected: 'Healthy',
+      found: 'Progressing',
+    })
+    expect(progress).toContain('healthy: expected Healthy, found Progressing')
+    const [inList] = await listed('shop')
+    expect(inList).toMatchObject({ id, unmet_condition: 'healthy' })
+    expect(inList).not.toHaveProperty('diagnosis')
+  })
+
+  test('of one that failed says the same as its reason: cause, culprit and next steps of one table', async () => {
+    world.simulator.control.setMood('ended', { newPods: 'invalid-image-name', except: ['registry.example/ended:v1'] })
+    const task = await world.service.waitForEnd(await world.deploy('ended', 'v2'))
+    const { diagnosis, status_reason: reason = '' } = TaskRecord.parse(task)
+    expect(task).toMatchObject({ status: 'failed', cause: 'image_name', unmet_condition: 'healthy' })
+    expect(diagnosis).toMatchObject({
+      cause: 'image_name',
+      culprit: { kind: 'Pod', name: expect.stringMatching(/^ended-/) },
+      impact: { old_pods_ready: 2, old_pods: 2 },
+      next_steps: causeOf('image_name').nextSteps,
+      links: [{ kind: 'application', url: task.app_url }],
+    })
+    expect(reason).toContain(diagnosis?.culprit?.name)
+    expect(reason).toContain(diagnosis?.culprit?.message)
+    expect(await listed('ended')).toEqual([expect.not.objectContaining({ diagnosis: expect.anything() })])
+  })
+
+  test('of a superseded one names the newer task', async () => {
+    hold('newer')
+    const older = await world.deploy('newer', 'v2')
+    await waitingForHealth(older)
+    const newer = await world.deploy('newer', 'v3')
+    const task = await world.service.waitForEnd(older)
+    expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+    expect(Diagnosis.parse(task.diagnosis)).toMatchObject({ cause: 'superseded', superseded_by: { task: newer } })
+  })
+
+  test('of a cancelled one says that it was cancelled on request', async () => {
+    hold('stopped')
+    const id = await world.deploy('stopped', 'v2')
+    await waitingForHealth(id)
+    const { status, body } = await world.service.request(`/api/v1/tasks/${id}`, {
+      method: 'DELETE',
+      headers: withToken,
+    })
+    expect(status).toBe(200)
+    const { diagnosis, ...task } = TaskRecord.parse(body)
+    expect(task).toMatchObject({ status: 'cancelled', cause: 'cancelled', status_reason: 'Cancelled on request' })
+    expect(diagnosis).toMatchObject({ cause: 'cancelled', next_steps: [] })
+    expect((await world.service.getTask(id)).diagnosis).toEqual(diagnosis)
+  })
+})

@@ -94,10 +94,3 @@ export const bareDiagnosis = (cause: Cause, more: Partial<Diagnosis> = {}): Diag
   links: [],
   ...more,
 })
-
-/** The first condition that is not met; undefined where all are, or none is known. */
-export function firstUnmet(conditions: readonly Condition[]): Condition | undefined {
-  return conditions.every(({ state }) => state === 'unknown')
-    ? undefined
-    : conditions.find(({ state }) => state !== 'met')
-}

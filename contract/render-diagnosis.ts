@@ -1,5 +1,6 @@
 import { type Actor, causeOf, isCause } from './causes.ts'
-import { type Condition, type Culprit, type Diagnosis, type Evidence, firstUnmet } from './diagnosis.ts'
+import { firstUnmet } from './conditions.ts'
+import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
 import { oneLine, shorten } from './one-line.ts'
 import type { TaskStatus } from './task-status.ts'
 

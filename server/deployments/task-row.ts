@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
-import { type Condition, firstUnmet } from '../../contract/diagnosis.ts'
+import { firstUnmet } from '../../contract/conditions.ts'
+import type { Condition } from '../../contract/diagnosis.ts'
 import type { FinalStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { Claim, Task } from './task.ts'

@@ -28,6 +28,7 @@ const texts = z.array(z.string())
 const Evidence = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('note'), text: z.string() }),
+    z.object({ kind: z.literal('not_committed'), text: z.string().describe('Why this service committed nothing') }),
     z.object({ kind: z.literal('deadline'), after: wholeNumber.describe('The timeout in seconds, which had passed') }),
     z.object({ kind: z.literal('unreachable'), since: epochSeconds, message: z.string() }),
     z.object({ kind: z.literal('commit_pending') }),

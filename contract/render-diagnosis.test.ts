@@ -64,3 +64,15 @@ test('what Argo CD answered before it became unreachable stands in the first lin
   expect(text.split('connection refused')).toHaveLength(2)
   expect(text.split('\n')[0]).toContain('Argo CD was unreachable for the last 300s: connection refused')
 })
+
+test('a commit that was not made stands in the first line of every failure, however long the message', () => {
+  const text = 'nothing was committed: the task came without a valid credential'
+  const culprit = { kind: 'Pod', namespace: 'shop', name: 'shop-1', message: 'x'.repeat(2_000) }
+  const diagnosis = {
+    ...bareDiagnosis('crash_loop', { culprit }),
+    evidence: [{ kind: 'not_committed' as const, text }],
+  }
+  const [first, ...rest] = renderReport('failed', diagnosis, 0).split('\n')
+  expect(first).toMatch(new RegExp(`^A container crashes .*Pod shop-1: x+…; ${text} \\[crash_loop\\]$`))
+  expect(rest.join()).not.toContain(text)
+})

@@ -111,18 +111,26 @@ export const renderReason = (diagnosis: Diagnosis, atSeconds: number): string =>
 type Reason = { readonly text: string; readonly says: readonly (Condition | Evidence)[] }
 
 function reasonOf(diagnosis: Diagnosis, atSeconds: number): Reason {
-  const { cause, conditions, culprit, evidence } = diagnosis
+  const main = mainReasonOf(diagnosis, atSeconds)
+  // Whatever else failed: without the commit no condition may have been met, and the reader can change that.
+  const notCommitted = diagnosis.evidence.find((one) => one.kind === 'not_committed')
+  if (notCommitted === undefined) return main
+  const says = [...main.says, notCommitted]
+  if (diagnosis.cause === 'no_credential') return { ...main, says }
+  const room = maxReasonLength - notCommitted.text.length
+  return { text: join('; ', [shorten(main.text, Math.max(100, room)), notCommitted.text]), says }
+}
+
+/** Beside the longest headline, on one line. */
+const maxReasonLength = 500
+
+function mainReasonOf({ cause, conditions, culprit, evidence }: Diagnosis, atSeconds: number): Reason {
   if (culprit !== undefined) return { text: renderCulprit(culprit), says: [] }
   const unreachable = evidence.find(({ kind }) => kind === 'unreachable')
   if (unreachable !== undefined) return { text: renderEvidence(unreachable, atSeconds).join(), says: [unreachable] }
-  // Such as a commit that was not made: without it no condition can be met.
-  const note = evidence.find(({ kind }) => kind === 'note')
-  if (cause === 'no_credential' && note !== undefined) return { text: '', says: [note] }
-  if (cause !== 'timeout' && cause !== 'not_managed') return { text: '', says: [] }
   const last = cause === 'timeout' ? firstUnmet(conditions) : undefined
-  const waited = last && `${renderCondition(last)} (for ${seconds(atSeconds - last.since)})`
-  const said = note === undefined ? [] : renderEvidence(note, atSeconds)
-  return { text: join('; ', [...said, waited]), says: [note, last].filter((one) => one !== undefined) }
+  if (last === undefined) return { text: '', says: [] }
+  return { text: `${renderCondition(last)} (for ${seconds(atSeconds - last.since)})`, says: [last] }
 }
 
 function renderSuperseded({ task, commit, tag }: NonNullable<Diagnosis['superseded_by']>): string {
@@ -140,6 +148,7 @@ const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
 function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
   switch (one.kind) {
     case 'note':
+    case 'not_committed':
       return [one.text]
     case 'deadline':
       return [`Timed out after ${seconds(one.after)}`]

@@ -46,7 +46,10 @@ export function diagnoseEnd(evaluation: Evaluation, verdict: Verdict): Diagnosis
   }
   const { writeBack } = observation
   const isNoted = writeBack.kind === 'monitor' && writeBack.note !== '' && verdict.status !== 'cancelled'
-  const evidence = [...(isNoted ? [noteOf(writeBack.note)] : []), ...(verdict.evidence ?? [])]
+  const evidence = [
+    ...(isNoted ? [{ kind: 'not_committed', text: boundedLine(writeBack.note) } as const] : []),
+    ...(verdict.evidence ?? []),
+  ]
   return diagnose(evaluation, { ...verdict, evidence })
 }
 

@@ -106,7 +106,7 @@ describe('the deadline', () => {
     const note = 'nothing was committed: the annotation managed-images has no alias for registry.example/shop'
     const writeBack: WriteBackState = { kind: 'monitor', why: 'no_alias', note }
     const reason = judge([beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }], { writeBack }).end?.reason
-    expect(reason?.split('\n')[0]).toContain(`: ${note}; revision: expected an answered refresh (for 900s) [timeout]`)
+    expect(reason?.split('\n')[0]).toContain(`: revision: expected an answered refresh (for 900s); ${note} [timeout]`)
     expect(reason?.split(note)).toHaveLength(2)
   })
 

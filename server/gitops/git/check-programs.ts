@@ -20,7 +20,7 @@ export async function checkPrograms(searchPath: string): Promise<void> {
   }
   const environment = { PATH: searchPath, LC_ALL: 'C' }
   const { stdout } = await runGit({ arguments: ['--version'], environment, timeoutMs: 10_000 })
-  const [text = 'unknown', major, minor] = /(\d+)\.(\d+)\S*/.exec(stdout.toString()) ?? []
+  const [text = 'unknown', major, minor] = /(?<!\d)(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?/.exec(stdout.toString()) ?? []
   const isOld = Number(major) < oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) < oldestGit[1])
   if (isOld) throw new MissingProgramError(`git ${text} is too old: install git ${oldestGit.join('.')} or newer`)
 }

@@ -224,8 +224,15 @@ function fillEmpty(
   if (isScalar(node) && node.tag !== undefined) throw new OverrideFileError(unforeseenForm)
   if (parent.flow) return replaceNode(text, node, flow)
   const [start, end] = node.range
-  const before = start === end ? text.slice(0, start) : text.slice(0, start).replace(/[ \t]+$/, '')
+  const before = start === end ? text.slice(0, start) : text.slice(0, endOfText(text, start))
   return appendLines(before + text.slice(end), before.length, lines(columnOf(text, parent)))
+}
+
+/** Where the blanks before a place begin. */
+function endOfText(text: string, place: number): number {
+  let at = place
+  while (text[at - 1] === ' ' || text[at - 1] === '\t') at -= 1
+  return at
 }
 
 /** Puts lines below the line that holds `at`, so that a comment at its end stays there. */

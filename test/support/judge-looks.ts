@@ -6,15 +6,11 @@ import type { Judgement } from '../../server/rollout/judge/judgement.ts'
 import { nothingKnown } from '../../server/rollout/judge/newest-snapshots.ts'
 import type { ResourceTree } from '../../server/rollout/judge/observed-resources.ts'
 import { startMemory } from '../../server/rollout/judge/rollout-memory.ts'
-import {
-  nothingRefreshed,
-  type Reading,
-  type RolloutObservation,
-} from '../../server/rollout/judge/rollout-observation.ts'
+import type { Reading, RolloutObservation } from '../../server/rollout/judge/rollout-observation.ts'
 import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
 import type { WriteBackState } from '../../server/rollout/judge/watched-task.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from './application-builder.ts'
-import { noAnnotations } from './rollout-builder.ts'
+import { anObservation } from './rollout-builder.ts'
 import { defaultRolloutSettings } from './rollout-settings.ts'
 
 const settings = defaultRolloutSettings
@@ -72,22 +68,12 @@ export function judge(
   for (const [index, look] of looks.entries()) {
     const isFirst = index === 0 && looks.length > 1
     const application = look.raw === undefined ? anApplication(look) : parseApplication(look.raw)
-    const observation: RolloutObservation = {
+    const observation = anObservation(application, {
       known: { ...nothingKnown, newest: application, seenAtMs: look.atMs },
-      annotations: noAnnotations,
       writeBack: isFirst && writeBack === landed ? { kind: 'pending' } : writeBack,
-      refresh: nothingRefreshed,
       directRead: { askedAtMs: look.atMs, result: 'read' },
-      lastListAtMs: undefined,
-      relations: new Map(),
-      overrides: new Map(),
-      tree: undefined,
-      managed: undefined,
-      windows: undefined,
-      podEvents: undefined,
-      unreachable: undefined,
       ...look.seen,
-    }
+    })
     last = judgeRollout(judged, memory, observation, look.atMs, { ...settings, ...changed })
     memory = last.memory
   }

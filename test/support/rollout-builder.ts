@@ -84,6 +84,27 @@ export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   },
 }
 
+/** What is known where nothing but an application was read, and the given. */
+export const anObservation = (
+  application: ObservedApplication | undefined,
+  fields: Partial<RolloutObservation> = {},
+): RolloutObservation => ({
+  known: { ...nothingKnown, newest: application },
+  annotations: noAnnotations,
+  writeBack: { kind: 'monitor', why: 'not_managed', note: '' },
+  refresh: nothingRefreshed,
+  directRead: undefined,
+  lastListAtMs: undefined,
+  relations: new Map(),
+  overrides: new Map(),
+  tree: undefined,
+  managed: undefined,
+  windows: undefined,
+  podEvents: undefined,
+  unreachable: undefined,
+  ...fields,
+})
+
 type Known = {
   readonly task?: Partial<WatchedTask>
   readonly commit?: Snapshot['commit']
@@ -97,22 +118,7 @@ type Known = {
 export const aSnapshot = (application: ObservedApplication, known: Known = {}): Snapshot => ({
   task: aWatchedTask('1', known.task),
   settings: { ...defaultRolloutSettings, ...known.settings },
-  observation: {
-    known: { ...nothingKnown, newest: application },
-    annotations: noAnnotations,
-    writeBack: { kind: 'monitor', why: 'not_managed', note: '' },
-    refresh: nothingRefreshed,
-    directRead: undefined,
-    lastListAtMs: undefined,
-    relations: new Map(),
-    overrides: new Map(),
-    tree: undefined,
-    managed: undefined,
-    windows: undefined,
-    podEvents: undefined,
-    unreachable: undefined,
-    ...known.observation,
-  },
+  observation: anObservation(application, known.observation),
   nowMs: known.nowMs ?? 0,
   application,
   commit: known.commit,

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { createCommitHistory } from '../../server/gitops/git/commit-history.ts'
 import { openGitAccess } from '../../server/gitops/git/git-access.ts'
 import { commitMessage } from '../../server/gitops/plan/commit-message.ts'
+import type { WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import type { WriteBackSettings } from '../../server/gitops/plan/write-back-settings.ts'
 import { createWriteBack } from '../../server/gitops/queue/write-back.ts'
 import { type Database, openDatabase } from '../../server/storage/database.ts'
@@ -24,18 +25,69 @@ export async function aDatabase(): Promise<Database> {
   return database
 }
 
+export async function aReplica(database: Database): Promise<string> {
+  const id = randomUUID()
+  replicas += 1
+  await database.query
+    .insertInto('replicas')
+    .values({ id, lock_key: String(replicas) })
+    .execute()
+  return id
+}
+
+export type TaskExample = {
+  app?: string
+  tag?: string
+  repository: string
+  seconds?: number
+  file?: string
+  branch?: string
+}
+
+/** A task in progress that the replica owns, and the plan of its write-back. */
+export async function aTaskWithPlan(
+  database: Database,
+  owner: string,
+  { app = 'shop', tag = 'v2', seconds = 60, repository, branch = 'main', file }: TaskExample,
+) {
+  const id = randomUUID()
+  await database.query
+    .insertInto('tasks')
+    .values({
+      id,
+      created: sql<Date>`clock_timestamp()`,
+      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
+      app,
+      author: 'ada',
+      project: 'shop',
+      images: JSON.stringify([{ image, tag }]),
+      timeout_seconds: seconds,
+      refresh: true,
+      source: null,
+      may_write: true,
+      owner,
+      fence: '1',
+    })
+    .execute()
+  const plan: WriteBackPlan = {
+    app,
+    repository,
+    branch,
+    file: file ?? `apps/.watcher-source-${app}.yaml`,
+    parameters: [{ name: 'image.tag', value: tag, image }],
+    sourceParameters: [],
+    message: commitMessage({ id, app }, true),
+  }
+  return { id, plan, claim: { taskId: id, owner, fence: '1' } }
+}
+
 /** One replica's write-back on real storage, with a task and its plan for each `queue`. */
 export async function aWriteBackService(
   settings: WriteBackSettings,
   database: Database,
   searchPath = process.env.PATH ?? '',
 ) {
-  const owner = randomUUID()
-  replicas += 1
-  await database.query
-    .insertInto('replicas')
-    .values({ id: owner, lock_key: String(replicas) })
-    .execute()
+  const owner = await aReplica(database)
   const access = await openGitAccess(settings, searchPath)
   const writeBack = createWriteBack({
     database,
@@ -55,36 +107,9 @@ export async function aWriteBackService(
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })
 
-  async function queue(repository: string, { app = 'shop', tag = 'v2', seconds = 60 } = {}): Promise<string> {
-    const id = randomUUID()
-    await database.query
-      .insertInto('tasks')
-      .values({
-        id,
-        created: sql<Date>`clock_timestamp()`,
-        deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
-        app,
-        author: 'ada',
-        project: 'shop',
-        images: JSON.stringify([{ image, tag }]),
-        timeout_seconds: seconds,
-        refresh: true,
-        source: null,
-        may_write: true,
-        owner,
-        fence: '1',
-      })
-      .execute()
-    const plan = {
-      app,
-      repository,
-      branch: 'main',
-      file: `apps/.watcher-source-${app}.yaml`,
-      parameters: [{ name: 'image.tag', value: tag, image }],
-      sourceParameters: [],
-      message: commitMessage({ id, app }, true),
-    }
-    await writeBack.queue({ taskId: id, owner, fence: '1' }, plan)
+  async function queue(repository: string, example: Omit<TaskExample, 'repository'> = {}): Promise<string> {
+    const { id, plan, claim } = await aTaskWithPlan(database, owner, { ...example, repository })
+    await writeBack.queue(claim, plan)
     return id
   }
 

@@ -5,17 +5,15 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestDatabase } from '../../../test/support/database.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { aDatabase, aReplica, aTaskWithPlan, type TaskExample } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
-import { type Database, openDatabase } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
 import { type CommitHistory, createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
 import { openGitRepository } from '../git/git-repository.ts'
-import { commitMessage } from '../plan/commit-message.ts'
-import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
@@ -42,70 +40,16 @@ async function aHook(repository: string, name: string, script: string): Promise<
   await chmod(file, 0o755)
 }
 
-async function aDatabase(): Promise<Database> {
-  const made = await createTestDatabase()
-  const database = openDatabase(made.settings, () => {})
-  onTestFinished(async () => {
-    await database[Symbol.asyncDispose]()
-    await made[Symbol.asyncDispose]()
-  })
-  return database
-}
-
-async function aReplica(database: Database): Promise<string> {
-  const id = randomUUID()
-  made += 1
-  await database.query
-    .insertInto('replicas')
-    .values({ id, lock_key: String(made) })
-    .execute()
-  return id
-}
-
-const image = 'registry.example/shop'
-
 /** A hook that lets a rival's commit in first. */
 const rivalIsFaster = `export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r
    git update-ref refs/heads/main "$(git commit-tree -p main -m rival "main^{tree}")"`
 
-type TaskExample = { app?: string; tag?: string; repository: string; seconds?: number; file?: string; branch?: string }
-
-/** A task in progress that the replica owns, and the plan of its write-back. */
-async function aTask(
-  database: Database,
-  owner: string,
-  { app = 'shop', tag = 'v2', seconds = 60, ...place }: TaskExample,
-) {
-  const id = randomUUID()
-  await database.query
-    .insertInto('tasks')
-    .values({
-      id,
-      created: sql<Date>`clock_timestamp()`,
-      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
-      app,
-      author: 'ada',
-      project: 'shop',
-      images: JSON.stringify([{ image, tag }]),
-      timeout_seconds: seconds,
-      refresh: true,
-      source: null,
-      may_write: true,
-      owner,
-      fence: '1',
-    })
-    .execute()
-  const plan: WriteBackPlan = {
-    app,
-    repository: place.repository.includes(':') ? place.repository : host.url(place.repository),
-    branch: place.branch ?? 'main',
-    file: place.file ?? `apps/.watcher-source-${app}.yaml`,
-    parameters: [{ name: 'image.tag', value: tag, image }],
-    sourceParameters: [],
-    message: commitMessage({ id, app }, true),
-  }
-  return { id, plan, claim: { taskId: id, owner, fence: '1' } }
-}
+/** `repository`: its name on the host, or an address. */
+const aTask = (database: Database, owner: string, example: TaskExample) =>
+  aTaskWithPlan(database, owner, {
+    ...example,
+    repository: example.repository.includes(':') ? example.repository : host.url(example.repository),
+  })
 
 async function aWriteBack(
   database: Database,

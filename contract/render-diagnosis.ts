@@ -42,24 +42,22 @@ function renderDetails(diagnosis: Diagnosis, atSeconds: number): readonly string
   const evidence = diagnosis.evidence.filter(
     (one) => !says.includes(one) && !(one.kind === 'operation' && operations.has(operationText(one))),
   )
-  const lines = [
-    ...unmet.map((one) => renderUnmet(one, atSeconds)),
-    ...evidence.flatMap((one) => renderEvidence(one, atSeconds)),
-  ]
-  return lines.flatMap((line) => withoutMessage(line, culprit?.message ?? ''))
+  const said = culprit?.message ?? ''
+  return [
+    ...unmet.map((one) => renderUnmet(one, atSeconds, said)),
+    ...evidence.flatMap((one) => renderEvidence(one, atSeconds, said)),
+  ].filter((line) => line !== '')
 }
 
-/** A message as short as a word may stand in any line. */
+/** A message as short as a word may stand in any text. */
 const minRepeatedLength = 20
 
-/** A line without the message that decided; no line where nothing else is left but a label. */
-function withoutMessage(line: string, message: string): readonly string[] {
-  const [, event] = /^Event of \S+: \w+: (.+)$/.exec(line) ?? []
-  if (event !== undefined && message.endsWith(event)) return []
-  if (message === '' || !line.includes(message)) return [line]
-  if (message.length >= minRepeatedLength && !line.endsWith(message)) return [line.replace(message, '…')]
-  const rest = line.slice(0, -message.length).replace(/(?:, found)?[:\s]*$/, '')
-  return /^(?:\w*|Event of \S+)$/.test(rest) ? [] : [rest]
+/** A text without the message that decided, which the first line says. */
+function unsaid(text: string, said: string): string {
+  if (said === '' || !text.includes(said)) return text
+  if (!text.endsWith(said)) return said.length < minRepeatedLength ? text : text.replace(said, '…')
+  const label = text.slice(0, -said.length)
+  return label.endsWith(': ') ? label.slice(0, -2) : label
 }
 
 /** Whether the version before still serves, as far as its Pods tell. */
@@ -138,18 +136,20 @@ function renderSuperseded({ task, commit, tag }: NonNullable<Diagnosis['supersed
   return `superseded in Git: commit ${commit ?? ''} sets tag ${tag ?? ''}`
 }
 
-function renderUnmet(condition: Condition, atSeconds: number): string {
-  return `Condition ${condition.state === 'unknown' ? 'unknown' : 'not met'} for ${seconds(atSeconds - condition.since)}: ${renderCondition(condition)}`
+function renderUnmet({ found, ...condition }: Condition, atSeconds: number, said: string): string {
+  const besides = found === undefined ? '' : unsaid(found, said)
+  return `Condition ${condition.state === 'unknown' ? 'unknown' : 'not met'} for ${seconds(atSeconds - condition.since)}: ${renderCondition({ ...condition, ...(besides === '' ? {} : { found: besides }) })}`
 }
 
 const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
   evidence.flatMap((one) => (one.kind === 'note' ? [one.text] : []))
 
-function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
+/** `said`: what the first line says already. */
+function renderEvidence(one: Evidence, atSeconds: number, said = ''): readonly string[] {
   switch (one.kind) {
     case 'note':
     case 'not_committed':
-      return [one.text]
+      return [unsaid(one.text, said)]
     case 'deadline':
       return [`Timed out after ${seconds(one.after)}`]
     case 'unreachable':
@@ -157,15 +157,17 @@ function renderEvidence(one: Evidence, atSeconds: number): readonly string[] {
     case 'commit_pending':
       return ['The commit had not reached the Git host']
     case 'app_condition':
-      return [`${one.type}: ${one.message}`]
+      return [unsaid(`${one.type}: ${one.message}`, said)].filter((text) => text !== one.type)
     case 'operation':
-      return [`Operation: ${operationText(one)}`]
+      return [join(': ', ['Operation', unsaid(operationText(one), said)])].filter((text) => text !== 'Operation')
     case 'resource':
-      return [join(': ', [one.resource, one.problem, one.message])]
+      return [unsaid(join(': ', [one.resource, one.problem, one.message]), said)]
     case 'pod':
       return [
-        join(': ', [`Pod ${one.name} (${one.images.join(', ')})`, one.state, one.message]),
-        ...one.events.map((event) => `Event of ${one.name}: ${event}`),
+        unsaid(join(': ', [`Pod ${one.name} (${one.images.join(', ')})`, one.state, one.message]), said),
+        ...one.events
+          .filter((event) => !said.endsWith(event.slice(event.indexOf(': ') + 2)))
+          .map((event) => `Event of ${one.name}: ${unsaid(event, said)}`),
       ]
     case 'out_of_sync':
       return [`Out of sync: ${one.resources.join(', ')}${one.more === undefined ? '' : ` and ${one.more} more`}`]

@@ -93,7 +93,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       checkReachability: watcher.checkReachability,
-      onUpdate: watcher.sighted,
+      onUpdate: watcher.updated,
       onListed: watcher.listed,
       onError,
       onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),

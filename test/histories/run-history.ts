@@ -146,7 +146,7 @@ function createHistory(script: HistoryScript) {
       readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       checkReachability: watcher.checkReachability,
-      onUpdate: watcher.sighted,
+      onUpdate: watcher.updated,
       onListed: watcher.listed,
       onError,
       onEnded: () => {},

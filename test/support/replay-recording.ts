@@ -160,7 +160,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
     if (isLastOfCut) clock.setTimer(1_000, listAll)
   }
   const tell = ({ type, application }: StreamEvent) =>
-    watcher.sighted(type === 'DELETED' ? 'deleted' : 'seen', application)
+    watcher.updated(type === 'DELETED' ? 'deleted' : 'seen', application)
   const disturb = (event: StreamEvent, random: () => number) => {
     const fate = random()
     if (fate < 0.3) return

@@ -14,73 +14,73 @@ const deleted = (version: number, uid = 'one'): ApplicationUpdate => ({
 })
 const absent = (askedAtMs: number, version = 0): ApplicationUpdate => ({ kind: 'absent', askedAtMs, version })
 
-const merge = (...sightings: readonly ApplicationUpdate[]): KnownApplication =>
-  sightings.reduce((known, sighting, index) => mergeUpdate(known, sighting, index * 1_000), nothingKnown)
+const merge = (...updates: readonly ApplicationUpdate[]): KnownApplication =>
+  updates.reduce((known, update, index) => mergeUpdate(known, update, index * 1_000), nothingKnown)
 
 describe('the newest state of an application', () => {
   test.for([
-    { name: 'an older version is ignored', sightings: [seen(5), seen(3)], version: 5, isGone: false },
-    { name: 'versions are numbers, not texts', sightings: [seen(9), seen(10)], version: 10, isGone: false },
+    { name: 'an older version is ignored', updates: [seen(5), seen(3)], version: 5, isGone: false },
+    { name: 'versions are numbers, not texts', updates: [seen(9), seen(10)], version: 10, isGone: false },
     {
       name: 'a deletion is final for its uid',
-      sightings: [seen(5), deleted(6), seen(5), seen(7)],
+      updates: [seen(5), deleted(6), seen(5), seen(7)],
       version: 6,
       isGone: true,
     },
     {
       name: 'a new uid is a re-created application',
-      sightings: [seen(5), deleted(6), seen(8, 'two')],
+      updates: [seen(5), deleted(6), seen(8, 'two')],
       version: 8,
       isGone: false,
     },
     {
       name: 'a late deletion of the old uid changes nothing',
-      sightings: [seen(8, 'two'), deleted(6)],
+      updates: [seen(8, 'two'), deleted(6)],
       version: 8,
       isGone: false,
     },
     {
       name: 'an old incarnation from a lagging replica is ignored',
-      sightings: [seen(8, 'two'), seen(5)],
+      updates: [seen(8, 'two'), seen(5)],
       version: 8,
       isGone: false,
     },
-    { name: 'one List without it proves nothing', sightings: [seen(5), absent(500)], version: 5, isGone: false },
+    { name: 'one List without it proves nothing', updates: [seen(5), absent(500)], version: 5, isGone: false },
     {
       name: 'two Lists without it mean gone',
-      sightings: [seen(5), absent(500), absent(1_500)],
+      updates: [seen(5), absent(500), absent(1_500)],
       version: 5,
       isGone: true,
     },
     {
       name: 'a List asked before it was seen proves nothing',
-      sightings: [seen(5), absent(-1), absent(-1)],
+      updates: [seen(5), absent(-1), absent(-1)],
       version: 5,
       isGone: false,
     },
     {
       name: 'a List from before its newest version proves nothing',
-      sightings: [seen(5), absent(500, 4), absent(1_500, 4)],
+      updates: [seen(5), absent(500, 4), absent(1_500, 4)],
       version: 5,
       isGone: false,
     },
     {
       name: 'what comes back after missing Lists is there',
-      sightings: [seen(5), absent(500), absent(1_500), seen(5)],
+      updates: [seen(5), absent(500), absent(1_500), seen(5)],
       version: 5,
       isGone: false,
     },
     {
       name: 'a read that finds nothing means gone',
-      sightings: [seen(5), { kind: 'not_found' } as const],
+      updates: [seen(5), { kind: 'not_found' } as const],
       version: 5,
       isGone: true,
     },
-  ])('$name', ({ sightings, version, isGone }) => {
-    expect(merge(...sightings)).toMatchObject({ isGone, newest: { version } })
+  ])('$name', ({ updates, version, isGone }) => {
+    expect(merge(...updates)).toMatchObject({ isGone, newest: { version } })
   })
 
-  test('at the same version a complete sighting replaces that of a List, not the other way round', () => {
+  test('at the same version a complete update replaces that of a List, not the other way round', () => {
     const complete = merge(seen(5, 'one', true), seen(5, 'one', false)).newest
     const [first] = [seen(5, 'one', true)]
     expect(complete).toEqual(first?.kind === 'seen' ? first.application : undefined)
@@ -109,7 +109,7 @@ describe('what was read about an application holds while its state stays the sam
     { name: 'a re-creation', next: { version: 6, uid: 'two' }, from: 6 },
   ])('after $name it holds from version $from on', ({ next, from }) => {
     const looks = [first, next].map((fields) => anApplication({ uid: 'one', ...fields }))
-    const sightings = looks.map((application) => ({ kind: 'seen', application, isComplete: true }) as const)
-    expect(merge(...sightings).unchangedSinceVersion).toBe(from)
+    const updates = looks.map((application) => ({ kind: 'seen', application, isComplete: true }) as const)
+    expect(merge(...updates).unchangedSinceVersion).toBe(from)
   })
 })

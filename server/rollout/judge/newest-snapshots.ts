@@ -39,21 +39,21 @@ export const nothingKnown: KnownApplication = Object.freeze({
 const absencesThatMeanGone = 2
 
 /**
- * Merges one sighting. The highest version wins whatever the order of arrival; a new uid is a re-created application.
+ * Merges one update. The highest version wins whatever the order of arrival; a new uid is a re-created application.
  * Versions of different objects of one cluster can be compared, so an old incarnation never replaces a newer one.
  */
-export function mergeUpdate(known: KnownApplication, sighting: ApplicationUpdate, nowMs: number): KnownApplication {
-  switch (sighting.kind) {
+export function mergeUpdate(known: KnownApplication, update: ApplicationUpdate, nowMs: number): KnownApplication {
+  switch (update.kind) {
     case 'seen':
-      return mergeSeen(known, sighting.application, sighting.isComplete, nowMs)
+      return mergeSeen(known, update.application, update.isComplete, nowMs)
     case 'deleted':
-      return isOlderIncarnation(known, sighting.application)
+      return isOlderIncarnation(known, update.application)
         ? known
-        : { ...known, newest: newerOf(known.newest, sighting.application), isGone: true, isDeleted: true }
+        : { ...known, newest: newerOf(known.newest, update.application), isGone: true, isDeleted: true }
     case 'not_found':
       return { ...known, isGone: known.newest !== undefined }
     case 'absent':
-      return mergeAbsence(known, sighting.askedAtMs, sighting.version)
+      return mergeAbsence(known, update.askedAtMs, update.version)
   }
 }
 
@@ -86,7 +86,7 @@ function isHistory(known: KnownApplication, newest: ObservedApplication, seen: O
   return seen.uid === newest.uid ? known.isDeleted : seen.version < newest.version
 }
 
-/** A List lacks the health of resources, so at the same version only a complete sighting replaces what is known. */
+/** A List lacks the health of resources, so at the same version only a complete update replaces what is known. */
 function replaces(newest: ObservedApplication, seen: ObservedApplication, isComplete: boolean): boolean {
   return seen.version > newest.version || (seen.version === newest.version && isComplete) || seen.uid !== newest.uid
 }

@@ -17,10 +17,10 @@ export function createApplicationUpdates(clock: Pick<Clock, 'nowMs'>, controlPla
   const findIn = (application: Pick<Watched, 'reference'>, list: ApplicationList) =>
     list.applications.find((listed) => isWatched(application, listed))
 
-  const see = (application: WatchedApplication, sighting: ApplicationUpdate) => {
-    if ('application' in sighting && !isWatched(application, sighting.application)) return
+  const see = (application: WatchedApplication, update: ApplicationUpdate) => {
+    if ('application' in update && !isWatched(application, update.application)) return
     const before = application.known
-    application.known = mergeUpdate(before, sighting, clock.nowMs())
+    application.known = mergeUpdate(before, update, clock.nowMs())
     const { newest } = application.known
     if (newest === undefined || newest === before.newest) return
     application.changedAtMs = clock.nowMs()

@@ -5,7 +5,7 @@ import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'controller' | 'clock' | 'readPodLog' | 'onRefreshAnswered'> & {
-  readonly sightings: ApplicationUpdates
+  readonly updates: ApplicationUpdates
   /** A call has failed: find out whether all do. */
   checkReachability(): void
 }
@@ -14,7 +14,7 @@ export type ControllerCalls = ReturnType<typeof createControllerCalls>
 
 /** Asks the delivery controller about one application, and keeps what it answers with what is held of that application. */
 export function createControllerCalls(deps: Dependencies) {
-  const { controller, clock, sightings } = deps
+  const { controller, clock, updates } = deps
 
   const suspectOn = (outcome: { readonly kind: string }) => {
     if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') deps.checkReachability()
@@ -58,16 +58,16 @@ export function createControllerCalls(deps: Dependencies) {
       // A direct read is never older than what was known when it was asked: such an answer says nothing.
       const isCredible =
         outcome.kind !== 'read' ||
-        (sightings.isWatched(application, outcome.value) && outcome.value.version >= knownVersion)
+        (updates.isWatched(application, outcome.value) && outcome.value.version >= knownVersion)
       // One that a verdict needed may have overtaken one that was under way.
       const isNewest = askedAtMs >= (application.directRead?.askedAtMs ?? askedAtMs)
       if (isNewest) application.directRead = { askedAtMs, result: isCredible ? readResult(outcome) : 'failed' }
       if (outcome.kind === 'read' && isCredible) {
         if (isNewest) application.refresh = observeRefreshDirectly(application.refresh, outcome.value, askedAtMs)
-        sightings.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+        updates.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
       }
       if (outcome.kind === 'not_found' && application.known.newest !== undefined)
-        sightings.see(application, { kind: 'not_found' })
+        updates.see(application, { kind: 'not_found' })
       suspectOn(outcome)
     },
 
@@ -83,7 +83,7 @@ export function createControllerCalls(deps: Dependencies) {
       }
       application.refresh = answerRefresh(application.refresh, askedAtMs, outcome.value)
       deps.onRefreshAnswered?.(application.app, clock.nowMs() - askedAtMs)
-      sightings.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
+      updates.see(application, { kind: 'seen', application: outcome.value, isComplete: true })
     },
 
     /** By name first; where only a namesake elsewhere is found, all are looked through. */
@@ -95,9 +95,9 @@ export function createControllerCalls(deps: Dependencies) {
       const isNamesake =
         named.kind === 'read' &&
         named.value.applications.length > 0 &&
-        sightings.findIn(application, named.value) === undefined
+        updates.findIn(application, named.value) === undefined
       const outcome = isNamesake ? await controller.listApplications().catch(unexpected) : named
-      if (outcome.kind === 'read') sightings.seeInList(application, outcome.value, askedAtMs)
+      if (outcome.kind === 'read') updates.seeInList(application, outcome.value, askedAtMs)
       suspectOn(outcome)
     },
 

@@ -89,10 +89,10 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   }
 
   const reachability = createReachability(deps.controller, clock, judgeEverything)
-  const sightings = createApplicationUpdates(clock, settings.controlPlaneNamespace)
+  const updates = createApplicationUpdates(clock, settings.controlPlaneNamespace)
   const reports = createTaskReports(deps)
   const writeBacks = createWriteBackDecisions({ ...deps, reports })
-  const calls = createControllerCalls({ ...deps, sightings, checkReachability: reachability.checkReachability })
+  const calls = createControllerCalls({ ...deps, updates, checkReachability: reachability.checkReachability })
   const isUnreachable = () => reachability.state() !== undefined
   const { perform, readInTurn } = createPerformAction({
     ...deps,
@@ -178,17 +178,17 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
       else judgeAll(application)
     },
     /** An event of the stream. */
-    sighted(type: 'seen' | 'deleted', seen: ObservedApplication) {
+    updated(type: 'seen' | 'deleted', seen: ObservedApplication) {
       for (const application of watchedAs(applications, seen)) {
-        if (type === 'seen') sightings.see(application, { kind: 'seen', application: seen, isComplete: true })
-        else sightings.see(application, { kind: 'deleted', application: seen })
+        if (type === 'seen') updates.see(application, { kind: 'seen', application: seen, isComplete: true })
+        else updates.see(application, { kind: 'deleted', application: seen })
         judgeAll(application)
       }
     },
     /** A List of all applications that was asked at `askedAtMs`. */
     listed(list: ApplicationList, askedAtMs: number) {
       for (const application of [...applications.values()]) {
-        sightings.seeInList(application, list, askedAtMs)
+        updates.seeInList(application, list, askedAtMs)
         judgeAll(application)
       }
     },

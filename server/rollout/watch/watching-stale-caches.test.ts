@@ -51,7 +51,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
     },
   })
   for (const [atMs] of states)
-    if (random() >= 0.3) clock.setTimer(atMs + lagMs, () => watcher.sighted('seen', stateAt(atMs)))
+    if (random() >= 0.3) clock.setTimer(atMs + lagMs, () => watcher.updated('seen', stateAt(atMs)))
   const list = () => {
     watcher.listed(listed(), clock.nowMs())
     clock.setTimer(listEveryMs, list)

@@ -89,7 +89,7 @@ function aWorld(seed = 1) {
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => watcher.unreachable() !== undefined,
     checkReachability: watcher.checkReachability,
-    onUpdate: watcher.sighted,
+    onUpdate: watcher.updated,
     onListed: watcher.listed,
     onError: (_message, error) => {
       throw error

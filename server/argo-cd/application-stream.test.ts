@@ -42,7 +42,7 @@ function aStream(openings: readonly ('open' | 'unauthorized' | 'unreachable')[] 
     listedAt: [] as number[],
     readAt: [] as number[],
     seen: [] as string[],
-    suspected: 0,
+    reachabilityChecks: 0,
   }
   const stream = createApplicationStream({
     clock,
@@ -65,7 +65,7 @@ function aStream(openings: readonly ('open' | 'unauthorized' | 'unreachable')[] 
     readLargeFrame: async () => ({ kind: 'unreadable' }),
     isUnreachable: () => false,
     checkReachability: () => {
-      told.suspected += 1
+      told.reachabilityChecks += 1
     },
     onUpdate: (_, { name }) => {
       if (name === 'poison') throw new Error('a listener fails')

@@ -18,8 +18,8 @@ export function checkForeignImage(
 ): ForeignImageCheck {
   if (!conditions.othersAreMet || conditions.isMet('images')) return { kind: 'part_of_it' }
   const listed = [...application.images, ...appliedImages(application)]
-  const suspect = task.images.find((image) => imagesOf(image, listed, settings).length === 0)
-  if (suspect === undefined) return { kind: 'part_of_it' }
+  const unlisted = task.images.find((image) => imagesOf(image, listed, settings).length === 0)
+  if (unlisted === undefined) return { kind: 'part_of_it' }
   const { managed } = observation
   if (managed === undefined) return { kind: 'must_read' }
   if (managed.value === undefined) return { kind: 'cannot_tell', note: 'the manifests could not be read' }
@@ -27,8 +27,8 @@ export function checkForeignImage(
   if (inManifests.length === 0) return { kind: 'cannot_tell', note: 'the manifests name no image' }
   if (hasHooks(application)) return { kind: 'cannot_tell', note: 'hooks may use other images' }
   if (managed.value.hasForeignKinds) return { kind: 'cannot_tell', note: 'custom resources may use other images' }
-  if (imagesOf(suspect, inManifests, settings).length > 0) return { kind: 'part_of_it' }
-  return { kind: 'foreign', image: suspect, has: [...new Set([...listed, ...inManifests])] }
+  if (imagesOf(unlisted, inManifests, settings).length > 0) return { kind: 'part_of_it' }
+  return { kind: 'foreign', image: unlisted, has: [...new Set([...listed, ...inManifests])] }
 }
 
 function hasHooks({ resources, operation }: ObservedApplication): boolean {

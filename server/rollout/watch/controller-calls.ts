@@ -16,7 +16,7 @@ export type ControllerCalls = ReturnType<typeof createControllerCalls>
 export function createControllerCalls(deps: Dependencies) {
   const { controller, clock, updates } = deps
 
-  const suspectOn = (outcome: { readonly kind: string }) => {
+  const checkReachabilityAfter = (outcome: { readonly kind: string }) => {
     if (outcome.kind === 'unreachable' || outcome.kind === 'unauthorized') deps.checkReachability()
   }
 
@@ -26,7 +26,7 @@ export function createControllerCalls(deps: Dependencies) {
   ): Promise<Reading<Value>> => {
     const asked = { askedAtMs: clock.nowMs(), version: application.known.newest?.version ?? 0 }
     const outcome = await call(addressOf(application)).catch(unexpected)
-    suspectOn(outcome)
+    checkReachabilityAfter(outcome)
     return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
   }
 
@@ -68,7 +68,7 @@ export function createControllerCalls(deps: Dependencies) {
       }
       if (outcome.kind === 'not_found' && application.known.newest !== undefined)
         updates.see(application, { kind: 'not_found' })
-      suspectOn(outcome)
+      checkReachabilityAfter(outcome)
     },
 
     async refresh(application: WatchedApplication) {
@@ -79,7 +79,7 @@ export function createControllerCalls(deps: Dependencies) {
       if (outcome.kind === 'asked') return noteAccepted(application)
       if (outcome.kind !== 'read') {
         if (outcome.kind !== 'unreachable') application.refresh = { ...application.refresh, pending: undefined }
-        return suspectOn(outcome)
+        return checkReachabilityAfter(outcome)
       }
       application.refresh = answerRefresh(application.refresh, askedAtMs, outcome.value)
       deps.onRefreshAnswered?.(application.app, clock.nowMs() - askedAtMs)
@@ -98,7 +98,7 @@ export function createControllerCalls(deps: Dependencies) {
         updates.findIn(application, named.value) === undefined
       const outcome = isNamesake ? await controller.listApplications().catch(unexpected) : named
       if (outcome.kind === 'read') updates.seeInList(application, outcome.value, askedAtMs)
-      suspectOn(outcome)
+      checkReachabilityAfter(outcome)
     },
 
     async readTree(application: WatchedApplication) {

@@ -6,8 +6,8 @@ import type { TaskReports } from './task-reports.ts'
 import {
   briefMs,
   hasCommitsOnTheirWay,
+  type QueuedCall,
   type TaskState,
-  type Turn,
   type WatchedApplication,
 } from './watched-application.ts'
 
@@ -72,29 +72,29 @@ export function createPerformAction(deps: Dependencies) {
     deps.judgeAll(application)
   }
 
-  /** One place for each application; what of it is still wanted is judged when its turn has come. */
-  const waitForTurn = (application: WatchedApplication) => {
-    if (application.turn !== undefined) return
-    const turn: Turn = { isHere: false, work: undefined }
-    application.turn = turn
+  /** One place for each application; what of it is still needed is judged when the limiter starts it. */
+  const enqueue = (application: WatchedApplication) => {
+    if (application.queuedCall !== undefined) return
+    const queued: QueuedCall = { mayStart: false, work: undefined }
+    application.queuedCall = queued
     limiter.enter(() => {
-      turn.isHere = true
+      queued.mayStart = true
       const mayRead = application.tasks.size > 0 && !isBeingRead(application) && !deps.isUnreachable()
       if (application.isReadDue && mayRead)
-        turn.work = run(application, inTurn(readKey), { action: 'read' }, () => calls.read(application))
+        queued.work = run(application, queuedKey(readKey), { action: 'read' }, () => calls.read(application))
       else deps.judgeAll(application)
-      application.turn = undefined
-      return turn.work
+      application.queuedCall = undefined
+      return queued.work
     })
   }
 
   return {
     perform(application: WatchedApplication, state: TaskState, action: NextAction): void {
-      const { flights, turn } = application
+      const { flights, queuedCall } = application
       const isUrgent = isWaitedFor(state, action, clock.nowMs())
       const sharedKey = keyOf(state, action)
       // What a verdict needs does not wait for the answer to what only explains.
-      const key = isUrgent ? sharedKey : inTurn(sharedKey)
+      const key = isUrgent ? sharedKey : queuedKey(sharedKey)
       if (flights.isRunning(sharedKey) || flights.isRunning(key)) return
       if (needsController(action) && deps.isUnreachable()) return
       const waitMs = Math.max(flights.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
@@ -112,24 +112,24 @@ export function createPerformAction(deps: Dependencies) {
       if (isUrgent) {
         if (!isPaced && needsController(action)) limiter.spend()
         void start()
-      } else if (turn?.isHere && turn.work === undefined) turn.work = start()
-      else waitForTurn(application)
+      } else if (queuedCall?.mayStart && queuedCall.work === undefined) queuedCall.work = start()
+      else enqueue(application)
     },
 
     /** Reads an application directly, for no verdict in particular. */
-    readInTurn(application: WatchedApplication): void {
+    queueRead(application: WatchedApplication): void {
       application.isReadDue = true
-      waitForTurn(application)
+      enqueue(application)
     },
   }
 }
 
 const readKey = JSON.stringify({ kind: 'read' } satisfies NextAction)
-const inTurn = (key: string) => `${key} in turn`
+const queuedKey = (key: string) => `${key} queued`
 
 /** Whether a direct read of it is under way. */
 export const isBeingRead = ({ flights }: Pick<WatchedApplication, 'flights'>) =>
-  flights.isRunning(readKey) || flights.isRunning(inTurn(readKey))
+  flights.isRunning(readKey) || flights.isRunning(queuedKey(readKey))
 
 /** Actions of an application are one for all its tasks, whatever each wants them for. */
 function keyOf({ task }: TaskState, action: NextAction): string {

@@ -94,7 +94,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   const writeBacks = createWriteBackDecisions({ ...deps, reports })
   const calls = createControllerCalls({ ...deps, updates, checkReachability: reachability.checkReachability })
   const isUnreachable = () => reachability.state() !== undefined
-  const { perform, readInTurn } = createPerformAction({
+  const { perform, queueRead } = createPerformAction({
     ...deps,
     calls,
     reports,
@@ -194,9 +194,9 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     },
     /** How many applications unfinished tasks wait for. */
     watchedApps: () => applications.size,
-    /** Reads all applications directly, each in its turn, for when the stream is not to be trusted. */
+    /** Reads all applications directly, one after the other, for when the stream is not to be trusted. */
     readWatched() {
-      for (const application of applications.values()) readInTurn(application)
+      for (const application of applications.values()) queueRead(application)
     },
     unreachable: () => reachability.state(),
     /** Somebody else could not reach the delivery controller either. */

@@ -31,7 +31,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
         queue.shift()
       }
     } finally {
-      isRunning = false // in the same turn as the last look, or a write added between the two would lie there
+      isRunning = false // in the same tick as the last check, or a write added between the two would lie there
     }
   }
   const taken = () => {
@@ -62,7 +62,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
 
   return {
     add,
-    /** News that come while earlier ones still wait for their turn are saved together with them. */
+    /** News that come while earlier ones are still queued are saved together with them. */
     tell(news: TaskUpdate, save: (news: TaskUpdate) => Promise<boolean>) {
       if (untold !== undefined && !untold.isTaken) {
         untold.news = together(untold.news, news)

@@ -36,8 +36,8 @@ export type TaskState = {
   cancelTimer: () => void
 }
 
-/** `isHere`: the first call that is wanted now takes it. */
-export type Turn = { isHere: boolean; work: Promise<void> | undefined }
+/** `mayStart`: the first call that is needed now takes it. */
+export type QueuedCall = { mayStart: boolean; work: Promise<void> | undefined }
 
 /** What the watcher holds of one application, shared by all tasks that wait for it. */
 export type WatchedApplication = {
@@ -57,8 +57,8 @@ export type WatchedApplication = {
   lastListAtMs: number | undefined
   /** The stream asks for a direct read, and no verdict waits for it. */
   isReadDue: boolean
-  /** Its place in the line of calls that only explain, which is given to the first that is still wanted then. */
-  turn: Turn | undefined
+  /** Its place in the queue of calls that only explain, which is given to the first that is still needed then. */
+  queuedCall: QueuedCall | undefined
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
@@ -92,7 +92,7 @@ export function watchedApplication(
     directRead: undefined,
     lastListAtMs: undefined,
     isReadDue: false,
-    turn: undefined,
+    queuedCall: undefined,
     tree: undefined,
     managed: undefined,
     windows: undefined,

@@ -165,9 +165,9 @@ function recordsOf(
   replicaId: () => string | undefined,
 ): RolloutWatcherDeps['records'] {
   return {
-    async saveProgress(claim, change, news) {
-      const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, news))
-      if (isHeld && news.length > 0) feed.written()
+    async saveProgress(claim, change, events) {
+      const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, events))
+      if (isHeld && events.length > 0) feed.written()
       return isHeld
     },
     async finish(claim, end) {

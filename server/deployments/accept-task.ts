@@ -211,7 +211,7 @@ function insertTask(
     detail: `${task.app}: ${imagesText(task)}`,
   })
   return transaction
-    .with('told', (with_) => with_.insertInto('task_events').values(eventsOf(task, superseded)))
+    .with('recorded', (with_) => with_.insertInto('task_events').values(eventsOf(task, superseded)))
     .with('audited', (with_) => with_.insertInto('audit').values(audited))
     .insertInto('tasks')
     .values({

@@ -59,7 +59,7 @@ export async function endTasks(
         diagnosis = coalesce(held.diagnosis, tasks.diagnosis), progress = NULL, updated = clock_timestamp()
       FROM held WHERE tasks.id = held.id
       RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url
-    ), told AS (
+    ), recorded AS (
       INSERT INTO ${table('task_events')} (task_id, kind, detail)
       SELECT id, 'verdict', verdict FROM held JOIN ended USING (id)
     ), logged AS (

@@ -34,27 +34,27 @@ export function createSaveProgress(database: Database) {
 
 /**
  * Locks the tasks in the order in which end-tasks.ts does. It does not wait for the disk: what a crash of PostgreSQL loses is
- * seen again by the next look, and an event has no reader before its number is on the disk.
+ * found again by the next evaluation, and an event has no reader before its number is on the disk.
  */
 async function saveAll({ query, settings }: Database, all: readonly Progress[]): Promise<boolean[]> {
   const table = (name: 'tasks' | 'task_events' | 'confirmed_applications') => sql.id(settings.schema, name)
-  const told = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
+  const newEvents = all.flatMap(({ claim, events }) => events.map((event) => ({ ...event, taskId: claim.taskId })))
   const { rows } = await sql<{ id: string }>`
     WITH held AS (
-      SELECT tasks.id, tasks.app, news.progress, news.diagnosis, news.app_url, news.baseline
+      SELECT tasks.id, tasks.app, given.progress, given.diagnosis, given.app_url, given.baseline
       FROM unnest(${all.map(({ claim }) => claim.taskId)}::uuid[], ${all.map(({ claim }) => claim.owner)}::uuid[],
         ${all.map(({ claim }) => claim.fence)}::bigint[], ${all.map(({ change }) => change.progress ?? null)}::text[],
         ${all.map(({ change }) => jsonOf(change.diagnosis))}::jsonb[],
         ${all.map(({ change }) => change.appUrl ?? null)}::text[], ${all.map(({ change }) => jsonOf(change.baseline))}::jsonb[])
-        AS news (id, owner, fence, progress, diagnosis, app_url, baseline)
+        AS given (id, owner, fence, progress, diagnosis, app_url, baseline)
       JOIN ${table('tasks')} AS tasks
-        ON tasks.id = news.id AND tasks.owner = news.owner AND tasks.fence = news.fence AND ${isUnfinished}
+        ON tasks.id = given.id AND tasks.owner = given.owner AND tasks.fence = given.fence AND ${isUnfinished}
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
-    ), told AS (
+    ), recorded AS (
       INSERT INTO ${table('task_events')} (task_id, kind, detail)
       SELECT held.id, event.kind, event.detail
-      FROM held JOIN unnest(${told.map(({ taskId }) => taskId)}::uuid[], ${told.map(({ kind }) => kind)}::text[],
-        ${told.map(({ detail }) => detail)}::text[]) WITH ORDINALITY AS event (task_id, kind, detail, place)
+      FROM held JOIN unnest(${newEvents.map(({ taskId }) => taskId)}::uuid[], ${newEvents.map(({ kind }) => kind)}::text[],
+        ${newEvents.map(({ detail }) => detail)}::text[]) WITH ORDINALITY AS event (task_id, kind, detail, place)
         ON event.task_id = held.id
       ORDER BY event.place
     ), confirmed AS (

@@ -43,7 +43,7 @@ test('who has gone waits no longer, and is not looked for', async () => {
   expect(looks).toEqual([])
 })
 
-test('only tasks with news are looked up, however many others are waited for', async () => {
+test('only tasks with an update are looked up, however many others are waited for', async () => {
   const { endings, looks, tell } = someEndings((id) => id === 'task-7')
   await using _ = endings
   const { signal } = new AbortController()

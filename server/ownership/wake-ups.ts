@@ -3,7 +3,7 @@ import type { Database } from '../storage/database.ts'
 
 /**
  * `task`: there may be tasks to claim, whichever the ids are; `cancelled`: these were cancelled under their watcher; `write`: a write-back was
- * queued; `outcome`: one ended; `event`: a task has news.
+ * queued; `outcome`: one ended; `event`: a task has new events.
  */
 const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event'] as const
 export type WakeUpTopic = (typeof wakeUpTopics)[number]

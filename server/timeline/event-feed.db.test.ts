@@ -188,7 +188,7 @@ function aFeed(changes: (store: EventStore) => Partial<EventStore>) {
   return {
     feed,
     store,
-    /** Resolves when it has looked so many times more for news that it was not told of. */
+    /** Resolves when it has looked so many times for events that it was not notified of. */
     async looked(times: number) {
       const before = looks
       await expect.poll(() => looks - before, { timeout: times * 2_000 }).toBeGreaterThanOrEqual(times)

@@ -28,8 +28,8 @@ type Reading<Timeline> = {
 }
 
 /**
- * Reads pages of events for those who follow timelines: only where there may be news, only for who waits for a page, and
- * once for all who have read equally far in the same timeline.
+ * Reads pages of events for those who follow timelines: only where there may be new events, only for who waits for a page,
+ * and once for all who have read equally far in the same timeline.
  */
 export function createEventFollowers<Timeline extends string>({ readPages, pageSize, onError }: Reading<Timeline>) {
   const followers = new Set<Follower<Timeline>>()

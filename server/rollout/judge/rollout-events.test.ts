@@ -16,14 +16,14 @@ const stuck = (atMs: number, name?: string, message?: string): Look => ({
 })
 
 /** What the last look adds to the timeline about what the task waits for, and the diagnosis that it stores. */
-function news(looks: readonly Look[]) {
+function lastChanges(looks: readonly Look[]) {
   const { events, diagnosis } = judge([beforeCommit, ...looks])
   return { waitingFor: events.filter(({ kind }) => kind === 'waiting_for').map(({ detail }) => detail), diagnosis }
 }
 
 describe('an event says what a task waits for when', () => {
   test('the state of a condition changes', () => {
-    const { waitingFor } = news([
+    const { waitingFor } = lastChanges([
       { ...waiting, atMs: 1_000 },
       { ...waiting, atMs: 2_000, sync: 'OutOfSync' },
     ])
@@ -32,21 +32,21 @@ describe('an event says what a task waits for when', () => {
 
   test('the cause changes', () => {
     const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
-    expect(news([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual([
+    expect(lastChanges([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual([
       'The application is Suspended: its rollout is paused',
     ])
   })
 
   test('the culprit changes', () => {
     const looks = [stuck(1_000), stuck(20_000), stuck(40_000, 'shop-2')]
-    expect(news([...looks.slice(0, 2)]).waitingFor).toEqual([expect.stringContaining('Pod shop-1')])
-    expect(news([...looks, stuck(60_000, 'shop-2')]).waitingFor).toEqual([expect.stringContaining('Pod shop-2')])
+    expect(lastChanges([...looks.slice(0, 2)]).waitingFor).toEqual([expect.stringContaining('Pod shop-1')])
+    expect(lastChanges([...looks, stuck(60_000, 'shop-2')]).waitingFor).toEqual([expect.stringContaining('Pod shop-2')])
   })
 })
 
 describe('no event, but the stored diagnosis follows, when', () => {
   test('another value is found', () => {
-    const { waitingFor, diagnosis } = news([
+    const { waitingFor, diagnosis } = lastChanges([
       { ...waiting, atMs: 1_000 },
       { ...waiting, atMs: 2_000, health: 'Missing' },
     ])
@@ -55,7 +55,7 @@ describe('no event, but the stored diagnosis follows, when', () => {
   })
 
   test('the message of the same culprit changes', () => {
-    const { waitingFor, diagnosis } = news([stuck(1_000), stuck(20_000), stuck(40_000, 'shop-1', 'not found')])
+    const { waitingFor, diagnosis } = lastChanges([stuck(1_000), stuck(20_000), stuck(40_000, 'shop-1', 'not found')])
     expect(waitingFor).toEqual([])
     expect(diagnosis?.culprit?.message).toContain('not found')
   })
@@ -64,7 +64,7 @@ describe('no event, but the stored diagnosis follows, when', () => {
 test('neither event nor diagnosis when only evidence or Pods change', () => {
   const resources = [{ kind: 'ConfigMap', name: 'other', status: 'Synced', health: { status: 'Missing' } }]
   const other = { ...waiting, atMs: 2_000, status: { resources }, seen: { tree: tree([pod('Running')], 1_500) } }
-  expect(news([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
+  expect(lastChanges([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
 })
 
 test('a diagnosis has at most 64 KiB as it is stored, whatever Argo CD sends', () => {

@@ -39,7 +39,7 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
   return { reported: isSame ? reported : now, events, diagnosis }
 }
 
-/** A condition that changed, another cause or another culprit is news. */
+/** A condition that changed, another cause or another culprit is a new event. */
 function waitingOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   const { unreachable, writeBack } = evaluation.observation
   const states = isAwaitingCommit(evaluation) ? '' : evaluation.conditions.all.map(({ state }) => state).join()
@@ -49,7 +49,7 @@ function waitingOf(evaluation: Evaluation, holdUp: Verdict | undefined): string 
   return [outside, holdUp.cause, kind, namespace, name, container].join('\n')
 }
 
-/** What was found, and the words in which it is said, are none. */
+/** A change of what was found, or of the words in which it is said, is none. */
 function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   const unmet = isAwaitingCommit(evaluation) ? [] : evaluation.conditions.unmet
   const texts = unmet.map(({ expected, found }) => `${expected}, ${found}`).join('\n')

@@ -66,7 +66,7 @@ export type ReportedState = {
   readonly health: string
   readonly operation: string
   readonly images: string
-  /** What of it is news, what is none, and the sentence as it was last saved. */
+  /** What makes a new event when it changes, what only a new diagnosis, and the sentence as it was last saved. */
   readonly waiting: string
   readonly found: string
   readonly progress: string

@@ -13,7 +13,7 @@ import {
 
 type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls
-  readonly reports: Pick<TaskReports, 'tell'>
+  readonly reports: Pick<TaskReports, 'addEvents'>
   isUnreachable(): boolean
   /** Looks at a task again after a time, unless something else does sooner. */
   scheduleEvaluation(application: WatchedApplication, state: TaskState, delayMs: number): void
@@ -29,7 +29,9 @@ export function createPerformAction(deps: Dependencies) {
       case 'read':
         return calls.read(application)
       case 'refresh':
-        deps.reports.tell(state, [{ kind: 'refresh_requested', detail: `Argo CD refresh requested ${action.why}` }])
+        deps.reports.addEvents(state, [
+          { kind: 'refresh_requested', detail: `Argo CD refresh requested ${action.why}` },
+        ])
         return calls.refresh(application)
       case 'list':
         return calls.list(application)

@@ -12,8 +12,8 @@ export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
 export function createTaskReports({ records, settings }: Dependencies) {
-  const tellReaders = ({ task, writes }: TaskState, news: TaskUpdate) =>
-    writes.tell(news, ({ change, events }) => records.saveProgress(task.claim, change, events))
+  const saveUpdate = ({ task, writes }: TaskState, update: TaskUpdate) =>
+    writes.addUpdate(update, ({ change, events }) => records.saveProgress(task.claim, change, events))
 
   const newAppUrl = ({ known }: WatchedApplication, state: TaskState): string | undefined => {
     if (known.newest === undefined || state.hasAppUrl) return undefined
@@ -28,8 +28,8 @@ export function createTaskReports({ records, settings }: Dependencies) {
       : end
 
   return {
-    tell(state: TaskState, events: readonly NewTaskEvent[]) {
-      if (events.length > 0 && !state.isOver) tellReaders(state, { change: {}, events })
+    addEvents(state: TaskState, events: readonly NewTaskEvent[]) {
+      if (events.length > 0 && !state.isOver) saveUpdate(state, { change: {}, events })
     },
 
     /** Baseline, progress, link and events of one judgement. */
@@ -45,7 +45,7 @@ export function createTaskReports({ records, settings }: Dependencies) {
         ...(appUrl === undefined ? {} : { appUrl }),
         ...(isNewBaseline ? { baseline } : {}),
       }
-      tellReaders(state, { change, events })
+      saveUpdate(state, { change, events })
     },
 
     finish(application: WatchedApplication, state: TaskState, judgement: Judgement & { end: TaskResult }) {

@@ -38,11 +38,11 @@ test('a write that fails after closing is not tried again', async () => {
   expect(clock.timerCount()).toBe(0)
 })
 
-test('news that wait behind a write are saved together, those behind a later write after it', async () => {
+test('updates that wait behind a write are saved together, those behind a later write after it', async () => {
   const clock = createVirtualClock()
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const saved: unknown[] = []
-  const save = async (news: unknown) => saved.push(news) > 0
+  const save = async (update: unknown) => saved.push(update) > 0
   const note = (detail: string) => ({ kind: 'note', detail }) as const
   const writes = createTaskWrites(
     clock,
@@ -50,10 +50,10 @@ test('news that wait behind a write are saved together, those behind a later wri
     () => {},
   )
   writes.add(() => promise)
-  writes.tell({ change: { progress: 'waits' }, events: [note('1')] }, save)
-  writes.tell({ change: { progress: 'syncs', appUrl: 'https://cd.example/shop' }, events: [note('2')] }, save)
+  writes.addUpdate({ change: { progress: 'waits' }, events: [note('1')] }, save)
+  writes.addUpdate({ change: { progress: 'syncs', appUrl: 'https://cd.example/shop' }, events: [note('2')] }, save)
   writes.add(async () => saved.push('queued') > 0)
-  writes.tell({ change: {}, events: [note('3')] }, save)
+  writes.addUpdate({ change: {}, events: [note('3')] }, save)
   resolve(true)
   await clock.advanceTo(1)
   expect(saved).toEqual([
@@ -63,22 +63,22 @@ test('news that wait behind a write are saved together, those behind a later wri
   ])
 })
 
-test('news that could not be saved are tried again as they were, later ones after them', async () => {
+test('updates that could not be saved are tried again as they were, later ones after them', async () => {
   const clock = createVirtualClock()
   const saved: unknown[] = []
   let isAway = true
-  const save = async (news: unknown) => {
+  const save = async (update: unknown) => {
     if (isAway) throw new Error('database away')
-    return saved.push(news) > 0
+    return saved.push(update) > 0
   }
   const writes = createTaskWrites(
     clock,
     () => {},
     () => {},
   )
-  writes.tell({ change: { progress: 'waits' }, events: [] }, save)
+  writes.addUpdate({ change: { progress: 'waits' }, events: [] }, save)
   await clock.advanceTo(10)
-  writes.tell({ change: { progress: 'syncs' }, events: [] }, save)
+  writes.addUpdate({ change: { progress: 'syncs' }, events: [] }, save)
   isAway = false
   await clock.advanceTo(5_000)
   expect(saved).toEqual([

@@ -22,7 +22,7 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
   let isRunning = false
   let isClosed = false
   let cancel = () => {}
-  let untold: { news: TaskUpdate; isTaken: boolean } | undefined
+  let unsaved: { update: TaskUpdate; isTaken: boolean } | undefined
 
   const run = async () => {
     try {
@@ -55,25 +55,25 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
   }
 
   const add = (write: TaskWrite) => {
-    untold = undefined // what is told from now on happened after it
+    unsaved = undefined // what is added from now on happened after it
     queue.push(write)
     start()
   }
 
   return {
     add,
-    /** News that come while earlier ones are still queued are saved together with them. */
-    tell(news: TaskUpdate, save: (news: TaskUpdate) => Promise<boolean>) {
-      if (untold !== undefined && !untold.isTaken) {
-        untold.news = together(untold.news, news)
+    /** Updates that come while earlier ones are still queued are saved together with them. */
+    addUpdate(update: TaskUpdate, save: (update: TaskUpdate) => Promise<boolean>) {
+      if (unsaved !== undefined && !unsaved.isTaken) {
+        unsaved.update = together(unsaved.update, update)
         return
       }
-      const waiting = { news, isTaken: false }
+      const waiting = { update, isTaken: false }
       add(() => {
         waiting.isTaken = true
-        return save(waiting.news)
+        return save(waiting.update)
       })
-      untold = waiting
+      unsaved = waiting
     },
     close,
   }

@@ -10,7 +10,7 @@ type Dependencies = Pick<
   RolloutWatcherDeps,
   'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
 > & {
-  readonly reports: Pick<TaskReports, 'tell'>
+  readonly reports: Pick<TaskReports, 'addEvents'>
 }
 
 /** Decides what is to be committed for a task, once its application is known, and has it queued. */
@@ -42,7 +42,7 @@ export function createWriteBackDecisions({
       const { notes } = annotations(newest)
       const decision = decideWriteBack(state.task, newest)
       state.writeBack = stateOf(decision, clock.nowMs())
-      reports.tell(state, [...notes.map(noteOf), ...eventsOf(decision)])
+      reports.addEvents(state, [...notes.map(noteOf), ...eventsOf(decision)])
       if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
       if (decision.kind === 'write') {
         state.plan = decision.plan

@@ -312,8 +312,8 @@ describe('the log of a Pod', () => {
     await using server = await aServer(answer(status, body))
     await using client = aClient(server.url)
     const pod = { namespace: 'team', name: 'shop-1' }
-    const wanted = { pod, container: 'web', isPrevious: true, lines: 5 }
-    expect(await client.readPodLog({ ...shop, project: 'p' }, wanted)).toEqual(outcome)
+    const request = { pod, container: 'web', isPrevious: true, lines: 5 }
+    expect(await client.readPodLog({ ...shop, project: 'p' }, request)).toEqual(outcome)
     expect(server.requests.map(({ url }) => url)).toEqual([
       '/api/v1/applications/shop/logs?project=p&namespace=team&podName=shop-1&container=web&previous=true&tailLines=5',
     ])

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, fetch, type Response } from 'undici'
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
-import type { WantedLog } from '../rollout/watch/read-pod-log.ts'
+import type { LogRequest } from '../rollout/watch/read-pod-log.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 import { isHeaderText } from '../secrets/secret-rules.ts'
 import { baseUrl, type DeliveryControllerSettings } from './delivery-controller-settings.ts'
@@ -27,7 +27,7 @@ const maxConnections = 256
 export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
-  readPodLog(address: ApplicationAddress, wanted: WantedLog): Promise<ReadOutcome<readonly string[]>>
+  readPodLog(address: ApplicationAddress, request: LogRequest): Promise<ReadOutcome<readonly string[]>>
   /** Reads a line of the stream that is too large for the main thread. */
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
   [Symbol.asyncDispose](): Promise<void>
@@ -112,19 +112,19 @@ export function createArgoCdClient(
     }
   }
 
-  const call = async (wanted: Call): Promise<Answer | Unreachable> => {
-    const retries = wanted.retries ?? settings.apiRetries
+  const call = async (request: Call): Promise<Answer | Unreachable> => {
+    const retries = request.retries ?? settings.apiRetries
     const giveUpAt = performance.now() + settings.apiTimeoutMs / 2
     for (let attempt = 0; ; attempt += 1) {
-      const answer = await callOnce(wanted)
+      const answer = await callOnce(request)
       const tried = 'kind' in answer ? {} : answer
       if (attempt >= retries || !isWorthRetrying(tried) || performance.now() > giveUpAt) return answer
       await delay(retryDelayMs(tried, attempt, random()), undefined, { ref: false })
     }
   }
 
-  const read = async <Kind extends AnswerKind>(kind: Kind, wanted: Call): Promise<ReadOutcome<AnswerValues[Kind]>> =>
-    outcomeOf(kind, await call(wanted))
+  const read = async <Kind extends AnswerKind>(kind: Kind, request: Call): Promise<ReadOutcome<AnswerValues[Kind]>> =>
+    outcomeOf(kind, await call(request))
 
   const outcomeOf = async <Kind extends AnswerKind>(
     kind: Kind,

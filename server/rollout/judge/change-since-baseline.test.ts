@@ -21,7 +21,7 @@ const operation = (second: string, image: string, more: object = {}) => ({
   },
 })
 const refreshes = (looks: readonly Look[]) =>
-  judge(looks, { writeBack: monitored }).wanted.filter(({ kind }) => kind === 'refresh').length
+  judge(looks, { writeBack: monitored }).actions.filter(({ kind }) => kind === 'refresh').length
 
 describe('a pipeline that pushes after it submits (decision 0015): 5 s after acceptance', () => {
   const before: Look = { atMs: 0, version: 1, revision: aSha('a'), images: [v1], ...operation('1', v1) }
@@ -100,7 +100,7 @@ describe('beside another tag of its image a requested tag that was there from th
 
   test('has the Pods read, to learn whether those of the other tag are on their way out', () => {
     const unread = { seen: { tree: undefined } }
-    expect(judged([seen(300, 5, unread), seen(9_000, 5, unread)]).wanted).toContainEqual({ kind: 'tree' })
+    expect(judged([seen(300, 5, unread), seen(9_000, 5, unread)]).actions).toContainEqual({ kind: 'tree' })
   })
 
   test.for([

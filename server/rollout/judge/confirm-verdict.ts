@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts'
 export type Confirmation = {
   readonly verdict: Verdict | undefined
   readonly memory: RolloutMemory
-  readonly wanted: readonly NextAction[]
+  readonly actions: readonly NextAction[]
   readonly againAtMs: number
 }
 
@@ -22,21 +22,21 @@ export function confirmVerdict(
   deadlineMs: number,
 ): Confirmation {
   const never = Number.POSITIVE_INFINITY
-  if (verdict === undefined) return { verdict, memory: withoutCandidate(memory), wanted: [], againAtMs: never }
+  if (verdict === undefined) return { verdict, memory: withoutCandidate(memory), actions: [], againAtMs: never }
   const key = `${verdict.status} ${verdict.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, verdict)
   const isHopeless = verdict.status === 'aborted' && observation.unreachable !== undefined
   const isAnswered = isHopeless || answers(observation, sinceMs, verdict)
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.finalCheckMs)
-    return { verdict, memory: counted, wanted: [], againAtMs: never }
+    return { verdict, memory: counted, actions: [], againAtMs: never }
   const { directRead } = observation
   const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), lastLookAtMs(directRead, deadlineMs))
   const isDue = dueMs <= nowMs
   return {
     verdict: undefined,
     memory: counted,
-    wanted: isDue ? wantedReads(directRead, verdict) : [],
+    actions: isDue ? readsToConfirm(directRead, verdict) : [],
     againAtMs: isDue ? never : dueMs,
   }
 }
@@ -47,7 +47,7 @@ const withoutCandidate = (memory: RolloutMemory): RolloutMemory =>
     : { ...memory, candidate: undefined, failedReads: 0 }
 
 /** "No permission" says nothing of an application that is known: a List must miss it too. */
-function wantedReads(read: DirectRead | undefined, { cause }: Verdict): readonly NextAction[] {
+function readsToConfirm(read: DirectRead | undefined, { cause }: Verdict): readonly NextAction[] {
   const isUnclear = cause === 'app_gone' && read?.result === 'missing'
   return isUnclear ? [{ kind: 'read' }, { kind: 'list' }] : [{ kind: 'read' }]
 }

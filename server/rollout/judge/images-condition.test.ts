@@ -39,7 +39,7 @@ describe('a workload without Pods', () => {
   })
 })
 
-describe('several tags of the wanted image, after an operation that mended only a part of the application', () => {
+describe('several tags of the requested image, after an operation that mended only a part of the application', () => {
   const mended = {
     images: ['registry.example/shop:v1', 'registry.example/shop:v2'],
     status: {

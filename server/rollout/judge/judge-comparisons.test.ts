@@ -22,22 +22,22 @@ describe('a task without a commit of ours', () => {
 
   test('asks for a refresh at once when none is under way, and believes nothing before it is answered', () => {
     const judgement = judge([{ ...start, seen: clear }], { writeBack: monitored })
-    expect(judgement).toMatchObject({ end: undefined, wanted: [{ kind: 'refresh' }] })
+    expect(judgement).toMatchObject({ end: undefined, actions: [{ kind: 'refresh' }] })
   })
 
   test.for([
-    { name: 'looks directly whether one is under way', seen: { directRead: undefined }, wanted: ['read'] },
-    { name: 'looks again after 5 s', atMs: 5_000, seen: { directRead: read(0) }, wanted: ['read'] },
-    { name: 'asks all the same after 10 s', atMs: 10_000, seen: { directRead: read(9_000) }, wanted: ['refresh'] },
+    { name: 'looks directly whether one is under way', seen: { directRead: undefined }, actions: ['read'] },
+    { name: 'looks again after 5 s', atMs: 5_000, seen: { directRead: read(0) }, actions: ['read'] },
+    { name: 'asks all the same after 10 s', atMs: 10_000, seen: { directRead: read(9_000) }, actions: ['refresh'] },
     {
       name: 'asks again, 5 s after one that proved nothing, as soon as none is under way',
       atMs: 16_000,
       seen: { refresh: { ...answered(undefined, 5), refreshIdleAtMs: 15_000, lastAskedAtMs: 11_000 } },
-      wanted: ['refresh'],
+      actions: ['refresh'],
     },
-  ])('of which it is not known whether another refresh is under way $name', ({ wanted, atMs, seen }) => {
+  ])('of which it is not known whether another refresh is under way $name', ({ actions, atMs, seen }) => {
     const looks: readonly Look[] = [start, { ...start, atMs: atMs ?? 1, seen }]
-    expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
+    expect(judge(looks, { writeBack: monitored }).actions.map(({ kind }) => kind)).toEqual(actions)
   })
 
   test.for([undefined, -1])(
@@ -53,20 +53,20 @@ describe('a task without a commit of ours', () => {
   )
 
   test.for([
-    { is: 'follows a read where the end of the last one is unknown', readAtMs: 1_000, wanted: ['read'] },
-    { is: 'is asked at once where a read came after the last one', readAtMs: 3_000, wanted: ['refresh'] },
-  ])('the next refresh $is', ({ readAtMs, wanted }) => {
+    { is: 'follows a read where the end of the last one is unknown', readAtMs: 1_000, actions: ['read'] },
+    { is: 'is asked at once where a read came after the last one', readAtMs: 3_000, actions: ['refresh'] },
+  ])('the next refresh $is', ({ readAtMs, actions }) => {
     const pending = { beganAfterMs: 0, isSeen: false, acceptedAtMs: 2_000 }
     const refresh = { ...nothingRefreshed, refreshIdleAtMs: 0, lastAskedAtMs: 0, pending }
     const looks: readonly Look[] = [start, { ...start, atMs: 5_000, seen: { refresh, directRead: read(readAtMs) } }]
-    expect(judge(looks, { writeBack: monitored }).wanted.map(({ kind }) => kind)).toEqual(wanted)
+    expect(judge(looks, { writeBack: monitored }).actions.map(({ kind }) => kind)).toEqual(actions)
   })
 
   test('is what a task with a commit becomes while the history of the repository cannot be read', () => {
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown' as const, atMs: 0 }]])
     const unread = { revision: aSha('d'), seen: { relations, directRead: read(0) } }
     const looks = [beforeCommit, { ...unread, atMs: 6_000 }]
-    expect(judge(looks).wanted).toContainEqual({ kind: 'read' })
+    expect(judge(looks).actions).toContainEqual({ kind: 'read' })
   })
 
   test('is deployed after an answered refresh and two seconds, and says what decided', () => {
@@ -131,9 +131,9 @@ test('once our commit was seen, a later comparison counts though nobody can tell
 })
 
 test.for([
-  { is: 'read for', atMs: 15_000, wanted: [{ kind: 'read' }] },
-  { is: 'waited for', atMs: 14_999, wanted: [] },
-])('a refresh after our commit whose end was not seen is $is after $atMs ms', ({ atMs, wanted }) => {
+  { is: 'read for', atMs: 15_000, actions: [{ kind: 'read' }] },
+  { is: 'waited for', atMs: 14_999, actions: [] },
+])('a refresh after our commit whose end was not seen is $is after $atMs ms', ({ atMs, actions }) => {
   const pending = { beganAfterMs: undefined, isSeen: false, acceptedAtMs: 0 }
   const refresh = { ...nothingRefreshed, lastAskedAtMs: 0, pending }
   const asked = { refresh, directRead: read(0) }
@@ -142,5 +142,5 @@ test.for([
     { ...beforeCommit, atMs: 1, seen: asked },
     { ...beforeCommit, atMs, seen: asked },
   ])
-  expect(judgement.wanted.filter(({ kind }) => kind === 'read')).toEqual(wanted)
+  expect(judgement.actions.filter(({ kind }) => kind === 'read')).toEqual(actions)
 })

@@ -16,8 +16,8 @@ describe('standing still', () => {
 
   test('a sync window is asked for after 20 s without an operation', () => {
     const idle = { sync: 'OutOfSync', images: ['registry.example/shop:v1'] }
-    expect(judge([beforeCommit, { atMs: 1_000, ...idle }, { atMs: 20_999, ...idle }]).wanted).toEqual([])
-    expect(judge([beforeCommit, { atMs: 1_000, ...idle }, { atMs: 21_000, ...idle }]).wanted).toContainEqual({
+    expect(judge([beforeCommit, { atMs: 1_000, ...idle }, { atMs: 20_999, ...idle }]).actions).toEqual([])
+    expect(judge([beforeCommit, { atMs: 1_000, ...idle }, { atMs: 21_000, ...idle }]).actions).toContainEqual({
       kind: 'sync_windows',
     })
   })
@@ -25,7 +25,7 @@ describe('standing still', () => {
   test('a comparison missing for 10 s after an operation is asked for', () => {
     const waiting = { operationState: { ...succeeded, finishedAt: '2026-11-21T15:00:11Z' } }
     const looks = [beforeCommit, { atMs: 1_000, ...waiting }, { atMs: 11_000, ...waiting }]
-    expect(judge(looks).wanted).toContainEqual({ kind: 'refresh', why: 'no comparison after the operation' })
+    expect(judge(looks).actions).toContainEqual({ kind: 'refresh', why: 'no comparison after the operation' })
   })
 })
 
@@ -47,7 +47,7 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
 
   test('has the manifests read when the images lag for 3 s, not before, and once for each state', () => {
     const later = (atMs: number, more: object = {}) =>
-      judge([...looks, { ...old, atMs, seen: { tree: tree([], 900), ...more } }]).wanted
+      judge([...looks, { ...old, atMs, seen: { tree: tree([], 900), ...more } }]).actions
     expect(later(3_999)).not.toContainEqual({ kind: 'managed_resources' })
     expect(later(4_000)).toContainEqual({ kind: 'managed_resources' })
     expect(later(60_000, { managed })).not.toContainEqual({ kind: 'managed_resources' })
@@ -185,21 +185,21 @@ describe('at the deadline', () => {
     const withoutPods = { ...lastLook, images: [] }
     const waiting = judge([beforeCommit, withoutPods])
     expect(waiting.end).toBeUndefined()
-    expect(waiting.wanted).toContainEqual({ kind: 'managed_resources' })
+    expect(waiting.actions).toContainEqual({ kind: 'managed_resources' })
     const late = judge([beforeCommit, withoutPods, { ...withoutPods, atMs: 906_000 }])
     expect(late.end).toMatchObject({ status: 'failed', cause: 'timeout' })
   })
 
   test('in strict mode the look at the Pods is waited for', () => {
     const waiting = judge([beforeCommit, lastLook], { settings: { isStrict: true } })
-    expect(waiting).toMatchObject({ end: undefined, wanted: [{ kind: 'tree' }] })
+    expect(waiting).toMatchObject({ end: undefined, actions: [{ kind: 'tree' }] })
   })
 
   test('an ancestry that is still being looked up is waited for', () => {
     const ofOthers = { ...lastLook, revision: aSha('d') }
     const waiting = judge([beforeCommit, ofOthers])
     expect(waiting.end).toBeUndefined()
-    expect(waiting.wanted).toContainEqual({ kind: 'relation', repository, commit, revision: aSha('d') })
+    expect(waiting.actions).toContainEqual({ kind: 'relation', repository, commit, revision: aSha('d') })
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant', atMs: 900_000 } as const]])
     const seen = { ...ofOthers, atMs: 900_100, seen: { relations } }
     expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')

@@ -183,7 +183,7 @@ describe('a rollout that cannot succeed ends the task', () => {
     const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant' as const, atMs: 0 }]])
     const images = ['registry.example/shop:v3']
     const later = { atMs: 1_000, revision: aSha('d'), images, seen: { relations } }
-    expect(judge([beforeCommit, later]).wanted).toContainEqual({ kind: 'override_at', revision: aSha('d') })
+    expect(judge([beforeCommit, later]).actions).toContainEqual({ kind: 'override_at', revision: aSha('d') })
     const overrides = new Map([[aSha('d'), new Map([['registry.example/shop', 'v3']])]])
     expect(judge([beforeCommit, { ...later, seen: { relations, overrides } }]).end).toMatchObject({
       status: 'cancelled',
@@ -244,9 +244,9 @@ describe('an application that seems gone for its grace', () => {
 
   test('is looked for every 5 s, because it may come back and go again unseen', () => {
     const looks = [beforeCommit, { atMs: 1_000, seen: { known: gone, directRead: read(1_000) } }]
-    expect(judge(looks)).toMatchObject({ wanted: [], againAtMs: 6_000 })
+    expect(judge(looks)).toMatchObject({ actions: [], againAtMs: 6_000 })
     const later = { atMs: 6_000, seen: { known: gone, directRead: read(1_000) } }
-    expect(judge([...looks, later]).wanted).toEqual([{ kind: 'read' }])
+    expect(judge([...looks, later]).actions).toEqual([{ kind: 'read' }])
   })
 
   test('is not gone because a direct read is refused: a List is asked too', () => {
@@ -257,7 +257,7 @@ describe('an application that seems gone for its grace', () => {
       { atMs: 1_000, seen: { known: gone } },
       { atMs: 31_000, seen: { known: gone, directRead: { askedAtMs: 30_000, result: 'missing' } } },
     ])
-    expect(again.wanted).toEqual([{ kind: 'read' }, { kind: 'list' }])
+    expect(again.actions).toEqual([{ kind: 'read' }, { kind: 'list' }])
   })
 
   test('is gone when a List misses it as well, or a read of its project', () => {

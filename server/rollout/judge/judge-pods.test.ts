@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { beforeCommit, judge, type Look, pod, tree } from '../../../test/support/judge-looks.ts'
 
-describe('Pods of a wanted image that cannot start', () => {
+describe('Pods of a requested image that cannot start', () => {
   const progressing = { health: 'Progressing', images: ['registry.example/shop:v2'] }
   const looksWith = (pods: readonly object[], times: readonly number[]): readonly Look[] => [
     beforeCommit,
@@ -83,7 +83,7 @@ describe('Pods of a wanted image that cannot start', () => {
   test('the Pods are looked at once a rollout takes 15 s', () => {
     const looks = [beforeCommit, { ...progressing, atMs: 1_000 }]
     expect(judge(looks)).toMatchObject({ againAtMs: 16_000 })
-    expect(judge([...looks, { ...progressing, atMs: 16_000 }]).wanted).toContainEqual({
+    expect(judge([...looks, { ...progressing, atMs: 16_000 }]).actions).toContainEqual({
       kind: 'tree',
       isDiagnosis: true,
     })

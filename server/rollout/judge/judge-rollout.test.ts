@@ -126,7 +126,7 @@ describe('a task with a commit of ours is deployed', () => {
 
   test('not by the cached state alone: without a direct read it asks for one', () => {
     const judgement = judge([beforeCommit, { atMs: 1_000, seen: { directRead: { askedAtMs: 500, result: 'read' } } }])
-    expect(judgement).toMatchObject({ end: undefined, wanted: [{ kind: 'read' }] })
+    expect(judgement).toMatchObject({ end: undefined, actions: [{ kind: 'read' }] })
   })
 
   test('not while a direct read is refused, which is tried again later and later', () => {
@@ -134,7 +134,7 @@ describe('a task with a commit of ours is deployed', () => {
       beforeCommit,
       { atMs: 1_000, seen: { directRead: { askedAtMs: 1_000, result: 'missing' } } },
     ])
-    expect(judgement).toMatchObject({ end: undefined, wanted: [], againAtMs: 3_000 })
+    expect(judgement).toMatchObject({ end: undefined, actions: [], againAtMs: 3_000 })
   })
 
   test('the pauses between refused reads end at the deadline, which is followed by a read every two seconds', () => {
@@ -142,10 +142,10 @@ describe('a task with a commit of ours is deployed', () => {
     const judgeBy60s = (looks: readonly Look[]) => judge(looks, { task: { deadlineMs: 60_000 } })
     const tried = [1_000, 3_000, 7_000, 15_000, 31_000, 58_000].map(refused)
     const looks = [beforeCommit, ...tried]
-    expect(judgeBy60s(looks)).toMatchObject({ wanted: [], againAtMs: 60_000 })
+    expect(judgeBy60s(looks)).toMatchObject({ actions: [], againAtMs: 60_000 })
     const last = { ...refused(58_000), atMs: 60_000 }
-    expect(judgeBy60s([...looks, last])).toMatchObject({ end: undefined, wanted: [{ kind: 'read' }] })
-    expect(judgeBy60s([...looks, refused(60_000)])).toMatchObject({ end: undefined, wanted: [], againAtMs: 62_000 })
+    expect(judgeBy60s([...looks, last])).toMatchObject({ end: undefined, actions: [{ kind: 'read' }] })
+    expect(judgeBy60s([...looks, refused(60_000)])).toMatchObject({ end: undefined, actions: [], againAtMs: 62_000 })
     expect(judgeBy60s([...looks, { atMs: 62_000, seen: { directRead: read(62_000) } }]).end?.status).toBe('deployed')
   })
 
@@ -166,7 +166,7 @@ describe('a task with a commit of ours is deployed', () => {
     expect(strict.progress).toContain('found Pod shop-1 with registry.example/shop:v1')
   })
 
-  test('a wanted image that only Pods of an earlier rollout still run does not count', () => {
+  test('a requested image that only Pods of an earlier rollout still run does not count', () => {
     const images = ['registry.example/shop:v2', 'registry.example/shop:v3']
     const resources = [{ kind: 'Deployment', name: 'shop', status: 'Synced', images: ['registry.example/shop:v3'] }]
     const operationState = { ...succeeded, syncResult: { revision: commit, resources } }
@@ -218,7 +218,7 @@ describe('workloads without Pods', () => {
 
   test('are judged by the live manifests where no operation was needed', () => {
     const look = { atMs: 1_000, images: [], version: 10 }
-    expect(judge([beforeCommit, look]).wanted).toContainEqual({ kind: 'managed_resources' })
+    expect(judge([beforeCommit, look]).actions).toContainEqual({ kind: 'managed_resources' })
     const managed = {
       askedAtMs: 900,
       version: 10,
@@ -231,8 +231,8 @@ describe('workloads without Pods', () => {
     const managed = { askedAtMs: 900, version: 9, value: undefined }
     const look = { images: [], version: 10, seen: { managed } }
     const looks = [beforeCommit, { ...look, atMs: 1_000 }]
-    expect(judge(looks)).toMatchObject({ wanted: [], againAtMs: 2_900 })
-    expect(judge([...looks, { ...look, atMs: 2_900 }]).wanted).toContainEqual({ kind: 'managed_resources' })
+    expect(judge(looks)).toMatchObject({ actions: [], againAtMs: 2_900 })
+    expect(judge([...looks, { ...look, atMs: 2_900 }]).actions).toContainEqual({ kind: 'managed_resources' })
   })
 })
 

@@ -46,7 +46,7 @@ export function judgeRollout(
 const nothingMore = {
   diagnosis: undefined,
   progress: '',
-  wanted: [],
+  actions: [],
   events: [],
   badPodUids: [],
   againAtMs: Number.POSITIVE_INFINITY,
@@ -78,7 +78,7 @@ function conclude(evaluation: Evaluation): Judgement {
     end: undefined,
     progress: reported.progress,
     diagnosis,
-    wanted: [...confirmed.wanted, ...immediateActions(evaluation), ...ripe],
+    actions: [...confirmed.actions, ...immediateActions(evaluation), ...ripe],
     againAtMs: Math.min(...later, ...graceEnds(evaluation), confirmed.againAtMs),
   }
 }

@@ -55,7 +55,7 @@ export function judgeUnseen(
     diagnosis: isNew ? diagnosis : undefined,
     progress,
     memory: { ...confirmed.memory, reported: { ...memory.reported, progress } },
-    wanted: [],
+    actions: [],
     events: [],
     badPodUids: [],
     againAtMs: Number.POSITIVE_INFINITY,
@@ -75,7 +75,7 @@ export function judgeUnseen(
     ...waiting,
     end: undefined,
     memory: read.memory,
-    wanted: [...confirmed.wanted, ...read.wanted, ...list.wanted],
+    actions: [...confirmed.actions, ...read.actions, ...list.actions],
     againAtMs,
   }
 }
@@ -98,15 +98,15 @@ function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, no
     ? { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: directRead.askedAtMs }
     : memory
   const atMs = nextReadAtMs(counted, directRead, memory.startedAtMs)
-  const wanted: readonly NextAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
-  return { memory: counted, atMs, wanted }
+  const actions: readonly NextAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
+  return { memory: counted, atMs, actions }
 }
 
 /** A List is asked only after a direct read was refused. */
 function nextList({ directRead, known, lastListAtMs }: RolloutObservation, nowMs: number) {
-  const never = { atMs: Number.POSITIVE_INFINITY, wanted: [] }
+  const never = { atMs: Number.POSITIVE_INFINITY, actions: [] }
   if (directRead === undefined || directRead.result === 'failed' || known.absences >= absencesThatCount) return never
   const atMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
-  const wanted: readonly NextAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
-  return { atMs, wanted }
+  const actions: readonly NextAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
+  return { atMs, actions }
 }

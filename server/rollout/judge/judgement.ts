@@ -12,11 +12,11 @@ export type Judgement = {
   readonly progress: string
   /** Where something of it is new: all that the sentence is made of. */
   readonly diagnosis: Diagnosis | undefined
-  readonly wanted: readonly NextAction[]
+  readonly actions: readonly NextAction[]
   readonly memory: RolloutMemory
   readonly events: readonly NewTaskEvent[]
   /** The Pods that stand in the way of this very task. */
   readonly badPodUids: readonly string[]
-  /** When to judge again although nothing changed. What is wanted wakes the task by itself once it is done. */
+  /** When to judge again although nothing changed. An action wakes the task by itself once it is done. */
   readonly againAtMs: number
 }

@@ -113,7 +113,7 @@ export function createControllerCalls(deps: Dependencies) {
       application.windows = await reading(application, controller.readSyncWindows)
     },
 
-    /** What happened to a Pod and, if wanted, what it wrote. */
+    /** What happened to a Pod and, if asked for, what it wrote. */
     async readPod(application: WatchedApplication, pod: PodAddress) {
       await Promise.all([readPodEvents(application, pod), readPodLog(application, pod)])
     },

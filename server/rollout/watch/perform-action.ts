@@ -20,7 +20,7 @@ type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'relation' | 
   judgeAll(application: WatchedApplication): void
 }
 
-/** Does what a judgement wants, unless just that is under way. What it finds wakes all tasks of the application. */
+/** Does an action of a judgement, unless just that is under way. What it finds wakes all tasks of the application. */
 export function createPerformAction(deps: Dependencies) {
   const { clock, calls, limiter } = deps
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { ReadOutcome } from './delivery-controller.ts'
-import { createReadPodLog, type WantedLog } from './read-pod-log.ts'
+import { createReadPodLog, type LogRequest } from './read-pod-log.ts'
 
 const shop = { name: 'shop', namespace: undefined, project: 'default' }
 const aPod = (more: Partial<ObservedPod> = {}): ObservedPod => ({
@@ -23,14 +23,14 @@ const severalContainers: ReadOutcome<readonly string[]> = {
 }
 
 /** What is shown of a log, and which reads it took. */
-async function read(pod: ObservedPod, answer: (wanted: WantedLog) => ReadOutcome<readonly string[]>) {
+async function read(pod: ObservedPod, answer: (request: LogRequest) => ReadOutcome<readonly string[]>) {
   const asked: string[] = []
   const readPodLog = createReadPodLog({
     lines: 2,
     redact: (text) => text.replaceAll('hunter2', '<redacted>'),
-    async readLog(_, wanted) {
-      asked.push([wanted.container ?? 'any', wanted.isPrevious ? 'before' : 'now', wanted.lines].join(' '))
-      return answer(wanted)
+    async readLog(_, request) {
+      asked.push([request.container ?? 'any', request.isPrevious ? 'before' : 'now', request.lines].join(' '))
+      return answer(request)
     },
   })
   return { log: await readPodLog(shop, pod), asked }

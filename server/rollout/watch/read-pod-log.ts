@@ -3,7 +3,7 @@ import { failedContainerOf } from '../judge/judge-pods.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { ApplicationAddress, ReadOutcome } from './delivery-controller.ts'
 
-export type WantedLog = {
+export type LogRequest = {
   readonly pod: Pick<ObservedPod, 'namespace' | 'name'>
   /** Needed where the Pod has several. */
   readonly container: string | undefined
@@ -13,7 +13,7 @@ export type WantedLog = {
 }
 
 type Dependencies = {
-  readonly readLog: (address: ApplicationAddress, wanted: WantedLog) => Promise<ReadOutcome<readonly string[]>>
+  readonly readLog: (address: ApplicationAddress, request: LogRequest) => Promise<ReadOutcome<readonly string[]>>
   /** How many of the last lines of each container. */
   readonly lines: number
   /** Hides the secrets that this service knows. */
@@ -29,11 +29,11 @@ const maxContainers = 3
  */
 export function createReadPodLog({ readLog, lines, redact }: Dependencies) {
   const tail = async (address: ApplicationAddress, pod: ObservedPod, container: string | undefined) => {
-    const wanted = { pod, container, lines }
+    const request = { pod, container, lines }
     // The run that ended says why; the one that waits for its turn has nothing to say.
-    const previous = isCrashing(pod) ? await readLog(address, { ...wanted, isPrevious: true }) : nothingRead
+    const previous = isCrashing(pod) ? await readLog(address, { ...request, isPrevious: true }) : nothingRead
     const hasSaid = linesOf(previous).length > 0 || choicesIn(previous).length > 0
-    return hasSaid ? previous : readLog(address, { ...wanted, isPrevious: false })
+    return hasSaid ? previous : readLog(address, { ...request, isPrevious: false })
   }
 
   const tailOfSeveral = async (address: ApplicationAddress, pod: ObservedPod, containers: readonly string[]) => {

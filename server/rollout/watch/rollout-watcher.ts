@@ -31,7 +31,7 @@ const sharedInBurstMs = 10_000
 
 /**
  * Watches applications until the verdict on each task is confirmed: whatever is seen or found out wakes the tasks of its
- * application, each is judged (`judgeRollout`), and what its judgement wants is done.
+ * application, each is judged (`judgeRollout`), and the actions of its judgement are done.
  */
 export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   const { clock, settings } = deps
@@ -76,12 +76,12 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     const { end } = judgement
     if (end !== undefined) return reports.finish(application, state, { ...judgement, end })
     scheduleEvaluation(application, state, judgement.againAtMs - clock.nowMs())
-    for (const action of judgement.wanted) perform(application, state, action)
+    for (const action of judgement.actions) perform(application, state, action)
   }
 
   /** The soonest of the times asked for since the last look counts. */
-  const scheduleEvaluation = (application: WatchedApplication, state: TaskState, wantedDelayMs: number) => {
-    const delayMs = Math.max(1, Math.min(wantedDelayMs, lookAgainMs))
+  const scheduleEvaluation = (application: WatchedApplication, state: TaskState, requestedDelayMs: number) => {
+    const delayMs = Math.max(1, Math.min(requestedDelayMs, lookAgainMs))
     if (clock.nowMs() + delayMs >= state.lookAtMs) return
     state.cancelTimer()
     state.lookAtMs = clock.nowMs() + delayMs

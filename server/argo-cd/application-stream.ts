@@ -108,7 +108,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     const opening = await deps.openStream({ liveOnly: isLargeInstallation(), signal }).catch(unexpected)
     if (isClosed) return
     if (opening.kind !== 'open') {
-      if (opening.kind !== 'refused') deps.checkReachability()
+      if (opening.kind !== 'forbidden') deps.checkReachability()
       return retry(opening.why, opening.kind !== 'unreachable')
     }
     state = 'open'

@@ -57,7 +57,7 @@ describe('what the answer to a GET means', () => {
   test.for([
     { status: 200, body: application, kind: 'read' },
     { status: 401, body: { code: 16, message: 'invalid session' }, kind: 'unauthorized' },
-    { status: 403, body: { code: 7, message: 'permission denied' }, kind: 'refused' },
+    { status: 403, body: { code: 7, message: 'permission denied' }, kind: 'forbidden' },
     { status: 404, body: { code: 5, message: 'not found' }, kind: 'not_found' },
     { status: 404, body: 'Not Found', kind: 'unreachable' },
     { status: 200, body: '<html>log in</html>', kind: 'unreachable' },
@@ -287,7 +287,7 @@ describe('the log of a Pod', () => {
       name: 'the recorded answer to a token without the right',
       status: recorded('logs-403').status,
       body: recorded('logs-403').body,
-      outcome: { kind: 'refused' },
+      outcome: { kind: 'forbidden' },
     },
     { name: 'the answer about an unknown Pod', status: 200, body: '', outcome: { kind: 'read', value: [] } },
     {

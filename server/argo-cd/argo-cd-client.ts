@@ -35,7 +35,7 @@ export type ArgoCdClient = DeliveryController & {
 
 export type StreamOpening =
   | { readonly kind: 'open'; readonly body: AsyncIterable<Uint8Array> }
-  | { readonly kind: 'unauthorized' | 'refused'; readonly why: string }
+  | { readonly kind: 'unauthorized' | 'forbidden'; readonly why: string }
   | { readonly kind: 'unreachable'; readonly why: string }
 
 type Query = readonly (readonly [string, string | undefined])[]
@@ -287,7 +287,7 @@ function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }
   const { status } = answer
   const body = isLarge(answer) ? undefined : parseJson(textOf(answer))
   if (status === 401) return { kind: 'unauthorized', why: messageOf(body) }
-  if (status === 403) return { kind: 'refused' }
+  if (status === 403) return { kind: 'forbidden' }
   // A proxy's own 404 is not JSON and says nothing of the application.
   if (status === 404 && numberAt(body, 'code') === 5) return { kind: 'not_found' }
   return { kind: 'unreachable', why: `Argo CD answered ${status}: ${messageOf(body)}` }
@@ -334,5 +334,5 @@ async function openingOf(response: Response): Promise<StreamOpening> {
   const text = response.body === null ? '' : ((await readWithin(response.body, 65_536)) ?? '')
   const why = `${response.status}: ${messageOf(parseJson(text.replace(/^data: /, '')))}`
   if (response.status === 401) return { kind: 'unauthorized', why }
-  return response.status === 403 ? { kind: 'refused', why } : { kind: 'unreachable', why: `Argo CD answered ${why}` }
+  return response.status === 403 ? { kind: 'forbidden', why } : { kind: 'unreachable', why: `Argo CD answered ${why}` }
 }

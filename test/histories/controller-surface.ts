@@ -60,7 +60,7 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
     answer: (application: Application) => Value | undefined,
   ): ReadOutcome<Value> => {
     const application = find(address)
-    if (application === undefined) return { kind: address.project === undefined ? 'refused' : 'not_found' }
+    if (application === undefined) return { kind: address.project === undefined ? 'forbidden' : 'not_found' }
     const value = answer(application)
     return value === undefined ? { kind: 'unreachable', why: 'not its JSON' } : { kind: 'read', value }
   }
@@ -159,7 +159,7 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
   }
 }
 
-function refusalOutcome(refusal: 'refused' | 'unauthorized' | 'unreachable'): ReadOutcome<never> {
-  if (refusal === 'refused') return { kind: 'refused' }
+function refusalOutcome(refusal: 'forbidden' | 'unauthorized' | 'unreachable'): ReadOutcome<never> {
+  if (refusal === 'forbidden') return { kind: 'forbidden' }
   return { kind: refusal, why: refusal === 'unauthorized' ? 'token is expired' : 'Argo CD answered 502' }
 }

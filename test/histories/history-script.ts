@@ -77,7 +77,7 @@ export type CallKind = (typeof callKinds)[number]
 export type Fault = { readonly fromMs: number; readonly forMs: number } & (
   | {
       readonly kind: 'refuse-calls'
-      readonly outcome: 'refused' | 'unauthorized' | 'unreachable'
+      readonly outcome: 'forbidden' | 'unauthorized' | 'unreachable'
       readonly calls: readonly CallKind[]
       /** Of ten calls, this many. */
       readonly often: number

@@ -126,7 +126,7 @@ const aFault: fc.Arbitrary<Fault> = fc
     fc.oneof(
       fc.record({
         kind: fc.constant('refuse-calls' as const),
-        outcome: fc.constantFrom('refused' as const, 'unauthorized' as const, 'unreachable' as const),
+        outcome: fc.constantFrom('forbidden' as const, 'unauthorized' as const, 'unreachable' as const),
         calls: fc.oneof(fc.constant(callKinds), fc.subarray([...callKinds], { minLength: 1 })),
         often: fc.constantFrom(10, 5, 2),
       }),

@@ -1,6 +1,6 @@
 import type { CallKind, Fault } from './history-script.ts'
 
-type Refusal = 'refused' | 'unauthorized' | 'unreachable'
+type Refusal = 'forbidden' | 'unauthorized' | 'unreachable'
 
 /** Which faults of a script are on at a moment. Times count from the start of the history. */
 export function createSurfaceFaults(faults: readonly Fault[], elapsedMs: () => number, random: () => number) {

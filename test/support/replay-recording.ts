@@ -234,7 +234,7 @@ function recordedController(
   const now = (): ReadOutcome<ObservedApplication> => {
     const event = current()
     const isRefused = refusedMs !== undefined && nowMs() >= refusedMs[0] && nowMs() < refusedMs[1]
-    if (isRefused || event === undefined || event.type === 'DELETED') return { kind: 'refused' }
+    if (isRefused || event === undefined || event.type === 'DELETED') return { kind: 'forbidden' }
     return { kind: 'read', value: event.application }
   }
   const newest = (answers: readonly Recorded[]) => answers.filter(({ offset_ms }) => offset_ms <= nowMs()).at(-1)
@@ -259,17 +259,17 @@ function recordedController(
     // Each recorded tree is one moment, so it answers one read.
     readResourceTree: async () => {
       const tree = newest(trees)
-      if (tree === undefined) return { kind: 'refused' }
+      if (tree === undefined) return { kind: 'forbidden' }
       trees.splice(0, trees.indexOf(tree) + 1)
       return { kind: 'read', value: parseResourceTree(tree.body) }
     },
     readManagedResources: async () => {
       const answer = newest(managed) ?? managed[0]
-      return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseManagedResources(answer.body) }
+      return answer === undefined ? { kind: 'forbidden' } : { kind: 'read', value: parseManagedResources(answer.body) }
     },
     readSyncWindows: async () => {
       const answer = windows[0]
-      return answer === undefined ? { kind: 'refused' } : { kind: 'read', value: parseSyncWindows(answer.body) }
+      return answer === undefined ? { kind: 'forbidden' } : { kind: 'read', value: parseSyncWindows(answer.body) }
     },
     readPodEvents: async () => ({ kind: 'read', value: podEvents }),
     probe: async () => ({ kind: 'read', value: {} }),

@@ -53,14 +53,14 @@ export const aWriteDecision = (fields: Partial<WriteBackPlan> = {}): WriteBackDe
 })
 
 /** Nothing may be asked of it but the applications themselves. */
-export const refusedDiagnosis: Pick<
+export const forbiddenDiagnosis: Pick<
   DeliveryController,
   'readResourceTree' | 'readManagedResources' | 'readSyncWindows' | 'readPodEvents'
 > = {
-  readResourceTree: async () => ({ kind: 'refused' }),
-  readManagedResources: async () => ({ kind: 'refused' }),
-  readSyncWindows: async () => ({ kind: 'refused' }),
-  readPodEvents: async () => ({ kind: 'refused' }),
+  readResourceTree: async () => ({ kind: 'forbidden' }),
+  readManagedResources: async () => ({ kind: 'forbidden' }),
+  readSyncWindows: async () => ({ kind: 'forbidden' }),
+  readPodEvents: async () => ({ kind: 'forbidden' }),
 }
 
 const unlimited: RateLimiter = {

@@ -122,7 +122,7 @@ export function createControllerCalls(deps: Dependencies) {
 
 function readResult(outcome: ReadOutcome<unknown>): 'read' | 'missing' | 'not_found' | 'failed' {
   if (outcome.kind === 'read' || outcome.kind === 'not_found') return outcome.kind
-  return outcome.kind === 'refused' ? 'missing' : 'failed'
+  return outcome.kind === 'forbidden' ? 'missing' : 'failed'
 }
 
 const unexpected = (error: unknown): { readonly kind: 'unreachable'; readonly why: string } => ({

@@ -6,7 +6,7 @@ export type ReadOutcome<Value> =
   | { readonly kind: 'read'; readonly value: Value }
   | { readonly kind: 'not_found' }
   /** 403: no permission, not there, or Kubernetes does not answer; the delivery controller makes no difference. */
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'forbidden' }
   /** 401: the token is missing, expired or revoked. */
   | { readonly kind: 'unauthorized'; readonly why: string }
   /** No answer, or none that can be read. `why` holds no secret. */

@@ -16,7 +16,7 @@ const aPod = (more: Partial<ObservedPod> = {}): ObservedPod => ({
   ...more,
 })
 const said = (...value: string[]): ReadOutcome<readonly string[]> => ({ kind: 'read', value })
-const refused: ReadOutcome<readonly string[]> = { kind: 'refused' }
+const forbidden: ReadOutcome<readonly string[]> = { kind: 'forbidden' }
 const severalContainers: ReadOutcome<readonly string[]> = {
   kind: 'unreachable',
   why: 'Argo CD answered 400: a container name must be specified for pod shop-1, choose one of: [app proxy] or one of the init containers: [wait]',
@@ -73,7 +73,7 @@ describe('the last log lines of a Pod that does not start (decision 0007)', () =
     async (reason) => expect(await read(aPod({ reason }), () => said('x'))).toEqual({ log: undefined, asked: [] }),
   )
 
-  test.for([refused, said(), { kind: 'unreachable', why: 'no answer in time' } as const])(
+  test.for([forbidden, said(), { kind: 'unreachable', why: 'no answer in time' } as const])(
     'that cannot be read are simply not there: %j',
     async (answer) => expect((await read(aPod(), () => answer)).log).toBeUndefined(),
   )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { anApplication, aRawApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import { succeeded } from '../../../test/support/judge-looks.ts'
-import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, aWriteDecision, forbiddenDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { parseApplication } from '../../argo-cd/parse-application.ts'
 import { createRateLimiter } from '../../concurrency/rate-limiter.ts'
@@ -33,14 +33,14 @@ function aWatcher(more: Partial<RolloutWatcherDeps> = {}, clock = createVirtualC
     world.reads.get += 1
     if (world.isDown) return down
     return world.application === undefined
-      ? ({ kind: 'refused' } as const)
+      ? ({ kind: 'forbidden' } as const)
       : ({ kind: 'read', value: world.application } as const)
   }
   const controller: DeliveryController = {
     readApplication: get,
     async refreshApplication() {
       world.reads.refresh += 1
-      if (world.application === undefined || world.isDown) return world.isDown ? down : { kind: 'refused' }
+      if (world.application === undefined || world.isDown) return world.isDown ? down : { kind: 'forbidden' }
       world.application = { ...world.application, version: world.application.version + 2 }
       return { kind: 'read', value: world.application }
     },
@@ -52,7 +52,7 @@ function aWatcher(more: Partial<RolloutWatcherDeps> = {}, clock = createVirtualC
         value: { version: 100, applications: world.application === undefined ? [] : [world.application] },
       }
     },
-    ...refusedDiagnosis,
+    ...forbiddenDiagnosis,
     async probe() {
       world.reads.probe += 1
       return world.isDown ? down : { kind: 'read', value: {} }
@@ -221,7 +221,7 @@ test('an application that does not exist is told within three seconds, naming bo
   expect(world.reads.list).toBe(2)
 })
 
-test('a refused read of an application that Lists show ends nothing', async () => {
+test('a forbidden read of an application that Lists show ends nothing', async () => {
   const { watcher, clock, world, ends } = aWatcher()
   await using _ = watcher
   const { application } = world

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { type ApplicationFields, anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
-import { aWatchedTask, aWriteDecision, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, aWriteDecision, forbiddenDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
@@ -40,7 +40,7 @@ async function watch(seed: number): Promise<{ end: TaskResult | undefined; lateM
       readApplication: async () => ({ kind: 'read', value: stateAt(clock.nowMs()) }),
       refreshApplication: async () => ({ kind: 'asked' }),
       listApplications: async () => ({ kind: 'read', value: listed() }),
-      ...refusedDiagnosis,
+      ...forbiddenDiagnosis,
       probe: async () => ({ kind: 'read', value: {} }),
     },
     clock,
@@ -79,7 +79,7 @@ test('where no event ever shows the end of a refresh, direct reads show it withi
         return { kind: 'asked' }
       },
       listApplications: async () => ({ kind: 'unreachable', why: 'slow' }),
-      ...refusedDiagnosis,
+      ...forbiddenDiagnosis,
       probe: async () => ({ kind: 'read', value: {} }),
     },
     clock,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { anApplication, aRawApplication } from '../../../test/support/application-builder.ts'
-import { aWatchedTask, refusedDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
+import { aWatchedTask, forbiddenDiagnosis, rolloutDeps } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createApplicationStream } from '../../argo-cd/application-stream.ts'
 import type { StreamOpening } from '../../argo-cd/argo-cd-client.ts'
@@ -54,7 +54,7 @@ function aWorld(seed = 1) {
         return anApplication(shown)
       }),
     listApplications: () => answer('list', () => ({ version: shown.version, applications: [anApplication(shown)] })),
-    ...refusedDiagnosis,
+    ...forbiddenDiagnosis,
     probe: () => answer('probe', () => ({})),
   }
   const watcher = createRolloutWatcher({

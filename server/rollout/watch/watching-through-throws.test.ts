@@ -3,8 +3,8 @@ import { anApplication, aSha, repository } from '../../../test/support/applicati
 import {
   aWatchedTask,
   aWriteDecision,
+  forbiddenDiagnosis,
   noAnnotations,
-  refusedDiagnosis,
   rolloutDeps,
 } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
@@ -40,7 +40,7 @@ function aWorld(broken: string, how: 'throws' | 'rejects') {
       return read(applicationOf(name))
     }),
     listApplications: () => read({ version: 10, applications: [applicationOf('bad'), applicationOf('good')] }),
-    ...refusedDiagnosis,
+    ...forbiddenDiagnosis,
     probe: () => read({}),
   }
   const deps: RolloutWatcherDeps = {

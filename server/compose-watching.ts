@@ -73,7 +73,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
-      relation: history.relation,
+      ancestry: history.ancestry,
       overrideAt: history.overrideAt,
       readPodLog: podLogReader(settings, controller),
       onError: (message, error, facts) => log.warn({ err: error, ...facts }, message),

@@ -132,7 +132,7 @@ function createHistory(script: HistoryScript) {
       annotations: () => noAnnotations,
       decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
       queueWriteBack: writeBack.queue,
-      relation: (_, commit, revision) => later(() => relationOf(commit, revision)),
+      ancestry: (_, commit, revision) => later(() => ancestryOf(commit, revision)),
       overrideAt: ({ app }, revision) => later(() => overrideAt(applicationOf(app), revision)),
       onError,
     })
@@ -165,7 +165,7 @@ function createHistory(script: HistoryScript) {
     if (row === undefined) throw new Error(`no task ${id}`)
     return row
   }
-  const relationOf = (commit: string, revision: string) => {
+  const ancestryOf = (commit: string, revision: string) => {
     if (faults.isOn('history-unknown')) return 'unknown'
     if (commit === revision) return 'same'
     return git.isAncestor(commit, revision) ? 'descendant' : 'unrelated'

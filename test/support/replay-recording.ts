@@ -116,7 +116,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
     decideWriteBack: ({ id }) =>
       commits[Number(id)] === '' ? { kind: 'monitor', why: 'not_managed', note: '' } : aWriteDecision(),
     queueWriteBack: async () => true,
-    relation: async (_, commit, revision) =>
+    ancestry: async (_, commit, revision) =>
       position(revision) > position(commit)
         ? 'descendant'
         : position(revision) === position(commit)

@@ -76,7 +76,7 @@ export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   annotations: () => noAnnotations,
   decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
   queueWriteBack: async () => true,
-  relation: async () => 'unknown',
+  ancestry: async () => 'unknown',
   overrideAt: async () => undefined,
   records: { saveProgress: async () => true, finish: async () => true },
   onError: (_message, error) => {
@@ -95,7 +95,7 @@ export const anObservation = (
   refresh: nothingRefreshed,
   directRead: undefined,
   lastListAtMs: undefined,
-  relations: new Map(),
+  ancestries: new Map(),
   overrides: new Map(),
   tree: undefined,
   managed: undefined,

@@ -23,7 +23,7 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
   const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
   const use = async () => {
     expect((await repository.readTip('fresh')).commit).toBe(second)
-    expect(await history.relation(host.url('r.git'), second, first)).toBe('unrelated')
+    expect(await history.ancestry(host.url('r.git'), second, first)).toBe('unrelated')
   }
   const clones = async () => (await readdir(access.folder)).filter((name) => /^h?[0-9a-f]{16}$/.test(name))
 
@@ -35,6 +35,6 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
     expect(await clones()).toEqual([])
   })
   await use()
-  expect(await history.relation(host.url('r.git'), first, second)).toBe('descendant')
+  expect(await history.ancestry(host.url('r.git'), first, second)).toBe('descendant')
   expect(await clones()).toHaveLength(2)
 })

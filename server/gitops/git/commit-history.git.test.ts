@@ -39,11 +39,11 @@ describe('how a revision stands to our commit', () => {
     const { name, url, shas } = await aRepository(4)
     const [first = '', second = '', third = '', last = ''] = shas
     const history = await aHistory()
-    expect(await history.relation(url, second, second)).toBe('same')
+    expect(await history.ancestry(url, second, second)).toBe('same')
     expect(reads(name)).toBe(0)
-    expect(await history.relation(url, second, last)).toBe('descendant')
-    expect(await history.relation(url, second, third)).toBe('descendant')
-    expect(await history.relation(url, second, first)).toBe('unrelated')
+    expect(await history.ancestry(url, second, last)).toBe('descendant')
+    expect(await history.ancestry(url, second, third)).toBe('descendant')
+    expect(await history.ancestry(url, second, first)).toBe('unrelated')
     expect(reads(name)).toBe(1)
   })
 
@@ -53,7 +53,7 @@ describe('how a revision stands to our commit', () => {
     await host.git(name, 'branch', 'keep', 'main')
     await host.git(name, 'update-ref', 'refs/heads/main', 'main~1')
     const other = await host.commitFiles(name, { other: 'x' })
-    expect(await (await aHistory()).relation(url, ours, other)).toBe('unrelated')
+    expect(await (await aHistory()).ancestry(url, ours, other)).toBe('unrelated')
   })
 
   test('commits of our own pushes are descendants without a question to the host: 50 applications at once', async () => {
@@ -63,8 +63,8 @@ describe('how a revision stands to our commit', () => {
     const ours = Array.from({ length: 50 }, (_, at) => at.toString(16).padStart(40, '0'))
     history.recordPush(url, base, ours.slice(0, 30))
     history.recordPush(url, ours[29] ?? '', ours.slice(30))
-    for (const commit of ours) expect(await history.relation(url, commit, ours[49] ?? '')).toMatch(/same|descendant/)
-    expect(await history.relation(url, ours[40] ?? '', ours[3] ?? '')).toBe('unrelated')
+    for (const commit of ours) expect(await history.ancestry(url, commit, ours[49] ?? '')).toMatch(/same|descendant/)
+    expect(await history.ancestry(url, ours[40] ?? '', ours[3] ?? '')).toBe('unrelated')
     expect(reads(name)).toBe(0)
   })
 
@@ -72,9 +72,9 @@ describe('how a revision stands to our commit', () => {
     const { name, url, shas } = await aRepository(2)
     const [first = '', second = ''] = shas
     const history = await aHistory()
-    expect(await history.relation(url, first, second)).toBe('descendant')
+    expect(await history.ancestry(url, first, second)).toBe('descendant')
     const third = await host.commitFiles(name, { later: 'x' })
-    expect(await history.relation(url, second, third)).toBe('descendant')
+    expect(await history.ancestry(url, second, third)).toBe('descendant')
   })
 
   test.for([
@@ -82,15 +82,15 @@ describe('how a revision stands to our commit', () => {
     { what: 'an address that is not allowed', url: 'file:///etc' },
   ])('$what: unknown, never an exception', async ({ url }) => {
     const history = await aHistory()
-    expect(await history.relation(url, 'a'.repeat(40), 'b'.repeat(40))).toBe('unknown')
+    expect(await history.ancestry(url, 'a'.repeat(40), 'b'.repeat(40))).toBe('unknown')
   })
 
   test('a revision that nobody has, or a branch name: unknown', async () => {
     const { url, shas } = await aRepository(1)
     const history = await aHistory()
-    expect(await history.relation(url, shas[0] ?? '', 'b'.repeat(40))).toBe('unknown')
-    expect(await history.relation(url, shas[0] ?? '', 'main')).toBe('unknown')
-    expect(await history.relation(url, shas[0] ?? '', '--output=/tmp/x')).toBe('unknown')
+    expect(await history.ancestry(url, shas[0] ?? '', 'b'.repeat(40))).toBe('unknown')
+    expect(await history.ancestry(url, shas[0] ?? '', 'main')).toBe('unknown')
+    expect(await history.ancestry(url, shas[0] ?? '', '--output=/tmp/x')).toBe('unknown')
   })
 })
 

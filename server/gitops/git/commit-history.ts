@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Relation } from '../../rollout/judge/rollout-observation.ts'
+import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
@@ -11,14 +11,14 @@ import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
 
 /** Where answers that can never change are kept; replicas may share one. */
-export type RelationAnswers = {
-  read(repository: string, commit: string, revision: string): Promise<Relation | undefined>
-  write(repository: string, commit: string, revision: string, relation: 'descendant' | 'unrelated'): Promise<void>
+export type AncestryAnswers = {
+  read(repository: string, commit: string, revision: string): Promise<Ancestry | undefined>
+  write(repository: string, commit: string, revision: string, ancestry: 'descendant' | 'unrelated'): Promise<void>
 }
 
 export type CommitHistory = {
   /** Never throws. */
-  relation(repository: string, commit: string, revision: string): Promise<Relation>
+  ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>
   /** The tags that the override file of a plan sets at a revision, by image; undefined: not known. Never throws. */
   overrideAt(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** Remembers commits of our own push, each on top of the one before it. */
@@ -42,7 +42,7 @@ const depths = [1_000, 2_147_483_647] as const
 /** Answers from clones that hold commits only; fetched when a question needs it, once for all who ask meanwhile. */
 export function createCommitHistory(deps: {
   readonly access: GitAccess
-  readonly answers?: RelationAnswers
+  readonly answers?: AncestryAnswers
   readonly nowMs: () => number
   /** The repository did not answer; what follows from it is not known for now. */
   readonly onError: (message: string, error: unknown, repository: string) => void
@@ -63,16 +63,16 @@ export function createCommitHistory(deps: {
     return at === commit
   }
 
-  async function judge(repository: string, commit: string, revision: string): Promise<Relation> {
+  async function judge(repository: string, commit: string, revision: string): Promise<Ancestry> {
     if (commit === revision) return 'same'
     if (!objectId.test(commit) || !objectId.test(revision)) return 'unknown'
     if (isOwnDescendant(repository, commit, revision)) return 'descendant'
     if (isOwnDescendant(repository, revision, commit)) return 'unrelated'
     const answered = await answers.read(repository, commit, revision)
     if (answered !== undefined) return answered
-    const relation = await cloneOf(repository).relation(commit, revision)
-    if (relation !== 'unknown') await answers.write(repository, commit, revision, relation)
-    return relation
+    const ancestry = await cloneOf(repository).ancestry(commit, revision)
+    if (ancestry !== 'unknown') await answers.write(repository, commit, revision, ancestry)
+    return ancestry
   }
 
   /** Whoever asks while a host is left alone after a failure gets the same error again. */
@@ -96,7 +96,7 @@ export function createCommitHistory(deps: {
   }
 
   return {
-    relation: (repository, commit, revision) =>
+    ancestry: (repository, commit, revision) =>
       judge(repository, commit, revision).catch((error: unknown) => {
         reportOnce(repository, error)
         return 'unknown' as const
@@ -124,17 +124,17 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size > maxRemembered && !oldest.done) map.delete(oldest.value)
 }
 
-function rememberedAnswers(): RelationAnswers {
-  const known = new Map<string, Relation>()
+function rememberedAnswers(): AncestryAnswers {
+  const known = new Map<string, Ancestry>()
   return {
     read: async (...names) => known.get(names.join(' ')),
-    write: async (repository, commit, revision, relation) =>
-      remember(known, [repository, commit, revision].join(' '), relation),
+    write: async (repository, commit, revision, ancestry) =>
+      remember(known, [repository, commit, revision].join(' '), ancestry),
   }
 }
 
 type CommitClone = {
-  relation(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
+  ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
   parametersAt(revision: string, file: string): Promise<ReadonlyMap<string, string>>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
   lastChange(tip: string, file: string): Promise<string | undefined>
@@ -250,7 +250,7 @@ function createClone(repository: string, access: GitAccess, nowMs: () => number)
   }
 
   return {
-    async relation(commit, revision) {
+    async ancestry(commit, revision) {
       if (!(await bring([commit, revision]))) return 'unknown'
       if (await isAncestor(commit, revision)) return 'descendant'
       if (await isAncestor(revision, commit)) return 'unrelated'

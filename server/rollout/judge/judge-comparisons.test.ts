@@ -9,7 +9,7 @@ import {
   read,
   succeeded,
 } from '../../../test/support/judge-looks.ts'
-import { nothingRefreshed, relationKey } from './rollout-observation.ts'
+import { ancestryKey, nothingRefreshed } from './rollout-observation.ts'
 
 describe('a task without a commit of ours', () => {
   const answered = (beganAfterMs: number | undefined, version: number) => ({
@@ -63,8 +63,8 @@ describe('a task without a commit of ours', () => {
   })
 
   test('is what a task with a commit becomes while the history of the repository cannot be read', () => {
-    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown' as const, atMs: 0 }]])
-    const unread = { revision: aSha('d'), seen: { relations, directRead: read(0) } }
+    const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'unknown' as const, atMs: 0 }]])
+    const unread = { revision: aSha('d'), seen: { ancestries, directRead: read(0) } }
     const looks = [beforeCommit, { ...unread, atMs: 6_000 }]
     expect(judge(looks).actions).toContainEqual({ kind: 'read' })
   })
@@ -111,9 +111,9 @@ describe('a task without a commit of ours', () => {
 })
 
 test('without refreshes a revision that moved meets the condition revision where its ancestry is unknown', () => {
-  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'unknown', atMs: 1_000 } as const]])
   const ofOthers = { revision: aSha('d'), reconciledAt: '2026-11-21T15:00:09Z', operationState: succeeded }
-  const judgement = judge([beforeCommit, { atMs: 1_000, ...ofOthers, seen: { relations } }], {
+  const judgement = judge([beforeCommit, { atMs: 1_000, ...ofOthers, seen: { ancestries } }], {
     task: { refresh: false },
   })
   expect(judgement.end).toMatchObject({
@@ -123,9 +123,9 @@ test('without refreshes a revision that moved meets the condition revision where
 })
 
 test('once our commit was seen, a later comparison counts though nobody can tell its ancestry', () => {
-  const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 1_000 } as const]])
+  const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'unknown', atMs: 1_000 } as const]])
   const ours: Look = { atMs: 1_000, version: 2, revision: commit, health: 'Progressing' }
-  const ofOthers: Look = { atMs: 9_000, version: 3, revision: aSha('d'), seen: { relations } }
+  const ofOthers: Look = { atMs: 9_000, version: 3, revision: aSha('d'), seen: { ancestries } }
   expect(judge([beforeCommit, ours, ofOthers]).end?.status).toBe('deployed')
   expect(judge([beforeCommit, ofOthers]).end).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { aSha, repository } from '../../../test/support/application-builder.ts'
 import { beforeCommit, commit, judge, succeeded, tree } from '../../../test/support/judge-looks.ts'
-import { nothingRefreshed, relationKey } from './rollout-observation.ts'
+import { ancestryKey, nothingRefreshed } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
 describe('standing still', () => {
@@ -199,9 +199,9 @@ describe('at the deadline', () => {
     const ofOthers = { ...lastLook, revision: aSha('d') }
     const waiting = judge([beforeCommit, ofOthers])
     expect(waiting.end).toBeUndefined()
-    expect(waiting.actions).toContainEqual({ kind: 'relation', repository, commit, revision: aSha('d') })
-    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant', atMs: 900_000 } as const]])
-    const seen = { ...ofOthers, atMs: 900_100, seen: { relations } }
+    expect(waiting.actions).toContainEqual({ kind: 'ancestry', repository, commit, revision: aSha('d') })
+    const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'descendant', atMs: 900_000 } as const]])
+    const seen = { ...ofOthers, atMs: 900_100, seen: { ancestries } }
     expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')
   })
 

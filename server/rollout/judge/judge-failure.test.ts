@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/judge-looks.ts'
 import { noAnnotations } from '../../../test/support/rollout-builder.ts'
 import { nothingKnown } from './newest-snapshots.ts'
-import { nothingRefreshed, type RolloutObservation, relationKey } from './rollout-observation.ts'
+import { ancestryKey, nothingRefreshed, type RolloutObservation } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
 describe('a rollout that cannot succeed ends the task', () => {
@@ -180,12 +180,12 @@ describe('a rollout that cannot succeed ends the task', () => {
   })
 
   test('superseded in Git, naming the commit', () => {
-    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant' as const, atMs: 0 }]])
+    const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'descendant' as const, atMs: 0 }]])
     const images = ['registry.example/shop:v3']
-    const later = { atMs: 1_000, revision: aSha('d'), images, seen: { relations } }
+    const later = { atMs: 1_000, revision: aSha('d'), images, seen: { ancestries } }
     expect(judge([beforeCommit, later]).actions).toContainEqual({ kind: 'override_at', revision: aSha('d') })
     const overrides = new Map([[aSha('d'), new Map([['registry.example/shop', 'v3']])]])
-    expect(judge([beforeCommit, { ...later, seen: { relations, overrides } }]).end).toMatchObject({
+    expect(judge([beforeCommit, { ...later, seen: { ancestries, overrides } }]).end).toMatchObject({
       status: 'cancelled',
       cause: 'superseded',
       reason: expect.stringContaining(aSha('d')),

@@ -16,7 +16,7 @@ import {
   tree,
 } from '../../../test/support/judge-looks.ts'
 import { parseApplication } from '../../argo-cd/parse-application.ts'
-import { type RolloutObservation, relationKey } from './rollout-observation.ts'
+import { ancestryKey, type RolloutObservation } from './rollout-observation.ts'
 
 describe('a task with a commit of ours is deployed', () => {
   test('when every condition is met on the snapshot and on a direct read', () => {
@@ -49,14 +49,14 @@ describe('a task with a commit of ours is deployed', () => {
       when: 'ancestry denied',
       waits: 'found ddddddd',
       revision: aSha('d'),
-      seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unrelated', atMs: 0 }]]) },
+      seen: { ancestries: new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'unrelated', atMs: 0 }]]) },
     },
     {
       condition: 'revision',
       when: 'Git host does not answer',
       waits: 'an answered refresh',
       revision: aSha('d'),
-      seen: { relations: new Map([[relationKey(commit, aSha('d')), { relation: 'unknown', atMs: 0 }]]) },
+      seen: { ancestries: new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'unknown', atMs: 0 }]]) },
     },
     {
       condition: 'revision',
@@ -118,8 +118,8 @@ describe('a task with a commit of ours is deployed', () => {
   })
 
   test('at a later commit of somebody else', () => {
-    const relations = new Map([[relationKey(commit, aSha('d')), { relation: 'descendant' as const, atMs: 0 }]])
-    expect(judge([beforeCommit, { atMs: 1_000, revision: aSha('d'), seen: { relations } }]).end?.status).toBe(
+    const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'descendant' as const, atMs: 0 }]])
+    expect(judge([beforeCommit, { atMs: 1_000, revision: aSha('d'), seen: { ancestries } }]).end?.status).toBe(
       'deployed',
     )
   })
@@ -239,8 +239,8 @@ describe('workloads without Pods', () => {
 describe('an operation on an older commit that ended in the second of the comparison', () => {
   const second = '2026-11-21T15:00:08Z'
   const older = { ...succeeded, syncResult: { revision: aSha('b') } }
-  const unrelated = new Map([[relationKey(commit, aSha('b')), { relation: 'unrelated', atMs: 1_000 } as const]])
-  const look = { atMs: 1_000, reconciledAt: second, operationState: older, seen: { relations: unrelated } }
+  const unrelated = new Map([[ancestryKey(commit, aSha('b')), { ancestry: 'unrelated', atMs: 1_000 } as const]])
+  const look = { atMs: 1_000, reconciledAt: second, operationState: older, seen: { ancestries: unrelated } }
 
   test('may have undone what the comparison saw, so another comparison is waited for', () => {
     expect(judge([beforeCommit, look]).end).toBeUndefined()
@@ -248,8 +248,8 @@ describe('an operation on an older commit that ended in the second of the compar
   })
 
   test('does no harm where it held our commit', () => {
-    const later = new Map([[relationKey(commit, aSha('b')), { relation: 'descendant', atMs: 1_000 } as const]])
-    expect(judge([beforeCommit, { ...look, seen: { relations: later } }]).end?.status).toBe('deployed')
+    const later = new Map([[ancestryKey(commit, aSha('b')), { ancestry: 'descendant', atMs: 1_000 } as const]])
+    expect(judge([beforeCommit, { ...look, seen: { ancestries: later } }]).end?.status).toBe('deployed')
   })
 })
 

@@ -6,7 +6,7 @@ import { nextTreeAtMs } from './judge-pods.ts'
 import { nextWindowsAtMs } from './judge-stall.ts'
 import { nextRefreshAtMs } from './refresh-policy.ts'
 import { reliesOnComparison } from './revision-condition.ts'
-import { type NextAction, relationKey } from './rollout-observation.ts'
+import { ancestryKey, type NextAction } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 import { settleMs } from './settle.ts'
 import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, isCurrent } from './snapshot.ts'
@@ -36,7 +36,7 @@ export function dueActions(evaluation: Evaluation): readonly Due[] {
     ...imageReads(evaluation),
     ...declarationReads(evaluation),
     ...podEventReads(evaluation),
-    ...unknownRelations(evaluation),
+    ...unknownAncestries(evaluation),
   ]
 }
 
@@ -143,13 +143,13 @@ function podEventReads({ observation: { podEvents }, badPods = [], conditions, n
 }
 
 /** A Git host that could not be asked may answer later. */
-function unknownRelations({ observation, commit, application, nowMs }: Evaluation): readonly Due[] {
+function unknownAncestries({ observation, commit, application, nowMs }: Evaluation): readonly Due[] {
   if (commit === undefined) return []
   return application.revisions.flatMap((revision) => {
-    const known = observation.relations.get(relationKey(commit.commit, revision))
-    if (known?.relation !== 'unknown') return []
-    const action = { kind: 'relation', repository: commit.repository, commit: commit.commit, revision } as const
-    return [{ atMs: Math.max(known.atMs + rolloutTimes.relationAgainMs, nowMs), action }]
+    const known = observation.ancestries.get(ancestryKey(commit.commit, revision))
+    if (known?.ancestry !== 'unknown') return []
+    const action = { kind: 'ancestry', repository: commit.repository, commit: commit.commit, revision } as const
+    return [{ atMs: Math.max(known.atMs + rolloutTimes.ancestryAgainMs, nowMs), action }]
   })
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../test/support/rollout-builder.ts'
 import { judgeOperation, judgeRevision } from './revision-condition.ts'
-import { relationKey } from './rollout-observation.ts'
+import { ancestryKey } from './rollout-observation.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const [dry, laterDry, hydrated, laterHydrated, old] = ['c', 'd', '1', '2', '0'].map(aSha) as [
@@ -30,14 +30,14 @@ function aHydrated({ revision, hydrator, failedAt }: Seen): Snapshot {
       ? {}
       : { operationState: { phase: 'Failed', startedAt: '2026-11-21T15:00:00Z', syncResult: { revision: failedAt } } }),
   })
-  const descendant = { relation: 'descendant', atMs: 0 } as const
-  const relations = new Map([
-    [relationKey(dry, laterDry), descendant],
-    [relationKey(hydrated, laterHydrated), descendant],
+  const descendant = { ancestry: 'descendant', atMs: 0 } as const
+  const ancestries = new Map([
+    [ancestryKey(dry, laterDry), descendant],
+    [ancestryKey(hydrated, laterHydrated), descendant],
   ])
   return aSnapshot(application, {
     commit: { commit: dry, repository, branch: 'main', isNew: true },
-    observation: { relations },
+    observation: { ancestries },
   })
 }
 
@@ -101,9 +101,9 @@ describe('a refresh that an earlier owner of the task was answered with version 
 
   test('says nothing of a commit of ours that was made since', () => {
     const commit = { commit: dry, repository, branch: 'main', isNew: true }
-    const relations = new Map([[relationKey(dry, laterDry), { relation: 'unknown', atMs: 0 } as const]])
+    const ancestries = new Map([[ancestryKey(dry, laterDry), { ancestry: 'unknown', atMs: 0 } as const]])
     const application = anApplication({ version: 30, revision: laterDry })
-    const snapshot = aSnapshot(application, { baseline, commit, observation: { relations } })
+    const snapshot = aSnapshot(application, { baseline, commit, observation: { ancestries } })
     expect(judgeRevision(snapshot)).toMatchObject({ state: 'not_met', expected: 'an answered refresh' })
   })
 })

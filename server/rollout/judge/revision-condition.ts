@@ -11,7 +11,7 @@ import {
   unknown,
 } from './conditions.ts'
 import { isImageRunning } from './image-reference.ts'
-import { type NextAction, relationKey } from './rollout-observation.ts'
+import { ancestryKey, type NextAction } from './rollout-observation.ts'
 import type { AwaitedCommit, Snapshot } from './snapshot.ts'
 
 /** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
@@ -26,10 +26,10 @@ export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision:
   if (!sha.test(revision)) return 'no_commit'
   if (revision === commit.commit) return 'reached'
   if (isFromBefore(snapshot, commit, revision)) return 'before'
-  const known = snapshot.observation.relations.get(relationKey(commit.commit, revision))
+  const known = snapshot.observation.ancestries.get(ancestryKey(commit.commit, revision))
   if (known === undefined) return 'unasked'
-  if (known.relation === 'unknown') return 'unknown'
-  return known.relation === 'unrelated' ? 'before' : 'reached'
+  if (known.ancestry === 'unknown') return 'unknown'
+  return known.ancestry === 'unrelated' ? 'before' : 'reached'
 }
 
 /** What was there before a new commit was made cannot contain it; nobody need be asked. */
@@ -107,7 +107,7 @@ function isReached(snapshot: Snapshot, commit: AwaitedCommit, revision: string |
 function isAtOrAfter({ observation }: Snapshot, hydrated: string | undefined, revision: string): boolean {
   if (hydrated === undefined) return false
   if (hydrated === revision) return true
-  return observation.relations.get(relationKey(hydrated, revision))?.relation === 'descendant'
+  return observation.ancestries.get(ancestryKey(hydrated, revision))?.ancestry === 'descendant'
 }
 
 /** Whether a comparison after acceptance decides: no commit of ours is known, or the history that holds it cannot be read. */
@@ -205,13 +205,13 @@ export function missingAncestry(snapshot: Snapshot): readonly NextAction[] {
   const revisions = application.isHydrated ? hydratedRevisions(snapshot) : sourceRevisions(snapshot, commit)
   const asked = [...new Set(revisions)].filter((revision) => inclusionOf(snapshot, commit, revision) === 'unasked')
   return [
-    ...asked.map((revision) => relationOf(commit.repository, commit.commit, revision)),
-    ...hydratedRelation(snapshot, commit),
+    ...asked.map((revision) => ancestryOf(commit.repository, commit.commit, revision)),
+    ...hydratedAncestry(snapshot, commit),
   ]
 }
 
-function relationOf(repository: string, commit: string, revision: string): NextAction {
-  return { kind: 'relation', repository, commit, revision }
+function ancestryOf(repository: string, commit: string, revision: string): NextAction {
+  return { kind: 'ancestry', repository, commit, revision }
 }
 
 /** What the application was compared with and, once an operation is over, what that one worked on. */
@@ -228,10 +228,10 @@ function hydratedRevisions({ application: { hydration } }: Snapshot): readonly s
   return [hydration.lastDryRevision, hydration.lastComparedDryRevision].filter((revision) => revision !== undefined)
 }
 
-function hydratedRelation({ application, observation }: Snapshot, commit: AwaitedCommit): readonly NextAction[] {
+function hydratedAncestry({ application, observation }: Snapshot, commit: AwaitedCommit): readonly NextAction[] {
   const hydrated = application.hydration.lastHydratedRevision
   const [revision = ''] = application.revisions
   if (!application.isHydrated || hydrated === undefined || hydrated === revision || !sha.test(revision)) return []
-  if (observation.relations.has(relationKey(hydrated, revision))) return []
-  return [relationOf(commit.repository, hydrated, revision)]
+  if (observation.ancestries.has(ancestryKey(hydrated, revision))) return []
+  return [ancestryOf(commit.repository, hydrated, revision)]
 }

@@ -10,7 +10,7 @@ export type Reading<Value> = {
 }
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
-export type Relation = 'same' | 'descendant' | 'unrelated' | 'unknown'
+export type Ancestry = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */
 type PendingRefresh = {
@@ -49,7 +49,7 @@ export type RolloutObservation = {
   readonly refresh: RefreshObservation
   readonly directRead: DirectRead | undefined
   readonly lastListAtMs: number | undefined
-  readonly relations: ReadonlyMap<string, { readonly relation: Relation; readonly atMs: number }>
+  readonly ancestries: ReadonlyMap<string, { readonly ancestry: Ancestry; readonly atMs: number }>
   readonly overrides: ReadonlyMap<string, ReadonlyMap<string, string> | undefined>
   readonly tree: Reading<ResourceTree> | undefined
   readonly managed: Reading<ManagedResources> | undefined
@@ -67,7 +67,7 @@ export const nothingRefreshed: RefreshObservation = Object.freeze({
 })
 
 /** Ancestry of two commits never changes, so one answer is good for ever. */
-export function relationKey(commit: string, revision: string): string {
+export function ancestryKey(commit: string, revision: string): string {
   return `${commit} ${revision}`
 }
 
@@ -83,7 +83,7 @@ export type NextAction =
   | { readonly kind: 'managed_resources' }
   | { readonly kind: 'sync_windows' }
   | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }
-  | { readonly kind: 'relation'; readonly repository: string; readonly commit: string; readonly revision: string }
+  | { readonly kind: 'ancestry'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
 
 export function askRefresh(refresh: RefreshObservation, askedAtMs: number): RefreshObservation {

@@ -55,7 +55,7 @@ export const rolloutTimes = {
   imagesEveryMs: 15_000,
   /** How long the images may lag behind everything else before the manifests are read for what they declare. */
   imagesLagMs: 3_000,
-  relationAgainMs: 15_000,
+  ancestryAgainMs: 15_000,
   /** Between two Lists that look for an application nobody has seen. */
   absenceApartMs: 1_000,
   /** First wait before a read that failed is tried again; it doubles up to `retryAtMostMs`. */

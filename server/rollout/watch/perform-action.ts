@@ -1,4 +1,4 @@
-import { type NextAction, relationKey } from '../judge/rollout-observation.ts'
+import { ancestryKey, type NextAction } from '../judge/rollout-observation.ts'
 import { rolloutTimes } from '../judge/rollout-settings.ts'
 import type { ControllerCalls } from './controller-calls.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
@@ -11,7 +11,7 @@ import {
   type WatchedApplication,
 } from './watched-application.ts'
 
-type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'relation' | 'overrideAt' | 'onError'> & {
+type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'ancestry' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls
   readonly reports: Pick<TaskReports, 'addEvents'>
   isUnreachable(): boolean
@@ -43,16 +43,16 @@ export function createPerformAction(deps: Dependencies) {
         return calls.readSyncWindows(application)
       case 'pod_events':
         return calls.readPod(application, action)
-      case 'relation':
-        return lookUpRelation(application, action)
+      case 'ancestry':
+        return lookUpAncestry(application, action)
       case 'override_at':
         return lookUpOverride(state, action.revision)
     }
   }
 
-  const lookUpRelation = async (application: WatchedApplication, action: NextAction & { kind: 'relation' }) => {
-    const relation = await deps.relation(action.repository, action.commit, action.revision)
-    application.relations.set(relationKey(action.commit, action.revision), { relation, atMs: clock.nowMs() })
+  const lookUpAncestry = async (application: WatchedApplication, action: NextAction & { kind: 'ancestry' }) => {
+    const ancestry = await deps.ancestry(action.repository, action.commit, action.revision)
+    application.ancestries.set(ancestryKey(action.commit, action.revision), { ancestry, atMs: clock.nowMs() })
   }
 
   const lookUpOverride = async ({ plan, overrides }: TaskState, revision: string) => {
@@ -139,7 +139,7 @@ function keyOf({ task }: TaskState, action: NextAction): string {
   return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
 }
 
-const needsController = ({ kind }: NextAction) => !['relation', 'override_at'].includes(kind)
+const needsController = ({ kind }: NextAction) => !['ancestry', 'override_at'].includes(kind)
 
 /** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
 function isWaitedFor({ task, memory }: TaskState, action: NextAction, nowMs: number): boolean {

@@ -7,7 +7,7 @@ import type { WriteBackDecision, WriteBackPlan, WriteBackTask } from '../../gito
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
-import type { Relation } from '../judge/rollout-observation.ts'
+import type { Ancestry } from '../judge/rollout-observation.ts'
 import type { RolloutSettings } from '../judge/rollout-settings.ts'
 import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
 import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
@@ -37,7 +37,7 @@ export type RolloutWatcherDeps = {
   annotations(application: ObservedApplication): RolloutAnnotations
   decideWriteBack(task: WriteBackTask, application: ObservedApplication): WriteBackDecision
   queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>
-  relation(repository: string, commit: string, revision: string): Promise<Relation>
+  ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>
   overrideAt(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
   /** What a Pod that does not start wrote last; absent: nobody wants to know. */
   readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined

@@ -548,12 +548,12 @@ describe('after replicas have died', () => {
   })
 
   test.for([
-    { name: 'at once where it says that the commit is not there', takesMs: 300, relation: 'unrelated', atMs: 301 },
-    { name: 'not at all where it says that it is', takesMs: 300, relation: 'descendant', atMs: undefined },
-    { name: 'after ten seconds without an answer', takesMs: 60_000, relation: 'descendant', atMs: 10_001 },
-  ] as const)('a refresh waits for the Git host, and is asked $name', async ({ takesMs, relation, atMs }) => {
+    { name: 'at once where it says that the commit is not there', takesMs: 300, ancestry: 'unrelated', atMs: 301 },
+    { name: 'not at all where it says that it is', takesMs: 300, ancestry: 'descendant', atMs: undefined },
+    { name: 'after ten seconds without an answer', takesMs: 60_000, ancestry: 'descendant', atMs: 10_001 },
+  ] as const)('a refresh waits for the Git host, and is asked $name', async ({ takesMs, ancestry, atMs }) => {
     const { watcher, clock, world } = aWatcher({
-      relation: () => new Promise((resolve) => void clock.setTimer(takesMs, () => resolve(relation))),
+      ancestry: () => new Promise((resolve) => void clock.setTimer(takesMs, () => resolve(ancestry))),
     })
     await using _ = watcher
     world.application = anApplication({ version: 5, health: 'Progressing', revision: aSha('e') })

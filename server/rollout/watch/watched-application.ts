@@ -8,12 +8,12 @@ import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
 import type { RolloutMemory } from '../judge/rollout-memory.ts'
 import {
+  type Ancestry,
   type DirectRead,
   nothingRefreshed,
   type PodEvents,
   type Reading,
   type RefreshObservation,
-  type Relation,
   type RolloutObservation,
 } from '../judge/rollout-observation.ts'
 import type { Baseline, RolloutAnnotations, WatchedTask, WriteBackState } from '../judge/watched-task.ts'
@@ -46,7 +46,7 @@ export type WatchedApplication = {
   readonly tasks: Map<string, TaskState>
   /** What is done about it: each action once at a time, for all its tasks. */
   readonly flights: ReturnType<typeof createSingleFlight>
-  readonly relations: Map<string, { readonly relation: Relation; readonly atMs: number }>
+  readonly ancestries: Map<string, { readonly ancestry: Ancestry; readonly atMs: number }>
   known: KnownApplication
   /** When `known` last got a newer snapshot. */
   changedAtMs: number | undefined
@@ -84,7 +84,7 @@ export function watchedApplication(
     reference,
     tasks: new Map(),
     flights: createSingleFlight({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
-    relations: new Map(),
+    ancestries: new Map(),
     known: nothingKnown,
     changedAtMs: undefined,
     refresh: nothingRefreshed,
@@ -124,7 +124,7 @@ export function observationOf(
   annotations: (application: ObservedApplication) => RolloutAnnotations,
   unreachable: RolloutObservation['unreachable'],
 ): RolloutObservation {
-  const { known, refresh, directRead, lastListAtMs, relations, tree, managed, windows, podEvents } = application
+  const { known, refresh, directRead, lastListAtMs, ancestries, tree, managed, windows, podEvents } = application
   return {
     known,
     annotations: known.newest === undefined ? noAnnotations : annotations(known.newest),
@@ -132,7 +132,7 @@ export function observationOf(
     refresh,
     directRead,
     lastListAtMs,
-    relations,
+    ancestries,
     overrides: state.overrides,
     tree,
     managed,

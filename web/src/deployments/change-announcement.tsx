@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { useThrottledText } from '../ui/use-calm-words.ts'
-import { summarizeChanges } from './summarise-changes.ts'
+import { summarizeChanges } from './summarize-changes.ts'
 
 type Heard = { announced: readonly TaskRecord[]; words: string }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aTask } from './a-task.ts'
-import { summarizeChanges } from './summarise-changes.ts'
+import { summarizeChanges } from './summarize-changes.ts'
 
 test('counts what ended, status by status', () => {
   const before = ['1', '2', '3', '4'].map((id) => aTask({ id }))

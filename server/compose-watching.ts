@@ -195,7 +195,7 @@ const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedA
   mayWrite: task.mayWrite,
   refresh: task.refresh,
   claim,
-  deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueLookMs),
+  deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueCheckMs),
   isOverdue: remainingMs <= 0,
   // Only the watcher stores one.
   baseline: baseline as Baseline | undefined,

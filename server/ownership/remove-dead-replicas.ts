@@ -3,14 +3,14 @@ import { sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { type Replica, replicaTtlMs } from './replica.ts'
 
-const secondLookMs = 500
+const secondCheckMs = 500
 
 /**
- * Removes the rows of replicas that are dead: whose advisory lock is gone in two looks half a second apart (a crash), or
- * whose heartbeat is older than the TTL (frozen, cut off). Whoever has no row owns nothing, so their work can be claimed.
- * Nobody is buried within a TTL of a database restart or of a break of our own session: everyone first gets the chance
- * to beat again.
- * @returns how many were buried
+ * Removes the rows of replicas that are dead: whose advisory lock is gone in two checks half a second apart (a crash), or
+ * whose heartbeat is older than the TTL (frozen, cut off). A replica without a row owns nothing, so its work can be
+ * claimed. None is removed within a TTL of a database restart or of a break of our own session: each first gets the
+ * chance to beat again.
+ * @returns how many were removed
  */
 export async function removeDeadReplicas(
   database: Database,
@@ -19,7 +19,7 @@ export async function removeDeadReplicas(
   if (self.brokenSinceMs() < replicaTtlMs) return 0
   const first = await seemDead(database, self.id())
   if (first.length === 0) return 0
-  await delay(secondLookMs)
+  await delay(secondCheckMs)
   const second = new Set(await seemDead(database, self.id()))
   const dead = first.filter((id) => second.has(id))
   if (dead.length === 0) return 0

@@ -439,7 +439,7 @@ function createHistory(script: HistoryScript) {
 /** When tasks can end again that could not: their records were down, or no replica was there. */
 const backMs = (faults: readonly Fault[]) =>
   faults.flatMap(({ kind, fromMs, forMs }) => {
-    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueLookMs + rolloutTimes.finalCheckMs]
+    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueCheckMs + rolloutTimes.finalCheckMs]
     return kind === 'records-down' ? [fromMs + forMs] : []
   })
 

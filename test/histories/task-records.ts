@@ -89,6 +89,6 @@ export function claimed(row: TaskRow, nowMs: number): WatchedTask {
   const claim = { taskId: row.id, owner: 'replica', fence: String(row.fence) }
   const isOverdue = row.task.deadlineMs <= nowMs
   if (isOverdue && row.writeBackOutcome === undefined) row.writes = false
-  const deadlineMs = isOverdue ? nowMs + rolloutTimes.overdueLookMs : row.task.deadlineMs
+  const deadlineMs = isOverdue ? nowMs + rolloutTimes.overdueCheckMs : row.task.deadlineMs
   return { ...row.task, deadlineMs, isOverdue, claim, baseline: row.baseline, writeBackOutcome: row.writeBackOutcome }
 }

@@ -15,7 +15,7 @@ type Dependencies = {
 /** The user as the provider knows him now; undefined when it does not vouch for him any more, and the session is over. */
 export type CheckSession = (session: Session) => Promise<User | undefined>
 
-const lookAgainMs = 100
+const pollMs = 100
 /** For the answer that another replica is waiting for. */
 const patienceMs = 10_000
 
@@ -35,7 +35,7 @@ export function createCheckSession({ sessions, provider, areGroupsNeeded }: Depe
   }
 
   async function ask({ id, user }: Session): Promise<User | undefined> {
-    for (const givesUpAt = performance.now() + patienceMs; ; await delay(lookAgainMs)) {
+    for (const givesUpAt = performance.now() + patienceMs; ; await delay(pollMs)) {
       const tokens = await sessions.acquireLease(id)
       if (tokens) return judge(id, user, tokens)
       const session = await sessions.find(id)

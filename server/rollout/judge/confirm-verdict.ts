@@ -12,7 +12,7 @@ export type Confirmation = {
 
 /**
  * No end without a direct read that was asked after the end first showed, and by which it still shows: the stream and Lists
- * come from caches. Once the time for the last look is over as well, what is known decides.
+ * come from caches. Once the time for the final check is over as well, what is known decides.
  */
 export function confirmVerdict(
   memory: RolloutMemory,
@@ -31,7 +31,7 @@ export function confirmVerdict(
   if (isAnswered || nowMs >= deadlineMs + rolloutTimes.finalCheckMs)
     return { verdict, memory: counted, actions: [], againAtMs: never }
   const { directRead } = observation
-  const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), lastLookAtMs(directRead, deadlineMs))
+  const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), finalCheckAtMs(directRead, deadlineMs))
   const isDue = dueMs <= nowMs
   return {
     verdict: undefined,
@@ -70,7 +70,7 @@ function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: num
 }
 
 /** At the deadline there is no time left for the pauses between reads that failed. */
-const lastLookAtMs = (read: DirectRead | undefined, deadlineMs: number) =>
+const finalCheckAtMs = (read: DirectRead | undefined, deadlineMs: number) =>
   Math.max(deadlineMs, (read?.askedAtMs ?? -Infinity) + rolloutTimes.retryMs)
 
 /** A read that failed is tried again later and later. */

@@ -16,7 +16,7 @@ import type { RolloutObservation } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 import { settleMs } from './settle.ts'
 import { type AwaitedCommit, isAwaitingCommit, type JudgedTask } from './snapshot.ts'
-import { rememberLook, updateMemory } from './update-memory.ts'
+import { rememberApplication, updateMemory } from './update-memory.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 /** Says what is known of an application means for a task. Pure: time, memory and all observations come in as arguments. */
@@ -38,7 +38,7 @@ export function judgeRollout(
     nowMs,
     application,
     commit: awaitedCommit(observation),
-    memory: rememberLook(memory, application, observation, nowMs),
+    memory: rememberApplication(memory, application, observation, nowMs),
   })
   return conclude({ ...evaluation, memory: updateMemory(evaluation) })
 }

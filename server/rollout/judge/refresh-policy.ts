@@ -46,14 +46,14 @@ function ownComparisonDueMs(need: RefreshNeed): number | undefined {
   const { isRevisionMet, isChangeVisible, fromMs, asks, askedAtMs, isClear, wasClear } = need
   if (isRevisionMet && isChangeVisible) return undefined // also by what an earlier owner was answered
   if (asks === 0 || askedAtMs === undefined) return isClear ? fromMs : fromMs + rolloutTimes.foreignRefreshMs
-  return isClear && !wasClear ? fromMs : nextLookMs(askedAtMs, need.acceptedAtMs)
+  return isClear && !wasClear ? fromMs : nextRefreshMs(askedAtMs, need.acceptedAtMs)
 }
 
 /**
  * A pipeline may push after it submits, and without a webhook Argo CD itself looks every two to three minutes: refreshes follow
  * each other quickly at first, then less often the older the task is.
  */
-function nextLookMs(askedAtMs: number, acceptedAtMs: number): number {
+function nextRefreshMs(askedAtMs: number, acceptedAtMs: number): number {
   const ageMs = askedAtMs - acceptedAtMs
   if (ageMs < rolloutTimes.secondRefreshMs) return acceptedAtMs + rolloutTimes.secondRefreshMs
   const pace = rolloutTimes.laterRefreshes.find(({ untilAgeMs }) => ageMs < untilAgeMs)

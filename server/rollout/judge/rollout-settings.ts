@@ -64,7 +64,7 @@ export const rolloutTimes = {
   /** How long the last look at the deadline may take. */
   finalCheckMs: 6_000,
   /** For one look at a task whose time had passed before anybody could watch it. */
-  overdueLookMs: 10_000,
+  overdueCheckMs: 10_000,
   /** A task that has less left than this waits for no turn. */
   urgentMs: 60_000,
   /** How long a refresh waits for the Git host to say whether what the application shows already holds the commit. */

@@ -11,7 +11,7 @@ import { isAwaitingCommit } from './snapshot.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** First look, re-creation, comparisons since the baseline, and the arrival of our commit. */
-export function rememberLook(
+export function rememberApplication(
   memory: RolloutMemory,
   newest: ObservedApplication,
   observation: RolloutObservation,

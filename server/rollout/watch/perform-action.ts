@@ -15,7 +15,7 @@ type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'ancestry' | 
   readonly calls: ControllerCalls
   readonly reports: Pick<TaskReports, 'addEvents'>
   isUnreachable(): boolean
-  /** Looks at a task again after a time, unless something else does sooner. */
+  /** Evaluates a task again after a time, unless something else does sooner. */
   scheduleEvaluation(application: WatchedApplication, state: TaskState, delayMs: number): void
   judgeAll(application: WatchedApplication): void
 }

@@ -22,8 +22,8 @@ import {
 } from './watched-application.ts'
 import { createWriteBackDecisions, initialWriteBack } from './write-back-decisions.ts'
 
-/** Tasks are looked at again after this long at the latest, should a wake-up have been lost. */
-const lookAgainMs = 15_000
+/** Tasks are evaluated again after this long at the latest, should a wake-up have been lost. */
+const maxEvaluationIntervalMs = 15_000
 const sharedReadMs = 1_000
 /** How long a task that comes waits for the direct read that its baseline is taken from. */
 const baselineReadMs = 2_000
@@ -46,11 +46,11 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     for (const state of [...application.tasks.values()]) judge(application, state)
   }
 
-  /** One task's trouble is nobody else's. */
+  /** An error in one task must not stop the others. */
   const judge = (application: WatchedApplication, state: TaskState) => {
     if (state.isOver || isClosed) return
     state.cancelTimer()
-    state.lookAtMs = Number.POSITIVE_INFINITY
+    state.evaluateAtMs = Number.POSITIVE_INFINITY
     if (awaitsBaseline(application, state)) return scheduleEvaluation(application, state, baselineReadMs)
     try {
       const observation = observationOf(application, state, deps.annotations, reachability.state())
@@ -59,7 +59,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
       if (writeBacks.decide(application, state)) judge(application, state)
     } catch (error) {
       deps.onError('judging a task failed, retrying', error, { task: state.task.id })
-      scheduleEvaluation(application, state, lookAgainMs)
+      scheduleEvaluation(application, state, maxEvaluationIntervalMs)
     }
   }
 
@@ -79,12 +79,12 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     for (const action of judgement.actions) perform(application, state, action)
   }
 
-  /** The soonest of the times asked for since the last look counts. */
+  /** The soonest of the times asked for since the last evaluation counts. */
   const scheduleEvaluation = (application: WatchedApplication, state: TaskState, requestedDelayMs: number) => {
-    const delayMs = Math.max(1, Math.min(requestedDelayMs, lookAgainMs))
-    if (clock.nowMs() + delayMs >= state.lookAtMs) return
+    const delayMs = Math.max(1, Math.min(requestedDelayMs, maxEvaluationIntervalMs))
+    if (clock.nowMs() + delayMs >= state.evaluateAtMs) return
     state.cancelTimer()
-    state.lookAtMs = clock.nowMs() + delayMs
+    state.evaluateAtMs = clock.nowMs() + delayMs
     state.cancelTimer = clock.setTimer(delayMs, () => judge(application, state))
   }
 
@@ -139,7 +139,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     overrides: new Map(),
     hasAppUrl: false,
     isOver: false,
-    lookAtMs: Number.POSITIVE_INFINITY,
+    evaluateAtMs: Number.POSITIVE_INFINITY,
     cancelTimer: () => {},
     writes: createTaskWrites(
       clock,

@@ -31,8 +31,8 @@ export type TaskState = {
   plan: WriteBackPlan | undefined
   hasAppUrl: boolean
   isOver: boolean
-  /** When the timer that `cancelTimer` ends looks again. */
-  lookAtMs: number
+  /** When the timer that `cancelTimer` ends evaluates again. */
+  evaluateAtMs: number
   cancelTimer: () => void
 }
 

@@ -34,7 +34,7 @@ const secured = {
 const without = (...names: (keyof typeof least)[]) =>
   Object.fromEntries(Object.entries(least).filter(([name]) => !names.some((other) => other === name)))
 
-function mistakesIn(environment: Record<string, string | undefined>): readonly string[] {
+function issuesIn(environment: Record<string, string | undefined>): readonly string[] {
   try {
     readSettings(environment)
     return []
@@ -119,7 +119,7 @@ describe('what is missing or excludes each other is refused', () => {
       ['ARGO_TOKEN_FILE: the file'],
     ],
   ])('%s', ([, environment, expected]) => {
-    const issues = mistakesIn(environment)
+    const issues = issuesIn(environment)
     expect(issues).toHaveLength(expected.length)
     for (const [index, issue] of issues.entries()) expect(issue).toContain(expected[index])
   })
@@ -193,7 +193,7 @@ describe(`a value of the wrong form is refused with the form (${numbersOf(badInp
       'must be an IANA time zone such as',
     ]),
   ])('%s=%s', ([name, text, form]) => {
-    const issues = mistakesIn({ ...least, [name]: text })
+    const issues = issuesIn({ ...least, [name]: text })
     expect(issues).toHaveLength(1)
     expect(issues[0]).toContain(`${name}: `)
     expect(issues[0]).toContain(form)
@@ -315,7 +315,7 @@ test('a rotation is over when the previous secret is blank or gone, and another 
 
 test('names of other installations are known by their files too', () => {
   const [on, memory] = [aFile('on', 'true\n'), aFile('memory', 'in-memory\n')]
-  expect(mistakesIn({ ...least, KEYCLOAK_ENABLED_FILE: on, STATE_TYPE_FILE: memory })).toEqual([
+  expect(issuesIn({ ...least, KEYCLOAK_ENABLED_FILE: on, STATE_TYPE_FILE: memory })).toEqual([
     expect.stringMatching(/^STATE_TYPE: only postgres/),
     expect.stringMatching(/^KEYCLOAK_ENABLED: is now IDP_ENABLED/),
   ])
@@ -484,11 +484,11 @@ describe('the SSH key', () => {
     ],
   ])('%s', ([name, text, more, issue]) => {
     const file = aFile(`key ${name}`, text)
-    const issues = mistakesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
+    const issues = issuesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
     expect(issues).toEqual(issue === undefined ? [] : [issue])
   })
   test('a missing file', () =>
-    expect(mistakesIn({ ...least, SSH_KEY_PATH: '/nowhere', SSH_KNOWN_HOSTS: knownHosts })).toEqual([
+    expect(issuesIn({ ...least, SSH_KEY_PATH: '/nowhere', SSH_KNOWN_HOSTS: knownHosts })).toEqual([
       'SSH_KEY_PATH: the file cannot be read (ENOENT)',
     ]))
 })

@@ -42,7 +42,7 @@ export async function startBenchWorld(settings: Readonly<Record<string, string>>
       },
     }),
   )
-  started.defer(() => tellLastWords(service.logs()))
+  started.defer(() => printProblems(service.logs()))
   const submit = async (app: string, image: string, tag: string, headers: Record<string, string>) => {
     const task = aTask({ app, images: [{ image, tag }], timeout: timeoutSeconds })
     const { status, body } = await service.submitTask(task, headers)
@@ -75,7 +75,7 @@ export async function startBenchWorld(settings: Readonly<Record<string, string>>
 }
 
 /** Only where something went wrong: a measured service has nothing to report but its requests. */
-async function tellLastWords(logs: string): Promise<void> {
-  const troubles = logs.split('\n').filter((line) => !/"level":(10|20|30)/.test(line))
-  if (troubles.some((line) => line !== '')) process.stderr.write(`${troubles.slice(-20).join('\n')}\n`)
+async function printProblems(logs: string): Promise<void> {
+  const problems = logs.split('\n').filter((line) => !/"level":(10|20|30)/.test(line))
+  if (problems.some((line) => line !== '')) process.stderr.write(`${problems.slice(-20).join('\n')}\n`)
 }

@@ -9,7 +9,7 @@ import { isUnfinished } from './task-conditions.ts'
 import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'
 
 /** An end of a task, for its owner by a claim, or whoever owns it. */
-type TaskEnd = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskResult }
+type EndRequest = { readonly taskId: string; readonly claim: Claim | undefined; readonly end: TaskResult }
 
 /** The end of a task that was cancelled, with the text that says why. */
 export const cancelledAs = (diagnosis: Diagnosis): TaskResult => ({
@@ -25,7 +25,7 @@ const batchesAtOnce = 2
 
 /** Gives the function that writes an end, once, with its event; `undefined` where the claim was gone or the task had ended. */
 export function createFinishTask(database: Database) {
-  const finish = createBatcher((all: readonly TaskEnd[]) => endTasks(database.query, database.settings, all), {
+  const finish = createBatcher((all: readonly EndRequest[]) => endTasks(database.query, database.settings, all), {
     alone: async (one) => (await endTasks(database.query, database.settings, [one]))[0],
     atMost: endedTogether,
     atOnce: batchesAtOnce,
@@ -42,7 +42,7 @@ type Ended = EndedRow & { readonly status: EndedTask['status'] }
 export async function endTasks(
   query: Parameters<RawBuilder<unknown>['execute']>[0],
   { schema }: Pick<Database['settings'], 'schema'>,
-  endings: readonly TaskEnd[],
+  endings: readonly EndRequest[],
 ): Promise<(EndedTask | undefined)[]> {
   const table = (name: 'tasks' | 'task_events' | 'task_pod_logs') => sql.id(schema, name)
   const { rows } = await sql<Ended>`
@@ -71,7 +71,7 @@ export async function endTasks(
   return endings.map(({ taskId }) => ended.get(taskId))
 }
 
-const givenOf = ({ taskId, claim, end }: TaskEnd) => ({
+const givenOf = ({ taskId, claim, end }: EndRequest) => ({
   id: taskId,
   owner: claim?.owner,
   fence: claim?.fence,

@@ -6,7 +6,7 @@ import { removeDeadReplicas } from './remove-dead-replicas.ts'
 import { createReplica, replicaTtlMs } from './replica.ts'
 import { createWakeUps, wakeUpChannel } from './wake-ups.ts'
 
-const { testDatabase, database } = await openFileDatabase({ onTrouble: () => undefined })
+const { testDatabase, database } = await openFileDatabase({ onError: () => undefined })
 
 const ids = async () => (await database.query.selectFrom('replicas').select('id').execute()).map(({ id }) => id)
 

@@ -12,7 +12,7 @@ import { createEventStore, type EventStore } from './event-store.ts'
 let taskId: string
 const failures: unknown[] = []
 const onError = (message: string, error: unknown) => void failures.push(message, error)
-const { testDatabase, database } = await openFileDatabase({ onTrouble: (error) => failures.push(error) })
+const { testDatabase, database } = await openFileDatabase({ onError: (error) => failures.push(error) })
 
 beforeEach(async () => {
   taskId = crypto.randomUUID()

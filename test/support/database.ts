@@ -27,12 +27,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   }
 }
 
-type FileDatabaseOptions = { readonly maxConnections?: number; readonly onTrouble?: (error: Error) => void }
+type FileDatabaseOptions = { readonly maxConnections?: number; readonly onError?: (error: Error) => void }
 
 /** One database for all tests of a file that calls this, open until they are over. A connection that fails fails the run. */
-export async function openFileDatabase({ maxConnections = 4, onTrouble = rethrow }: FileDatabaseOptions = {}) {
+export async function openFileDatabase({ maxConnections = 4, onError = rethrow }: FileDatabaseOptions = {}) {
   const testDatabase = await createTestDatabase()
-  const database = openDatabase({ ...testDatabase.settings, maxConnections }, onTrouble)
+  const database = openDatabase({ ...testDatabase.settings, maxConnections }, onError)
   afterAll(async () => {
     await database[Symbol.asyncDispose]()
     await testDatabase[Symbol.asyncDispose]()

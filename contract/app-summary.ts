@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimalNumber, epochSeconds, wholeNumber } from './fields.ts'
 import { taskStatuses } from './task-status.ts'
 
-const longestWindowDays = 90
+const maxWindowDays = 90
 const usualWindowDays = 30
 
 /** Durations are seconds from a task's creation to its end. */
@@ -53,10 +53,10 @@ export type AppSummaries = z.infer<typeof AppSummaries>
 export const SummaryWindow = z.object({
   days: z
     .string()
-    .regex(/^([1-9]|[1-8]\d|90)$/, `must be a whole number of days from 1 to ${longestWindowDays}`)
+    .regex(/^([1-9]|[1-8]\d|90)$/, `must be a whole number of days from 1 to ${maxWindowDays}`)
     .transform(Number)
     .optional()
-    .meta({ type: 'integer', minimum: 1, maximum: longestWindowDays })
+    .meta({ type: 'integer', minimum: 1, maximum: maxWindowDays })
     .describe(`How far the window reaches back; absent: ${usualWindowDays}`),
 })
 

@@ -18,7 +18,7 @@ const streamTimes = {
   stableConnectionMs: 60_000,
   /** Also how soon a renewed token is noticed. */
   refusedRetryMs: 8_000,
-  longestBurstMs: 5_000,
+  maxBurstMs: 5_000,
   /** A connection that never says anything may be dead. */
   firstByteMs: 600_000,
   liveOnlyWaitMs: 1_000,
@@ -158,7 +158,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   /** The burst after a connect has no end mark; on a busy installation it is not waited for endlessly. */
   const waitForQuiet = () => {
-    if (isCatchingUp && clock.nowMs() - connectedAtMs < streamTimes.longestBurstMs)
+    if (isCatchingUp && clock.nowMs() - connectedAtMs < streamTimes.maxBurstMs)
       later('resync', streamTimes.quietMs, resync)
   }
 

@@ -1,5 +1,5 @@
 const firstRetryMs = 250
-const longestRetryAfterMs = 10_000
+const maxRetryAfterMs = 10_000
 
 /** What a call came to, as far as another try depends on it. No status: no answer. */
 export type TriedCall = { readonly status?: number; readonly retryAfterMs?: number | undefined }
@@ -22,5 +22,5 @@ export function retryDelayMs({ retryAfterMs }: TriedCall, attempt: number, rando
 /** `Retry-After` in milliseconds, 10 s at most; a date or anything else counts as absent. */
 export function parseRetryAfter(header: string | null): number | undefined {
   const seconds = header === null ? Number.NaN : Number(header)
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1_000, longestRetryAfterMs) : undefined
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1_000, maxRetryAfterMs) : undefined
 }

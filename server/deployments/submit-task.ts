@@ -24,7 +24,7 @@ export type SubmissionSettings = {
 /** `claim`: it is this replica's to watch; undefined: whoever claims it. */
 type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly claim: Claim | undefined }
 
-const longestTimeoutSeconds = 24 * 60 * 60
+const maxTimeoutSeconds = 24 * 60 * 60
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'accept' | 'addReader'>
@@ -145,5 +145,5 @@ const authorOf = ({ author }: TaskSubmission, caller: Principal) => ('user' in c
 
 function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: SubmissionSettings): number {
   if (timeout === undefined || timeout <= 0) return defaultTimeoutSeconds
-  return Math.min(timeout, longestTimeoutSeconds)
+  return Math.min(timeout, maxTimeoutSeconds)
 }

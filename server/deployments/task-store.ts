@@ -17,7 +17,7 @@ import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.
 import type { UnfinishedCount } from './unfinished-quota.ts'
 
 /** Of one task. */
-const mostReaders = 100
+const maxReaders = 100
 
 type TaskStoreOptions = {
   /** Connections for lists, searches and summaries: nothing else waits behind them. Without them `database`. */
@@ -44,7 +44,7 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
         .set({ reader_digests: sql`array_append(reader_digests, ${digest})` })
         .where('id', '=', id)
         .where(sql<boolean>`NOT ${digest} = ANY (coalesce(reader_digests, '{}'))`)
-        .where(sql<boolean>`coalesce(cardinality(reader_digests), 0) < ${mostReaders}`)
+        .where(sql<boolean>`coalesce(cardinality(reader_digests), 0) < ${maxReaders}`)
         .execute()
     },
 

@@ -1,4 +1,4 @@
-const longestText = 300
+const maxTextLength = 300
 const maxEcho = 64
 
 /** What a caller sent, fit to be shown back: at most 64 characters unless said otherwise, control characters made visible. */
@@ -11,14 +11,14 @@ export function echo(text: string, maxLength = maxEcho): string {
 /** Joins all faults into at most 300 characters; says how many did not fit. */
 export function joinIssues(faults: readonly string[]): string {
   const whole = faults.join('; ')
-  if (whole.length <= longestText) return whole
+  if (whole.length <= maxTextLength) return whole
   let shown = 1
-  while (faults.slice(0, shown + 1).join('; ').length <= longestText - 20) shown++
+  while (faults.slice(0, shown + 1).join('; ').length <= maxTextLength - 20) shown++
   const rest = faults.length - shown
   const text = faults
     .slice(0, shown)
     .join('; ')
-    .slice(0, longestText - 20)
+    .slice(0, maxTextLength - 20)
   return rest > 0 ? `${text}; and ${rest} more` : `${text}…`
 }
 

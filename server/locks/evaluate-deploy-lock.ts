@@ -21,11 +21,11 @@ export type DeployLockStatus = {
   readonly nextWindow: LockdownPeriod | null
 }
 
-const longestDateMs = 8.64e15
+const maxDateMs = 8.64e15
 
 /** What holds without any lockdown window. */
 export const neverClosed: LockdownCalendar = {
-  known: { from: new Date(-longestDateMs), to: new Date(longestDateMs) },
+  known: { from: new Date(-maxDateMs), to: new Date(maxDateMs) },
   intervals: [],
 }
 

@@ -16,7 +16,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 
 /** Each line of the log is looked through for the same few secrets; those that were rotated away are forgotten in time. */
 const knownForms = new Map<string, readonly string[]>()
-const mostKnown = 20
+const maxKnown = 20
 
 /** The longest first, so that nothing is left of one that another begins, or of a whole after its parts. */
 function knownFormsOf(secrets: readonly string[]): readonly string[] {
@@ -26,7 +26,7 @@ function knownFormsOf(secrets: readonly string[]): readonly string[] {
   const forms = [...new Set(secrets.flatMap(formsOf))]
     .filter((form) => !isOwnWord(form))
     .toSorted((one, other) => other.length - one.length)
-  if (knownForms.size >= mostKnown) knownForms.clear()
+  if (knownForms.size >= maxKnown) knownForms.clear()
   knownForms.set(key, forms)
   return forms
 }

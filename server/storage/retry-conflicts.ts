@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** serialization_failure, deadlock_detected: the transaction was rolled back, and may well succeed now. */
 const conflictCodes = /^(?:40001|40P01)$/
 const retries = 5
-const longestPauseMs = 100
+const maxPauseMs = 100
 
 /** Does `work`, one transaction, again when it lost against another one; five times at most, after a random pause. */
 export async function retryConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -12,7 +12,7 @@ export async function retryConflicts<Result>(work: () => Promise<Result>): Promi
       return await work()
     } catch (error) {
       if (retry >= retries || !isConflict(error)) throw error
-      await delay(Math.random() * longestPauseMs)
+      await delay(Math.random() * maxPauseMs)
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { RawAnswer } from './raw-client.ts'
 import type { RequestCase } from './request-case.ts'
 
-const longestError = 300
+const maxErrorLength = 300
 
 /** What no answer may hold: stack traces, places on the disk, words of SQL and of the libraries. */
 const leaks = [
@@ -45,7 +45,7 @@ function errorFaults(headers: RawAnswer['headers'], body: string): string[] {
   const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
   if (!headers.get('content-type')?.startsWith('application/json')) return ['an error that is not JSON']
   if (typeof error !== 'string' || error === '') return ['an error without `error`']
-  return error.length > longestError ? [`an error of ${error.length} characters`] : []
+  return error.length > maxErrorLength ? [`an error of ${error.length} characters`] : []
 }
 
 function parsed(text: string): unknown {

@@ -18,7 +18,7 @@ const startLimitMs = 60_000
 /** Ends what hangs; how long something may take, a test says itself. */
 const waitLimitMs = 90_000
 const stopLimitMs = 40_000
-const longestWaitSeconds = 60
+const maxWaitSeconds = 60
 
 export type ServiceOptions = {
   /** As in docs/settings.md. Where the delivery controller matters: ARGO_URL and ARGO_TOKEN; else nobody answers there. */
@@ -114,7 +114,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
     async waitForEnd(id: string, limitMs = waitLimitMs): Promise<TaskRecord> {
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
         const leftSeconds = Math.ceil((deadline - performance.now()) / 1_000)
-        const wait = Math.max(1, Math.min(leftSeconds, longestWaitSeconds))
+        const wait = Math.max(1, Math.min(leftSeconds, maxWaitSeconds))
         const answer = await request(`${url}/api/v1/tasks/${id}?wait=${wait}`)
         const task = taskOf(answer)
         if (task && isFinal(task.status)) return task

@@ -18,7 +18,7 @@ import { applications, type HistoryPlan, replicaCount } from './plan-history.ts'
 const afterWindowMs = 10_000
 /** Of two cores that other tests share. */
 const slackMs = 3_000
-const longestWindowMs = 8_000
+const maxWindowMs = 8_000
 
 /** Runs the choices of a plan against real processes, heals everything, waits for the end and gathers what happened. */
 export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promise<Evidence> {
@@ -65,7 +65,7 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
   await world.heal()
   await Promise.all(acting)
   const healedMs = Date.now()
-  const isCalm = await untilCalm(replicas, longestWindowMs + afterWindowMs + slackMs)
+  const isCalm = await untilCalm(replicas, maxWindowMs + afterWindowMs + slackMs)
   const lastPosition = await newestEvent(replicas)
   for (const limit = performance.now() + 10_000; !follower.hasReached(lastPosition); await delay(50)) {
     if (performance.now() > limit) break

@@ -28,7 +28,7 @@ type Dependencies = {
 const rememberedMs = 60_000
 /** Whoever sends the same bad token again and again does not make us ask as often. */
 const refusalRememberedMs = 10_000
-const mostRemembered = 1_000
+const maxRemembered = 1_000
 /** Of one address. A provider that is asked about everything that strangers make up answers nobody in the end. */
 const maxUnknownAtOnce = 10
 const maxUnknownPerMinute = 60
@@ -101,7 +101,7 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   function noteGood(key: string): void {
     wasGood.delete(key)
     const [oldest] = wasGood
-    if (wasGood.size >= mostRemembered && oldest !== undefined) wasGood.delete(oldest)
+    if (wasGood.size >= maxRemembered && oldest !== undefined) wasGood.delete(oldest)
     wasGood.add(key)
   }
 
@@ -109,9 +109,9 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
     const now = monotonicMs()
     for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
     // Bad tokens cost nobody anything to send, so they push out no good one.
-    if (judgement.kind === 'refused' && remembered.size >= mostRemembered / 2) return
+    if (judgement.kind === 'refused' && remembered.size >= maxRemembered / 2) return
     const [oldest] = remembered.keys()
-    if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest)
+    if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest)
     remembered.set(key, { judgement, untilMs: now + forMs })
   }
 }

@@ -2,7 +2,7 @@ import type { User } from '../access/principal.ts'
 
 type Claims = { readonly [name: string]: unknown }
 
-const longestName = 255
+const maxNameLength = 255
 
 /** What the provider says of a user names nobody who can be stored; answered 401. */
 export class InvalidUserError extends Error {
@@ -33,7 +33,7 @@ function asName(value: unknown): string | undefined {
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-  return line.slice(0, longestName).toWellFormed() || undefined
+  return line.slice(0, maxNameLength).toWellFormed() || undefined
 }
 
 function asGroups(value: unknown): readonly string[] {

@@ -8,7 +8,7 @@ import type { Schema } from '../../storage/schema.ts'
 import { withCanonicalNames } from '../access/authorize.ts'
 import { type CredentialJudgement, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
 
-const mostListed = 1_000
+const maxListed = 1_000
 /** A year, also a leap year. */
 const maxLifetimeMs = 366 * 24 * 60 * 60 * 1000
 
@@ -51,7 +51,7 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
         .selectAll()
         .orderBy(sql`revoked IS NULL AND expires > clock_timestamp()`, 'desc')
         .orderBy('created', 'desc')
-        .limit(mostListed)
+        .limit(maxListed)
       const rows = await query.selectFrom(listed.as('listed')).selectAll().orderBy('created', 'desc').execute()
       return rows.map(shown)
     },

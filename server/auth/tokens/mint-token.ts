@@ -11,7 +11,7 @@ const unitSeconds = new Map([
   ['d', 86_400],
 ])
 /** Ten years; whoever wants more wants no expiry. */
-const longestSeconds = 3_650 * 86_400
+const maxSeconds = 3_650 * 86_400
 
 /**
  * Makes a JWT for a pipeline (spec 2.5). JWT_SECRET comes from the environment or from JWT_SECRET_FILE, never from the
@@ -52,7 +52,7 @@ function readArguments(args: readonly string[]): Wanted | { readonly issue: stri
     if (apps.length === 0 || apps.includes('')) return { issue: `--app: name an application, or * for all\n${usage}` }
     const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(expires) ?? []
     const expiresInSeconds = Number(amount) * (unitSeconds.get(unit) ?? Number.NaN)
-    if (!(expiresInSeconds > 0 && expiresInSeconds <= longestSeconds))
+    if (!(expiresInSeconds > 0 && expiresInSeconds <= maxSeconds))
       return { issue: `--expires: must be minutes, hours or days, such as 30d, at most 3650d\n${usage}` }
     return { apps, sub, expiresInSeconds }
   } catch (error) {

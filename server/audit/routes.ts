@@ -20,7 +20,7 @@ export const auditRoutes =
         schema: {
           tags: ['audit'],
           operationId: 'listAuditEntries',
-          summary: 'Who did what, newest first',
+          summary: 'List audit entries, newest first',
           security: [{ session: [] }, { oidc: [] }],
           querystring: AuditFilter,
           response: { 200: AuditPage, 400: ErrorReply, 401: Refusal, 403: ErrorReply, 503: ErrorReply },

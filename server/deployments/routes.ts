@@ -169,7 +169,7 @@ export const taskRoutes =
         schema: {
           tags: ['applications'],
           operationId: 'listAppSummaries',
-          summary: 'How the deployments of each application went',
+          summary: 'Summarize the deployments of each application',
           querystring: SummaryWindow,
           response: { 200: AppSummaries, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
         },
@@ -184,7 +184,7 @@ export const taskRoutes =
         schema: {
           tags,
           operationId: 'getTask',
-          summary: 'Read a task, or wait for its end',
+          summary: 'Get a task, or wait until it ends',
           params: TaskParameters,
           querystring: TaskWait,
           response: {

@@ -26,7 +26,7 @@ export const probeRoutes =
         schema: {
           tags,
           operationId: 'getHealth',
-          summary: 'Health of the service and its parts',
+          summary: 'Get the health of the service and its parts',
           response: { 200: Health, 503: Health },
         },
       },
@@ -38,7 +38,9 @@ export const probeRoutes =
 
     app.get(
       '/livez',
-      { schema: { tags, operationId: 'getLiveness', summary: 'Does the process run?', response: { 200: Probe } } },
+      {
+        schema: { tags, operationId: 'getLiveness', summary: 'Check that the process runs', response: { 200: Probe } },
+      },
       async () => up,
     )
 
@@ -48,7 +50,7 @@ export const probeRoutes =
         schema: {
           tags,
           operationId: 'getReadiness',
-          summary: 'Should requests be sent here?',
+          summary: 'Check whether requests should be sent here',
           response: { 200: Probe, 503: Probe },
         },
       },

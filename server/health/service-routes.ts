@@ -23,7 +23,7 @@ export const serviceRoutes =
         schema: {
           tags,
           operationId: 'getVersion',
-          summary: 'Version of this service',
+          summary: 'Get the version of this service',
           response: { 200: Version, 401: Refusal, 503: ErrorReply },
         },
       },
@@ -38,7 +38,7 @@ export const serviceRoutes =
         schema: {
           tags,
           operationId: 'getConfig',
-          summary: 'Settings that a client may know',
+          summary: 'Get the settings that a client may know',
           response: { 200: ServiceConfig },
         },
       },
@@ -52,7 +52,7 @@ export const serviceRoutes =
         schema: {
           tags,
           operationId: 'getReachability',
-          summary: 'Do the parts answer?',
+          summary: 'Check that the parts answer',
           response: { 200: Reachability, 401: Refusal, 503: ErrorReply },
         },
       },

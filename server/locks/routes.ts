@@ -34,7 +34,7 @@ export const lockRoutes =
         schema: {
           tags,
           operationId: 'getDeployLock',
-          summary: 'Are new tasks refused now?',
+          summary: 'Get the deploy lock state',
           response: { 200: DeployLockState, 503: ErrorReply },
         },
       },
@@ -48,7 +48,7 @@ export const lockRoutes =
         schema: {
           tags,
           operationId: 'getDeployLockDetails',
-          summary: 'Why new tasks are refused, until when, and when they will be next',
+          summary: 'Get why the deploy lock is set, until when, and the next lockdown',
           response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
         },
       },

@@ -110,7 +110,7 @@ export const timelineRoutes =
         schema: {
           tags,
           operationId: 'listEvents',
-          summary: 'Events of all tasks, in the order of their ids',
+          summary: 'List the events of all tasks, in the order of their ids',
           description: `${stream} As JSON it begins with the first event of all, as a stream with the next one.`,
           produces: ['application/json', 'text/event-stream'],
           headers: StreamHeaders,
@@ -128,7 +128,7 @@ export const timelineRoutes =
         schema: {
           tags,
           operationId: 'listTaskEvents',
-          summary: 'The timeline of a task',
+          summary: 'List the events of a task',
           description: stream,
           produces: ['application/json', 'text/event-stream'],
           headers: StreamHeaders,

@@ -23,7 +23,7 @@ export const sessionRoutes =
         schema: {
           tags: ['sign-in'],
           operationId: 'getSession',
-          summary: 'Who the browser is signed in as, and what that allows',
+          summary: 'Get the signed-in user and what that allows',
           security: [{}, { session: [] }],
           response: { 200: SessionState, 503: ErrorReply },
         },

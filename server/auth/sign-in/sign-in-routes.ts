@@ -75,7 +75,7 @@ export const signInRoutes =
         schema: {
           tags,
           operationId: 'finishSignIn',
-          summary: 'Where the identity provider sends the browser back to',
+          summary: 'Finish a sign-in: the identity provider redirects here',
           response: { 302: z.null().describe('To where the sign-in began, or to /sign-in-error'), 503: ErrorReply },
         },
       },

@@ -98,7 +98,7 @@ test('a List follows a connect once the burst has been quiet for 500 ms, then on
   expect(told.readAt).toEqual([])
 })
 
-test('a stream without a byte for 20 s is not proven: applications are read directly every 15 s', async () => {
+test('a stream without a byte for 20 s is not live: applications are read directly every 15 s', async () => {
   const { clock, stream, told, body } = aStream()
   await using _ = stream
   await clock.advanceTo(10)

@@ -6,7 +6,7 @@ import type { StreamOpening } from './argo-cd-client.ts'
 import { createFrameReader, type StreamFrame } from './stream-frames.ts'
 
 const streamTimes = {
-  provenMs: 20_000,
+  liveMs: 20_000,
   watchdogMs: 45_000,
   quietMs: 500,
   listEveryMs: 60_000,
@@ -72,8 +72,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   const timers = new Map<string, () => void>()
 
   const isLargeInstallation = () => seenUids.size > manyApplications
-  const isProven = () =>
-    state === 'open' && lastByteAtMs !== undefined && clock.nowMs() - lastByteAtMs < streamTimes.provenMs
+  const isLive = () =>
+    state === 'open' && lastByteAtMs !== undefined && clock.nowMs() - lastByteAtMs < streamTimes.liveMs
 
   /** One timer a purpose. Whatever fails in it is reported and stops nothing. */
   const later = (purpose: string, delayMs: number, run: () => unknown) => {
@@ -198,7 +198,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const pollIfStale = () => {
     later('direct', streamTimes.directReadEveryMs, pollIfStale)
-    if (!isProven()) deps.readWatched()
+    if (!isLive()) deps.readWatched()
   }
 
   later('connect', 0, connect)
@@ -206,7 +206,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   return {
     streamState: (): StreamState => ({
-      state: isClosed ? 'closed' : isProven() ? 'live' : state,
+      state: isClosed ? 'closed' : isLive() ? 'live' : state,
       why,
       lastByteAtMs,
     }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
+import { answerInOrder } from './answer-in-order.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeStalledConnections } from './close-stalled-connections.ts'
 import { closeUnusedConnections } from './close-unused-connections.ts'
@@ -79,6 +80,7 @@ export function createHttpServer(settings: HttpSettings) {
   app.setValidatorCompiler(validateRequest)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
+  answerInOrder(app)
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
   answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))

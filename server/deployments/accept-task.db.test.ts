@@ -76,6 +76,20 @@ describe('an accepted task', () => {
 })
 
 describe('tasks that come together', () => {
+  test('and wait for one application leave connections to everything else', async () => {
+    const { app } = aNewTask()
+    await using other = openDatabase(testDatabase.settings, () => undefined)
+    const task = aNewTask()
+    await tasks.accept({ task, closed: neverClosed })
+    const submissions = await other.query.transaction().execute(async (transaction) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtextextended(${app}, 0))`.execute(transaction)
+      const waiting = Array.from({ length: 20 }, () => tasks.accept({ task: aNewTask({ app }), closed: neverClosed }))
+      expect(await tasks.find(task.id)).toMatchObject({ id: task.id })
+      return waiting
+    })
+    await Promise.all(submissions)
+  })
+
   test('for one application are accepted one after another: one survives', async () => {
     const { app } = aNewTask()
     const together = Array.from({ length: 5 }, () => aNewTask({ app }))

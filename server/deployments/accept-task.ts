@@ -5,6 +5,7 @@ import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { repositoryOf } from '../../contract/image-name.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { auditRowOf } from '../audit/record-action.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 import { lockErrorOf } from '../locks/deploy-lock-errors.ts'
 import { evaluateDeployLock, type LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
 import { holdDeployLock, type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
@@ -38,6 +39,8 @@ export type Acceptance =
 
 /** A later `created` than the database's clock by more than this comes from a clock that was set back. */
 const maxAheadMs = 1_000
+/** Of the connections: submissions come in masses and wait for each other, and a verdict finds a connection all the same. */
+const acceptingShare = 0.25
 
 /**
  * Gives the function that stores a task with its event and its audit entry, and cancels what it supersedes, in one
@@ -48,12 +51,15 @@ const maxAheadMs = 1_000
  * if the application has `maxUnfinishedPerApp` unfinished tasks that the new one does not supersede.
  */
 export function createAcceptTask({ query, settings }: Database, maxUnfinishedPerApp = 1_000_000) {
+  const accepting = createSemaphore(Math.max(1, Math.floor(settings.maxConnections * acceptingShare)))
   return (submission: Submission): Promise<Acceptance> =>
-    retryConflicts(() =>
-      query
-        .transaction()
-        .setIsolationLevel('read committed') // each statement sees what was committed while an earlier one waited
-        .execute((transaction) => accept(transaction, settings, submission, maxUnfinishedPerApp)),
+    accepting.use(() =>
+      retryConflicts(() =>
+        query
+          .transaction()
+          .setIsolationLevel('read committed') // each statement sees what was committed while an earlier one waited
+          .execute((transaction) => accept(transaction, settings, submission, maxUnfinishedPerApp)),
+      ),
     )
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { commitPattern, type GitView, type SourceFiles, tidyPath, unresolved } from './git-view.ts'
 
 type Commit = { parent: string | undefined; files: ReadonlyMap<string, string>; message: string }
@@ -25,9 +25,7 @@ export function createMemoryGit() {
       if (content === null) files.delete(path)
       else files.set(path, content)
     }
-    const sha = createHash('sha1')
-      .update(JSON.stringify([commits.size, parent, message, [...files]]))
-      .digest('hex')
+    const sha = hash('sha1', JSON.stringify([commits.size, parent, message, [...files]]))
     commits.set(sha, { parent, files, message })
     heads.set(branch, sha)
     return sha

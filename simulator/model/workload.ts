@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Health } from './application.ts'
 import type { Manifest } from './manifest.ts'
 import { isFinished, type Pod } from './pod.ts'
@@ -29,10 +29,7 @@ export type Workload = {
 }
 
 export function templateHash({ containers, initContainers }: Pick<Manifest, 'containers' | 'initContainers'>): string {
-  return createHash('sha1')
-    .update(JSON.stringify([containers, initContainers]))
-    .digest('hex')
-    .slice(0, 10)
+  return hash('sha1', JSON.stringify([containers, initContainers])).slice(0, 10)
 }
 
 export function hasRollingPods(kind: string): boolean {

@@ -91,12 +91,13 @@ export function createTaskWitness(row: TaskRow, { isWanted, canTell, isStrict, f
     look(nowMs: number, application: Application | undefined, managed: ManagedApplication | undefined) {
       if (nowMs > row.task.deadlineMs + finalCheckMs && row.end !== undefined) return
       note(nowMs, ailmentsOf(row, application, managed, { isWanted, failureBefore }))
-      const isComplete = (counts: CommitRule) =>
-        application !== undefined &&
-        managed !== undefined &&
-        isOperationOver(application, row, counts) &&
-        isTrulyComplete(managed, images, counts) &&
-        !(isStrict && hasOldPods(managed, images))
+      let isClusterComplete: boolean | undefined
+      const isComplete = (counts: CommitRule) => {
+        if (application === undefined || managed?.target === undefined) return false
+        if (!isOperationOver(application, row, counts) || !counts(managed.target.revisions)) return false
+        isClusterComplete ??= isTrulyComplete(managed, images) && !(isStrict && hasOldPods(managed, images))
+        return isClusterComplete
+      }
       if (isComplete(isWanted)) completeAtMs ??= nowMs
       if (isComplete(() => true)) olderCompleteAtMs ??= nowMs
       if (greenAtMs === undefined && looksGreen(application, images) && isCommitThere(row)) {

@@ -4,15 +4,14 @@ import { imagesOf, type Manifest, manifestKey, sameManifest } from '../../simula
 import { hasRollingPods, isRolledOut, type Workload, workloadHealth } from '../../simulator/model/workload.ts'
 
 /**
- * Whether the cluster truly is where a task wants it: the objects are those of the commit that the controller compares with,
- * every one has observed its newest form and is well, and every wanted image runs, or is what would start next.
+ * Whether the cluster truly is where the commit that the controller compares with wants it: the objects are those of the
+ * commit, every one has observed its newest form and is well, and every wanted image runs, or is what would start next.
  */
 export function isTrulyComplete(
   { cluster, target }: Pick<ManagedApplication, 'cluster' | 'target'>,
   wanted: readonly Image[],
-  isWantedCommit: (revisions: readonly string[]) => boolean,
 ): boolean {
-  if (target?.manifests === undefined || !isWantedCommit(target.revisions)) return false
+  if (target?.manifests === undefined) return false
   const workloads = cluster.list()
   return (
     areApplied(target.manifests, workloads) &&

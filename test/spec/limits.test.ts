@@ -90,7 +90,9 @@ const withToken = { 'Watcher-Deploy-Token': 'token-of-the-limits' }
 const settings = { WATCHER_DEPLOY_TOKEN: withToken['Watcher-Deploy-Token'] }
 const statusOf = ({ status }: { status: number }) => status
 
-test('submissions without a valid credential are limited for an address, good and bad ones (spec 8.4)', async () => {
+test.concurrent('submissions without a valid credential are limited for an address, good and bad ones (spec 8.4)', async ({
+  expect,
+}) => {
   await using limited = await startService({ settings: { ...settings, SUBMISSIONS_PER_MINUTE: '3' } })
   const keyed = { 'Idempotency-Key': 'known' }
   const badToken = { 'Watcher-Deploy-Token': 'another' }
@@ -110,7 +112,9 @@ test('submissions without a valid credential are limited for an address, good an
   for (let task = 0; task < 5; task += 1) expect(await limited.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
 })
 
-test('a forwarding header lifts no limit: whoever may stand behind it shares ten times as much', async () => {
+test.concurrent('a forwarding header lifts no limit: whoever may stand behind it shares ten times as much', async ({
+  expect,
+}) => {
   await using limited = await startService({ settings: { SUBMISSIONS_PER_MINUTE: '2', STREAMS_PER_CLIENT: '1' } })
   const statuses: number[] = []
   for (let client = 0; client < 21; client += 1)
@@ -125,11 +129,13 @@ test('a forwarding header lifts no limit: whoever may stand behind it shares ten
   leave()
 })
 
-describe('unfinished tasks', () => {
+describe.concurrent('unfinished tasks', () => {
   const withImage = (name: string, app = 'shop') =>
     aTask({ app, images: [{ image: `registry.example/${name}`, tag: 'v1' }] })
 
-  test('of one application are limited, and those without a credential take no room from the others', async () => {
+  test('of one application are limited, and those without a credential take no room from the others', async ({
+    expect,
+  }) => {
     await using limited = await startService({ settings: { ...settings, MAX_UNFINISHED_PER_APP: '2' } })
     for (const name of ['a', 'b']) expect(await limited.submitTask(withImage(name)).then(statusOf)).toBe(202)
     const rejected = await limited.submitTask(withImage('c'))
@@ -151,12 +157,12 @@ describe('unfinished tasks', () => {
     expect(await limited.submitTask(withImage('f'), withToken).then(statusOf)).toBe(202)
   })
 
-  test('of which 50 replace each other within a second are one', async () => {
+  test('of which 50 replace each other within a second are one', async ({ expect }) => {
     await using limited = await startService()
     for (let task = 0; task < 60; task += 1) expect(await limited.submitTask().then(statusOf)).toBe(202)
   })
 
-  test('of all applications are limited', async () => {
+  test('of all applications are limited', async ({ expect }) => {
     await using limited = await startService({ settings: { MAX_UNFINISHED_TASKS: '3' } })
     for (const app of ['a', 'b', 'c']) expect(await limited.submitTask(aTask({ app })).then(statusOf)).toBe(202)
     expect(await limited.submitTask(aTask({ app: 'd' }))).toMatchObject({
@@ -166,7 +172,9 @@ describe('unfinished tasks', () => {
   })
 })
 
-test('a client waits for so many tasks at once, and is answered at once about one that has ended', async () => {
+test.concurrent('a client waits for so many tasks at once, and is answered at once about one that has ended', async ({
+  expect,
+}) => {
   await using limited = await startService({ settings: { ...settings, WAITS_PER_CLIENT: '1' } })
   const submit = async (app: string) =>
     TaskAcceptance.parse((await limited.submitTask(aTask({ app }), withToken)).body).id
@@ -191,7 +199,9 @@ test('a client waits for so many tasks at once, and is answered at once about on
   await expect.poll(() => wait().then(statusOf)).toBe(200)
 })
 
-test('connections are limited, and one too many makes room by those on which nothing is asked', async () => {
+test.concurrent('connections are limited, and one too many makes room by those on which nothing is asked', async ({
+  expect,
+}) => {
   await using limited = await startService({ settings: { MAX_CONNECTIONS: '100' } })
   const port = Number(new URL(limited.url).port)
   const { body } = await limited.submitTask()
@@ -231,7 +241,7 @@ test('1,000 connections that come at once while the service is busy are all esta
     process.kill(Number(service.pid()), 'SIGCONT')
     for (const socket of sockets) socket.destroy()
   }
-}, 10_000)
+})
 
 /** Each task takes a read-only transaction longer than a list may take. */
 const slowReaders = `
@@ -239,7 +249,7 @@ const slowReaders = `
   CREATE POLICY slow_readers ON watcher.tasks
     USING (CASE WHEN current_setting('transaction_read_only')::boolean THEN pg_sleep(10) IS NOT NULL ELSE true END)`
 
-test('what readers ask PostgreSQL for keeps nothing else waiting', async () => {
+test.concurrent('what readers ask PostgreSQL for keeps nothing else waiting', async ({ expect }) => {
   await using slow = await startService({ settings })
   const { id } = TaskAcceptance.parse((await slow.submitTask(aTask(), withToken)).body)
   const blocker = new Client({ connectionString: slow.databaseUrl })

@@ -74,8 +74,7 @@ export type Schema = {
     last: string
   }
   repositories: {
-    address: string
-    branch: string
+    name: string
     owner: string | null
     fence: Generated<string>
     given: Date | null
@@ -84,6 +83,7 @@ export type Schema = {
     task_id: string
     repository: string
     branch: string
+    address: string
     plan: JSONColumnType<object>
     state: Generated<'queued' | 'pushing' | 'landed' | 'unchanged' | 'refused' | 'dropped'>
     base: string | null

@@ -42,6 +42,7 @@ export const aWriteDecision = (fields: Partial<WriteBackPlan> = {}): WriteBackDe
   plan: {
     app: 'shop',
     repository: 'https://git.example/shop.git',
+    address: 'https://git.example/shop.git',
     branch: 'main',
     file: '.argocd-source-shop.yaml',
     parameters: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],

@@ -39,6 +39,8 @@ export type TaskExample = {
   app?: string
   tag?: string
   repository: string
+  /** What git gets; the repository as it is spelled, unless given. */
+  address?: string
   seconds?: number
   file?: string
   branch?: string
@@ -48,7 +50,7 @@ export type TaskExample = {
 export async function aTaskWithPlan(
   database: Database,
   owner: string,
-  { app = 'shop', tag = 'v2', seconds = 60, repository, branch = 'main', file }: TaskExample,
+  { app = 'shop', tag = 'v2', seconds = 60, repository, address = repository, branch = 'main', file }: TaskExample,
 ) {
   const id = randomUUID()
   await database.query
@@ -72,6 +74,7 @@ export async function aTaskWithPlan(
   const plan: WriteBackPlan = {
     app,
     repository,
+    address,
     branch,
     file: file ?? `apps/.watcher-source-${app}.yaml`,
     parameters: [{ name: 'image.tag', value: tag, image }],

@@ -6,6 +6,7 @@ import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { createCommitHistory } from './commit-history.ts'
 import { openGitAccess } from './git-access.ts'
 import { openGitRepository } from './git-repository.ts'
+import { createRepositoryCache } from './repository-cache.ts'
 
 test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown away is made again', async () => {
   await using host = await startGitHost()
@@ -18,7 +19,12 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })
   const { commitAuthor: author, gitOpTimeoutMs } = settings
-  const repository = openGitRepository(host.url('r.git'), 'main', { access, author, gitOpTimeoutMs, nowMs: Date.now })
+  const repository = openGitRepository(host.url('r.git'), createRepositoryCache('r', 'main', access), {
+    access,
+    author,
+    gitOpTimeoutMs,
+    nowMs: Date.now,
+  })
   onTestFinished(() => repository.rest())
   const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
   const use = async () => {

@@ -100,6 +100,7 @@ describe('the override file at a revision', () => {
     const plan: WriteBackPlan = {
       app: 'shop',
       repository: url,
+      address: url,
       branch: 'main',
       file: 'apps/x.yaml',
       parameters: [

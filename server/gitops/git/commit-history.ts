@@ -5,7 +5,7 @@ import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
-import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
+import { type RepositoryAddress, repositoryName } from '../plan/repository-address.ts'
 import { directorySize } from './cache-limit.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
@@ -52,8 +52,9 @@ export function createCommitHistory(deps: {
   const parents = new Map<string, string>()
 
   function cloneOf(repository: string): CommitClone {
-    const clone = clones.get(repository) ?? createClone(repository, deps.access, deps.nowMs)
-    clones.set(repository, clone)
+    const address = deps.access.addressOf(repository)
+    const clone = clones.get(address.text) ?? createClone(address, deps.access, deps.nowMs)
+    clones.set(address.text, clone)
     return clone
   }
 
@@ -66,12 +67,13 @@ export function createCommitHistory(deps: {
   async function judge(repository: string, commit: string, revision: string): Promise<Ancestry> {
     if (commit === revision) return 'same'
     if (!objectId.test(commit) || !objectId.test(revision)) return 'unknown'
-    if (isOwnDescendant(repository, commit, revision)) return 'descendant'
-    if (isOwnDescendant(repository, revision, commit)) return 'unrelated'
-    const answered = await answers.read(repository, commit, revision)
+    const name = repositoryName(repository)
+    if (isOwnDescendant(name, commit, revision)) return 'descendant'
+    if (isOwnDescendant(name, revision, commit)) return 'unrelated'
+    const answered = await answers.read(name, commit, revision)
     if (answered !== undefined) return answered
     const ancestry = await cloneOf(repository).ancestry(commit, revision)
-    if (ancestry !== 'unknown') await answers.write(repository, commit, revision, ancestry)
+    if (ancestry !== 'unknown') await answers.write(name, commit, revision, ancestry)
     return ancestry
   }
 
@@ -107,9 +109,10 @@ export function createCommitHistory(deps: {
         return undefined
       }),
     recordPush(repository, base, commits) {
+      const name = repositoryName(repository)
       let parent = base
       for (const commit of commits) {
-        remember(parents, `${repository} ${commit}`, parent)
+        remember(parents, `${name} ${commit}`, parent)
         parent = commit
       }
     },
@@ -140,10 +143,8 @@ type CommitClone = {
   lastChange(tip: string, file: string): Promise<string | undefined>
 }
 
-function createClone(repository: string, access: GitAccess, nowMs: () => number): CommitClone {
-  const remote = parseRepositoryAddress(repository)
-  if (remote === undefined) throw new GitError('repository_missing', 'repository address not allowed')
-  const directory = path.join(access.folder, `h${createHash('sha256').update(repository).digest('hex').slice(0, 16)}`)
+function createClone(remote: RepositoryAddress, access: GitAccess, nowMs: () => number): CommitClone {
+  const directory = path.join(access.folder, `h${createHash('sha256').update(remote.text).digest('hex').slice(0, 16)}`)
   let isReady = false
   let fetches = 0
   let removing: Promise<void> | undefined
@@ -172,7 +173,7 @@ function createClone(repository: string, access: GitAccess, nowMs: () => number)
     await removing?.catch(() => undefined)
     await rm(directory, { recursive: true, force: true })
     await access.git(directory, undefined, ['init', '-q', '--bare', directory])
-    await writeFile(path.join(directory, 'config'), cloneConfig(remote?.text ?? ''))
+    await writeFile(path.join(directory, 'config'), cloneConfig(remote.text))
     isReady = true
     isComplete = false
   }

@@ -1,5 +1,6 @@
 import path from 'node:path'
-import type { RepositoryAddress } from '../plan/repository-address.ts'
+import { chooseTransport } from '../plan/choose-transport.ts'
+import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { type CacheLimit, createCacheLimit } from './cache-limit.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
@@ -20,6 +21,8 @@ export type GitAccess = {
   readonly folder: string
   /** Bounds them (REPO_CACHE_LIMIT). */
   readonly caches: Pick<CacheLimit, 'add' | 'trim'>
+  /** The address by which git reaches a repository, however it is spelled. @throws {GitError} it is none */
+  addressOf(repository: string): RepositoryAddress
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
   /** After a time-out: whoever asks next does not meet the connection that hung. */
@@ -78,6 +81,12 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     return { ...own, ...reach }
   }
 
+  function addressOf(repository: string): RepositoryAddress {
+    const spelled = parseRepositoryAddress(repository)
+    if (spelled === undefined) throw new GitError('repository_missing', 'repository address not allowed')
+    return chooseTransport(spelled, settings) ?? spelled
+  }
+
   async function ask(
     directory: string,
     address: RepositoryAddress | undefined,
@@ -96,6 +105,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   return {
     folder: caches,
     caches: limit,
+    addressOf,
     environment,
     leaveConnection: ssh.leaveConnection,
     ask,

@@ -13,6 +13,7 @@ import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { type GitAccess, openGitAccess } from './git-access.ts'
 import { type GitRepository, openGitRepository, type Tip } from './git-repository.ts'
+import { createRepositoryCache } from './repository-cache.ts'
 
 let host: GitHost
 let made = 0
@@ -47,7 +48,8 @@ const open = (name: string, change: Partial<WriteBackSettings> = {}, branch = 'm
 async function openAt(address: string, change: Partial<WriteBackSettings>, branch = 'main') {
   const { access, settings } = await openAccess(change)
   const { commitAuthor: author, gitOpTimeoutMs } = settings
-  const repository = openGitRepository(address, branch, { access, author, gitOpTimeoutMs, nowMs: Date.now })
+  const cache = createRepositoryCache(address, branch, access)
+  const repository = openGitRepository(address, cache, { access, author, gitOpTimeoutMs, nowMs: Date.now })
   onTestFinished(() => repository.rest())
   return { repository, access, settings }
 }
@@ -70,7 +72,7 @@ describe('a repository that is written to without a work tree', () => {
     const name = await aRepository()
     const { repository } = await open(name)
     const tip = await repository.readTip('known')
-    expect(tip).toMatchObject({ branch: 'main', isFresh: true })
+    expect(tip).toMatchObject({ isFresh: true })
     const files = await repository.readFiles(tip, [file, 'none/x.yaml'])
     expect(files.get(file)).toMatchObject({ kind: 'file', mode: '100644', content: Buffer.from('old\n') })
     expect(files.get('none/x.yaml')).toEqual({ kind: 'absent' })
@@ -110,13 +112,16 @@ describe('a repository that is written to without a work tree', () => {
     expect(read.get(file)).toEqual({ kind: 'blocked', reason: expect.stringContaining('1 MiB') })
   })
 
-  test('HEAD is the default branch of the remote', async () => {
+  test('asks the host for the name of the default branch, without a cache', async () => {
     const name = await aRepository()
+    const { repository, access } = await open(name, {}, 'HEAD')
+    expect(await repository.readDefaultBranch(60_000)).toBe('main')
     await host.git(name, 'branch', '-m', 'main', 'trunk')
-    const { repository } = await open(name, {}, 'HEAD')
-    expect(await repository.readTip('known')).toMatchObject({ branch: 'trunk' })
-    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
-    expect(await host.git(name, 'log', '-1', '--format=%s', 'trunk')).toBe('set x')
+    expect(await repository.readDefaultBranch(60_000)).toBe('main')
+    expect(await repository.readDefaultBranch(0)).toBe('trunk')
+    await host.git(name, 'symbolic-ref', 'HEAD', 'refs/heads/none')
+    await expect(repository.readDefaultBranch(0)).rejects.toMatchObject({ code: 'branch_missing' })
+    expect((await readdir(access.folder)).filter((folder) => /^[0-9a-f]{16}$/.test(folder))).toEqual([])
   })
 })
 
@@ -159,7 +164,7 @@ describe('a push that does not land', () => {
     const tip = await repository.readTip('known')
     const rival = await host.commitFiles(name, { 'other.txt': 'x' })
     expect(await repository.push(tip, [aCommit('x')], always)).toEqual({ kind: 'lost_race' })
-    expect(await repository.readTip('known')).toEqual({ commit: rival, branch: 'main', isFresh: true })
+    expect(await repository.readTip('known')).toEqual({ commit: rival, isFresh: true })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
     expect(await host.git(name, 'log', '--format=%s', 'main')).toBe('set x\nrival\nfirst')
   })
@@ -219,7 +224,7 @@ describe('a push takes the tip it was built on and nothing else (product: write-
         return answer
       },
     }
-    const repository = openGitRepository(host.url(name), 'main', {
+    const repository = openGitRepository(host.url(name), createRepositoryCache(name, 'main', access), {
       access: listening,
       author: settings.commitAuthor,
       gitOpTimeoutMs: settings.gitOpTimeoutMs,
@@ -250,17 +255,6 @@ describe('a push takes the tip it was built on and nothing else (product: write-
     expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
     await expect(repository.readTip('known')).rejects.toMatchObject({ code: 'branch_missing', retry: 'never' })
     expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
-  })
-
-  test('the default branch renamed: the next push goes to its new name', async () => {
-    const name = await aRepository()
-    const { repository } = await open(name, {}, 'HEAD')
-    await pushOne(repository, 'one')
-    await rename(name, 'trunk')
-    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
-    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
-    expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
-    expect(await host.git(name, 'log', '--format=%s', 'trunk')).toBe('set x\nset one\nfirst')
   })
 })
 
@@ -336,7 +330,7 @@ describe('failures that will not pass by themselves', () => {
   test('nobody listens: it will be tried again', async () => {
     const { access, settings } = await openAccess()
     const { commitAuthor: author, gitOpTimeoutMs } = settings
-    const repository = openGitRepository('ssh://git@127.0.0.1:1/x.git', 'main', {
+    const repository = openGitRepository('ssh://git@127.0.0.1:1/x.git', createRepositoryCache('x', 'main', access), {
       access,
       author,
       gitOpTimeoutMs,
@@ -355,7 +349,7 @@ describe('the SSH key', () => {
     await writeFile(key, change(await readFile(host.keyPath, 'utf8')), { mode: 0o644 })
     const { repository, access } = await open(await aRepository(), { sshKeyPath: key })
     expect(await access.checkSshKey()).toBeUndefined()
-    expect(await repository.readTip('known')).toMatchObject({ branch: 'main' })
+    expect(await repository.readTip('known')).toMatchObject({ isFresh: true })
   })
 
   test('with a passphrase works, and a wrong one is named before anything is tried', async () => {
@@ -364,7 +358,7 @@ describe('the SSH key', () => {
     await promisify(execFile)('ssh-keygen', ['-q', '-p', '-N', 'open sesame', '-f', key])
     const right = await open(await aRepository(), { sshKeyPath: key, sshKeyPass: 'open sesame' })
     expect(await right.access.checkSshKey()).toBeUndefined()
-    expect(await right.repository.readTip('known')).toMatchObject({ branch: 'main' })
+    expect(await right.repository.readTip('known')).toMatchObject({ isFresh: true })
     const { access: wrong } = await openAccess({ sshKeyPath: key, sshKeyPass: 'open barley' })
     expect(await wrong.checkSshKey()).toMatch(/SSH_KEY_PASS/)
     const { access: none } = await openAccess({ sshKeyPath: key })
@@ -404,8 +398,10 @@ describe('an https repository (GIT_CREDENTIALS)', () => {
     expect(access.redact(`fatal: ${login.password}`)).not.toContain(login.password)
   })
 
-  test('without an entry for the host nothing is tried', async () => {
+  test('without an entry for the host nothing is tried over https, but SSH is', async () => {
     const { access } = await openAccess()
+    expect(access.addressOf('https://git.example/team/deploy.git').text).toBe('git@git.example:team/deploy.git')
+    expect(() => access.addressOf('/team/deploy.git')).toThrow('repository address not allowed')
     const address = parseRepositoryAddress('https://git.example/team/deploy.git')
     await expect(access.git('/nonexistent', address, ['ls-remote'])).rejects.toMatchObject({ code: 'access_denied' })
   })
@@ -422,8 +418,11 @@ test('nothing of our own environment reaches git', async () => {
   const ssh = parseRepositoryAddress(host.url('x.git'))
   expect(Object.keys(await access.environment('/x', ssh)).sort()).toEqual([
     'GIT_ALLOW_PROTOCOL',
+    'GIT_CONFIG_COUNT',
     'GIT_CONFIG_GLOBAL',
+    'GIT_CONFIG_KEY_0',
     'GIT_CONFIG_NOSYSTEM',
+    'GIT_CONFIG_VALUE_0',
     'GIT_DIR',
     'GIT_SSH_COMMAND',
     'GIT_SSH_VARIANT',

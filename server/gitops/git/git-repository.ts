@@ -1,19 +1,15 @@
-import { createHash } from 'node:crypto'
-import { rm, stat, writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { defaultBranch } from '../plan/branch-name.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
-import { directorySize } from './cache-limit.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
-import { GitError, machineFailure } from './git-error.ts'
+import { GitError } from './git-error.ts'
 import { createObjectReader } from './object-reader.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
 import { hookText, unpackText } from './redact-git-text.ts'
+import type { RepositoryCache } from './repository-cache.ts'
 
 /** `isFresh`: asked of the server by this very call, not remembered. */
-export type Tip = { readonly commit: string; readonly branch: string; readonly isFresh: boolean }
+export type Tip = { readonly commit: string; readonly isFresh: boolean }
 
 export type PushOutcome =
   | { readonly kind: 'pushed'; readonly commits: readonly string[] }
@@ -26,15 +22,17 @@ export type PushOutcome =
   /** The connection ended without an answer: the commits may be on the branch. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** One branch of a repository, written to without a work tree. All but `close` may throw GitError. */
+/** One branch of a repository, written to without a work tree by one address. All but `endCommandsAt` may throw GitError. */
 export type GitRepository = {
+  /** The name of the repository's default branch; the host is asked unless it said so within `maxAgeMs`. */
+  readDefaultBranch(maxAgeMs: number): Promise<string>
   readTip(want: 'known' | 'fresh'): Promise<Tip>
   readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>>
   /** Pushes a commit for each change, if the branch still is at `tip`. `mayStillPush` is asked last before anything is sent. */
   push(tip: Tip, commits: readonly FileCommit[], mayStillPush: () => Promise<boolean>): Promise<PushOutcome>
   /** No command goes on past that moment, or past GIT_OP_TIMEOUT. */
   endCommandsAt(atMs: number): void
-  /** Throws the cache away; it is made anew at the next use. */
+  /** Throws the cache away; it is made again at the next use. */
   discardCache(): Promise<void>
   /** Ends the living reader process; the cache stays. */
   rest(): void
@@ -47,110 +45,60 @@ type RepositoryDeps = {
   readonly nowMs: () => number
 }
 
-const maxPushes = 1_000
-const maxCacheBytes = 100 * 1024 * 1024
-const pushesBetweenChecks = 50
-const defaultBranchHoldsMs = 60_000
 const filter = '--filter=blob:limit=1k'
 
-export function openGitRepository(address: string, branch: string, deps: RepositoryDeps): GitRepository {
+/** A cache serves several addresses, each with a push or fetch at a time when no other one has. */
+export function openGitRepository(address: string, cache: RepositoryCache, deps: RepositoryDeps): GitRepository {
   const { access } = deps
+  const { directory, branch } = cache
   const remote = readAddress(address)
-  const directory = path.join(
-    access.folder,
-    createHash('sha256').update(`${address} ${branch}`).digest('hex').slice(0, 16),
-  )
   const reader = createObjectReader({
     environment: () => access.environment(directory, remote),
     timeoutMs: limitMs,
     onTimeOut: access.leaveConnection,
   })
-  let isReady = false
-  let known: string | undefined
-  let resolved: { branch: string; atMs: number } | undefined
-  let pushes = 0
-  let isWornOut = false
+  let defaultBranch: { name: string; atMs: number } | undefined
   let endMs = Number.POSITIVE_INFINITY
-  let removing: Promise<void> | undefined
-  access.caches.add(directory, discardCache)
+  cache.onDiscard(() => reader.close())
 
   /** For one command. */
   function limitMs(): number {
     return Math.max(1, Math.min(deps.gitOpTimeoutMs, endMs - deps.nowMs()))
   }
 
-  async function prepare(): Promise<void> {
-    if (isWornOut || (isReady && !(await isThere(directory)))) await discardCache()
-    if (isReady) return
-    await removing
-    try {
-      await rm(directory, { recursive: true, force: true })
-      await access.git(directory, undefined, ['init', '-q', '--bare', directory])
-      await writeFile(path.join(directory, 'config'), cacheConfig(remote.text))
-    } catch (error) {
-      throw machineFailure(error)
-    }
-    isReady = true
-  }
-
-  async function discardCache(): Promise<void> {
-    reader.close()
-    isReady = false
-    isWornOut = false
-    known = undefined
-    pushes = 0
-    removing = rm(directory, { recursive: true, force: true }).catch(() => undefined) // the next use reports it
-    await removing
-  }
-
   const ask = (args: readonly string[]) => access.git(directory, remote, args, { timeoutMs: limitMs() })
 
-  /** The branch's own name, which for the default branch only the server knows. */
-  async function branchName(): Promise<string> {
-    if (branch !== defaultBranch) return branch
-    if (resolved && deps.nowMs() - resolved.atMs < defaultBranchHoldsMs) return resolved.branch
-    const answer = (await ask(['ls-remote', '--symref', 'origin', 'HEAD'])).toString()
+  async function readDefaultBranch(maxAgeMs: number): Promise<string> {
+    if (defaultBranch && deps.nowMs() - defaultBranch.atMs < maxAgeMs) return defaultBranch.name
+    const answer = (await ask(['ls-remote', '--symref', remote.text, 'HEAD'])).toString()
     const name = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1]
-    if (name === undefined) throw new GitError('branch_missing', 'the repository has no default branch')
-    if (name !== resolved?.branch) known = undefined
-    resolved = { branch: name, atMs: deps.nowMs() }
+    if (name === undefined || name === 'HEAD')
+      throw new GitError('branch_missing', 'the repository has no default branch')
+    defaultBranch = { name, atMs: deps.nowMs() }
     return name
   }
 
-  async function fetchTip(name: string): Promise<string> {
-    const ref = `refs/remotes/origin/${name}`
+  async function fetchTip(): Promise<string> {
+    const ref = `refs/remotes/origin/${branch}`
     const options = ['-q', '--depth=1', '--no-tags', filter, '--no-auto-maintenance', '--no-write-fetch-head']
     try {
-      await ask(['fetch', ...options, 'origin', `+refs/heads/${name}:${ref}`])
+      await ask(['fetch', ...options, 'origin', `+refs/heads/${branch}:${ref}`])
     } catch (error) {
       if (!(error instanceof GitError) || error.code !== 'branch_missing') throw error
-      throw new GitError(
-        'branch_missing',
-        `a write-back needs a branch: the repository at ${remote.host} has none named ${name}`,
-        {
-          cause: error,
-        },
-      )
+      const why = `a write-back needs a branch: the repository at ${remote.host} has none named ${branch}`
+      throw new GitError('branch_missing', why, { cause: error })
     }
     const tip = await reader.inspect(ref)
-    if (tip?.type !== 'commit') throw new GitError('broken', `the fetched branch ${name} cannot be read`)
+    if (tip?.type !== 'commit') throw new GitError('broken', `the fetched branch ${branch} cannot be read`)
     return tip.oid
   }
 
   async function readTip(want: 'known' | 'fresh'): Promise<Tip> {
-    await prepare()
-    const askedAtMs = deps.nowMs()
-    const name = await branchName()
-    if (want === 'known' && known !== undefined) return { commit: known, branch: name, isFresh: false }
-    const wasRemembered = resolved !== undefined && resolved.atMs < askedAtMs
-    try {
-      known = await fetchTip(name)
-    } catch (error) {
-      if (!wasRemembered || !(error instanceof GitError) || error.code !== 'branch_missing') throw error
-      resolved = undefined // the default branch has another name now
-      return readTip('fresh')
-    }
-    return { commit: known, branch: name, isFresh: true }
+    await cache.prepare()
+    if (want === 'known' && cache.knownTip !== undefined) return { commit: cache.knownTip, isFresh: false }
+    const commit = await fetchTip()
+    cache.knownTip = commit
+    return { commit, isFresh: true }
   }
 
   async function readTree(oid: string): Promise<ReadonlyMap<string, TreeEntry>> {
@@ -196,27 +144,27 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     const built = await build(tip, commits)
     if (!(await mayStillPush())) return { kind: 'withdrawn' }
     const outcome = await send(tip, built)
-    known = outcome.kind === 'pushed' ? built.at(-1) : undefined
-    await noteWear()
+    cache.knownTip = outcome.kind === 'pushed' ? built.at(-1) : undefined
+    await cache.notePush()
     return outcome
   }
 
   async function send(tip: Tip, built: readonly string[]): Promise<PushOutcome> {
-    const target = `${built.at(-1)}:refs/heads/${tip.branch}`
+    const target = `${built.at(-1)}:refs/heads/${branch}`
     // names the tip that the branch must have: each commit is a child of it, so nothing is ever forced
-    const lease = `--force-with-lease=refs/heads/${tip.branch}:${tip.commit}`
+    const lease = `--force-with-lease=refs/heads/${branch}:${tip.commit}`
     const options = ['--porcelain', '--no-verify', lease]
     try {
       const command = ['push', ...options, 'origin', target]
       const { stdout, stderr } = await access.ask(directory, remote, command, { timeoutMs: limitMs() })
-      return judgePush(tip.branch, built, stdout.toString(), stderr)
+      return judgePush(built, stdout.toString(), stderr)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       return error.code === 'timed_out' ? { kind: 'unknown', reason: error.message } : { kind: 'not_sent', error }
     }
   }
 
-  function judgePush(branch: string, built: readonly string[], stdout: string, stderr: string): PushOutcome {
+  function judgePush(built: readonly string[], stdout: string, stderr: string): PushOutcome {
     const report = parsePushReport(stdout, branch)
     switch (report.kind) {
       case 'pushed':
@@ -239,21 +187,15 @@ export function openGitRepository(address: string, branch: string, deps: Reposit
     return wasNeverSent(stderr) ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
   }
 
-  /** Each push leaves a few files behind, and a new cache is cheaper than a collection. */
-  async function noteWear(): Promise<void> {
-    pushes += 1
-    const isCheckDue = pushes % pushesBetweenChecks === 0
-    isWornOut = pushes >= maxPushes || (isCheckDue && (await directorySize(directory)) > maxCacheBytes)
-  }
-
   return {
+    readDefaultBranch,
     readTip,
     readFiles,
     push,
     endCommandsAt(atMs) {
       endMs = atMs
     },
-    discardCache,
+    discardCache: cache.discard,
     rest: () => reader.close(),
   }
 }
@@ -262,23 +204,4 @@ function readAddress(text: string): RepositoryAddress {
   const address = parseRepositoryAddress(text)
   if (address === undefined) throw new GitError('repository_missing', 'repository address not allowed')
   return address
-}
-
-/** The address cannot hold a quote or a backslash: its grammar has none. */
-function cacheConfig(url: string): string {
-  return [
-    '[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n\tabbrev = 40\n\thooksPath = /dev/null',
-    '[extensions]\n\tpartialClone = origin',
-    `[remote "origin"]\n\turl = "${url}"\n\tpromisor = true\n\tpartialclonefilter = blob:limit=1k`,
-    '[gc]\n\tauto = 0',
-    '[transfer]\n\tfsckObjects = true',
-    '[submodule]\n\trecurse = false\n',
-  ].join('\n')
-}
-
-async function isThere(directory: string): Promise<boolean> {
-  return stat(directory).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,5 +1,7 @@
+import { credentialHost, credentialsFor } from '../plan/choose-transport.ts'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { configEnvironment, originUrl } from './config-environment.ts'
 import { GitError } from './git-error.ts'
 import type { GitEnvironment } from './run-git.ts'
 
@@ -11,10 +13,11 @@ const credentialHelper =
  * @throws {GitError} `access_denied`: GIT_CREDENTIALS does not name the host
  */
 export function httpsEnvironment(address: RepositoryAddress, settings: WriteBackSettings): GitEnvironment {
-  const host = address.port === undefined ? address.host : `${address.host}:${address.port}`
-  const login = settings.gitCredentials.get(host)
-  if (login === undefined) throw new GitError('access_denied', `GIT_CREDENTIALS has no entry for ${host}`)
+  const login = credentialsFor(address, settings)
+  if (login === undefined)
+    throw new GitError('access_denied', `GIT_CREDENTIALS has no entry for ${credentialHost(address)}`)
   const config = [
+    originUrl(address),
     ['credential.helper', ''],
     ['credential.helper', credentialHelper],
     ['http.followRedirects', 'false'],
@@ -25,12 +28,6 @@ export function httpsEnvironment(address: RepositoryAddress, settings: WriteBack
     GIT_ALLOW_PROTOCOL: 'https',
     WATCHER_GIT_USER: login.user,
     WATCHER_GIT_PASSWORD: login.password,
-    GIT_CONFIG_COUNT: String(config.length),
-    ...Object.fromEntries(
-      config.flatMap(([key, value], at) => [
-        [`GIT_CONFIG_KEY_${at}`, key],
-        [`GIT_CONFIG_VALUE_${at}`, value],
-      ]),
-    ),
+    ...configEnvironment(config),
   }
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { pathList } from '../../settings/path-list.ts'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { configEnvironment, originUrl } from './config-environment.ts'
 import { GitError, machineFailure } from './git-error.ts'
 import { type GitEnvironment, runGit } from './run-git.ts'
 
@@ -39,6 +40,7 @@ export function openSshAccess(settings: WriteBackSettings, secrets: string, base
         GIT_SSH_COMMAND: commandFor(address),
         GIT_SSH_VARIANT: 'ssh',
         GIT_ALLOW_PROTOCOL: 'ssh',
+        ...configEnvironment([originUrl(address)]),
         ...(settings.sshKeyPass === undefined ? {} : passEnvironment(settings, secrets)),
       }
     },

@@ -108,6 +108,7 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
       plan: {
         app: 'shop',
         repository: 'ssh://git@git.example/team/deploy.git',
+        address: 'ssh://git@git.example/team/deploy.git',
         branch: 'main',
         file: 'apps/shop/.watcher-source-shop.yaml',
         parameters: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
@@ -393,8 +394,16 @@ describe('who may write, and with what', () => {
     { change: { sshKeyPath: undefined }, names: 'SSH_KEY_PATH' },
     { change: { knownHostsPath: undefined }, names: 'SSH_KNOWN_HOSTS' },
   ])('without $names a task fails at once', ({ change, names }) => {
-    const decision = plan({}, change)
+    const decision = plan({}, { gitCredentials: new Map(), ...change })
     expect(decision).toMatchObject({ cause: 'setting_missing', reason: expect.stringContaining(names) })
+  })
+
+  test('an https source is written to over SSH where only a key is set; the task names it as the source does', () => {
+    const repository = 'https://git.example/team/deploy'
+    expect(plan({ sources: [aSource({ repository })] }, { gitCredentials: new Map() })).toMatchObject({
+      kind: 'write',
+      plan: { repository, address: 'git@git.example:team/deploy.git' },
+    })
   })
 
   test('an https address needs an entry of GIT_CREDENTIALS for its host', () => {

@@ -1,6 +1,7 @@
 import { quote } from '../../../contract/one-line.ts'
 import type { Image } from '../../../contract/task.ts'
 import type { HelmParameter, WriteBackApplication } from './application-source.ts'
+import { chooseTransport, credentialHost } from './choose-transport.ts'
 import { commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'
 import { type ApplicationAnnotations, parseAnnotations } from './parse-annotations.ts'
@@ -13,7 +14,10 @@ import type { WriteBackSettings } from './write-back-settings.ts'
 /** Which tag of which image goes where. Stored with the pending write, so it holds plain data only. */
 export type WriteBackPlan = {
   readonly app: string
+  /** As the application spells it. */
   readonly repository: string
+  /** The same repository, over a protocol for which there is a credential. */
+  readonly address: string
   /** `HEAD`: the remote's default branch. */
   readonly branch: string
   /** The override file, from the root of the repository. */
@@ -71,7 +75,8 @@ export function planWriteBack(
     kind: 'write',
     plan: {
       app: task.app,
-      repository: access.address.text,
+      repository: access.spelled.text,
+      address: access.address.text,
       branch: place.branch,
       file: file.path,
       parameters: parameters.parameters,
@@ -129,30 +134,26 @@ function parametersOf(images: readonly Image[], { managedImages }: ApplicationAn
   return { kind: 'parameters', parameters: [...byName.values()] }
 }
 
-type Access = { kind: 'access'; address: RepositoryAddress } | Refusal
+type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryAddress } | Refusal
 
 function checkAccess(repository: string, isMultiSource: boolean, settings: WriteBackSettings): Access {
-  const address = parseRepositoryAddress(repository)
-  if (address === undefined) return addressNotAllowed(repository, isMultiSource)
-  if (!isAllowedRepository(address, settings.allowedRepos)) {
+  const spelled = parseRepositoryAddress(repository)
+  if (spelled === undefined) return addressNotAllowed(repository, isMultiSource)
+  if (!isAllowedRepository(spelled, settings.allowedRepos)) {
     return refused(
       'git_refused',
-      `repository address not allowed: ${address.location} is not in WRITE_BACK_ALLOWED_REPOS`,
+      `repository address not allowed: ${spelled.location} is not in WRITE_BACK_ALLOWED_REPOS`,
     )
   }
-  const setting = missingSetting(address, settings)
-  return setting === undefined ? { kind: 'access', address } : refused('setting_missing', setting)
+  const address = chooseTransport(spelled, settings)
+  if (address === undefined) return refused('setting_missing', missingSetting(spelled, settings))
+  return { kind: 'access', spelled, address }
 }
 
-function missingSetting(address: RepositoryAddress, settings: WriteBackSettings): string | undefined {
-  if (address.protocol === 'https') {
-    const host = address.port === undefined ? address.host : `${address.host}:${address.port}`
-    if (settings.gitCredentials.has(host)) return undefined
-    return `GIT_CREDENTIALS has no entry for ${host}`
-  }
+function missingSetting(address: RepositoryAddress, settings: WriteBackSettings): string {
+  if (address.protocol === 'https') return `GIT_CREDENTIALS has no entry for ${credentialHost(address)}`
   if (settings.sshKeyPath === undefined)
     return `SSH_KEY_PATH is not set, so nothing can be committed to ${address.host}`
-  if (settings.knownHostsPath !== undefined) return undefined
   return `SSH_KNOWN_HOSTS is not set, so the host key of ${address.host} cannot be checked`
 }
 

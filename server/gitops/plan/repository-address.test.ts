@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
-import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
+import { isSameRepository, parseRepositoryAddress, repositoryName } from './repository-address.ts'
 
 test.for([
   { one: '/srv/git/a', other: '/srv/git/a', is: true },
@@ -25,6 +25,24 @@ test.for([
 ])('$text is the address of $location', ({ text, location }) =>
   expect(parseRepositoryAddress(text)?.location).toBe(location),
 )
+
+test.for([
+  { text: 'git@git.example:team/deploy.git', name: 'git.example/team/deploy' },
+  { text: 'git@GIT.example:/team//deploy.git/', name: 'git.example/team/deploy' },
+  { text: 'ssh://git@git.example/team/deploy', name: 'git.example/team/deploy' },
+  { text: 'ssh://git@git.example:22/team/deploy.git', name: 'git.example/team/deploy' },
+  { text: 'https://git.example/./team/deploy.git', name: 'git.example/team/deploy' },
+  { text: 'https://git.example:443/team/deploy', name: 'git.example/team/deploy' },
+  { text: 'https://bot@git.example/team/deploy', name: 'git.example/team/deploy' },
+  { text: 'https://git.example/team/Deploy', name: 'git.example/team/Deploy' },
+  { text: 'ssh://git@git.example:2222/team/deploy.git', name: 'ssh://git@git.example:2222/team/deploy' },
+  { text: 'ssh://git@git.example:443/team/deploy', name: 'ssh://git@git.example:443/team/deploy' },
+  { text: 'https://git.example:8443/team/deploy.git', name: 'https://git.example:8443/team/deploy' },
+  { text: 'https://git.example:22/team/deploy', name: 'https://git.example:22/team/deploy' },
+  { text: 'alice@git.example:deploy.git', name: 'ssh://alice@git.example/deploy' },
+  { text: 'ssh://alice@git.example:22/deploy', name: 'ssh://alice@git.example/deploy' },
+  { text: '/srv/git/deploy.git', name: '/srv/git/deploy.git' },
+])('the repository at $text is $name', ({ text, name }) => expect(repositoryName(text)).toBe(name))
 
 test('an annotation of 100 kB is judged at once, however it repeats itself', () => {
   const began = cpuMs()

@@ -6,10 +6,16 @@ export type RepositoryAddress = {
   readonly host: string
   readonly port: number | undefined
   readonly path: string
-  /** What git gets, and the name of the repository in our tables. */
+  /** What git gets. */
   readonly text: string
   readonly location: string
+  /** Equal for every spelling of one repository. It has one queue, one cache and one owner for each branch (decision 0019). */
+  readonly name: string
 }
+
+const defaultPorts = { ssh: 22, https: 443 } as const
+/** The common hosts serve one repository over SSH, for this user, and over https. */
+const commonUser = 'git'
 
 const user = '[A-Za-z0-9_.][A-Za-z0-9_.-]{0,63}'
 const host = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?'
@@ -47,11 +53,19 @@ function address(
   if (hostName.includes('..') || !isSafePath(path)) return undefined
   const lowerHost = hostName.toLowerCase()
   const login = userName === undefined ? '' : `${userName}@`
+  const authority = `${protocol}://${login}${lowerHost}`
   const text =
-    form === 'scp'
-      ? `${login}${lowerHost}:${path}`
-      : `${protocol}://${login}${lowerHost}${port ? `:${port}` : ''}/${path}`
-  return { protocol, user: userName, host: lowerHost, port, path, text, location: `${lowerHost}/${plainPath(path)}` }
+    form === 'scp' ? `${login}${lowerHost}:${path}` : `${authority}${port === undefined ? '' : `:${port}`}/${path}`
+  const location = `${lowerHost}/${plainPath(path)}`
+  const isDefaultPort = port === undefined || port === defaultPorts[protocol]
+  const isCommon = isDefaultPort && (userName ?? commonUser) === commonUser
+  const name = isCommon ? location : `${authority}${isDefaultPort ? '' : `:${port}`}/${plainPath(path)}`
+  return { protocol, user: userName, host: lowerHost, port, path, text, location, name }
+}
+
+/** The name of the repository that an address spells. */
+export function repositoryName(address: string): string {
+  return parseRepositoryAddress(address)?.name ?? address
 }
 
 function isSafePath(path: string): boolean {

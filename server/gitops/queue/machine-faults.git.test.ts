@@ -10,6 +10,7 @@ import { type GitHost, startGitHost } from '../../../test/support/start-git-host
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { Database } from '../../storage/database.ts'
+import { repositoryName } from '../plan/repository-address.ts'
 
 let host: GitHost
 let made = 0
@@ -131,7 +132,10 @@ describe('a replica that cannot do its work', () => {
     await eventually(async () => expect((await owner.events(id)).at(-1)?.kind).toBe('write_back_retry'))
     const other = await aWriteBackService(writeBackSettings(host), database)
     expect(await owner.outcome(id)).toMatchObject({ kind: 'landed' })
-    const row = database.query.selectFrom('repositories').select('owner').where('address', '=', host.url(repository))
+    const row = database.query
+      .selectFrom('repositories')
+      .select('owner')
+      .where('name', '=', repositoryName(host.url(repository)))
     expect(await row.executeTakeFirst()).toEqual({ owner: other.owner })
     const { waited } = await database.query
       .selectFrom('pending_writes')

@@ -3,12 +3,13 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../../../test/support/database.ts'
 import { type Database, openDatabase } from '../../storage/database.ts'
-import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
+import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 
-const place = { repository: 'ssh://git@git.example/gitops.git', branch: 'main' }
+const place = { repository: 'git.example/gitops', branch: 'main' }
+const address = 'ssh://git@git.example/gitops.git'
 
 /** A task whose write is queued, on a repository that a living replica owns. */
-async function aQueuedWrite({ query }: Database): Promise<{ taskId: string; claim: RepositoryClaim }> {
+async function aQueuedWrite({ query }: Database): Promise<{ taskId: string; claim: WriteQueue }> {
   const owner = randomUUID()
   const taskId = randomUUID()
   await query.insertInto('replicas').values({ id: owner, lock_key: '7' }).execute()
@@ -27,12 +28,12 @@ async function aQueuedWrite({ query }: Database): Promise<{ taskId: string; clai
       owner,
     })
     .execute()
-  await query.insertInto('repositories').values({ address: place.repository, branch: place.branch, owner }).execute()
+  await query.insertInto('repositories').values({ name: place.repository, owner }).execute()
   await query
     .insertInto('pending_writes')
-    .values({ task_id: taskId, ...place, plan: '{}' })
+    .values({ task_id: taskId, ...place, address, plan: '{}' })
     .execute()
-  return { taskId, claim: { ...place, owner, fence: '0' } }
+  return { taskId, claim: { ...place, address, owner, fence: '0' } }
 }
 
 test('a commit that is recorded late does not set back when the task was last updated', async () => {
@@ -50,7 +51,7 @@ test('a commit that is recorded late does not set back when the task was last up
   }
   let recorded: Promise<boolean> | undefined
   const { updated } = await query.transaction().execute(async (transaction) => {
-    await transaction.selectFrom('repositories').select('address').forUpdate().execute()
+    await transaction.selectFrom('repositories').select('name').forUpdate().execute()
     recorded = createPendingWriteStore(database).record(claim, [{ taskId, outcome, events: [] }])
     await expect.poll(isWaiting).toBe(1)
     return transaction
@@ -98,4 +99,18 @@ test('a repository is given to another living replica, once a minute at most', a
   await query.updateTable('repositories').set({ given: sql<Date>`now() - interval '61 s'` }).execute()
   expect(await store.giveAway(given)).toBe('given')
   expect(await store.owns({ ...claim, fence: '2' })).toBe(true)
+})
+
+test('only the owner of a repository moves writes to another branch, and only those of its queue', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using database = openDatabase(testDatabase.settings, () => undefined)
+  const { taskId, claim } = await aQueuedWrite(database)
+  const store = createPendingWriteStore(database)
+  const branch = async () =>
+    (await database.query.selectFrom('pending_writes').select('branch').executeTakeFirstOrThrow()).branch
+  await store.moveToBranch({ ...claim, fence: '1' }, [taskId], 'trunk')
+  await store.moveToBranch({ ...claim, branch: 'HEAD' }, [taskId], 'trunk')
+  expect(await branch()).toBe('main')
+  await store.moveToBranch(claim, [taskId], 'trunk')
+  expect(await branch()).toBe('trunk')
 })

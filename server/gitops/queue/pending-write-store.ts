@@ -5,17 +5,20 @@ import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import { recordResults } from './record-results.ts'
 import type { WriteResult } from './write-result.ts'
 
-/** A replica's hold on one branch of a repository. */
+/** A replica's hold on a repository, by its name. */
 export type RepositoryClaim = {
   readonly repository: string
-  readonly branch: string
   readonly owner: string
   readonly fence: string
 }
+
+/** Writes to one branch of a claimed repository that get there by one address. */
+export type WriteQueue = RepositoryClaim & { readonly branch: string; readonly address: string }
 
 /** A write that has no outcome yet. While it is `pushing`, a push onto `base` may have been sent: its outcome is unknown. */
 export type OpenWrite = {
@@ -56,17 +59,19 @@ export function createPendingWriteStore(database: Database) {
     queue: (claim: Claim, plan: WriteBackPlan): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
         if (!(await holdsTask(transaction, claim))) return false
+        const repository = repositoryName(plan.repository)
         await transaction
           .insertInto('repositories')
-          .values({ address: plan.repository, branch: plan.branch })
+          .values({ name: repository })
           .onConflict((conflict) => conflict.doNothing())
           .execute()
         const inserted = await transaction
           .insertInto('pending_writes')
           .values({
             task_id: claim.taskId,
-            repository: plan.repository,
+            repository,
             branch: plan.branch,
+            address: plan.address,
             plan: JSON.stringify(plan),
           })
           .onConflict((conflict) => conflict.doNothing())
@@ -81,35 +86,42 @@ export function createPendingWriteStore(database: Database) {
       const row = await query
         .selectFrom('pending_writes')
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
-        .select(['state', 'pending_writes.commit', 'pending_writes.cause', 'reason', 'pending_writes.repository'])
-        .select('tasks.branch')
+        .select([
+          'state',
+          'pending_writes.commit',
+          'pending_writes.cause',
+          'reason',
+          'tasks.repository',
+          'tasks.branch',
+        ])
         .where('task_id', '=', taskId)
         .executeTakeFirst()
       return row && readOutcome(row)
     },
 
-    /** Takes the repositories with open writes that nobody alive owns, and names those that are ours already. */
-    async claimRepositories(owner: string): Promise<readonly RepositoryClaim[]> {
-      const { rows } = await sql<{ address: string; branch: string; fence: string }>`
+    /** Takes the repositories with open writes that nobody alive owns; returns their queues and those that we have already. */
+    async claimRepositories(owner: string): Promise<readonly WriteQueue[]> {
+      const { rows } = await sql<Pick<WriteQueue, 'repository' | 'branch' | 'address' | 'fence'>>`
         WITH wanted AS (
-          SELECT DISTINCT repository, branch FROM ${table('pending_writes')} WHERE state IN ('queued', 'pushing')
+          SELECT DISTINCT repository, branch, address FROM ${table('pending_writes')} WHERE state IN ('queued', 'pushing')
         ), free AS (
-          SELECT r.address, r.branch FROM ${table('repositories')} r
-          JOIN wanted w ON w.repository = r.address AND w.branch = r.branch
-          WHERE (r.owner IS NULL OR NOT EXISTS (SELECT FROM ${table('replicas')} p WHERE p.id = r.owner))
+          SELECT r.name FROM ${table('repositories')} r
+          WHERE r.name IN (SELECT repository FROM wanted)
+            AND (r.owner IS NULL OR NOT EXISTS (SELECT FROM ${table('replicas')} p WHERE p.id = r.owner))
             AND EXISTS (SELECT FROM ${table('replicas')} p WHERE p.id = ${owner})
-          ORDER BY r.address, r.branch FOR UPDATE OF r SKIP LOCKED
+          ORDER BY r.name FOR UPDATE OF r SKIP LOCKED
         ), taken AS (
           UPDATE ${table('repositories')} r SET owner = ${owner}, fence = r.fence + 1
-          FROM free WHERE r.address = free.address AND r.branch = free.branch
-          RETURNING r.address, r.branch, r.fence
+          FROM free WHERE r.name = free.name
+          RETURNING r.name, r.fence
+        ), held AS (
+          SELECT name, fence FROM taken
+          UNION ALL
+          SELECT name, fence FROM ${table('repositories')} WHERE owner = ${owner}
         )
-        SELECT address, branch, fence FROM taken
-        UNION ALL
-        SELECT r.address, r.branch, r.fence FROM ${table('repositories')} r
-        JOIN wanted w ON w.repository = r.address AND w.branch = r.branch WHERE r.owner = ${owner}
+        SELECT w.repository, w.branch, w.address, held.fence FROM wanted w JOIN held ON held.name = w.repository
       `.execute(query)
-      return rows.map(({ address, branch, fence }) => ({ repository: address, branch, owner, fence }))
+      return rows.map((row) => ({ ...row, owner }))
     },
 
     async release(owner: string): Promise<void> {
@@ -117,7 +129,7 @@ export function createPendingWriteStore(database: Database) {
     },
 
     /** Oldest first, so that the newest tag is the last commit. */
-    async openWrites({ repository, branch }: RepositoryClaim, limit: number): Promise<readonly OpenWrite[]> {
+    async openWrites({ repository, branch, address }: WriteQueue, limit: number): Promise<readonly OpenWrite[]> {
       const rows = await query
         .selectFrom('pending_writes')
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
@@ -128,6 +140,7 @@ export function createPendingWriteStore(database: Database) {
         )
         .where('pending_writes.repository', '=', repository)
         .where('pending_writes.branch', '=', branch)
+        .where('address', '=', address)
         .where('state', 'in', ['queued', 'pushing'])
         .orderBy('tasks.created')
         .orderBy('task_id')
@@ -176,6 +189,19 @@ export function createPendingWriteStore(database: Database) {
         .execute()
     },
 
+    /** Writes go on in the queue of another branch, with what is known of them. */
+    async moveToBranch(queue: WriteQueue, taskIds: readonly string[], branch: string): Promise<void> {
+      if (taskIds.length === 0) return
+      await query
+        .updateTable('pending_writes')
+        .set({ branch })
+        .where('task_id', 'in', [...taskIds])
+        .where('branch', '=', queue.branch)
+        .where('state', 'in', ['queued', 'pushing'])
+        .where(({ exists }) => exists(ownRepository(query, queue)))
+        .execute()
+    },
+
     /** Outcomes, the tasks' commits and their events in one transaction; false: the repository was taken from us. */
     record: (claim: RepositoryClaim, results: readonly WriteResult[]): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
@@ -216,13 +242,13 @@ export function createPendingWriteStore(database: Database) {
     keepReason,
 
     /** Gives the repository to another living replica, unless that was done within the last minute. */
-    async giveAway({ repository, branch, owner, fence }: RepositoryClaim): Promise<'given' | 'too soon' | 'alone'> {
+    async giveAway({ repository, owner, fence }: RepositoryClaim): Promise<'given' | 'too soon' | 'alone'> {
       const { rows } = await sql<{ is_alone: boolean; is_given: boolean }>`
         WITH other AS (
           SELECT id FROM ${table('replicas')} WHERE id <> ${owner} ORDER BY random() LIMIT 1
         ), given AS (
           UPDATE ${table('repositories')} r SET owner = other.id, fence = r.fence + 1, given = now() FROM other
-          WHERE r.address = ${repository} AND r.branch = ${branch} AND r.owner = ${owner} AND r.fence = ${fence}
+          WHERE r.name = ${repository} AND r.owner = ${owner} AND r.fence = ${fence}
             AND (r.given IS NULL OR r.given < now() - interval '1 minute')
           RETURNING r.owner
         )
@@ -249,7 +275,7 @@ export function createPendingWriteStore(database: Database) {
         .selectFrom('pending_writes')
         .innerJoin('tasks', 'tasks.id', 'pending_writes.task_id')
         .select(['task_id', 'state', 'pending_writes.commit', 'pending_writes.cause', 'reason'])
-        .select(['pending_writes.repository', 'tasks.branch'])
+        .select(['tasks.repository', 'tasks.branch'])
         .where('owner', '=', owner)
         .where('status', '=', 'in progress')
         .where('state', 'not in', ['queued', 'pushing'])
@@ -290,9 +316,8 @@ async function holdsTask(transaction: Transaction<Schema>, claim: Claim): Promis
 function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
   return query
     .selectFrom('repositories')
-    .select('repositories.address')
-    .where('repositories.address', '=', claim.repository)
-    .where('repositories.branch', '=', claim.branch)
+    .select('repositories.name')
+    .where('repositories.name', '=', claim.repository)
     .where('repositories.owner', '=', claim.owner)
     .where('repositories.fence', '=', claim.fence)
     .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
@@ -312,7 +337,8 @@ async function appendEvents(
 
 function describePlan(plan: WriteBackPlan): string {
   const tags = plan.parameters.map(({ name, value }) => `${name}=${value}`).join(', ')
-  return `${tags} for ${plan.file} in ${plan.repository}, branch ${plan.branch}`
+  const way = plan.address === plan.repository ? '' : `, by way of ${plan.address}`
+  return `${tags} for ${plan.file} in ${plan.repository}, branch ${plan.branch}${way}`
 }
 
 /** A plan as we stored it ourselves; jsonb gives back what JSON.stringify was given. */
@@ -325,13 +351,13 @@ function readOutcome(row: {
   commit: string | null
   cause: Schema['pending_writes']['cause']
   reason: string | null
-  repository: string
+  repository: string | null
   branch: string | null
 }): WriteBackOutcome | undefined {
   if (row.state === 'dropped') return { kind: 'dropped' }
   if (row.state === 'refused') return { kind: 'refused', cause: row.cause ?? 'git_refused', reason: row.reason ?? '' }
-  if ((row.state === 'landed' || row.state === 'unchanged') && row.commit !== null && row.branch !== null) {
-    return { kind: row.state, commit: row.commit, repository: row.repository, branch: row.branch }
-  }
-  return undefined
+  if (row.state !== 'landed' && row.state !== 'unchanged') return undefined
+  const { commit, repository, branch } = row
+  if (commit === null || repository === null || branch === null) return undefined
+  return { kind: row.state, commit, repository, branch }
 }

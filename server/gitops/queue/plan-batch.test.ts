@@ -7,6 +7,7 @@ const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
   plan: {
     app: 'shop',
     repository: 'git@h:r',
+    address: 'git@h:r',
     branch: 'main',
     file,
     parameters: [{ name: 'image.tag', value, image: 'i' }],

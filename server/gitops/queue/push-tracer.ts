@@ -1,6 +1,6 @@
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { Tip } from '../git/git-repository.ts'
-import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
+import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import type { BatchPlan, PlannedWrite } from './plan-batch.ts'
 import { retryPauseMs } from './retry-pause.ts'
 import { droppedResult, type WriteResult, writtenResult } from './write-result.ts'
@@ -26,7 +26,7 @@ type Traces = {
  * Looks for commits whose push had no answer, beside the pushes: the history may take long to come, or not come at all.
  * A branch that has left the base of a push cannot take that push any more, so what is not there then never will be.
  */
-export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDeps) {
+export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDeps) {
   const { history } = deps
   let isBusy = false
   let failures = 0
@@ -38,7 +38,7 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
     const reads = new Map<string, Promise<ReadonlyMap<string, string>>>()
     for (const write of writes) {
       const { taskId, base = tip.commit } = write
-      const read = reads.get(base) ?? history.trailersBetween(repository, base, tip.commit)
+      const read = reads.get(base) ?? history.trailersBetween(address, base, tip.commit)
       reads.set(base, read)
       try {
         const finding = await judge(write, tip, (await read).get(taskId))
@@ -53,16 +53,15 @@ export function createPushTracer({ repository }: RepositoryClaim, deps: TracerDe
 
   async function judge(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
     const { taskId, isWanted } = write
-    const target = { repository, branch: tip.branch }
     if (landed !== undefined) {
       const when = isWanted ? 'its push had no answer' : 'the task had ended'
-      return writtenResult(taskId, 'landed', landed, target, `, found on the branch after ${when}`)
+      return writtenResult(write, 'landed', landed, branch, `, found on the branch after ${when}`)
     }
     if (!isWanted) return droppedResult(write)
     const { unchanged } = await deps.planAt(tip, [write])
     if (unchanged.length === 0 || (await deps.store.hasNewerTask(taskId))) return undefined
-    const commit = (await history.lastChange(repository, tip.commit, write.plan.file)) ?? tip.commit
-    return writtenResult(taskId, 'unchanged', commit, target)
+    const commit = (await history.lastChange(address, tip.commit, write.plan.file)) ?? tip.commit
+    return writtenResult(write, 'unchanged', commit, branch)
   }
 
   async function rest(): Promise<void> {

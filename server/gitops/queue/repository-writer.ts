@@ -1,8 +1,9 @@
 import type { CommitHistory } from '../git/commit-history.ts'
 import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
+import { defaultBranch } from '../plan/branch-name.ts'
 import { createHandOver, hasWaitedEnough } from './hand-over.ts'
-import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
+import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
 import { createPushTracer } from './push-tracer.ts'
 import { retryPauseMs } from './retry-pause.ts'
@@ -13,7 +14,7 @@ export type DrainDeps = {
   readonly store: PendingWriteStore
   readonly history: CommitHistory
   /** False once the replica may own nothing any more, or is closing. */
-  readonly canContinue: (claim: RepositoryClaim) => boolean
+  readonly canContinue: (queue: WriteQueue) => boolean
   /** Limits how many steps run on one host at once. */
   readonly inSlot: (work: () => Promise<Step>) => Promise<Step>
   readonly onRecorded: (results: readonly WriteResult[]) => void
@@ -38,6 +39,8 @@ const maxLateSeconds = 600
 const maxRefusals = 5
 /** Words that are not known may come again and again, and making the cache costs the host a fetch. */
 const minCacheAgeMs = 60_000
+/** How long the name of the default branch is used without asking again. */
+const defaultBranchHoldsMs = 60_000
 /** How often `run` is called while a write is open. */
 export const sweepMs = 3_000
 
@@ -46,17 +49,20 @@ const stop: Step = { kind: 'stop' }
 const noRefusals = { words: '', inARow: 0 }
 const untried = { losses: 0, unanswered: 0 }
 
-/** Writes back to one branch of one repository, one push at a time, for as long as this replica owns it. */
-export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRepository, deps: DrainDeps) {
+/** Writes back to one branch of one repository by one address, for as long as this replica owns the repository. */
+export function createRepositoryWriter(queue: WriteQueue, repository: GitRepository, deps: DrainDeps) {
+  const { branch } = queue
   const { store, history, measures } = deps
   const times = createWriteBackTimes(measures, deps.nowMs)
   const { pause, random, onReady: onRested } = deps
-  const tracer = createPushTracer(claim, { store, history, planAt, pause, random, onRested })
+  const tracer = createPushTracer(queue, { store, history, planAt, pause, random, onRested })
   let batchLimit = maxBatch
   let failures = 0
   let stepBeganMs = 0
-  const handOver = createHandOver(claim, store, deps.nowMs)
+  const handOver = createHandOver(queue, store, deps.nowMs)
   let refusals = noRefusals
+  /** The branch is gone; that of `HEAD` may have another name by now. */
+  let lostBranch: GitError | undefined
   let cacheRenewedAtMs = Number.NEGATIVE_INFINITY
   /** By task: how often another writer was faster, and how many of its pushes had no answer. */
   const tries = new Map<string, typeof untried>()
@@ -65,7 +71,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   /** Works until nothing is open, or everything waits for the tracer. */
   async function run(): Promise<void> {
     refusals = noRefusals
-    while (deps.canContinue(claim)) {
+    while (deps.canContinue(queue)) {
       const step = await deps.inSlot(takeStep)
       if (step.kind === 'stop') return
       if (step.afterMs > 0) await deps.pause(step.afterMs)
@@ -74,7 +80,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   async function takeStep(): Promise<Step> {
     if (!(await recordTraces())) return stop
-    const writes = await store.openWrites(claim, maxBatch)
+    const writes = await store.openWrites(queue, maxBatch)
     if (writes.length === 0) {
       tries.clear()
       return stop
@@ -84,6 +90,8 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       if (!(await settle(writes))) return stop
       const open = writes.filter((write) => !isOverdue(write) && !isAbandoned(write))
       endCommandsWith(open)
+      if (open.length > 0 && (branch === defaultBranch || lostBranch !== undefined))
+        return await moveToDefaultBranch(open)
       const ready = await readyWrites(open)
       if (ready === undefined) return stop
       const batch = nextBatch(ready.writes)
@@ -105,10 +113,10 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   async function recordTraces(): Promise<boolean> {
     const { results, absent, failure } = tracer.take()
     if (!(await record(results))) return false
-    await store.queueAgain(claim, absent)
+    await store.queueAgain(queue, absent)
     if (failure === undefined) return true
     if (!(failure.error instanceof GitError)) throw failure.error
-    deps.onEvents(await store.tellReason(claim, failure.taskIds, failure.error.message))
+    deps.onEvents(await store.tellReason(queue, failure.taskIds, failure.error.message))
     return true
   }
 
@@ -132,6 +140,18 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     const secondsLeft = Math.max(...writes.filter(({ isWanted }) => isWanted).map((write) => write.secondsLeft))
     const limitMs = Number.isFinite(secondsLeft) ? (secondsLeft - marginSeconds / 2) * 1_000 : Number.POSITIVE_INFINITY
     repository.endCommandsAt(deps.nowMs() + limitMs)
+  }
+
+  /** Nothing is pushed for `HEAD`: its writes go to the branch that the host names. */
+  async function moveToDefaultBranch(open: readonly OpenWrite[]): Promise<Step> {
+    const name = await repository.readDefaultBranch(lostBranch === undefined ? defaultBranchHoldsMs : 0)
+    if (lostBranch !== undefined && name === branch) throw lostBranch
+    await store.moveToBranch(queue, idsOf(open.filter(isForDefaultBranch)), name)
+    lostBranch = undefined
+    failures = 0
+    handOver.succeeded()
+    deps.onReady()
+    return (await store.owns(queue)) ? again : stop
   }
 
   /**
@@ -170,7 +190,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   async function record(results: readonly WriteResult[]): Promise<boolean> {
     if (results.length === 0) return true
-    const isRecorded = await store.record(claim, results)
+    const isRecorded = await store.record(queue, results)
     if (isRecorded) tell(results)
     return isRecorded
   }
@@ -207,27 +227,24 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
   }
 
   async function beginPush(tip: Tip, writes: readonly OpenWrite[]): Promise<boolean> {
-    const begun = await store.beginPush(claim, tip.commit, idsOf(writes))
-    if (begun.size === writes.length && deps.canContinue(claim)) return true
+    const begun = await store.beginPush(queue, tip.commit, idsOf(writes))
+    if (begun.size === writes.length && deps.canContinue(queue)) return true
     await queueUnsent(writes.filter(({ taskId }) => begun.has(taskId)))
     return false
   }
 
   /** An earlier push of the others had no answer, and may still arrive. */
   const queueUnsent = (writes: readonly OpenWrite[]) =>
-    store.queueAgain(claim, idsOf(writes.filter(({ state }) => state === 'queued')))
-
-  const targetOf = ({ branch }: Tip) => ({ repository: claim.repository, branch })
+    store.queueAgain(queue, idsOf(writes.filter(({ state }) => state === 'queued')))
 
   function findingsOf(plan: BatchPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
+    const unchanged = new Set(plan.unchanged)
     const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
-    return [
-      ...plan.unchanged.map((taskId) => writtenResult(taskId, 'unchanged', tip.commit, targetOf(tip))),
-      ...batch.flatMap((write) => {
-        const reason = refused.get(write.taskId)
-        return reason === undefined ? [] : [refusedResult(write, 'override_file_invalid', reason)]
-      }),
-    ]
+    return batch.flatMap((write) => {
+      if (unchanged.has(write.taskId)) return [writtenResult(write, 'unchanged', tip.commit, branch)]
+      const reason = refused.get(write.taskId)
+      return reason === undefined ? [] : [refusedResult(write, 'override_file_invalid', reason)]
+    })
   }
 
   async function afterPush(outcome: PushOutcome, tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
@@ -237,7 +254,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
       case 'lost_race':
         return afterLostRace(writes)
       case 'withdrawn':
-        return (await store.owns(claim)) ? again : stop
+        return (await store.owns(queue)) ? again : stop
       case 'refused':
         return afterRefusal(outcome.reason, writes)
       case 'not_sent':
@@ -256,12 +273,12 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   async function afterLanding(commits: readonly string[], tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     handOver.succeeded()
-    history.recordPush(claim.repository, tip.commit, commits)
+    history.recordPush(queue.address, tip.commit, commits)
     measures.pushed(commits.length)
     const results = writes.map((write, at) => {
       const { losses } = triesOf(write)
       const note = losses === 0 ? '' : `, at try ${losses + 1}`
-      return writtenResult(write.taskId, 'landed', commits[at] ?? '', targetOf(tip), note)
+      return writtenResult(write, 'landed', commits[at] ?? '', branch, note)
     })
     failures = 0
     refusals = noRefusals
@@ -277,7 +294,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     count(writes, 'losses')
     for (const [losses, lost] of Map.groupBy(writes, (write) => triesOf(write).losses)) {
       const often = losses === 1 ? 'once' : `${losses} times`
-      await store.keepReason(claim, idsOf(lost), `another writer was faster ${often}`)
+      await store.keepReason(queue, idsOf(lost), `another writer was faster ${often}`)
     }
     batchLimit = Math.max(1, Math.floor(writes.length / 2))
     const losses = Math.max(...writes.map((write) => triesOf(write).losses))
@@ -289,13 +306,13 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
    * enough of them are refused in the same words, the host refuses the branch, and the rest need not be tried.
    */
   async function afterRefusal(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
-    await store.queueAgain(claim, idsOf(writes))
+    await store.queueAgain(queue, idsOf(writes))
     batchLimit = 1
     if (writes.length > 1) return again
     const words = reason.replace(/[0-9a-f]{7,}|\d+/g, '')
     refusals = { words, inARow: words === refusals.words ? refusals.inARow + 1 : 1 }
     const isAll = refusals.inARow === maxRefusals
-    const others = isAll ? (await store.openWrites(claim, maxBatch)).filter(isUnsent) : []
+    const others = isAll ? (await store.openWrites(queue, maxBatch)).filter(isUnsent) : []
     if (isAll) refusals = noRefusals
     const refused = new Map(
       [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
@@ -307,6 +324,9 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   /** A cache that may be damaged is thrown away; what will not pass ends all tasks; anything else is tried again. */
   async function handleFailure(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
+    const mayBeRenamed = branch !== defaultBranch && lostBranch === undefined && writes.some(isForDefaultBranch)
+    lostBranch = error.code === 'branch_missing' && mayBeRenamed ? error : undefined
+    if (lostBranch !== undefined) return again
     if (error.code === 'broken' && deps.nowMs() - cacheRenewedAtMs > minCacheAgeMs) {
       cacheRenewedAtMs = deps.nowMs()
       await repository.discardCache()
@@ -314,7 +334,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
     }
     if (error.retry === 'soon') return waitOrHandOver(error, writes)
     const cause = causeOfFailure[error.code]
-    const open = await store.openWrites(claim, maxBatch)
+    const open = await store.openWrites(queue, maxBatch)
     const results = open.map((write) =>
       write.isWanted ? refusedResult(write, cause, error.message) : droppedResult(write),
     )
@@ -332,7 +352,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
     failures += 1
-    deps.onEvents(await store.tellReason(claim, idsOf(writes), reason))
+    deps.onEvents(await store.tellReason(queue, idsOf(writes), reason))
     const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
     const pauseMs = retryPauseMs(failures, deps.random)
     return { kind: 'again', afterMs: untilMs > 0 ? Math.min(pauseMs, untilMs) : pauseMs }
@@ -344,5 +364,7 @@ export function createRepositoryWriter(claim: RepositoryClaim, repository: GitRe
 export type RepositoryWriter = ReturnType<typeof createRepositoryWriter>
 
 const idsOf = (writes: readonly OpenWrite[]): readonly string[] => writes.map(({ taskId }) => taskId)
+
+const isForDefaultBranch = ({ plan }: OpenWrite): boolean => plan.branch === defaultBranch
 
 const isUnsent = ({ isWanted, state }: OpenWrite): boolean => isWanted && state === 'queued'

@@ -14,6 +14,8 @@ import type { Database } from '../../storage/database.ts'
 import { type CommitHistory, createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
 import { openGitRepository } from '../git/git-repository.ts'
+import { createRepositoryCache } from '../git/repository-cache.ts'
+import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
@@ -572,8 +574,9 @@ describe('a task that was superseded or cancelled', () => {
       .insertInto('pending_writes')
       .values({
         task_id: late.id,
-        repository: late.plan.repository,
+        repository: repositoryName(late.plan.repository),
         branch: 'main',
+        address: late.plan.address,
         plan: JSON.stringify(late.plan),
         state: 'pushing',
         base: await host.git(repository, 'rev-parse', 'main'),
@@ -797,7 +800,12 @@ test('the pause after failures doubles up to 4 s, although the branch can be rea
   const nothing = () => {}
   const writer = createRepositoryWriter(
     claim,
-    openGitRepository(claim.repository, claim.branch, { access, author, gitOpTimeoutMs, nowMs: Date.now }),
+    openGitRepository(claim.address, createRepositoryCache(claim.repository, claim.branch, access), {
+      access,
+      author,
+      gitOpTimeoutMs,
+      nowMs: Date.now,
+    }),
     {
       store,
       history: createCommitHistory({ access, nowMs: Date.now, onError: nothing }),

@@ -5,11 +5,12 @@ import type { Database } from '../../storage/database.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { GitAccess } from '../git/git-access.ts'
 import { type GitRepository, openGitRepository } from '../git/git-repository.ts'
+import { createRepositoryCache, type RepositoryCache } from '../git/repository-cache.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { createPendingWriteStore, type RepositoryClaim } from './pending-write-store.ts'
+import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
 import type { WriteResult } from './write-result.ts'
@@ -38,6 +39,12 @@ export type WriteBackDeps = {
   readonly random: () => number
 }
 
+type QueueWriter = RepositoryWriter & {
+  readonly queue: WriteQueue
+  readonly repository: GitRepository
+  idleSweeps: number
+}
+
 type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
@@ -51,8 +58,8 @@ const longestRecordSeconds = 60
 export function createWriteBack(deps: WriteBackDeps) {
   const { wakeUps, log } = deps
   const store = createPendingWriteStore(deps.database)
-  const repositories = new Map<string, { repository: GitRepository; idleSweeps: number }>()
-  const drains = new Map<string, { claim: RepositoryClaim; drain: RepositoryWriter }>()
+  const branches = new Map<string, { cache: RepositoryCache; turn: Semaphore }>()
+  const writers = new Map<string, QueueWriter>()
   const slots = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
@@ -65,27 +72,32 @@ export function createWriteBack(deps: WriteBackDeps) {
   let isLookAsked = false
   let isLookDueAfterRun = false
 
-  const canContinue = (claim: RepositoryClaim) => !closing.signal.aborted && deps.replicaId() === claim.owner
+  const canContinue = (queue: WriteQueue) => !closing.signal.aborted && deps.replicaId() === queue.owner
 
-  function repositoryOf(claim: RepositoryClaim): GitRepository {
-    const key = keyOf(claim)
-    const { access, settings, nowMs } = deps
-    const { commitAuthor: author, gitOpTimeoutMs } = settings
-    const repository =
-      repositories.get(key)?.repository ??
-      openGitRepository(claim.repository, claim.branch, { access, author, gitOpTimeoutMs, nowMs })
-    repositories.set(key, { repository, idleSweeps: 0 })
-    return repository
+  /** Queues of one branch share its cache, and take turns. */
+  function branchOf({ repository, branch }: WriteQueue) {
+    const key = `${repository} ${branch}`
+    const found = branches.get(key) ?? {
+      cache: createRepositoryCache(repository, branch, deps.access),
+      turn: createSemaphore(1),
+    }
+    branches.set(key, found)
+    return found
   }
 
-  function drainOf(claim: RepositoryClaim): RepositoryWriter {
-    const known = drains.get(keyOf(claim))
-    if (known && known.claim.fence === claim.fence && known.claim.owner === claim.owner) return known.drain
-    const drain = createRepositoryWriter(claim, repositoryOf(claim), {
+  function writerOf(queue: WriteQueue): QueueWriter {
+    const known = writers.get(keyOf(queue))
+    if (known && known.queue.fence === queue.fence && known.queue.owner === queue.owner) return known
+    const { access, settings, nowMs } = deps
+    const { commitAuthor: author, gitOpTimeoutMs } = settings
+    const { cache, turn } = branchOf(queue)
+    const repository =
+      known?.repository ?? openGitRepository(queue.address, cache, { access, author, gitOpTimeoutMs, nowMs })
+    const { run } = createRepositoryWriter(queue, repository, {
       store,
       history: deps.history,
       canContinue,
-      inSlot: (work) => slotsOf(claim.repository).use(work),
+      inSlot: (work) => turn.use(() => slotsOf(queue.address).use(work)),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
       onReady: look,
@@ -94,12 +106,13 @@ export function createWriteBack(deps: WriteBackDeps) {
       pause: (ms) => pause(ms, closing.signal),
       random: deps.random,
     })
-    drains.set(keyOf(claim), { claim, drain })
-    return drain
+    const writer = { queue, repository, run, idleSweeps: 0 }
+    writers.set(keyOf(queue), writer)
+    return writer
   }
 
-  function slotsOf(repository: string): Semaphore {
-    const host = parseRepositoryAddress(repository)?.host ?? ''
+  function slotsOf(address: string): Semaphore {
+    const host = parseRepositoryAddress(address)?.host ?? ''
     const found = slots.get(host) ?? createSemaphore(maxPushesPerHost)
     slots.set(host, found)
     return found
@@ -154,17 +167,17 @@ export function createWriteBack(deps: WriteBackDeps) {
     if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
   }
 
-  /** Works on a repository unless that is under way already; a failure stays with that repository. */
-  function start(claim: RepositoryClaim): void {
-    const key = keyOf(claim)
+  /** Works on a queue unless that is under way already; a failure stays with that queue. */
+  function start(queue: WriteQueue): void {
+    const key = keyOf(queue)
     if (running.has(key)) {
       isLookDueAfterRun = true
       return
     }
     const done = Promise.resolve()
-      .then(() => drainOf(claim).run())
+      .then(() => writerOf(queue).run())
       .catch((error: unknown) => {
-        const { repository, branch } = claim
+        const { repository, branch } = queue
         log.warn({ err: error, repository, branch }, 'write-back failed, retrying')
       })
       .then(() => {
@@ -194,15 +207,15 @@ export function createWriteBack(deps: WriteBackDeps) {
   async function startOpen(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
-    for (const claim of await store.claimRepositories(owner)) start(claim)
+    for (const queue of await store.claimRepositories(owner)) start(queue)
   }
 
   function sweep(): void {
     look()
     askForOutcomes()
-    for (const [key, entry] of repositories) {
-      entry.idleSweeps = running.has(key) ? 0 : entry.idleSweeps + 1
-      if (entry.idleSweeps === maxIdleSweeps) entry.repository.rest()
+    for (const [key, writer] of writers) {
+      writer.idleSweeps = running.has(key) ? 0 : writer.idleSweeps + 1
+      if (writer.idleSweeps === maxIdleSweeps) writer.repository.rest()
     }
   }
 
@@ -238,15 +251,15 @@ export function createWriteBack(deps: WriteBackDeps) {
       const ended = new AbortController()
       await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
       ended.abort()
-      for (const { repository } of repositories.values()) repository.rest()
+      for (const { repository } of writers.values()) repository.rest()
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },
   }
 }
 
-function keyOf({ repository, branch }: RepositoryClaim): string {
-  return `${repository} ${branch}`
+function keyOf({ repository, branch, address }: WriteQueue): string {
+  return `${repository} ${branch} ${address}`
 }
 
 /** Returns early, without an error, when the signal is aborted. */

@@ -1,5 +1,6 @@
 import type { Cause } from '../../../contract/causes.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 
 /** What the drainer learned of a task's write. */
@@ -9,15 +10,12 @@ export type WriteResult = {
   readonly events: readonly NewTaskEvent[]
 }
 
-/** The branch that an outcome is about. */
-type WriteTarget = { readonly repository: string; readonly branch: string }
-
-/** `note` goes into the timeline, behind what was found. */
+/** `note` goes into the timeline, behind what was found. The repository is named as the application spells it. */
 export function writtenResult(
-  taskId: string,
+  { taskId, plan: { repository } }: { readonly taskId: string; readonly plan: WriteBackPlan },
   kind: 'landed' | 'unchanged',
   commit: string,
-  { repository, branch }: WriteTarget,
+  branch: string,
   note = '',
 ): WriteResult {
   const detail =

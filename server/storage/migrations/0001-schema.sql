@@ -164,21 +164,23 @@ BEGIN
 END
 $$;
 
--- whose turn it is to push to a branch: one replica at a time
+-- who pushes to a repository: one replica at a time
 CREATE TABLE repositories (
-  address text NOT NULL,
-  branch text NOT NULL,
+  -- equal for all spellings of its address (gitops/plan/repository-address.ts)
+  name text PRIMARY KEY,
   owner uuid,
   fence bigint NOT NULL DEFAULT 0,
   -- when a replica that could not do the work last gave it to another one
-  given timestamptz,
-  PRIMARY KEY (address, branch)
+  given timestamptz
 );
 
 CREATE TABLE pending_writes (
   task_id uuid PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE,
   repository text NOT NULL,
+  -- `HEAD` until the host has said which branch that is
   branch text NOT NULL,
+  -- where git gets to the repository
+  address text NOT NULL,
   -- the planned change: file, parameters, commit message (gitops/plan/plan-write-back.ts)
   plan jsonb NOT NULL,
   state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'pushing', 'landed', 'unchanged', 'refused', 'dropped')),

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { chooseTransport } from './choose-transport.ts'
+import { parseRepositoryAddress } from './repository-address.ts'
+
+const key = { sshKeyPath: '/keys/id', knownHostsPath: '/keys/known_hosts' }
+const noKey = { sshKeyPath: undefined, knownHostsPath: undefined }
+const token = { user: 'bot', password: 'token' }
+
+const transport = (text: string, settings: typeof key | typeof noKey, ...hosts: string[]) => {
+  const address = parseRepositoryAddress(text)
+  const gitCredentials = new Map(hosts.map((host) => [host, token]))
+  return address && chooseTransport(address, { ...settings, gitCredentials })?.text
+}
+
+describe('a push uses a transport for which a key or a token is set (product: write-back)', () => {
+  const spellings = [
+    'git@git.example:team/deploy',
+    'ssh://git@git.example:22/team/deploy',
+    'https://git.example/team/deploy',
+  ]
+
+  test.for(spellings)('%s stays as it is where its own has one', (text) => {
+    expect(transport(text, key, 'git.example')).toBe(text)
+  })
+  test.for(spellings)('%s goes over SSH where only a key is set', (text) => {
+    const expected = text.startsWith('https') ? 'git@git.example:team/deploy.git' : text
+    expect(transport(text, key, 'other.example')).toBe(expected)
+  })
+  test.for(spellings)('%s goes over https where only a token is set', (text) => {
+    const expected = text.startsWith('https') ? text : 'https://git.example/team/deploy.git'
+    expect(transport(text, noKey, 'git.example')).toBe(expected)
+  })
+  test.for(spellings)('%s has none where nothing is set', (text) => {
+    expect(transport(text, noKey, 'other.example')).toBeUndefined()
+  })
+  test.for([
+    { text: 'ssh://git@git.example:2222/team/deploy', settings: noKey, host: 'git.example' },
+    { text: 'alice@git.example:team/deploy', settings: noKey, host: 'git.example' },
+    { text: 'https://git.example:8443/team/deploy', settings: key, host: 'git.example' },
+    { text: 'https://git.example/team/a%2Bb', settings: key, host: 'other.example' },
+  ])('$text has no other one', ({ text, settings, host }) => {
+    expect(transport(text, settings, host)).toBeUndefined()
+  })
+  test.for([
+    { text: 'https://git.example:8443/team/deploy', host: 'git.example:8443' },
+    { text: 'https://git.example/team/deploy', host: 'git.example:443' },
+    { text: 'https://git.example:443/team/deploy', host: 'git.example' },
+  ])('the token of $host is for $text', ({ text, host }) => {
+    expect(transport(text, noKey, host)).toBe(text)
+  })
+})

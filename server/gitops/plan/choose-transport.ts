@@ -1,0 +1,35 @@
+import { parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+type Credentials = Pick<WriteBackSettings, 'sshKeyPath' | 'knownHostsPath' | 'gitCredentials'>
+
+/**
+ * The address by which git reaches a repository: as it is spelled if there is a credential for its protocol, else over the
+ * other protocol if there is one for that. undefined: there is none.
+ */
+export function chooseTransport(address: RepositoryAddress, settings: Credentials): RepositoryAddress | undefined {
+  return [address, overOtherProtocol(address)].find((one) => one !== undefined && hasCredential(one, settings))
+}
+
+/** Of another port or user it is not known what the other protocol would have there. */
+function overOtherProtocol({ protocol, host, location, name }: RepositoryAddress): RepositoryAddress | undefined {
+  if (name !== location) return undefined
+  const path = location.slice(host.length + 1)
+  return parseRepositoryAddress(protocol === 'ssh' ? `https://${host}/${path}.git` : `git@${host}:${path}.git`)
+}
+
+function hasCredential(address: RepositoryAddress, settings: Credentials): boolean {
+  if (address.protocol === 'https') return credentialsFor(address, settings) !== undefined
+  return settings.sshKeyPath !== undefined && settings.knownHostsPath !== undefined
+}
+
+/** The entry of GIT_CREDENTIALS for an https address. */
+export function credentialsFor({ host, port }: RepositoryAddress, { gitCredentials }: Credentials) {
+  const withPort = gitCredentials.get(`${host}:${port ?? 443}`)
+  return withPort ?? ((port ?? 443) === 443 ? gitCredentials.get(host) : undefined)
+}
+
+/** As an entry of GIT_CREDENTIALS names it. */
+export function credentialHost({ host, port }: RepositoryAddress): string {
+  return port === undefined ? host : `${host}:${port}`
+}

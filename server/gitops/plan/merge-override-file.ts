@@ -3,6 +3,8 @@ import { isAlias, isMap, isScalar, isSeq, type Node, parse, type YAMLMap, type Y
 import type { HelmParameter } from './application-source.ts'
 import {
   byteOrderMark,
+  type InvalidOverrideFile,
+  invalidBecause,
   type OverrideDocument,
   OverrideFileError,
   pairOf,
@@ -14,12 +16,9 @@ import {
 export type OverrideMerge =
   | { readonly kind: 'same' }
   | { readonly kind: 'changed'; readonly text: string }
-  | { readonly kind: 'invalid'; readonly reason: string }
+  | InvalidOverrideFile
 
 const unforeseenForm = 'has a form in which a parameter cannot be set without touching something else'
-
-/** Each change reads the whole file again, and nothing else runs meanwhile: 1 MiB takes nearly a second. */
-const maxTextReadAgain = 3 * 1024 * 1024
 
 /**
  * Sets parameters in the text of an override file and leaves every other byte as it is: comments, order, line ends, keys
@@ -37,9 +36,7 @@ export function mergeOverrideFile(
     if (merged.text === before.text) return { kind: 'same' }
     return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged.text}` }
   } catch (error) {
-    if (error instanceof OverrideFileError) return { kind: 'invalid', reason: error.message }
-    if (error instanceof RangeError) return { kind: 'invalid', reason: 'is nested too deeply' }
-    throw error
+    return invalidBecause(error)
   }
 }
 
@@ -53,13 +50,9 @@ function mergeInto(
   const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
   const wanted = [...lacking, ...own.map((parameter) => ({ ...parameter, forceString: true }))]
   let current = before
-  let read = 0
   for (const parameter of wanted) {
     const text = setParameter(current, parameter)
-    if (text === current.text) continue
-    read += text.length
-    if (read > maxTextReadAgain) throw new OverrideFileError('is too large for so many changes')
-    current = checked(current, text, parameter)
+    if (text !== current.text) current = checked(current, text, parameter)
   }
   return current
 }

@@ -5,6 +5,13 @@ export class OverrideFileError extends Error {
   override readonly name = 'OverrideFileError'
 }
 
+export type InvalidOverrideFile = { readonly kind: 'invalid'; readonly reason: string }
+export type ParametersRead =
+  | { readonly kind: 'parameters'; readonly parameters: OverrideParameters }
+  | InvalidOverrideFile
+/** By name. */
+export type OverrideParameters = ReadonlyMap<string, { readonly value: string; readonly forceString: boolean }>
+
 export type OverrideDocument = {
   readonly text: string
   readonly document: Document
@@ -15,6 +22,8 @@ export type OverrideDocument = {
 export const maxOverrideFileBytes = 1024 * 1024
 export const tooLarge = 'is larger than 1 MiB'
 const maxDepth = 64
+/** Each costs the parser up to 1 KiB of memory; 1 MiB of ordinary YAML has half as many. */
+const maxEntries = 100_000
 
 export const byteOrderMark = /^\ufeff/
 
@@ -26,8 +35,9 @@ export function parseOverrideFile(file: string): OverrideDocument {
   const text = file.replace(byteOrderMark, '')
   if (Buffer.byteLength(text) > maxOverrideFileBytes) throw new OverrideFileError(tooLarge)
   if (isTooDeep(text)) throw new OverrideFileError('is nested too deeply')
+  if (countEntries(text) > maxEntries) throw new OverrideFileError('has more than 100,000 entries')
   // the library compares every key of a map with every other one; our own look below is linear
-  const document = parseDocument(text, { keepSourceTokens: true, uniqueKeys: false, prettyErrors: false })
+  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
   if (document.errors.some(({ code }) => code === 'MULTIPLE_DOCS')) throw new OverrideFileError('holds two documents')
   if (document.errors.length > 0) throw new OverrideFileError(`is not YAML: ${document.errors[0]?.message}`)
   refuseDoubleKeys(document)
@@ -46,6 +56,11 @@ function isTooDeep(text: string): boolean {
     if (open > maxDepth) return true
   }
   return /^[ \t]*(?:[-?:][ \t]+){65}/m.test(text) || /^ {1000}/m.test(text)
+}
+
+/** At most so many keys and items; those in texts and comments count too. */
+function countEntries(text: string): number {
+  return text.match(/[,[{]|[-:?]\s/g)?.length ?? 0
 }
 
 function refuseDoubleKeys(document: Document): void {
@@ -92,8 +107,23 @@ export function pairOf(map: YAMLMap, name: string) {
   return found[0]
 }
 
-/** The tags and other values that `helm.parameters` of a file sets, by parameter. Of two with one name the last counts. */
-export function parametersOf({ data }: OverrideDocument): ReadonlyMap<string, { value: string; forceString: boolean }> {
+/** What an error in reading or editing a file says about it; errors of other kinds are thrown on. */
+export function invalidBecause(error: unknown): InvalidOverrideFile {
+  if (error instanceof OverrideFileError) return { kind: 'invalid', reason: error.message }
+  if (error instanceof RangeError) return { kind: 'invalid', reason: 'is nested too deeply' }
+  throw error
+}
+
+export function readParameters(text: string): ParametersRead {
+  try {
+    return { kind: 'parameters', parameters: parametersOf(parseOverrideFile(text)) }
+  } catch (error) {
+    return invalidBecause(error)
+  }
+}
+
+/** The tags and other values that `helm.parameters` of a file sets. Of two with one name the last counts. */
+export function parametersOf({ data }: OverrideDocument): OverrideParameters {
   const found = new Map<string, { value: string; forceString: boolean }>()
   const list = fieldOf(fieldOf(data, 'helm'), 'parameters')
   for (const entry of Array.isArray(list) ? list : []) {

@@ -1,6 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { FileRead } from '../git/read-tree-file.ts'
-import { filesToRead, planBatch } from './plan-batch.ts'
+import { createOverrideFileEditor } from './override-file-editor.ts'
+import { filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
+
+const editor = createOverrideFileEditor()
+afterAll(() => editor[Symbol.asyncDispose]())
+
+const planAll = (writes: readonly PlannedWrite[], files: ReadonlyMap<string, FileRead>) =>
+  planBatch(writes, files, editor, () => false)
 
 const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
   taskId,
@@ -21,6 +28,10 @@ const aFile = (text: string | Buffer, mode: '100644' | '100755' = '100644'): Fil
   content: Buffer.from(text),
 })
 
+/** Parameters of so many bytes. */
+const textOf = (bytes: number) =>
+  `helm:\n  parameters:\n${Array.from({ length: bytes / 25 }, (_, at) => `  - {name: p${at}, value: v}\n`).join('')}`
+
 describe('what one push does', () => {
   test('reads each file once, with the shared one beside it', () => {
     expect(filesToRead([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v1', 'y.yaml')])).toEqual([
@@ -31,21 +42,23 @@ describe('what one push does', () => {
     ])
   })
 
-  test('two tasks of one file are two commits, the second on the first; a repetition waits', () => {
-    const plan = planBatch([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
+  test('two tasks of one file are two commits, the second on the first; a repetition waits', async () => {
+    const plan = await planAll([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
     expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
     expect(plan.commits[1]?.commit.content).toBe(plan.commits[0]?.commit.content.replace('"v1"', '"v2"'))
     expect(plan).toMatchObject({ unchanged: [], refused: [] })
   })
 
-  test('the mode of the file is kept', () => {
-    const plan = planBatch([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
+  test('the mode of the file is kept', async () => {
+    const plan = await planAll([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
     expect(plan.commits[0]?.commit.mode).toBe('100755')
   })
 
-  test("the shared file's parameters win over the source's", () => {
+  test("the shared file's parameters win over the source's", async () => {
     const files = new Map([['a/.argocd-source.yaml', aFile('helm: {parameters: [{name: a.b, value: "2"}]}')]])
-    expect(planBatch([aWrite('1', 'v1')], files).commits[0]?.commit.content).toContain('name: a.b\n      value: "2"')
+    expect((await planAll([aWrite('1', 'v1')], files)).commits[0]?.commit.content).toContain(
+      'name: a.b\n      value: "2"',
+    )
   })
 
   test.for([
@@ -66,10 +79,47 @@ describe('what one push does', () => {
     },
   ] as { what: string; files: [string, FileRead][]; says: RegExp }[])(
     '$what refuses that task alone',
-    ({ files, says }) => {
-      const plan = planBatch([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
+    async ({ files, says }) => {
+      const plan = await planAll([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
       expect(plan.refused).toEqual([{ taskId: '1', reason: expect.stringMatching(says) }])
       expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
     },
   )
+
+  test('the process goes on with other work while files are edited', async () => {
+    const writes = Array.from({ length: 20 }, (_, at) => aWrite(`${at}`, 'v1', `${at}/x.yaml`))
+    const files = new Map(writes.map(({ plan }) => [plan.file, aFile(textOf(5_000))]))
+    let turns = 0
+    const count = () => {
+      turns += 1
+      turning = setImmediate(count)
+    }
+    let turning = setImmediate(count)
+    const plan = await planAll(writes, files)
+    clearImmediate(turning)
+    expect(plan.commits).toHaveLength(20)
+    expect(turns).toBeGreaterThan(20)
+  })
+
+  test('once its time is over a batch goes with what is decided, the smallest file first', async () => {
+    const writes = [aWrite('1', 'v1', 'large.yaml'), aWrite('2', 'v1'), aWrite('3', 'v1', 'large.yaml')]
+    const files = new Map([['large.yaml', aFile(textOf(20_000))]])
+    const plan = await planBatch(writes, files, editor, () => true)
+    expect(plan).toEqual({ commits: [expect.objectContaining({ taskId: '2' })], unchanged: [], refused: [] })
+    expect((await planAll(writes, files)).commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
+  })
+
+  test('a file that takes too long refuses all its writes, by name', async () => {
+    const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2', image: 'i' }))
+    const changing = (taskId: string) => {
+      const write = aWrite(taskId, 'v1', 'large.yaml')
+      return { ...write, plan: { ...write.plan, parameters: own } }
+    }
+    const large = Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join('')
+    const writes = [changing('1'), changing('2'), aWrite('3', 'v1')]
+    const plan = await planAll(writes, new Map([['large.yaml', aFile(large)]]))
+    const reason = 'the override file large.yaml takes more than 2s to edit: make it smaller'
+    expect(plan.refused).toEqual(['1', '2'].map((taskId) => ({ taskId, reason })))
+    expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['3'])
+  })
 })

@@ -2,13 +2,13 @@ import path from 'node:path'
 import type { FileCommit } from '../git/fast-import-stream.ts'
 import type { FileRead } from '../git/read-tree-file.ts'
 import type { HelmParameter } from '../plan/application-source.ts'
-import { mergeOverrideFile } from '../plan/merge-override-file.ts'
-import { OverrideFileError, parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
+import { OverrideFileError, type OverrideParameters } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import type { OverrideFileEditor } from './override-file-editor.ts'
 
 export type PlannedWrite = { readonly taskId: string; readonly plan: WriteBackPlan }
 
-/** What one push would do, by task. A task in none of the lists repeats one before it and is looked at again afterwards. */
+/** What one push would do, by task. A task in none of the lists is planned again afterwards: it repeats one before it, or time was up. */
 export type BatchPlan = {
   readonly commits: readonly { readonly taskId: string; readonly commit: FileCommit }[]
   readonly unchanged: readonly string[]
@@ -25,60 +25,106 @@ function sharedFileOf(file: string): string {
   return path.posix.join(path.posix.dirname(file), '.argocd-source.yaml')
 }
 
-/** Applies the writes in order, each on what the ones before it leave behind. */
-export function planBatch(writes: readonly PlannedWrite[], files: ReadonlyMap<string, FileRead>): BatchPlan {
-  const commits: { taskId: string; commit: FileCommit }[] = []
-  const unchanged: string[] = []
-  const refused: { taskId: string; reason: string }[] = []
-  const written = new Map<string, FileCommit>()
-  for (const { taskId, plan } of writes) {
-    const before = written.get(plan.file)
-    const result = changeOf(plan, before, files)
-    if (result.kind === 'refused') refused.push({ taskId, reason: result.reason })
-    else if (result.kind === 'changed') {
-      written.set(plan.file, result.commit)
-      commits.push({ taskId, commit: result.commit })
-    } else if (!before) unchanged.push(taskId)
+type Change =
+  | { readonly kind: 'changed'; readonly commit: FileCommit }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unchanged' | 'repeated' }
+
+/**
+ * Applies the writes of each file in order, each on what the ones before it leave behind. Once the batch `isOver`, it goes
+ * with what is decided by then, which is at least one write.
+ */
+export async function planBatch(
+  writes: readonly PlannedWrite[],
+  files: ReadonlyMap<string, FileRead>,
+  editor: OverrideFileEditor,
+  isOver: () => boolean,
+): Promise<BatchPlan> {
+  const changes = new Map<string, Change>()
+  const isWanted = () => changes.size === 0 || !isOver()
+  const readShared = sharedParametersOf(files, editor, isWanted)
+
+  async function planFile(file: string, ofFile: readonly PlannedWrite[]): Promise<void> {
+    const read = files.get(file) ?? { kind: 'absent' }
+    if (read.kind === 'blocked') throw new OverrideFileError(`cannot be written: ${read.reason}`)
+    const mode = read.kind === 'file' ? read.mode : '100644'
+    let before = { text: textOf(read), isEdited: false }
+    const shared = await readShared(file)
+    if (shared === undefined) return
+    for (const { taskId, plan } of ofFile) {
+      const request = { text: before.text, own: plan.parameters, inherited: inheritedBy(plan, shared) }
+      const merged = await editor.merge(request, isWanted)
+      if (merged.kind === 'postponed') return
+      if (merged.kind === 'exhausted') throw new OverrideFileError(merged.reason)
+      if (merged.kind === 'invalid') changes.set(taskId, refusal(file, merged.reason))
+      else if (merged.kind === 'same') changes.set(taskId, { kind: before.isEdited ? 'repeated' : 'unchanged' })
+      else {
+        const commit = { path: file, mode, content: merged.text, message: plan.message }
+        changes.set(taskId, { kind: 'changed', commit })
+        before = { text: merged.text, isEdited: true }
+      }
+    }
   }
-  return { commits, unchanged, refused }
+
+  function refuseRest(file: string, ofFile: readonly PlannedWrite[], error: unknown): void {
+    if (!(error instanceof OverrideFileError)) throw error
+    const rest = ofFile.filter(({ taskId }) => !changes.has(taskId))
+    for (const { taskId } of rest) changes.set(taskId, refusal(file, error.message))
+  }
+
+  const byFile = Map.groupBy(writes, ({ plan }) => plan.file)
+  await Promise.all(
+    [...byFile].map(([file, ofFile]) => planFile(file, ofFile).catch((error) => refuseRest(file, ofFile, error))),
+  )
+  const decided = writes.map(({ taskId }) => ({ taskId, change: changes.get(taskId) }))
+  return {
+    commits: decided.flatMap(({ taskId, change }) =>
+      change?.kind === 'changed' ? [{ taskId, commit: change.commit }] : [],
+    ),
+    unchanged: decided.flatMap(({ taskId, change }) => (change?.kind === 'unchanged' ? [taskId] : [])),
+    refused: decided.flatMap(({ taskId, change }) =>
+      change?.kind === 'refused' ? [{ taskId, reason: change.reason }] : [],
+    ),
+  }
 }
 
-type Change = { kind: 'changed'; commit: FileCommit } | { kind: 'same' } | { kind: 'refused'; reason: string }
+const refusal = (file: string, reason: string): Change => ({
+  kind: 'refused',
+  reason: `the override file ${file} ${reason}`,
+})
 
-function changeOf(plan: WriteBackPlan, before: FileCommit | undefined, files: ReadonlyMap<string, FileRead>): Change {
-  try {
-    const read = files.get(plan.file) ?? { kind: 'absent' }
-    if (read.kind === 'blocked')
-      return { kind: 'refused', reason: `the override file cannot be written: ${read.reason}` }
-    const mode = before?.mode ?? (read.kind === 'file' ? read.mode : '100644')
-    const text = before?.content ?? textOf(read)
-    const merged = mergeOverrideFile(text, plan.parameters, inheritedBy(plan, files))
-    if (merged.kind === 'invalid') return { kind: 'refused', reason: `the override file ${plan.file} ${merged.reason}` }
-    if (merged.kind === 'same') return { kind: 'same' }
-    return { kind: 'changed', commit: { path: plan.file, mode, content: merged.text, message: plan.message } }
-  } catch (error) {
-    if (!(error instanceof OverrideFileError)) throw error
-    return { kind: 'refused', reason: `the override file ${plan.file}: ${error.message}` }
+/** What the shared file beside a file sets, read once for each folder; undefined: postponed. */
+function sharedParametersOf(files: ReadonlyMap<string, FileRead>, editor: OverrideFileEditor, isWanted: () => boolean) {
+  const reads = new Map<string, Promise<OverrideParameters | undefined>>()
+
+  async function read(sharedFile: string): Promise<OverrideParameters | undefined> {
+    const found = files.get(sharedFile)
+    if (found?.kind !== 'file') return new Map()
+    try {
+      const result = await editor.readParameters(textOf(found) ?? '', isWanted)
+      if (result.kind === 'parameters') return result.parameters
+      if (result.kind === 'postponed') return undefined
+      throw new OverrideFileError(result.reason)
+    } catch (cause) {
+      if (!(cause instanceof OverrideFileError)) throw cause
+      throw new OverrideFileError(`cannot be edited: ${sharedFile} beside it ${cause.message}`, { cause })
+    }
+  }
+
+  return (file: string): Promise<OverrideParameters | undefined> => {
+    const sharedFile = sharedFileOf(file)
+    if (sharedFile === file) return Promise.resolve(new Map())
+    const reading = reads.get(sharedFile) ?? read(sharedFile)
+    reads.set(sharedFile, reading)
+    return reading
   }
 }
 
 /** The directory's shared overrides win over the source's own parameters, as the delivery controller reads them later. */
-function inheritedBy(plan: WriteBackPlan, files: ReadonlyMap<string, FileRead>): readonly HelmParameter[] {
-  const sharedFile = sharedFileOf(plan.file)
+function inheritedBy(plan: WriteBackPlan, shared: OverrideParameters): readonly HelmParameter[] {
   const inherited = new Map(plan.sourceParameters.map((parameter) => [parameter.name, parameter]))
-  const shared = sharedFile === plan.file ? undefined : files.get(sharedFile)
-  if (shared?.kind !== 'file') return [...inherited.values()]
-  for (const [name, parameter] of sharedParameters(sharedFile, shared)) inherited.set(name, { name, ...parameter })
+  for (const [name, parameter] of shared) inherited.set(name, { name, ...parameter })
   return [...inherited.values()]
-}
-
-function sharedParameters(file: string, read: FileRead) {
-  try {
-    return parametersOf(parseOverrideFile(textOf(read) ?? ''))
-  } catch (cause) {
-    if (!(cause instanceof OverrideFileError)) throw cause
-    throw new OverrideFileError(`${file} beside it ${cause.message}`, { cause })
-  }
 }
 
 function textOf(read: FileRead): string | undefined {

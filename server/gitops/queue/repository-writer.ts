@@ -3,6 +3,7 @@ import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import { defaultBranch } from '../plan/branch-name.ts'
 import { createHandOver, hasWaitedEnough } from './hand-over.ts'
+import type { OverrideFileEditor } from './override-file-editor.ts'
 import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
 import { createPushTracer } from './push-tracer.ts'
@@ -13,6 +14,7 @@ import { droppedResult, overdueResult, refusedResult, type WriteResult, writtenR
 export type DrainDeps = {
   readonly store: PendingWriteStore
   readonly history: CommitHistory
+  readonly editor: OverrideFileEditor
   /** False once the replica may own nothing any more, or is closing. */
   readonly canContinue: (queue: WriteQueue) => boolean
   /** Limits how many steps run on one host at once. */
@@ -31,6 +33,8 @@ export type DrainDeps = {
 export type Step = { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'stop' }
 
 const maxBatch = 500
+/** Files that are not edited by then come with the next push. */
+const maxPlanMs = 2_000
 /** A task whose time is nearly over gets its true reason instead of a bare timeout. */
 const marginSeconds = 2
 /** How long after its deadline a cancelled task's push is looked for on a host that does not answer. */
@@ -202,7 +206,9 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   }
 
   async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<BatchPlan> {
-    return planBatch(batch, await repository.readFiles(tip, filesToRead(batch)))
+    const files = await repository.readFiles(tip, filesToRead(batch))
+    const endMs = deps.nowMs() + maxPlanMs
+    return planBatch(batch, files, deps.editor, () => deps.nowMs() > endMs)
   }
 
   async function pushBatch(batch: readonly OpenWrite[], freshTip: Tip | undefined): Promise<Step> {
@@ -212,8 +218,9 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     let plan = await planAt(tip, batch)
     // a remembered tip is good enough to push onto, the push itself checks it; it is not to conclude anything from
     if (!tip.isFresh && plan.unchanged.length + plan.refused.length > 0) {
-      tip = await repository.readTip('fresh')
-      plan = await planAt(tip, batch)
+      const fresh = await repository.readTip('fresh')
+      if (fresh.commit !== tip.commit) plan = await planAt(fresh, batch)
+      tip = fresh
     }
     if (!(await record(findingsOf(plan, tip, batch)))) return stop
     if (plan.commits.length === 0) {

@@ -17,6 +17,7 @@ import { openGitRepository } from '../git/git-repository.ts'
 import { createRepositoryCache } from '../git/repository-cache.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { createOverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
 import { createWriteBack, type WriteBackDeps } from './write-back.ts'
@@ -798,6 +799,7 @@ test('the pause after failures doubles up to 4 s, although the branch can be rea
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const pauses: number[] = []
   const nothing = () => {}
+  await using editor = createOverrideFileEditor()
   const writer = createRepositoryWriter(
     claim,
     openGitRepository(claim.address, createRepositoryCache(claim.repository, claim.branch, access), {
@@ -809,6 +811,7 @@ test('the pause after failures doubles up to 4 s, although the branch can be rea
     {
       store,
       history: createCommitHistory({ access, nowMs: Date.now, onError: nothing }),
+      editor,
       canContinue: () => pauses.length < 6,
       inSlot: (work) => work(),
       onRecorded: nothing,

@@ -10,6 +10,7 @@ import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { createOverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
@@ -60,6 +61,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const store = createPendingWriteStore(deps.database)
   const branches = new Map<string, { cache: RepositoryCache; turn: Semaphore }>()
   const writers = new Map<string, QueueWriter>()
+  const editor = createOverrideFileEditor()
   const slots = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
@@ -96,6 +98,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     const { run } = createRepositoryWriter(queue, repository, {
       store,
       history: deps.history,
+      editor,
       canContinue,
       inSlot: (work) => turn.use(() => slotsOf(queue.address).use(work)),
       onRecorded,
@@ -252,6 +255,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
       ended.abort()
       for (const { repository } of writers.values()) repository.rest()
+      await editor[Symbol.asyncDispose]()
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },

@@ -105,6 +105,21 @@ describe('a repository that is written to without a work tree', () => {
     expect(await host.git(name, 'ls-tree', 'main', file)).toMatch(/^100755 /)
   })
 
+  test('reads many large files with one fetch, and again with none', async () => {
+    const large = Array.from({ length: 20 }, (_, at) => [`apps/${at}.yaml`, `# ${at} ${'x'.repeat(5_000)}\n`] as const)
+    const name = await aRepository({ ...Object.fromEntries(large), [file]: 'small\n' })
+    const { repository } = await open(name)
+    const tip = await repository.readTip('known')
+    const read = async () => {
+      const before = host.commands().length
+      const files = await repository.readFiles(tip, [file, 'none/x.yaml', ...large.map(([path]) => path)])
+      for (const [path, content] of large) expect(files.get(path)).toMatchObject({ content: Buffer.from(content) })
+      return host.commands().slice(before)
+    }
+    expect(await read()).toEqual([expect.stringContaining('upload-pack')])
+    expect(await read()).toEqual([])
+  })
+
   test('a file above 1 MiB is blocked', async () => {
     const name = await aRepository({ [file]: 'x'.repeat(1024 * 1024 + 1) })
     const { repository } = await open(name)

@@ -122,9 +122,36 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       trees.set(oid, reading)
       return reading
     }
+    const blobs = new Set<string>()
+    const note = async (oid: string) => {
+      blobs.add(oid)
+      return { size: 0, content: async () => Buffer.alloc(0) }
+    }
     const files = new Map<string, FileRead>()
+    for (const file of new Set(paths)) await readTreeFile(root.oid, file, readOnce, note)
+    if (blobs.size > 1) await fetchMissing(blobs)
     for (const file of new Set(paths)) files.set(file, await readTreeFile(root.oid, file, readOnce, readBlob))
     return files
+  }
+
+  /** In one fetch: git itself makes one for each blob, when it is read. */
+  async function fetchMissing(blobs: ReadonlySet<string>): Promise<void> {
+    const asked = `${[...blobs].join('\n')}\n`
+    const list = ['rev-list', '--objects', '--no-walk', '--ignore-missing', '--missing=print', '--stdin']
+    const present = (await access.git(directory, undefined, list, { input: asked, timeoutMs: limitMs() })).toString()
+    const found = new Set(present.split('\n').map((line) => line.slice(0, 40)))
+    const missing = [...blobs].filter((oid) => !found.has(oid))
+    if (missing.length === 0) return
+    const options = [
+      '-q',
+      '--no-tags',
+      '--filter=blob:none',
+      '--no-auto-maintenance',
+      '--no-write-fetch-head',
+      '--stdin',
+    ]
+    const command = ['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', ...options, 'origin']
+    await access.git(directory, remote, command, { input: `${missing.join('\n')}\n`, timeoutMs: limitMs() })
   }
 
   async function build(tip: Tip, commits: readonly FileCommit[]): Promise<readonly string[]> {

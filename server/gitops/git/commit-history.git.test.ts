@@ -1,5 +1,8 @@
-import { rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { runGit } from '../../../simulator/git-host/run-git.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
@@ -14,14 +17,29 @@ beforeAll(async () => {
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
-async function aHistory() {
+async function anAccess(searchPath = process.env.PATH ?? '') {
   const settings = writeBackSettings(host)
-  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const access = await openGitAccess(settings, searchPath)
   onTestFinished(async () => {
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })
-  return createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  return access
+}
+
+const aHistory = async () => createCommitHistory({ access: await anAccess(), nowMs: Date.now, onError: () => {} })
+
+/** A history whose git commands are written down. */
+async function aCountedHistory() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'counted-git-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const list = path.join(folder, 'commands')
+  const searchPath = process.env.PATH ?? ''
+  await writeFile(path.join(folder, 'git'), `#!/bin/sh\necho "$1" >>'${list}'\nPATH='${searchPath}' exec git "$@"\n`)
+  await chmod(path.join(folder, 'git'), 0o755)
+  const access = await anAccess(`${folder}:${searchPath}`)
+  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  return { history, commands: async () => (await readFile(list, 'utf8')).trim().split('\n') }
 }
 
 async function aRepository(commits: number) {
@@ -30,6 +48,41 @@ async function aRepository(commits: number) {
   const shas = [await host.createRepository(name, { 'README.md': 'x' })]
   for (let at = 1; at < commits; at += 1) shas.push(await host.commitFiles(name, { [`f${at}`]: 'x' }, `commit ${at}`))
   return { name, url: host.url(name), shas }
+}
+
+const aPlan = (repository: string): WriteBackPlan => ({
+  app: 'shop',
+  repository,
+  address: repository,
+  branch: 'main',
+  file: 'apps/x.yaml',
+  parameters: [
+    { name: 'image.tag', value: 'v2', image: 'registry.example/shop' },
+    { name: 'job.tag', value: 'v2', image: 'registry.example/job' },
+  ],
+  sourceParameters: [],
+  message: 'x',
+})
+
+/** A commit with the tree of its first parent, and those words for its author. */
+async function aCommit(name: string, parents: string | readonly string[], author = 'a <a@example> 1234567890 +0000') {
+  const all = [parents].flat()
+  const tree = await host.git(name, 'rev-parse', `${all[0]}^{tree}`)
+  const lines = [`tree ${tree}`, ...all.map((parent) => `parent ${parent}`), `author ${author}`, `committer ${author}`]
+  const options = ['-t', 'commit', '-w', '--literally', '--stdin']
+  const text = [...lines, '', 'x', ''].join('\n')
+  const commit = (await runGit(host.directory(name), ['hash-object', ...options], text)).trim()
+  await host.git(name, 'update-ref', 'refs/heads/main', commit)
+  return commit
+}
+
+const aMerge = (name: string, parents: readonly string[]) => aCommit(name, parents)
+
+async function manyCommits(name: string, count: number): Promise<string> {
+  const commit = 'commit refs/heads/main\ncommitter a <a@example> 1234567890 +0000\ndata 1\nx\n'
+  const stream = Array.from({ length: count }, (_, at) => (at === 0 ? `${commit}from refs/heads/main^0\n` : commit))
+  await runGit(host.directory(name), ['fast-import', '--quiet', '--force'], stream.join('\n'))
+  return host.git(name, 'rev-parse', 'main')
 }
 
 const reads = (name: string) => host.commands().filter((command) => command === `git-upload-pack ${name}`).length
@@ -77,6 +130,43 @@ describe('how a revision stands to our commit', () => {
     expect(await history.ancestry(url, second, third)).toBe('descendant')
   })
 
+  test('beside a rival: two git processes for each fetch, however many questions', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const { history, commands } = await aCountedHistory()
+    const commits = [...shas]
+    for (let at = 0; at < 8; at += 1) {
+      const rival = await host.commitFiles(name, { rival: `${at}` })
+      commits.push(rival)
+      const asked = commits.flatMap((one) => [history.ancestry(url, one, rival), history.ancestry(url, rival, one)])
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(['same', 'descendant', 'unrelated']))
+    }
+    const fetches = (await commands()).filter((command) => command === 'fetch').length
+    expect(fetches).toBe(8)
+    expect((await commands()).length).toBeLessThanOrEqual(2 * fetches)
+  })
+
+  test('through merges and far back, beyond the first thousand commits', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const first = shas[0] ?? ''
+    const tip = await manyCommits(name, 1_200)
+    const side = await aMerge(name, [first])
+    const merge = await aMerge(name, [tip, side])
+    const history = await aHistory()
+    expect(await history.ancestry(url, tip, merge)).toBe('descendant')
+    expect(await history.ancestry(url, side, merge)).toBe('descendant')
+    expect(await history.ancestry(url, side, tip)).toBe('unrelated')
+    expect(await history.ancestry(url, first, tip)).toBe('descendant')
+  })
+
+  test('commits that git only dislikes do not make the history unreadable', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const odd = await aCommit(name, shas[0] ?? '', 'Old Import <old@example> 1234567890 +051800')
+    const padded = await aCommit(name, odd, 'Old Import<old> 01234567890 +0000')
+    const history = await aHistory()
+    expect(await history.ancestry(url, odd, padded)).toBe('descendant')
+    expect(await history.overrideAt(aPlan(url), padded)).toEqual(new Map())
+  })
+
   test.for([
     { what: 'a host that is away', url: 'ssh://git@127.0.0.1:1/x.git' },
     { what: 'an address that is not allowed', url: 'file:///etc' },
@@ -97,19 +187,7 @@ describe('how a revision stands to our commit', () => {
 describe('the override file at a revision', () => {
   test('tells the tags by image; unknown where the host is away', async () => {
     const { name, url } = await aRepository(1)
-    const plan: WriteBackPlan = {
-      app: 'shop',
-      repository: url,
-      address: url,
-      branch: 'main',
-      file: 'apps/x.yaml',
-      parameters: [
-        { name: 'image.tag', value: 'v2', image: 'registry.example/shop' },
-        { name: 'job.tag', value: 'v2', image: 'registry.example/job' },
-      ],
-      sourceParameters: [],
-      message: 'x',
-    }
+    const plan = aPlan(url)
     const without = await host.git(name, 'rev-parse', 'main')
     const revision = await host.commitFiles(name, {
       'apps/x.yaml': 'helm: {parameters: [{name: image.tag, value: "v3"}, {name: other, value: a}]}\n',
@@ -130,6 +208,45 @@ describe('trailers and last changes', () => {
     const tip = await host.commitFiles(name, { 'b.yaml': '1' }, 'Watcher-Task: 99 is only talk')
     const history = await aHistory()
     expect(await history.trailersBetween(url, base, tip)).toEqual(new Map([['4711', ours]]))
-    expect(await history.lastChange(url, tip, 'a.yaml')).toBe(ours)
+    expect(await history.lastChange(url, base, tip, 'a.yaml')).toBe(ours)
+    expect(await history.trailersBetween(url, ours, tip)).toEqual(new Map())
+    expect(await history.lastChange(url, ours, tip, 'a.yaml')).toBeUndefined()
+    expect(await history.lastChange(url, tip, base, 'a.yaml')).toBeUndefined()
+  })
+
+  test('the last change among many commits comes with one more fetch', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const ours = await host.commitFiles(name, { 'apps/shop/a.yaml': '1' })
+    for (let at = 0; at < 12; at += 1) await host.commitFiles(name, { 'apps/other/b.yaml': `${at}` })
+    const tip = await host.git(name, 'rev-parse', 'main')
+    const history = await aHistory()
+    await history.trailersBetween(url, shas[0] ?? '', tip)
+    const before = reads(name)
+    expect(await history.lastChange(url, shas[0] ?? '', tip, 'apps/shop/a.yaml')).toBe(ours)
+    expect(reads(name) - before).toBe(1)
+  })
+})
+
+describe('a clone that has grown is replaced', () => {
+  test.for([
+    { what: 'after so many fetches', limits: { fetches: 4, bytes: Number.POSITIVE_INFINITY }, every: 4 },
+    { what: 'above a size', limits: { fetches: Number.POSITIVE_INFINITY, bytes: 1_000 }, every: 20 },
+  ])('$what: made anew, and all is answered as before', async ({ limits, every }) => {
+    const { name, url, shas } = await aRepository(1)
+    const access = await anAccess()
+    const history = createCommitHistory({ access, limits, nowMs: Date.now, onError: () => {} })
+    const packs = async () => {
+      const clone = (await readdir(access.folder)).find((file) => file.startsWith('h')) ?? ''
+      const names = await readdir(path.join(access.folder, clone, 'objects', 'pack'))
+      return names.filter((file) => file.endsWith('.pack')).length
+    }
+    const counts: number[] = []
+    for (let at = 0; at < 24; at += 1) {
+      const tip = await host.commitFiles(name, { [`later${at}`]: 'x' })
+      expect(await history.ancestry(url, shas[0] ?? '', tip)).toBe('descendant')
+      counts.push(await packs())
+    }
+    expect(Math.max(...counts)).toBeLessThanOrEqual(every)
+    expect(counts.filter((count) => count === 1).length).toBe(Math.ceil(24 / every))
   })
 })

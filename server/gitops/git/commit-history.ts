@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto'
-import { rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { type RepositoryAddress, repositoryName } from '../plan/repository-address.ts'
 import { directorySize } from './cache-limit.ts'
+import { createCommitGraph } from './commit-graph.ts'
 import type { GitAccess } from './git-access.ts'
-import { GitError } from './git-error.ts'
-
-/** Where answers that can never change are kept; replicas may share one. */
-export type AncestryAnswers = {
-  read(repository: string, commit: string, revision: string): Promise<Ancestry | undefined>
-  write(repository: string, commit: string, revision: string, ancestry: 'descendant' | 'unrelated'): Promise<void>
-}
+import { GitError, machineFailure } from './git-error.ts'
 
 export type CommitHistory = {
   /** Never throws. */
@@ -25,35 +21,39 @@ export type CommitHistory = {
   recordPush(repository: string, base: string, commits: readonly string[]): void
   /** Commits between two revisions that bear a task's trailer, by task. @throws {GitError} */
   trailersBetween(repository: string, base: string, tip: string): Promise<ReadonlyMap<string, string>>
-  /** The last commit up to `tip` that changed a file. @throws {GitError} */
-  lastChange(repository: string, tip: string, file: string): Promise<string | undefined>
+  /** The last commit between two revisions that changed a file. @throws {GitError} */
+  lastChange(repository: string, base: string, tip: string, file: string): Promise<string | undefined>
 }
 
 const objectId = /^[0-9a-f]{40}$/
 const maxRemembered = 20_000
 const pauseAfterFailureMs = 2_000
 const pauseAfterMissMs = 5_000
-const maxFetches = 1_000
-const maxCloneBytes = 100 * 1024 * 1024
-const fetchesBetweenLooks = 20
-/** Commits asked for at first and, when that did not reach far enough, in all. */
-const depths = [1_000, 2_147_483_647] as const
+/** A clone that has grown beyond them is replaced by a new one. */
+const cloneLimits = { fetches: 1_000, bytes: 100 * 1024 * 1024 }
+const fetchesBetweenChecks = 20
+/** Far enough for most questions, and for all: a task does not last for so many commits. */
+const depths = { first: 1_000, max: 100_000 } as const
+const maxCommits = 200_000
+const commitsInARow = 1_000
 
-/** Answers from clones that hold commits only; fetched when a question needs it, once for all who ask meanwhile. */
+/**
+ * Answers from clones that hold commits only. One is fetched when a question needs it, once for everything asked
+ * meanwhile; its commits are then read into memory, and asked there.
+ */
 export function createCommitHistory(deps: {
   readonly access: GitAccess
-  readonly answers?: AncestryAnswers
+  readonly limits?: typeof cloneLimits
   readonly nowMs: () => number
   /** The repository did not answer; what follows from it is not known for now. */
   readonly onError: (message: string, error: unknown, repository: string) => void
 }): CommitHistory {
   const clones = new Map<string, CommitClone>()
-  const answers = deps.answers ?? rememberedAnswers()
   const parents = new Map<string, string>()
 
   function cloneOf(repository: string): CommitClone {
     const address = deps.access.addressOf(repository)
-    const clone = clones.get(address.text) ?? createClone(address, deps.access, deps.nowMs)
+    const clone = clones.get(address.text) ?? createClone(address, deps.access, deps.limits ?? cloneLimits, deps.nowMs)
     clones.set(address.text, clone)
     return clone
   }
@@ -70,11 +70,7 @@ export function createCommitHistory(deps: {
     const name = repositoryName(repository)
     if (isOwnDescendant(name, commit, revision)) return 'descendant'
     if (isOwnDescendant(name, revision, commit)) return 'unrelated'
-    const answered = await answers.read(name, commit, revision)
-    if (answered !== undefined) return answered
-    const ancestry = await cloneOf(repository).ancestry(commit, revision)
-    if (ancestry !== 'unknown') await answers.write(name, commit, revision, ancestry)
-    return ancestry
+    return cloneOf(repository).ancestry(commit, revision)
   }
 
   /** Whoever asks while a host is left alone after a failure gets the same error again. */
@@ -117,7 +113,7 @@ export function createCommitHistory(deps: {
       }
     },
     trailersBetween: (repository, base, tip) => cloneOf(repository).trailersBetween(base, tip),
-    lastChange: (repository, tip, file) => cloneOf(repository).lastChange(tip, file),
+    lastChange: (repository, base, tip, file) => cloneOf(repository).lastChange(base, tip, file),
   }
 }
 
@@ -127,76 +123,108 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size > maxRemembered && !oldest.done) map.delete(oldest.value)
 }
 
-function rememberedAnswers(): AncestryAnswers {
-  const known = new Map<string, Ancestry>()
-  return {
-    read: async (...names) => known.get(names.join(' ')),
-    write: async (repository, commit, revision, ancestry) =>
-      remember(known, [repository, commit, revision].join(' '), ancestry),
-  }
-}
-
 type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
   parametersAt(revision: string, file: string): Promise<ReadonlyMap<string, string>>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
-  lastChange(tip: string, file: string): Promise<string | undefined>
+  lastChange(base: string, tip: string, file: string): Promise<string | undefined>
 }
 
-function createClone(remote: RepositoryAddress, access: GitAccess, nowMs: () => number): CommitClone {
+function createClone(
+  remote: RepositoryAddress,
+  access: GitAccess,
+  limits: typeof cloneLimits,
+  nowMs: () => number,
+): CommitClone {
   const directory = path.join(access.folder, `h${createHash('sha256').update(remote.text).digest('hex').slice(0, 16)}`)
+  let graph = createCommitGraph()
   let isReady = false
+  /** More depth would bring nothing. */
+  let isDeep = false
   let fetches = 0
   let removing: Promise<void> | undefined
   access.caches.add(directory, discard)
   let fetching: Promise<void> | undefined
-  let isComplete = false
   const missedAtMs = new Map<string, number>()
   let failed: { error: unknown; atMs: number } | undefined
 
   async function discard(): Promise<void> {
     isReady = false
+    isDeep = false
     fetches = 0
+    graph = createCommitGraph()
     removing = rm(directory, { recursive: true, force: true })
     await removing
   }
 
   /** Each fetch leaves a pack behind, and a new clone is cheaper than a collection. */
   async function discardIfWornOut(): Promise<void> {
-    fetches += 1
-    const isLookDue = fetches % fetchesBetweenLooks === 0
-    if (fetches > maxFetches || (isLookDue && (await directorySize(directory)) > maxCloneBytes)) await discard()
+    const isCheckDue = fetches % fetchesBetweenChecks === 0
+    const isTooLarge = isCheckDue && (await directorySize(directory)) > limits.bytes
+    if (fetches >= limits.fetches || graph.size() > maxCommits || isTooLarge) await discard()
   }
 
   async function prepare(): Promise<void> {
-    if (isReady && (await stat(directory).catch(() => undefined))) return
+    if (isReady && (await isThere(directory))) return
     await removing?.catch(() => undefined)
-    await rm(directory, { recursive: true, force: true })
-    await access.git(directory, undefined, ['init', '-q', '--bare', directory])
-    await writeFile(path.join(directory, 'config'), cloneConfig(remote.text))
+    try {
+      await discard()
+      // what `git init` would make, without a process
+      for (const folder of ['objects', 'refs']) await mkdir(path.join(directory, folder), { recursive: true })
+      await writeFile(path.join(directory, 'HEAD'), 'ref: refs/heads/main\n')
+      await writeFile(path.join(directory, 'config'), cloneConfig(remote.text))
+    } catch (error) {
+      throw machineFailure(error)
+    }
     isReady = true
-    isComplete = false
   }
 
   async function fetchNow(depth: number): Promise<void> {
     await discardIfWornOut()
     await prepare()
-    // a depth would cut a complete clone short again
-    const reach = isComplete ? [] : [`--depth=${depth}`]
+    // a depth would cut a deeper clone short again
+    const reach = isDeep ? [] : [`--depth=${depth}`]
     const options = ['-q', ...reach, '--no-tags', '--filter=tree:0', '--no-auto-maintenance', '--no-write-fetch-head']
+    fetches += 1
     await access.git(directory, remote, ['fetch', ...options, 'origin', '+refs/heads/*:refs/remotes/origin/*'])
-    isComplete ||= depth === depths[1]
+    const isDeeper = !isDeep && depth === depths.max
+    await readCommits(isDeeper)
+    isDeep ||= isDeeper || !(await isThere(path.join(directory, 'shallow')))
   }
 
-  /** A damaged clone is made anew once. After a failure nobody asks the host again for two seconds. */
-  async function fetchOrRenew(depth: number): Promise<void> {
+  /** Those that are new, or all of them where the ends of the graph have got parents now. */
+  async function readCommits(isDeeper: boolean): Promise<void> {
+    const known = graph.heads().map((head) => `${isDeeper ? '' : '^'}${head}\n`)
+    const read = isDeeper ? createCommitGraph() : graph
+    const trailers = `%(trailers:key=${taskTrailer},valueonly,unfold,separator=%x20)`
+    const order = ['--date-order', '--reverse', `--max-count=${maxCommits}`]
+    const command = ['log', '-z', `--format=%H %P%x09${trailers}`, ...order, '--remotes', '--stdin']
+    const text = (await access.git(directory, undefined, command, { input: known.join('') })).toString()
+    for (const [at, entry] of text.split('\0').entries()) {
+      const [ids = '', tasks = ''] = entry.split('\t')
+      const [commit = '', ...parents] = ids.split(' ').filter((id) => objectId.test(id))
+      if (commit !== '') read.add(commit, parents, tasks.split(/\s+/).filter(Boolean))
+      if (at % commitsInARow === 0) await setImmediate() // others wait meanwhile
+    }
+    graph = read
+  }
+
+  /** A damaged clone is made anew once. */
+  async function orRenewed<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof GitError) || error.code !== 'broken') throw error
+      await discard()
+      return work()
+    }
+  }
+
+  /** After a failure nobody asks the host again for two seconds. */
+  async function fetchOrFail(depth: number): Promise<void> {
     if (failed && nowMs() - failed.atMs < pauseAfterFailureMs) throw failed.error
     try {
-      await fetchNow(depth).catch(async (error: unknown) => {
-        if (!(error instanceof GitError) || error.code !== 'broken') throw error
-        isReady = false
-        await fetchNow(depth)
-      })
+      await orRenewed(() => fetchNow(depth))
       failed = undefined
     } catch (error) {
       failed = { error, atMs: nowMs() }
@@ -205,93 +233,92 @@ function createClone(remote: RepositoryAddress, access: GitAccess, nowMs: () => 
   }
 
   function fetchCommits(depth: number): Promise<void> {
-    fetching ??= fetchOrRenew(depth).finally(() => {
+    fetching ??= fetchOrFail(depth).finally(() => {
       fetching = undefined
     })
     return fetching
   }
 
-  /** Without a way to the network git must answer from what is here, so that a missing commit is just missing. */
-  async function ask(address: RepositoryAddress | undefined, args: readonly string[]) {
-    return access.ask(directory, address, args)
-  }
-
-  async function has(commit: string): Promise<boolean> {
-    return isReady && (await ask(undefined, ['cat-file', '-e', `${commit}^{commit}`])).exitCode === 0
-  }
-
-  async function hasAll(commits: readonly string[]): Promise<boolean> {
-    for (const commit of commits) if (!(await has(commit))) return false
-    return true
+  async function deepen(): Promise<void> {
+    while (!isDeep) await fetchCommits(depths.max) // the first may be one that was under way
   }
 
   /** Fetches until the commits are here, or nothing more can come. */
   async function bring(commits: readonly string[]): Promise<boolean> {
-    if (await hasAll(commits)) return true
-    const names = commits.join(' ')
-    if (nowMs() - (missedAtMs.get(names) ?? Number.NEGATIVE_INFINITY) < pauseAfterMissMs) return false
-    for (const depth of depths) {
-      await fetchCommits(depth)
-      if (await hasAll(commits)) return true
-    }
-    remember(missedAtMs, names, nowMs())
-    return false
+    const missing = () => commits.filter((commit) => !graph.has(commit))
+    if (missing().some(wasMissed)) return false
+    if (missing().length > 0) await fetching?.catch(() => undefined) // it may have begun before they were pushed
+    if (missing().length > 0) await fetchCommits(depths.first)
+    if (missing().length > 0) await deepen()
+    for (const commit of missing()) remember(missedAtMs, commit, nowMs())
+    return missing().length === 0
   }
 
-  async function isAncestor(one: string, other: string): Promise<boolean> {
-    return (await ask(undefined, ['merge-base', '--is-ancestor', one, other])).exitCode === 0
+  const wasMissed = (commit: string) =>
+    nowMs() - (missedAtMs.get(commit) ?? Number.NEGATIVE_INFINITY) < pauseAfterMissMs
+
+  async function ancestry(commit: string, revision: string) {
+    if (!(await bring([commit, revision]))) return 'unknown'
+    const known = graph.ancestry(commit, revision)
+    if (known !== undefined) return known
+    await deepen()
+    return graph.ancestry(commit, revision) ?? 'unrelated'
   }
 
-  async function isShallow(): Promise<boolean> {
-    return (await ask(undefined, ['rev-parse', '--is-shallow-repository'])).stdout.toString().trim() === 'true'
+  async function readFile(revision: string, file: string): Promise<string | undefined> {
+    if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
+    const listed = await access.git(directory, remote, ['ls-tree', revision, '--', file])
+    if (listed.length === 0) return undefined
+    return (await access.git(directory, remote, ['cat-file', 'blob', `${revision}:${file}`])).toString()
   }
 
-  async function logOf(args: readonly string[], address: RepositoryAddress | undefined): Promise<string> {
-    return (await access.git(directory, address, ['log', ...args, '--'])).toString()
+  async function bringTip(tip: string): Promise<void> {
+    if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
   }
 
   return {
-    async ancestry(commit, revision) {
-      if (!(await bring([commit, revision]))) return 'unknown'
-      if (await isAncestor(commit, revision)) return 'descendant'
-      if (await isAncestor(revision, commit)) return 'unrelated'
-      if (!(await isShallow())) return 'unrelated'
-      await fetchCommits(depths[1])
-      return (await isAncestor(commit, revision)) ? 'descendant' : 'unrelated'
-    },
+    ancestry,
     async parametersAt(revision, file) {
-      if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
-      const listed = await access.git(directory, remote, ['ls-tree', revision, '--', file])
-      if (listed.length === 0) return new Map()
-      const text = (await access.git(directory, remote, ['cat-file', 'blob', `${revision}:${file}`])).toString()
+      const text = await orRenewed(() => readFile(revision, file))
+      if (text === undefined) return new Map()
       return new Map([...parametersOf(parseOverrideFile(text))].map(([name, { value }]) => [name, value]))
     },
     async trailersBetween(base, tip) {
-      if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
-      const range = (await bring([base])) ? [`${base}..${tip}`] : ['--max-count=1000', tip]
-      const format = `--format=%H %(trailers:key=${taskTrailer},valueonly,separator=%x20)`
-      const lines = (await logOf([format, ...range], undefined)).split('\n')
-      return new Map(
-        lines.flatMap((line) => {
-          const [commit = '', ...tasks] = line.trim().split(/\s+/)
-          return tasks.map((task) => [task, commit] as const)
-        }),
-      )
+      await bringTip(tip)
+      await ancestry(base, tip) // the graph reaches from one to the other then
+      return graph.tasksBetween(base, tip)
     },
-    async lastChange(tip, file) {
-      if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
-      const found = await access.git(directory, remote, ['log', '-1', '--format=%H', tip, '--', file])
+    async lastChange(base, tip, file) {
+      await bringTip(tip)
+      if (base === tip || (await ancestry(base, tip)) !== 'descendant') return undefined
+      const range = [`${base}..${tip}`, '--']
+      const trees = await access.git(directory, undefined, ['log', '--format=%T', '--boundary', ...range])
+      // all at once, with what is in them: git itself would fetch them one by one
+      const options = ['-q', '--refetch', '--no-tags', '--filter=blob:none', '--no-auto-maintenance']
+      const command = ['fetch', ...options, '--no-write-fetch-head', '--stdin', 'origin']
+      await access.git(directory, remote, command, { input: trees })
+      const found = await access.git(directory, undefined, ['log', '-1', '--format=%H', ...range, file])
       return found.toString().trim() || undefined
     },
   }
 }
 
+/**
+ * Without `transfer.fsckObjects`: it rejects a history for one odd date of an old import, and git ignores `fetch.fsck.*` in
+ * a partial clone. What it guards against acts in a work tree, and a clone of commits has none.
+ */
 function cloneConfig(url: string): string {
   return [
     '[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n\thooksPath = /dev/null',
     '[extensions]\n\tpartialClone = origin',
     `[remote "origin"]\n\turl = "${url}"\n\tpromisor = true\n\tpartialclonefilter = tree:0`,
-    '[gc]\n\tauto = 0',
-    '[transfer]\n\tfsckObjects = true\n',
+    '[gc]\n\tauto = 0\n',
   ].join('\n')
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  )
 }

@@ -52,7 +52,7 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
   }
 
   async function judge(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
-    const { taskId, isWanted } = write
+    const { taskId, isWanted, base = tip.commit } = write
     if (landed !== undefined) {
       const when = isWanted ? 'its push had no answer' : 'the task had ended'
       return writtenResult(write, 'landed', landed, branch, `, found on the branch after ${when}`)
@@ -60,7 +60,7 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
     if (!isWanted) return droppedResult(write)
     const { unchanged } = await deps.planAt(tip, [write])
     if (unchanged.length === 0 || (await deps.store.hasNewerTask(taskId))) return undefined
-    const commit = (await history.lastChange(address, tip.commit, write.plan.file)) ?? tip.commit
+    const commit = (await history.lastChange(address, base, tip.commit, write.plan.file)) ?? tip.commit
     return writtenResult(write, 'unchanged', commit, branch)
   }
 

@@ -263,13 +263,10 @@ export function createPendingWriteStore(database: Database) {
       return (await ownRepository(query, claim).executeTakeFirst()) !== undefined
     },
 
-    /**
-     * Outcomes of unfinished tasks that a replica owns: what it would have heard of, had no message been lost. With
-     * `withinSeconds` only those that are no older.
-     */
+    /** Recent outcomes of unfinished tasks that a replica owns: what it would have heard of, had no message been lost. */
     async outcomesForOwner(
       owner: string,
-      withinSeconds: number | undefined,
+      withinSeconds: number,
     ): Promise<readonly { taskId: string; outcome: WriteBackOutcome }[]> {
       const rows = await query
         .selectFrom('pending_writes')
@@ -279,9 +276,7 @@ export function createPendingWriteStore(database: Database) {
         .where('owner', '=', owner)
         .where('status', '=', 'in progress')
         .where('state', 'not in', ['queued', 'pushing'])
-        .$if(withinSeconds !== undefined, (recent) =>
-          recent.where('pending_writes.updated', '>', sql<Date>`now() - make_interval(secs => ${withinSeconds})`),
-        )
+        .where('pending_writes.updated', '>', sql<Date>`now() - make_interval(secs => ${withinSeconds})`)
         .execute()
       return rows.flatMap((row) => {
         const outcome = readOutcome(row)

@@ -70,7 +70,8 @@ export function createWriteBack(deps: WriteBackDeps) {
   let looking: Promise<void> | undefined
   let telling: Promise<void> | undefined
   let areOutcomesAsked = false
-  let toldUntilMs: number | undefined
+  /** Of a task that was written before, the outcome is read when the task is claimed. */
+  let toldUntilMs = deps.nowMs()
   let isLookAsked = false
   let isLookDueAfterRun = false
 
@@ -160,7 +161,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
     const askedAtMs = deps.nowMs()
-    const sinceSeconds = toldUntilMs === undefined ? undefined : (askedAtMs - toldUntilMs) / 1000 + longestRecordSeconds
+    const sinceSeconds = (askedAtMs - toldUntilMs) / 1000 + longestRecordSeconds
     for (const { taskId, outcome } of await store.outcomesForOwner(owner, sinceSeconds)) tell(taskId, outcome)
     toldUntilMs = askedAtMs
   }

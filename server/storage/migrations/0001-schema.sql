@@ -193,6 +193,8 @@ CREATE TABLE pending_writes (
   updated timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX pending_writes_open ON pending_writes (repository, branch, created) WHERE state IN ('queued', 'pushing');
+-- outcomes that a replica may have missed
+CREATE INDEX pending_writes_ended ON pending_writes (updated) WHERE state NOT IN ('queued', 'pushing');
 
 -- the deploy lock as a person set it; one row, which a transaction that accepts a task holds FOR SHARE until its commit
 CREATE TABLE deploy_lock (

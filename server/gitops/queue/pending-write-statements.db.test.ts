@@ -6,7 +6,8 @@ import { openFileDatabase, queryOnce } from '../../../test/support/database.ts'
 import { createPendingWriteStore, type PendingWriteStore } from './pending-write-store.ts'
 
 const ended = 100_000
-const claim = { repository: 'ssh://git@git.example/gitops.git', branch: 'main', owner: randomUUID(), fence: '0' }
+const address = 'ssh://git@git.example/gitops.git'
+const claim = { repository: 'git.example/gitops', branch: 'main', address, owner: randomUUID(), fence: '0' }
 const plan = { ...claim, app: 'app1', file: 'a.yaml', parameters: [], sourceParameters: [], message: 'x' }
 const { testDatabase, database } = await openFileDatabase()
 
@@ -25,12 +26,12 @@ async function fill(): Promise<readonly string[]> {
        now() - n * interval '1 s', now() + interval '600 s', true, true,
        CASE WHEN n <= 1000 THEN 'in progress' ELSE 'deployed' END, '${claim.owner}'
      FROM generate_series(1, ${ended}) AS n;
-     INSERT INTO repositories (address, branch, owner)
-     SELECT 'ssh://git@git.example/' || n, 'main', '${claim.owner}' FROM generate_series(1, 50) AS n
-     UNION ALL VALUES ('${claim.repository}', '${claim.branch}', '${claim.owner}'::uuid);
-     INSERT INTO pending_writes (task_id, repository, branch, plan, state, created, updated)
-     SELECT id, CASE WHEN status = 'deployed' THEN 'ssh://git@git.example/' || hashtext(id::text) % 50
-         ELSE '${claim.repository}' END, 'main', jsonb_build_object('file', repeat('a', 200)),
+     INSERT INTO repositories (name, owner)
+     SELECT 'git.example/' || n, '${claim.owner}' FROM generate_series(1, 50) AS n
+     UNION ALL VALUES ('${claim.repository}', '${claim.owner}'::uuid);
+     INSERT INTO pending_writes (task_id, repository, branch, address, plan, state, created, updated)
+     SELECT id, CASE WHEN status = 'deployed' THEN 'git.example/' || abs(hashtext(id::text)) % 50
+         ELSE '${claim.repository}' END, 'main', '${address}', jsonb_build_object('file', repeat('a', 200)),
        CASE WHEN status = 'deployed' OR hashtext(id::text) % 2 = 0 THEN 'landed' ELSE 'queued' END, created, updated FROM tasks;
      ANALYZE`,
   )
@@ -97,6 +98,7 @@ test(`beside ${ended} ended writes no statement of the queue reads a large table
     recordLatePush: () => store.recordLatePush(results),
     record: () => store.record(claim, results),
     owns: () => store.owns(claim),
+    moveToBranch: () => store.moveToBranch(claim, batch, 'release'),
     outcomesForOwner: () => store.outcomesForOwner(claim.owner, 63),
     hasNewerTask: () => store.hasNewerTask(first),
     giveAway: () => store.giveAway(claim),

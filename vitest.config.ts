@@ -12,7 +12,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{.ci,contract,server,simulator,web}/**/*.test.{ts,tsx}'],
+          include: ['{.ci,contract,gotemplate,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,

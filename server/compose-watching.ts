@@ -191,6 +191,8 @@ type OwnTask = Omit<ClaimedTask, 'task'> & {
 const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
   id: task.id,
   app: task.app,
+  author: task.author,
+  project: task.project,
   images: task.images,
   mayWrite: task.mayWrite,
   refresh: task.refresh,

@@ -357,7 +357,6 @@ describe(`a warning, and no refusal (${numbersOf(badInputs.B48, badInputs.B53, t
     [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: opaque access tokens'],
     [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no kind of credential is set up'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
-    [{ COMMIT_MESSAGE_FORMAT: '{{' }, 'COMMIT_MESSAGE_FORMAT is not available'],
   ])('%j', ([change, warning]) => {
     const warnings = readSettings({ ...least, ...change }).warnings.filter(
       (line) => !line.startsWith('insecure settings'),

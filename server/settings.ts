@@ -230,6 +230,7 @@ function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {
     overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,
     annotationPrefixes: values.ANNOTATION_PREFIXES,
     controlPlaneNamespace: values.ARGO_NAMESPACE,
+    commitMessageFormat: values.COMMIT_MESSAGE_FORMAT,
     commitTrailer: values.COMMIT_TRAILER,
   }
 }

@@ -92,6 +92,7 @@ export const definitions = z.object({
   REPO_CACHE_LIMIT: value.byteSize.prefault('2GiB'),
   WRITE_BACK_ALLOWED_REPOS: value.list.prefault(''),
   OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),
+  COMMIT_MESSAGE_FORMAT: value.commitMessageFormat.optional(),
   COMMIT_TRAILER: value.booleanFlag.prefault('true'),
 })
 export type Values = z.infer<typeof definitions>

@@ -20,7 +20,6 @@ const refusedSettings: Readonly<Record<string, { when: (value: string) => boolea
 
 /** Settings that change nothing here, with what a person should know. */
 const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => boolean; note: string }>> = {
-  COMMIT_MESSAGE_FORMAT: { when: isGiven, note: 'not available in this version: the default message is used' },
   TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
   OIDC_TOKEN_VALIDATION_INTERVAL: {
     when: isGiven,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
 import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
@@ -177,3 +178,14 @@ export const namespaceName = text.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 
 
 /** A name or an address of a commit's author: what Git could not write in one line is refused. */
 export const commitIdentity = text.regex(/^[^<>\p{Cc}]{1,255}$/u, 'must not hold <, > or control characters')
+
+/** A template of Go, of which the message is Go's. */
+export const commitMessageFormat = z.string().transform((format, context) => {
+  try {
+    return parseTemplate('COMMIT_MESSAGE_FORMAT', format)
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    context.addIssue({ code: 'custom', message: `does not parse: ${error.message}` })
+    return z.NEVER
+  }
+})

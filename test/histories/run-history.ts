@@ -212,6 +212,8 @@ function createHistory(script: HistoryScript) {
     const watched = {
       id,
       app: name,
+      author: 'ada',
+      project: 'shop',
       images: wantsWorker(task, application) ? [main, { image: images.worker, tag: task.tag }] : [main],
       mayWrite: task.hasCredential,
       refresh: task.mayRefresh,

@@ -240,7 +240,6 @@ describe('settings', () => {
   })
 
   test.for<[Record<string, string>, readonly string[]]>([
-    [{ COMMIT_MESSAGE_FORMAT: '{{.App}}' }, ['COMMIT_MESSAGE_FORMAT is not available in this version']],
     [{ GIT_MAX_ATTEMPTS: '5' }, ['GIT_MAX_ATTEMPTS is without effect']],
     [{ GIT_BATCH_WRITEBACK: 'true' }, ['GIT_BATCH_WRITEBACK is without effect']],
     [{ GIT_BATCH_MAX_SIZE: '5' }, ['GIT_BATCH_MAX_SIZE is without effect']],

@@ -79,6 +79,14 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
     expect(stderr + stdout).not.toContain('hidden')
   })
 
+  test("a format of commit messages that does not parse, in Go's words", async ({ expect }) => {
+    const { status, stderr } = await run({ COMMIT_MESSAGE_FORMAT: '{{.App}}\n{{range .Images}}' })
+    expect(status).toBe(78)
+    expect(stderr).toContain(
+      '- COMMIT_MESSAGE_FORMAT: does not parse: template: COMMIT_MESSAGE_FORMAT:2: unexpected EOF\n',
+    )
+  })
+
   test('an address where a host belongs is not repeated with its password', async ({ expect }) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-host-'))
     const { status, stderr } = await run({

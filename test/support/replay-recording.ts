@@ -183,6 +183,8 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
       {
         id: String(index),
         app: replay.app ?? application?.name ?? '',
+        author: 'ada',
+        project: 'shop',
         images: [{ image: task.image, tag: task.tag }],
         mayWrite: true,
         refresh: true,

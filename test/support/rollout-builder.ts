@@ -24,6 +24,8 @@ export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): Wat
   id,
   app: 'shop',
   images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  author: 'ada',
+  project: 'shop',
   mayWrite: true,
   refresh: true,
   claim: { taskId: id, owner: 'replica', fence: '1' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
+import { parseTemplate } from '../../gotemplate/template.ts'
 import { createCommitHistory } from '../../server/gitops/git/commit-history.ts'
 import { openGitAccess } from '../../server/gitops/git/git-access.ts'
 import { commitMessage } from '../../server/gitops/plan/commit-message.ts'
@@ -44,13 +45,26 @@ export type TaskExample = {
   seconds?: number
   file?: string
   branch?: string
+  /** COMMIT_MESSAGE_FORMAT */
+  format?: string
+  commitTrailer?: boolean
 }
 
 /** A task in progress that the replica owns, and the plan of its write-back. */
 export async function aTaskWithPlan(
   database: Database,
   owner: string,
-  { app = 'shop', tag = 'v2', seconds = 60, repository, address = repository, branch = 'main', file }: TaskExample,
+  {
+    app = 'shop',
+    tag = 'v2',
+    seconds = 60,
+    repository,
+    address = repository,
+    branch = 'main',
+    file,
+    format,
+    commitTrailer = true,
+  }: TaskExample,
 ) {
   const id = randomUUID()
   await database.query
@@ -71,6 +85,7 @@ export async function aTaskWithPlan(
       fence: '1',
     })
     .execute()
+  const task = { id, app, author: 'ada', project: 'shop', images: [{ image, tag }] }
   const plan: WriteBackPlan = {
     app,
     repository,
@@ -79,7 +94,10 @@ export async function aTaskWithPlan(
     file: file ?? `apps/.watcher-source-${app}.yaml`,
     parameters: [{ name: 'image.tag', value: tag, image }],
     sourceParameters: [],
-    message: commitMessage({ id, app }, true),
+    message: commitMessage(task, {
+      commitMessageFormat: format === undefined ? undefined : parseTemplate('COMMIT_MESSAGE_FORMAT', format),
+      commitTrailer,
+    }).text,
   }
   return { id, plan, claim: { taskId: id, owner, fence: '1' } }
 }

@@ -22,6 +22,7 @@ export function writeBackSettings(
     overrideFilePrefix: 'watcher',
     annotationPrefixes: ['watcher/'],
     controlPlaneNamespace: 'argocd',
+    commitMessageFormat: undefined,
     commitTrailer: true,
     ...change,
   }

@@ -16,11 +16,14 @@ const settings: WriteBackSettings = {
   overrideFilePrefix: 'watcher',
   annotationPrefixes: ['watcher/', 'argo-watcher/'],
   controlPlaneNamespace: 'argocd',
+  commitMessageFormat: undefined,
   commitTrailer: true,
 }
 const task: WriteBackTask = {
   id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
   app: 'shop',
+  author: 'ada',
+  project: 'shop',
   images: [{ image: 'registry.example/shop', tag: 'v2' }],
   mayWrite: true,
 }

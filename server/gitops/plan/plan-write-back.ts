@@ -2,7 +2,7 @@ import { quote } from '../../../contract/one-line.ts'
 import type { Image } from '../../../contract/task.ts'
 import type { HelmParameter, WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'
-import { commitMessage } from './commit-message.ts'
+import { type CommitTask, commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'
 import { type ApplicationAnnotations, parseAnnotations } from './parse-annotations.ts'
 import { addressNotAllowed, placeByAnnotations, placeBySource } from './plan-place.ts'
@@ -31,7 +31,13 @@ export type WriteBackPlan = {
 type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
-  | { readonly kind: 'write'; readonly plan: WriteBackPlan; readonly warnings: readonly string[] }
+  | {
+      readonly kind: 'write'
+      readonly plan: WriteBackPlan
+      readonly warnings: readonly string[]
+      /** Why COMMIT_MESSAGE_FORMAT gave no message. */
+      readonly messageFailure?: Error | undefined
+    }
   /** Only watched. `note` is the first line of a later time-out; '' where nothing needs saying. */
   | {
       readonly kind: 'monitor'
@@ -41,12 +47,7 @@ export type WriteBackDecision =
   | Refusal
 
 /** A task, as far as a write-back reads it. */
-export type WriteBackTask = {
-  readonly id: string
-  readonly app: string
-  readonly images: readonly Image[]
-  readonly mayWrite: boolean
-}
+export type WriteBackTask = CommitTask & { readonly mayWrite: boolean }
 
 /** Decides whether a task's tags are committed, and where (spec 2.6). */
 export function planWriteBack(
@@ -71,6 +72,7 @@ export function planWriteBack(
   if (access.kind === 'refused') return access
   const file = overrideFile(place.directory, application, annotations, settings)
   if (file.kind === 'refused') return file
+  const message = commitMessage(task, settings)
   return {
     kind: 'write',
     plan: {
@@ -81,9 +83,11 @@ export function planWriteBack(
       file: file.path,
       parameters: parameters.parameters,
       sourceParameters: place.reader?.helmParameters ?? [],
-      message: commitMessage(task, settings.commitTrailer),
+      message: message.text,
     },
+    messageFailure: message.failure,
     warnings: [
+      ...(message.failure ? [`COMMIT_MESSAGE_FORMAT failed, default message used: ${message.failure.message}`] : []),
       ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
       ...generatePathWarnings(application, file.path),
       ...namesakeWarnings(application, annotations, file.path),

@@ -1,3 +1,5 @@
+import type { Template } from '../../../gotemplate/template.ts'
+
 /** What the write-back reads of the service's settings. The name of the environment variable stands beside each. */
 export type WriteBackSettings = {
   /** SSH_KEY_PATH */
@@ -24,6 +26,8 @@ export type WriteBackSettings = {
   readonly annotationPrefixes: readonly string[]
   /** The namespace whose applications need no namespace in the name of their override file */
   readonly controlPlaneNamespace: string
+  /** COMMIT_MESSAGE_FORMAT; undefined: the default message */
+  readonly commitMessageFormat: Template | undefined
   /** COMMIT_TRAILER */
   readonly commitTrailer: boolean
 }

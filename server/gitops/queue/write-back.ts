@@ -98,7 +98,8 @@ export function createWriteBack(deps: WriteBackDeps) {
       known?.repository ?? openGitRepository(queue.address, cache, { access, author, gitOpTimeoutMs, nowMs })
     const { run } = createRepositoryWriter(queue, repository, {
       store,
-      history: deps.history,
+      // where the service writes no trailers, those that are found were written by another program
+      history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },
       editor,
       canContinue,
       inSlot: (work) => turn.use(() => slotsOf(queue.address).use(work)),

@@ -21,6 +21,8 @@ export type Baseline = {
 export type WatchedTask = {
   readonly id: string
   readonly app: string
+  readonly author: string
+  readonly project: string
   readonly images: readonly Image[]
   readonly mayWrite: boolean
   /** Whether the delivery controller may be asked to look at once. */

@@ -8,7 +8,7 @@ import type { TaskState, WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<
   RolloutWatcherDeps,
-  'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated'
+  'annotations' | 'clock' | 'decideWriteBack' | 'queueWriteBack' | 'onUnvalidated' | 'onError'
 > & {
   readonly reports: Pick<TaskReports, 'addEvents'>
 }
@@ -20,6 +20,7 @@ export function createWriteBackDecisions({
   decideWriteBack,
   queueWriteBack,
   onUnvalidated,
+  onError,
   reports,
 }: Dependencies) {
   const planAgain = (state: TaskState, newest: ObservedApplication) => {
@@ -46,6 +47,10 @@ export function createWriteBackDecisions({
       if (decision.kind === 'monitor' && decision.why === 'no_credential') onUnvalidated?.(state.task.app)
       if (decision.kind === 'write') {
         state.plan = decision.plan
+        if (decision.messageFailure)
+          onError('COMMIT_MESSAGE_FORMAT failed, using the default message', decision.messageFailure, {
+            task: state.task.id,
+          })
         state.writes.add(() => queueWriteBack(state.task.claim, decision.plan))
       }
       return true

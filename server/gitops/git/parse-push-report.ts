@@ -28,11 +28,12 @@ export function parsePushReport(stdout: string, branch: string): PushReport {
 }
 
 /**
- * Whether a push that reported nothing ended before anything was sent: only git's own words on the first contact say so.
+ * Whether a push that reported nothing ended before the host took anything: only git's own words on the first contact, or
+ * on an HTTP status that turns the pack away, say so.
  * What the server and its hooks say (`remote:`) proves nothing.
  */
 export function wasNeverSent(stderr: string): boolean {
-  return /^fatal: (?:could not read from remote repository|the remote end hung up upon initial contact|unable to access|authentication failed|could not read (?:username|password)|repository '.*' not found|unable to fork)/im.test(
+  return /^error: RPC failed; HTTP [34]\d\d |^fatal: (?:could not read from remote repository|the remote end hung up upon initial contact|unable to access|authentication failed|could not read (?:username|password)|repository '.*' not found|unable to fork)/im.test(
     stderr,
   )
 }

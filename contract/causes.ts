@@ -216,7 +216,7 @@ export const causes = {
     status: 'failed',
     headline: 'The identity of the Git host could not be verified',
     nextSteps: [
-      operator('Compare its host key with SSH_KNOWN_HOSTS, or its certificate with those of the system.'),
+      operator('Compare its host key with SSH_KNOWN_HOSTS, or its certificate with GIT_CA_FILE.'),
       submitAgain,
     ],
   },

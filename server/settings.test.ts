@@ -251,7 +251,9 @@ describe('what is understood', () => {
   })
   test('credentials of Git hosts', () =>
     expect(
-      settingsWith({ GIT_CREDENTIALS: 'git.example.com=me:a:b, Git.example.org:8443=you:c' }).writeBack.gitCredentials,
+      settingsWith({
+        GIT_CREDENTIALS: 'git.example.com=me:a:b, Git.example.org:8443=you:c',
+      }).writeBack.gitCredentials(),
     ).toEqual(
       new Map([
         ['git.example.com', { user: 'me', password: 'a:b' }],
@@ -313,6 +315,23 @@ test('a rotation is over when the previous secret is blank or gone, and another 
   expect(auth.jwtSecretPrevious?.()).toBe('')
 })
 
+test('credentials of Git hosts and the passphrase change with their files, and the last good ones count', () => {
+  const file = aFile('git-credentials', 'git.example.com=me:first\n')
+  const passphrase = aFile('ssh-passphrase', 'open sesame\n')
+  const { settings } = readSettings({ ...least, GIT_CREDENTIALS_FILE: file, SSH_KEY_PASS_FILE: passphrase })
+  const { gitCredentials, sshKeyPass } = settings.writeBack
+  const token = () => gitCredentials().get('git.example.com')?.password
+  expect([token(), sshKeyPass?.()]).toEqual(['first', 'open sesame'])
+  writeFileSync(file, 'git.example.com=me:the second\n')
+  expect(token()).toBe('first')
+  writeFileSync(file, 'git.example.com=me:third\n')
+  writeFileSync(passphrase, 'open barley\n')
+  expect([token(), sshKeyPass?.()]).toEqual(['third', 'open barley'])
+  expect(settings.secrets()).toEqual(expect.arrayContaining(['third', 'open barley']))
+  rmSync(file)
+  expect(token()).toBe('third')
+})
+
 test('names of other installations are known by their files too', () => {
   const [on, memory] = [aFile('on', 'true\n'), aFile('memory', 'in-memory\n')]
   expect(issuesIn({ ...least, KEYCLOAK_ENABLED_FILE: on, STATE_TYPE_FILE: memory })).toEqual([
@@ -334,7 +353,7 @@ test('the secrets that logs leave out are all known, also a rotated one', () => 
   })
   const inQuery = readSettings({ ...least, DATABASE_URL: 'postgres://watcher@db/watcher?password=in%40query' })
   expect(inQuery.settings.secrets()).toContain('in@query')
-  expect(settings.secrets()).toEqual(['p%40ss', 'p@ss', 'git-token', 'argo-token', 'deploy-1', 'j'.repeat(32)])
+  expect(settings.secrets()).toEqual(['p%40ss', 'p@ss', 'argo-token', 'deploy-1', 'j'.repeat(32), 'git-token'])
   writeFileSync(file, 'deploy-22\n')
   expect(settings.secrets()).toContain('deploy-22')
 })

@@ -4,7 +4,7 @@ import { type DeliveryControllerSettings, linkBaseOf } from './argo-cd/delivery-
 import type { AuthSettings } from './auth/credentials/auth-settings.ts'
 import type { IdentityProviderSettings } from './auth/sign-in/identity-provider-settings.ts'
 import type { SubmissionSettings } from './deployments/submit-task.ts'
-import type { WriteBackSettings } from './gitops/plan/write-back-settings.ts'
+import { type WriteBackSettings, writeBackSecrets } from './gitops/plan/write-back-settings.ts'
 import type { LockdownSchedule } from './locks/lockdown-times.ts'
 import { renderWindow } from './locks/lockdown-window.ts'
 import type { RolloutSettings } from './rollout/judge/rollout-settings.ts'
@@ -12,6 +12,7 @@ import { crossFieldIssues } from './settings/cross-field-issues.ts'
 import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './settings/definitions.ts'
 import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
+import { parseGitCredentials } from './settings/parse-git-credentials.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
 import { unknownNameWarnings } from './settings/unknown-names.ts'
 import { warningsOf } from './settings/warnings-of.ts'
@@ -74,11 +75,16 @@ function settingsOf(values: Values, environment: Environment) {
   const auth = authOf(values, environment)
   const identityProvider = identityProviderOf(values, environment)
   const fixedSecrets = fixedSecretsOf(values)
+  const writeBack = writeBackOf(values, environment, dataDirectory)
   return deepFreeze({
     dataDirectory,
     /** Everything that must not reach a log or a reply, as it is now. */
     secrets: () =>
-      [...fixedSecrets, ...[token, ...readersOf(auth, identityProvider)].map((read) => read() ?? '')].filter(Boolean),
+      [
+        ...fixedSecrets,
+        ...[token, ...readersOf(auth, identityProvider)].map((read) => read() ?? ''),
+        ...writeBackSecrets(writeBack),
+      ].filter(Boolean),
     log: { level: values.LOG_LEVEL },
     http: {
       host: values.HOST,
@@ -117,7 +123,7 @@ function settingsOf(values: Values, environment: Environment) {
     lock: lockOf(values),
     auth,
     identityProvider,
-    writeBack: writeBackOf(values, dataDirectory),
+    writeBack,
   })
 }
 
@@ -211,27 +217,45 @@ function fixedSecretsOf(values: Values): string[] {
   const inAddress = address?.password ?? ''
   const inQuery = address?.searchParams.getAll('password') ?? []
   const given = typeof password === 'string' ? [password] : []
-  const databasePasswords = [...given, inAddress, decodeURIComponent(inAddress), ...inQuery]
-  const gitTokens = [...values.GIT_CREDENTIALS.values()].map((credential) => credential.password)
-  return [...databasePasswords, values.SSH_KEY_PASS ?? '', ...gitTokens]
+  return [...given, inAddress, decodeURIComponent(inAddress), ...inQuery]
 }
 
-function writeBackOf(values: Values, dataDirectory: string): WriteBackSettings {
+function writeBackOf(values: Values, environment: Environment, dataDirectory: string): WriteBackSettings {
+  const passphrase = (name: 'SSH_KEY_PASS') => {
+    const atStart = values[name]
+    return atStart === undefined ? undefined : credentialReader(environment, name, atStart)
+  }
   return {
     sshKeyPath: values.SSH_KEY_PATH,
-    sshKeyPass: values.SSH_KEY_PASS,
+    sshKeyPass: passphrase('SSH_KEY_PASS'),
     knownHostsPath: values.SSH_KNOWN_HOSTS,
     commitAuthor: { name: values.SSH_COMMIT_USER, email: values.SSH_COMMIT_MAIL },
     gitOpTimeoutMs: values.GIT_OP_TIMEOUT,
     repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
     repoCacheLimitBytes: values.REPO_CACHE_LIMIT,
-    gitCredentials: values.GIT_CREDENTIALS,
+    gitCredentials: gitCredentialsReader(values, environment),
+    gitCaFile: values.GIT_CA_FILE,
     allowedRepos: values.WRITE_BACK_ALLOWED_REPOS,
     overrideFilePrefix: values.OVERRIDE_FILE_PREFIX,
     annotationPrefixes: values.ANNOTATION_PREFIXES,
     controlPlaneNamespace: values.ARGO_NAMESPACE,
     commitMessageFormat: values.COMMIT_MESSAGE_FORMAT,
     commitTrailer: values.COMMIT_TRAILER,
+  }
+}
+
+/** While the file cannot be read as credentials, the last good ones count. */
+function gitCredentialsReader(values: Values, environment: Environment): WriteBackSettings['gitCredentials'] {
+  const read = credentialReader(environment, 'GIT_CREDENTIALS', '')
+  let seen = ''
+  let current = values.GIT_CREDENTIALS
+  return () => {
+    const text = read()
+    if (text === seen) return current
+    seen = text
+    const credentials = parseGitCredentials(text)
+    if (!('issue' in credentials)) current = credentials
+    return current
   }
 }
 

@@ -25,11 +25,13 @@ function databaseMistakes(texts: Texts): string[] {
   return 'issue' in connection ? [`${whole}: ${connection.issue}`] : []
 }
 
+const certificateMistake = (text: string) =>
+  text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form'
+
 function fileMistakes(texts: Texts): string[] {
   return [
-    mistakeInFile('ARGO_CA_FILE', (text) =>
-      text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form',
-    ),
+    mistakeInFile('ARGO_CA_FILE', certificateMistake),
+    mistakeInFile('GIT_CA_FILE', certificateMistake),
     mistakeInFile('SSH_KEY_PATH', (text) => judgeSshKey(text, 'SSH_KEY_PASS' in texts)),
     ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => mistakeInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
   ].filter((issue) => issue !== undefined)

@@ -130,7 +130,7 @@ describe('settings', () => {
     ],
     ['SSH_KEY_PATH', sshKey, (all) => all.writeBack.sshKeyPath, key],
     ['SSH_KNOWN_HOSTS', sshKey, (all) => all.writeBack.knownHostsPath, knownHosts],
-    ['SSH_KEY_PASS', { ...sshKey, SSH_KEY_PASS: 'pw' }, (all) => all.writeBack.sshKeyPass, 'pw'],
+    ['SSH_KEY_PASS', { ...sshKey, SSH_KEY_PASS: 'pw' }, (all) => all.writeBack.sshKeyPass?.(), 'pw'],
     ['SSH_COMMIT_USER', { SSH_COMMIT_USER: 'ci' }, (all) => all.writeBack.commitAuthor.name, 'ci'],
     ['SSH_COMMIT_MAIL', { SSH_COMMIT_MAIL: 'ci@x' }, (all) => all.writeBack.commitAuthor.email, 'ci@x'],
     ['REPO_CACHE_PATH', { REPO_CACHE_PATH: '/cache' }, (all) => all.writeBack.repoCachePath, '/cache'],

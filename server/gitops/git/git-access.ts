@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { chooseTransport } from '../plan/choose-transport.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
-import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { type WriteBackSettings, writeBackSecrets } from '../plan/write-back-settings.ts'
 import { type CacheLimit, createCacheLimit } from './cache-limit.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
@@ -25,6 +25,8 @@ export type GitAccess = {
   addressOf(repository: string): RepositoryAddress
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
+  /** False for a token that GIT_CREDENTIALS does not hold any more. */
+  isCurrent(used: GitEnvironment): boolean
   /** After a time-out: whoever asks next does not meet the connection that hung. */
   leaveConnection(used: GitEnvironment): void
   /** Runs git in a bare repository. @throws {GitError} unless it exits with 0 */
@@ -59,8 +61,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     nowMs: Date.now,
   })
   const trimming = setInterval(() => void limit.trim().catch(() => undefined), trimMs).unref()
-  const hidden = [settings.sshKeyPass ?? '', ...[...settings.gitCredentials.values()].map(({ password }) => password)]
-  const redact = (text: string) => redactGitText(text, hidden)
+  const redact = (text: string) => redactGitText(text, writeBackSecrets(settings))
   const base = {
     PATH: searchPath,
     HOME: path.join(secrets, 'home'),
@@ -94,8 +95,10 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     { input = '', timeoutMs = settings.gitOpTimeoutMs }: CommandOptions = {},
   ): Promise<GitResult> {
     const used = await environment(directory, address)
+    // a host that runs its hooks is as quiet as a dead one: only the time limit ends a push, as over SSH
+    const patience = args[0] === 'push' ? { GIT_HTTP_LOW_SPEED_TIME: '0' } : {}
     try {
-      return await runGit({ arguments: args, environment: used, timeoutMs, input })
+      return await runGit({ arguments: args, environment: { ...used, ...patience }, timeoutMs, input })
     } catch (error) {
       if (error instanceof GitError && error.code === 'timed_out') ssh.leaveConnection(used)
       throw error
@@ -107,6 +110,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     caches: limit,
     addressOf,
     environment,
+    isCurrent: ({ WATCHER_GIT_PASSWORD: used }) => used === undefined || writeBackSecrets(settings).includes(used),
     leaveConnection: ssh.leaveConnection,
     ask,
     redact,

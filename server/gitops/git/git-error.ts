@@ -98,8 +98,7 @@ export const causeOfFailure: Readonly<Record<GitFailure, Cause>> = {
 const advice: Partial<Readonly<Record<GitFailure, (host: string) => string>>> = {
   machine: () =>
     'this replica cannot write its cache or start git: check the disk of REPO_CACHE_PATH, and its limits of processes and files',
-  certificate: (host) =>
-    `the certificate of ${host} cannot be verified: add its authority to the system's certificates`,
+  certificate: (host) => `the certificate of ${host} cannot be verified: add its authority to the file of GIT_CA_FILE`,
   access_denied: (host) =>
     `${host} denied access: allow the key of SSH_KEY_PATH, or the token of GIT_CREDENTIALS, to read and push`,
   repository_missing: (host) =>

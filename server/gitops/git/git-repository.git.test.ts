@@ -371,10 +371,10 @@ describe('the SSH key', () => {
     const key = path.join(host.folder, 'locked')
     await copyFile(host.keyPath, key)
     await promisify(execFile)('ssh-keygen', ['-q', '-p', '-N', 'open sesame', '-f', key])
-    const right = await open(await aRepository(), { sshKeyPath: key, sshKeyPass: 'open sesame' })
+    const right = await open(await aRepository(), { sshKeyPath: key, sshKeyPass: () => 'open sesame' })
     expect(await right.access.checkSshKey()).toBeUndefined()
     expect(await right.repository.readTip('known')).toMatchObject({ isFresh: true })
-    const { access: wrong } = await openAccess({ sshKeyPath: key, sshKeyPass: 'open barley' })
+    const { access: wrong } = await openAccess({ sshKeyPath: key, sshKeyPass: () => 'open barley' })
     expect(await wrong.checkSshKey()).toMatch(/SSH_KEY_PASS/)
     const { access: none } = await openAccess({ sshKeyPath: key })
     expect(await none.checkSshKey()).toMatch(/SSH_KEY_PASS is not set/)
@@ -400,7 +400,7 @@ describe('the SSH key', () => {
 describe('an https repository (GIT_CREDENTIALS)', () => {
   test('gets user and token from the environment alone, by a constant helper', async () => {
     const login = { user: 'bot', password: 'not-on-any-command-line' }
-    const { access } = await openAccess({ gitCredentials: new Map([['git.example', login]]) })
+    const { access } = await openAccess({ gitCredentials: () => new Map([['git.example', login]]) })
     const address = parseRepositoryAddress('https://git.example/team/deploy.git')
     const filled = await access.git('/nonexistent', address, ['credential', 'fill'], {
       input: 'protocol=https\nhost=git.example\n\n',

@@ -54,6 +54,7 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
   const remote = readAddress(address)
   const reader = createObjectReader({
     environment: () => access.environment(directory, remote),
+    isCurrent: access.isCurrent,
     timeoutMs: limitMs,
     onTimeOut: access.leaveConnection,
   })

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { credentialHost, credentialsFor } from '../plan/choose-transport.ts'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
@@ -19,8 +20,9 @@ export function httpsEnvironment(address: RepositoryAddress, settings: WriteBack
   const config = [
     originUrl(address),
     ['credential.helper', ''],
-    ['credential.helper', credentialHelper],
+    [`credential.https://${credentialHost(address)}.helper`, credentialHelper], // for no other host
     ['http.followRedirects', 'false'],
+    ...(settings.gitCaFile === undefined ? [] : [['http.sslCAInfo', path.resolve(settings.gitCaFile)] as const]),
     ['http.lowSpeedLimit', '100'],
     ['http.lowSpeedTime', '20'],
   ] as const

@@ -20,6 +20,8 @@ type Waiting = {
 
 type ReaderDeps = {
   readonly environment: () => Promise<GitEnvironment>
+  /** False: what the process was started with has changed. */
+  readonly isCurrent: (environment: GitEnvironment) => boolean
   readonly timeoutMs: () => number
   readonly onTimeOut: (used: GitEnvironment) => void
 }
@@ -30,8 +32,15 @@ export function createObjectReader(deps: ReaderDeps): ObjectReader {
   async function request(command: 'contents' | 'info', name: string) {
     // a line break would be a command of its own
     if (/[\n\r\0]/.test(name)) throw new GitError('broken', 'the name of an object holds a line break')
+    if (running && !deps.isCurrent(running.environment)) retire()
     if (running === undefined || running.isOver()) running = startReader(await deps.environment(), deps)
     return running.request(command, name)
+  }
+
+  /** It still answers what it was asked. */
+  function retire(): void {
+    running?.finish()
+    running = undefined
   }
 
   return {
@@ -49,7 +58,9 @@ type ReaderProcess = {
     command: 'contents' | 'info',
     name: string,
   ): Promise<{ oid: string; type: string; size: number; body: Buffer } | undefined>
+  readonly environment: GitEnvironment
   isOver(): boolean
+  finish(): void
   stop(): void
 }
 
@@ -87,7 +98,9 @@ function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: Read
   })
 
   return {
+    environment,
     isOver: () => over,
+    finish: () => void child.stdin.end(),
     stop: () => end(new GitError('broken', 'the reader was closed')),
     request(command, name) {
       const { promise, resolve, reject } = Promise.withResolvers<

@@ -120,7 +120,7 @@ function passEnvironment(settings: WriteBackSettings, secrets: string): GitEnvir
   return {
     SSH_ASKPASS: path.join(secrets, 'askpass'),
     SSH_ASKPASS_REQUIRE: 'force',
-    WATCHER_SSH_PASSPHRASE: settings.sshKeyPass ?? '',
+    WATCHER_SSH_PASSPHRASE: settings.sshKeyPass?.() ?? '',
   }
 }
 

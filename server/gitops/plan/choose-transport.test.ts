@@ -8,7 +8,7 @@ const token = { user: 'bot', password: 'token' }
 
 const transport = (text: string, settings: typeof key | typeof noKey, ...hosts: string[]) => {
   const address = parseRepositoryAddress(text)
-  const gitCredentials = new Map(hosts.map((host) => [host, token]))
+  const gitCredentials = () => new Map(hosts.map((host) => [host, token]))
   return address && chooseTransport(address, { ...settings, gitCredentials })?.text
 }
 

@@ -25,8 +25,9 @@ function hasCredential(address: RepositoryAddress, settings: Credentials): boole
 
 /** The entry of GIT_CREDENTIALS for an https address. */
 export function credentialsFor({ host, port }: RepositoryAddress, { gitCredentials }: Credentials) {
-  const withPort = gitCredentials.get(`${host}:${port ?? 443}`)
-  return withPort ?? ((port ?? 443) === 443 ? gitCredentials.get(host) : undefined)
+  const credentials = gitCredentials()
+  const withPort = credentials.get(`${host}:${port ?? 443}`)
+  return withPort ?? ((port ?? 443) === 443 ? credentials.get(host) : undefined)
 }
 
 /** As an entry of GIT_CREDENTIALS names it. */

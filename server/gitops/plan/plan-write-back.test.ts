@@ -11,7 +11,8 @@ const settings: WriteBackSettings = {
   gitOpTimeoutMs: 90_000,
   repoCachePath: '/cache',
   repoCacheLimitBytes: 2 * 1024 ** 3,
-  gitCredentials: new Map([['git.example', { user: 'bot', password: 'token' }]]),
+  gitCredentials: () => new Map([['git.example', { user: 'bot', password: 'token' }]]),
+  gitCaFile: undefined,
   allowedRepos: [],
   overrideFilePrefix: 'watcher',
   annotationPrefixes: ['watcher/', 'argo-watcher/'],
@@ -397,13 +398,13 @@ describe('who may write, and with what', () => {
     { change: { sshKeyPath: undefined }, names: 'SSH_KEY_PATH' },
     { change: { knownHostsPath: undefined }, names: 'SSH_KNOWN_HOSTS' },
   ])('without $names a task fails at once', ({ change, names }) => {
-    const decision = plan({}, { gitCredentials: new Map(), ...change })
+    const decision = plan({}, { gitCredentials: () => new Map(), ...change })
     expect(decision).toMatchObject({ cause: 'setting_missing', reason: expect.stringContaining(names) })
   })
 
   test('an https source is written to over SSH where only a key is set; the task names it as the source does', () => {
     const repository = 'https://git.example/team/deploy'
-    expect(plan({ sources: [aSource({ repository })] }, { gitCredentials: new Map() })).toMatchObject({
+    expect(plan({ sources: [aSource({ repository })] }, { gitCredentials: () => new Map() })).toMatchObject({
       kind: 'write',
       plan: { repository, address: 'git@git.example:team/deploy.git' },
     })

@@ -4,8 +4,8 @@ import type { Template } from '../../../gotemplate/template.ts'
 export type WriteBackSettings = {
   /** SSH_KEY_PATH */
   readonly sshKeyPath: string | undefined
-  /** SSH_KEY_PASS */
-  readonly sshKeyPass: string | undefined
+  /** SSH_KEY_PASS, as it is now */
+  readonly sshKeyPass: (() => string) | undefined
   /** SSH_KNOWN_HOSTS: a file, or several in a colon list; hosts that they do not name are refused */
   readonly knownHostsPath: string | undefined
   /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
@@ -16,8 +16,10 @@ export type WriteBackSettings = {
   readonly repoCachePath: string
   /** REPO_CACHE_LIMIT */
   readonly repoCacheLimitBytes: number
-  /** GIT_CREDENTIALS: user and token by lower-case host, with `:port` where the address names one */
-  readonly gitCredentials: ReadonlyMap<string, { readonly user: string; readonly password: string }>
+  /** GIT_CREDENTIALS, as it is now: user and token by lower-case host, with `:port` where the address names one */
+  readonly gitCredentials: () => ReadonlyMap<string, { readonly user: string; readonly password: string }>
+  /** GIT_CA_FILE */
+  readonly gitCaFile: string | undefined
   /** WRITE_BACK_ALLOWED_REPOS: hosts, owners or repositories; empty: all */
   readonly allowedRepos: readonly string[]
   /** OVERRIDE_FILE_PREFIX */
@@ -30,4 +32,9 @@ export type WriteBackSettings = {
   readonly commitMessageFormat: Template | undefined
   /** COMMIT_TRAILER */
   readonly commitTrailer: boolean
+}
+
+/** What must not reach a log or a reply, as it is now. */
+export function writeBackSecrets({ sshKeyPass, gitCredentials }: WriteBackSettings): readonly string[] {
+  return [sshKeyPass?.() ?? '', ...[...gitCredentials().values()].map(({ password }) => password)]
 }

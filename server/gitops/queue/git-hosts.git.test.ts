@@ -101,7 +101,7 @@ describe('F23 what will not pass ends within 5 s and after one attempt, with hos
     onTestFinished(() => void server.close())
     const address = server.address()
     const port = typeof address === 'object' ? address?.port : 0
-    const gitCredentials = new Map([[`127.0.0.1:${port}`, { user: 'bot', password: 'not-to-be-shown' }]])
+    const gitCredentials = () => new Map([[`127.0.0.1:${port}`, { user: 'bot', password: 'not-to-be-shown' }]])
     const service = await aService({ gitCredentials })
     const { cause, first } = await refusalOf(service, `https://127.0.0.1:${port}/team/deploy.git`)
     expect({ cause, first }).toEqual({

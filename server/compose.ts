@@ -26,8 +26,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 
   await checkPrograms(process.env.PATH ?? '')
   const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
-  const keyMistake = await access.checkSshKey()
-  if (keyMistake !== undefined) throw new SettingsError([keyMistake])
+  const keyIssues = await access.checkKeys()
+  if (keyIssues.length > 0) throw new SettingsError(keyIssues)
 
   await migrate(settings.database, {
     onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),

@@ -505,6 +505,16 @@ describe('the SSH key', () => {
     const issues = issuesIn({ ...least, SSH_KEY_PATH: file, SSH_KNOWN_HOSTS: knownHosts, ...more })
     expect(issues).toEqual(issue === undefined ? [] : [issue])
   })
+  test('the key that signs is held to the same rules', () => {
+    const signing = (text: string) => issuesIn({ ...least, SSH_SIGNING_KEY_PATH: aFile('signing', text) })
+    expect(signing(anSshKey('none'))).toEqual([])
+    expect(signing(anSshKey('aes256-ctr'))).toEqual([
+      'SSH_SIGNING_KEY_PATH: the file holds an encrypted key: set SSH_SIGNING_KEY_PASS',
+    ])
+    expect(signing('ssh-ed25519 AAAA me@home')).toEqual([
+      'SSH_SIGNING_KEY_PATH: the file holds a public key: name the private one',
+    ])
+  })
   test('a missing file', () =>
     expect(issuesIn({ ...least, SSH_KEY_PATH: '/nowhere', SSH_KNOWN_HOSTS: knownHosts })).toEqual([
       'SSH_KEY_PATH: the file cannot be read (ENOENT)',

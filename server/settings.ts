@@ -221,13 +221,15 @@ function fixedSecretsOf(values: Values): string[] {
 }
 
 function writeBackOf(values: Values, environment: Environment, dataDirectory: string): WriteBackSettings {
-  const passphrase = (name: 'SSH_KEY_PASS') => {
+  const passphrase = (name: 'SSH_KEY_PASS' | 'SSH_SIGNING_KEY_PASS') => {
     const atStart = values[name]
     return atStart === undefined ? undefined : credentialReader(environment, name, atStart)
   }
   return {
     sshKeyPath: values.SSH_KEY_PATH,
     sshKeyPass: passphrase('SSH_KEY_PASS'),
+    signingKeyPath: values.SSH_SIGNING_KEY_PATH,
+    signingKeyPass: passphrase('SSH_SIGNING_KEY_PASS'),
     knownHostsPath: values.SSH_KNOWN_HOSTS,
     commitAuthor: { name: values.SSH_COMMIT_USER, email: values.SSH_COMMIT_MAIL },
     gitOpTimeoutMs: values.GIT_OP_TIMEOUT,

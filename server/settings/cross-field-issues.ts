@@ -32,9 +32,14 @@ function fileMistakes(texts: Texts): string[] {
   return [
     mistakeInFile('ARGO_CA_FILE', certificateMistake),
     mistakeInFile('GIT_CA_FILE', certificateMistake),
-    mistakeInFile('SSH_KEY_PATH', (text) => judgeSshKey(text, 'SSH_KEY_PASS' in texts)),
+    mistakeInFile('SSH_KEY_PATH', (text) => judgeKey(text, 'SSH_KEY_PASS')),
+    mistakeInFile('SSH_SIGNING_KEY_PATH', (text) => judgeKey(text, 'SSH_SIGNING_KEY_PASS')),
     ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => mistakeInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
   ].filter((issue) => issue !== undefined)
+
+  function judgeKey(text: string, passphrase: 'SSH_KEY_PASS' | 'SSH_SIGNING_KEY_PASS'): string | undefined {
+    return judgeSshKey(text, passphrase, passphrase in texts)
+  }
 
   function mistakeInFile(
     name: Name,

@@ -83,6 +83,8 @@ export const definitions = z.object({
 
   SSH_KEY_PATH: value.text.optional(),
   SSH_KEY_PASS: value.secret.optional(),
+  SSH_SIGNING_KEY_PATH: value.text.optional(),
+  SSH_SIGNING_KEY_PASS: value.secret.optional(),
   SSH_KNOWN_HOSTS: value.text.optional(),
   SSH_COMMIT_USER: value.commitIdentity.prefault('deployment-watcher'),
   SSH_COMMIT_MAIL: value.commitIdentity.prefault('deployment-watcher@localhost'),

@@ -12,6 +12,8 @@ export function writeBackSettings(
   return {
     sshKeyPath: host.keyPath,
     sshKeyPass: undefined,
+    signingKeyPath: undefined,
+    signingKeyPass: undefined,
     knownHostsPath: host.knownHostsPath,
     commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
     gitOpTimeoutMs: 20_000,

@@ -14,6 +14,7 @@ import { createHttpBrowser } from '../support/http-browser.ts'
 import { reserveIdentityProvider } from '../support/identity-provider.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
 import { type Answer, aTask, startService } from '../support/service.ts'
+import { authorityPath, startHttpsGitHost } from '../support/start-https-git-host.ts'
 import { createManaged, settingsFor } from '../support/world.ts'
 import { threats } from './rows.ts'
 import { formsOf, writtenForms } from './secret-forms.ts'
@@ -28,6 +29,7 @@ const secrets = {
   jwtSecret: canary('jwt-secret-of-more-than-32-bytes'),
   jwtSecretPrevious: canary('previous-jwt-secret-of-32-bytes'),
   sshKeyPass: canary('ssh-passphrase'),
+  signingKeyPass: canary('signing-passphrase'),
   gitPassword: canary('git-password'),
   argoUserinfo: 'cnry-argo-userinfo-Zq7',
   aliasUserinfo: 'cnry-alias-userinfo-Zq7',
@@ -43,10 +45,9 @@ const tokens = {
 
 const withUserinfo = (url: string, password: string) => url.replace('://', `://watcher:${password}@`)
 
-async function encryptedKey(keyPath: string, folder: string): Promise<string> {
-  const key = path.join(folder, 'key')
+async function encryptedKey(keyPath: string, key: string, passphrase: string): Promise<string> {
   await copyFile(keyPath, key)
-  await promisify(execFile)('ssh-keygen', ['-q', '-p', '-P', '', '-N', secrets.sshKeyPass, '-f', key])
+  await promisify(execFile)('ssh-keygen', ['-q', '-p', '-P', '', '-N', passphrase, '-f', key])
   return key
 }
 
@@ -58,9 +59,16 @@ test(`${threats.T39} (${threats.T6})`, async () => {
   const simulator = started.use(await startSimulator({ folder, times: fastTimes }))
   await simulator.git.createRepository('gitops', chartFiles('apps/shop', { tag: 'v1' }))
   await createManaged(simulator, 'shop')
-  const https = { repoURL: 'https://127.0.0.1:1/ops/gitops.git', path: 'apps/web', targetRevision: 'main' }
-  const { annotations } = (await createManaged(simulator, 'elsewhere')).metadata
-  await simulator.control.createApplication({ name: 'https', source: https, ...(annotations ? { annotations } : {}) })
+  const httpsHost = started.use(await startHttpsGitHost({ user: 'watcher', password: secrets.gitPassword }))
+  await httpsHost.createRepository('ops/gitops.git', chartFiles('apps/web', { tag: 'v1' }))
+  const https = { repoURL: httpsHost.url('ops/gitops.git'), path: 'apps/web', targetRevision: 'main' }
+  const annotations = {
+    'watcher/managed': 'true',
+    'watcher/managed-images': 'main=registry.example/https',
+    'watcher/main.helm.image-tag': 'image.tag',
+  }
+  await simulator.control.createApplication({ name: 'https', source: https, annotations })
+  const { keyPath } = simulator.git
   const provider = started.use(await reserveIdentityProvider())
   const database = started.use(await createTestDatabase())
   const databaseProxy = started.use(await startFaultProxy({ port: Number(new URL(database.url).port) }))
@@ -77,9 +85,12 @@ test(`${threats.T39} (${threats.T6})`, async () => {
         WATCHER_DEPLOY_TOKEN: secrets.deployToken,
         JWT_SECRET: secrets.jwtSecret,
         JWT_SECRET_PREVIOUS: secrets.jwtSecretPrevious,
-        SSH_KEY_PATH: await encryptedKey(simulator.git.keyPath, folder),
+        SSH_KEY_PATH: await encryptedKey(keyPath, path.join(folder, 'key'), secrets.sshKeyPass),
         SSH_KEY_PASS: secrets.sshKeyPass,
-        GIT_CREDENTIALS: `127.0.0.1:1=watcher:${secrets.gitPassword}`,
+        SSH_SIGNING_KEY_PATH: await encryptedKey(keyPath, path.join(folder, 'signing'), secrets.signingKeyPass),
+        SSH_SIGNING_KEY_PASS: secrets.signingKeyPass,
+        GIT_CREDENTIALS: `127.0.0.1:${httpsHost.port}=watcher:${secrets.gitPassword}`,
+        GIT_CA_FILE: authorityPath,
         LOG_LEVEL: 'trace',
       },
     }),
@@ -142,10 +153,14 @@ test(`${threats.T39} (${threats.T6})`, async () => {
   simulator.git.host.setFault({ kind: 'reject', message: told })
   const rejected = await endOf(await submit('shop', 'v7', good))
   simulator.git.host.setFault(undefined)
-  timeout = 3 // from here on all is tried until then
-  const unreachable = await endOf(await submit('https', 'v9', good))
-  for (const { status, reason } of [rejected, unreachable])
+  timeout = 10 // the simulator does not read over https
+  const unread = await endOf(await submit('https', 'v9', good))
+  expect(await httpsHost.git('ops/gitops.git', 'log', '--format=%B')).toContain('Watcher-Task: ')
+  httpsHost.state.password = 'another'
+  const denied = await endOf(await submit('https', 'v10', good))
+  for (const { status, reason } of [rejected, unread, denied])
     expect([status, reason]).toEqual(['failed', expect.any(String)])
+  timeout = 3 // from here on all is tried until then
   const echo = `at ${withUserinfo(simulator.argoUrl, secrets.argoUserinfo)}: ${writtenForms(simulator.argoToken)}`
   const faults = simulator.control.faults.http
   for (const status of [401, 403, 500]) {

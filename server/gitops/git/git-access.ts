@@ -3,8 +3,10 @@ import { chooseTransport } from '../plan/choose-transport.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
 import { type WriteBackSettings, writeBackSecrets } from '../plan/write-back-settings.ts'
 import { type CacheLimit, createCacheLimit } from './cache-limit.ts'
+import { type Sign, withSigner } from './commit-signer.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
+import { openKeyFile } from './key-file.ts'
 import { openProcessFolders } from './process-folders.ts'
 import { redactGitText } from './redact-git-text.ts'
 import { type GitEnvironment, type GitResult, runGit } from './run-git.ts'
@@ -44,8 +46,10 @@ export type GitAccess = {
     options?: CommandOptions,
   ): Promise<GitResult>
   redact(text: string): string
-  /** Says what is wrong with SSH_KEY_PATH and SSH_KEY_PASS; undefined: nothing. */
-  checkSshKey(): Promise<string | undefined>
+  /** With what the commits of a batch are signed; undefined: they are not. */
+  readonly withSigner: (<Result>(work: (sign: Sign) => Promise<Result>) => Promise<Result>) | undefined
+  /** Says what is wrong with SSH_KEY_PATH and SSH_SIGNING_KEY_PATH and their passphrases. */
+  checkKeys(): Promise<readonly string[]>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -71,7 +75,27 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     GIT_CONFIG_GLOBAL: '/dev/null',
   }
 
-  const ssh = openSshAccess(settings, secrets, base)
+  const sshKey = openKeyFile(
+    {
+      setting: 'SSH_KEY_PATH',
+      passphraseSetting: 'SSH_KEY_PASS',
+      path: settings.sshKeyPath,
+      passphrase: settings.sshKeyPass,
+    },
+    secrets,
+    'key',
+  )
+  const signingKey = openKeyFile(
+    {
+      setting: 'SSH_SIGNING_KEY_PATH',
+      passphraseSetting: 'SSH_SIGNING_KEY_PASS',
+      path: settings.signingKeyPath,
+      passphrase: settings.signingKeyPass,
+    },
+    secrets,
+    'signing-key',
+  )
+  const ssh = openSshAccess(settings, sshKey, secrets, base)
 
   async function environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment> {
     await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
@@ -105,6 +129,11 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     }
   }
 
+  async function sign<Result>(work: (sign: Sign) => Promise<Result>): Promise<Result> {
+    await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
+    return withSigner(signingKey, base, work)
+  }
+
   return {
     folder: caches,
     caches: limit,
@@ -119,7 +148,11 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
       if (exitCode === 0) return stdout
       throw gitError(stderr, address?.host ?? 'the local cache', redact)
     },
-    checkSshKey: ssh.checkKey,
+    withSigner: settings.signingKeyPath === undefined ? undefined : sign,
+    async checkKeys() {
+      const issues = await Promise.all([sshKey.check(base), signingKey.check(base)])
+      return issues.filter((issue) => issue !== undefined)
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(trimming)
       await ssh.close()

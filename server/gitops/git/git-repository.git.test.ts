@@ -363,7 +363,7 @@ describe('the SSH key', () => {
     const key = path.join(host.folder, `key-${made}`)
     await writeFile(key, change(await readFile(host.keyPath, 'utf8')), { mode: 0o644 })
     const { repository, access } = await open(await aRepository(), { sshKeyPath: key })
-    expect(await access.checkSshKey()).toBeUndefined()
+    expect(await access.checkKeys()).toEqual([])
     expect(await repository.readTip('known')).toMatchObject({ isFresh: true })
   })
 
@@ -372,12 +372,12 @@ describe('the SSH key', () => {
     await copyFile(host.keyPath, key)
     await promisify(execFile)('ssh-keygen', ['-q', '-p', '-N', 'open sesame', '-f', key])
     const right = await open(await aRepository(), { sshKeyPath: key, sshKeyPass: () => 'open sesame' })
-    expect(await right.access.checkSshKey()).toBeUndefined()
+    expect(await right.access.checkKeys()).toEqual([])
     expect(await right.repository.readTip('known')).toMatchObject({ isFresh: true })
     const { access: wrong } = await openAccess({ sshKeyPath: key, sshKeyPass: () => 'open barley' })
-    expect(await wrong.checkSshKey()).toMatch(/SSH_KEY_PASS/)
+    expect(await wrong.checkKeys()).toEqual([expect.stringMatching(/SSH_KEY_PASS/)])
     const { access: none } = await openAccess({ sshKeyPath: key })
-    expect(await none.checkSshKey()).toMatch(/SSH_KEY_PASS is not set/)
+    expect(await none.checkKeys()).toEqual([expect.stringMatching(/SSH_KEY_PASS is not set/)])
   })
 
   test.for([
@@ -393,7 +393,7 @@ describe('the SSH key', () => {
     await rm(key, { force: true })
     if (content !== undefined) await writeFile(key, content)
     const { access } = await openAccess({ sshKeyPath: key })
-    expect(await access.checkSshKey()).toMatch(says)
+    expect(await access.checkKeys()).toEqual([expect.stringMatching(says)])
   })
 })
 

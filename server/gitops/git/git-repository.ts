@@ -1,4 +1,5 @@
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
+import { onParent, type Sign, withSignature } from './commit-signer.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
 import { GitError } from './git-error.ts'
@@ -45,6 +46,7 @@ type RepositoryDeps = {
   readonly nowMs: () => number
 }
 
+const hashCommit = ['hash-object', '-t', 'commit', '-w', '--stdin']
 const filter = '--filter=blob:limit=1k'
 
 /** A cache serves several addresses, each with a push or fetch at a time when no other one has. */
@@ -161,7 +163,21 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     const marks = (await access.git(directory, undefined, ['fast-import', ...options], { input: stream })).toString()
     const built = marks.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line))
     if (built.length !== commits.length) throw new GitError('broken', 'git did not build all commits')
-    return built
+    return access.withSigner === undefined ? built : access.withSigner((sign) => signAll(built, sign))
+  }
+
+  /** The same commits, each signed and on its signed parent: fast-import cannot sign. */
+  async function signAll(built: readonly string[], sign: Sign): Promise<readonly string[]> {
+    const signed: string[] = []
+    for (const oid of built) {
+      const commit = await reader.read(oid)
+      if (commit?.type !== 'commit') throw new GitError('broken', `the commit ${oid} cannot be read`)
+      const parent = signed.at(-1)
+      const text = parent === undefined ? commit.body.toString() : onParent(commit.body.toString(), parent)
+      const input = withSignature(text, await sign(text))
+      signed.push((await access.git(directory, undefined, hashCommit, { input })).toString().trim())
+    }
+    return signed
   }
 
   async function push(

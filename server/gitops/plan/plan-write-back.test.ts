@@ -6,6 +6,8 @@ import type { WriteBackSettings } from './write-back-settings.ts'
 const settings: WriteBackSettings = {
   sshKeyPath: '/keys/id',
   sshKeyPass: undefined,
+  signingKeyPath: undefined,
+  signingKeyPass: undefined,
   knownHostsPath: '/keys/known_hosts',
   commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
   gitOpTimeoutMs: 90_000,

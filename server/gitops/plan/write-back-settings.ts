@@ -6,6 +6,10 @@ export type WriteBackSettings = {
   readonly sshKeyPath: string | undefined
   /** SSH_KEY_PASS, as it is now */
   readonly sshKeyPass: (() => string) | undefined
+  /** SSH_SIGNING_KEY_PATH; without it commits are not signed */
+  readonly signingKeyPath: string | undefined
+  /** SSH_SIGNING_KEY_PASS, as it is now */
+  readonly signingKeyPass: (() => string) | undefined
   /** SSH_KNOWN_HOSTS: a file, or several in a colon list; hosts that they do not name are refused */
   readonly knownHostsPath: string | undefined
   /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
@@ -35,6 +39,7 @@ export type WriteBackSettings = {
 }
 
 /** What must not reach a log or a reply, as it is now. */
-export function writeBackSecrets({ sshKeyPass, gitCredentials }: WriteBackSettings): readonly string[] {
-  return [sshKeyPass?.() ?? '', ...[...gitCredentials().values()].map(({ password }) => password)]
+export function writeBackSecrets({ sshKeyPass, signingKeyPass, gitCredentials }: WriteBackSettings): readonly string[] {
+  const tokens = [...gitCredentials().values()].map(({ password }) => password)
+  return [sshKeyPass?.() ?? '', signingKeyPass?.() ?? '', ...tokens]
 }

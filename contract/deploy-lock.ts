@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds } from './fields.ts'
+import { epochSeconds, lastSecond } from './fields.ts'
 
 export const DeployLockState = z
   .boolean()
@@ -17,6 +17,15 @@ export const DeployLockDetails = z
       .object({ from: epochSeconds, to: epochSeconds.nullable() })
       .nullable()
       .describe('The next lockdown window that has not begun'),
+    override_until: epochSeconds
+      .nullable()
+      .describe('End of the time for which a user has opened the current lockdown window; else null'),
+    schedule: z
+      .object({
+        windows: z.array(z.string()).describe('As LOCKDOWN_SCHEDULE has them; none: nothing is locked by schedule'),
+        time_zone: z.string().describe('LOCKDOWN_TIMEZONE, in which they are written'),
+      })
+      .describe('LOCKDOWN_SCHEDULE'),
   })
   .meta({
     id: 'DeployLockDetails',
@@ -29,7 +38,76 @@ export const DeployLockDetails = z
         reason: 'database failover, OPS-2214',
         set_by: 'ada',
         next_window: { from: 1_795_798_800, to: 1_796_025_600 },
+        override_until: null,
+        schedule: { windows: ['Fri 17:00 - Mon 08:00'], time_zone: 'UTC' },
       },
     ],
   })
 export type DeployLockDetails = z.infer<typeof DeployLockDetails>
+
+export const DeployLockInterval = z
+  .object({
+    kind: z
+      .enum(['scheduled', 'manual', 'opened'])
+      .describe('A lockdown window, a lock set by a user, or a time for which a user opened a lockdown window'),
+    from: epochSeconds,
+    to: epochSeconds.nullable().describe('null: until released'),
+    reason: z.string().nullable(),
+    set_by: z.string().nullable().describe('Name of the user who locked or opened; null for a lockdown window'),
+  })
+  .meta({ id: 'DeployLockInterval' })
+export type DeployLockInterval = z.infer<typeof DeployLockInterval>
+
+export const DeployLockCalendar = z
+  .object({
+    from: epochSeconds,
+    to: epochSeconds,
+    intervals: z
+      .array(DeployLockInterval)
+      .describe('What overlaps the range, in the order of `from`; intervals of different kinds may overlap'),
+    capped: z.boolean().optional().describe('There are more intervals: ask for fewer days'),
+  })
+  .meta({
+    id: 'DeployLockCalendar',
+    examples: [
+      {
+        from: 1_795_392_000,
+        to: 1_795_996_800,
+        intervals: [
+          {
+            kind: 'manual',
+            from: 1_795_420_800.25,
+            to: null,
+            reason: 'database failover, OPS-2214',
+            set_by: 'ada',
+          },
+          { kind: 'scheduled', from: 1_795_798_800, to: 1_796_025_600, reason: null, set_by: null },
+        ],
+      },
+    ],
+  })
+export type DeployLockCalendar = z.infer<typeof DeployLockCalendar>
+
+const daySeconds = 86_400
+const maxCalendarDays = 92
+const unixSeconds = 'must be a number of Unix seconds'
+
+const moment = z
+  .string(unixSeconds)
+  .regex(/^\d{1,12}(\.\d{1,9})?$/, { error: unixSeconds, abort: true })
+  .transform(Number)
+  .refine((seconds) => seconds <= lastSecond, { error: unixSeconds, abort: true })
+  .meta({ type: 'number', format: 'double', minimum: 0, maximum: lastSecond })
+
+/** The query string of the calendar. Unknown parameters are ignored. */
+export const CalendarRange = z
+  .object({
+    from: moment.describe('Unix seconds'),
+    to: moment.describe(`Unix seconds, later than \`from\` by at most ${maxCalendarDays} days`),
+  })
+  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from', abort: true })
+  .refine(({ from, to }) => to - from <= maxCalendarDays * daySeconds, {
+    path: ['to'],
+    error: `must be at most ${maxCalendarDays} days after from`,
+  })
+export type CalendarRange = z.infer<typeof CalendarRange>

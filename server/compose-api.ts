@@ -77,7 +77,11 @@ export async function composeApi(
   }
   const requireTask = createRequireTask({ tasks, mayRead })
   const lockStore = createDeployLockStore(database)
-  const lock = createDeployLock({ schedule: settings.lock.schedule, read: lockStore.read })
+  const lock = createDeployLock({
+    schedule: settings.lock.schedule,
+    read: lockStore.read,
+    periods: createDeployLockStore(forReaders).periods,
+  })
 
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)

@@ -148,7 +148,7 @@ describe("a lockdown, by the database's clock", () => {
     const windows = [{ start: 0, end: 1 }]
     const { closedTimes } = createDeployLock({
       schedule: { windows, timeZone: 'UTC' },
-      read: createDeployLockStore(database).read,
+      ...createDeployLockStore(database),
     })
     const task = aNewTask()
     const wrongTime = new Date((await databaseTime()) + days * 24 * hourMs)

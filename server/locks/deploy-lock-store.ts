@@ -4,6 +4,8 @@ import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import { lockErrorOf } from './deploy-lock-errors.ts'
 import { isSetAt, type LockdownCalendar, windowAt } from './evaluate-deploy-lock.ts'
+import { type LockPeriod, maxIntervals } from './lock-calendar.ts'
+import type { Interval } from './lockdown-times.ts'
 import { type StoredLock, storedLockOf } from './stored-lock.ts'
 
 export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
@@ -20,6 +22,28 @@ export function createDeployLockStore({ query, settings }: Database) {
       return { at, stored: storedLockOf(row) }
     },
 
+    /** What users did that overlaps a range of time, in order; one more than a calendar holds. */
+    async periods({ from, to }: Interval): Promise<LockPeriod[]> {
+      const overlapping = await query
+        .selectFrom('deploy_lock_periods')
+        .select(['kind', 'since as from', 'until as to', 'reason', 'set_by as setBy'])
+        .where('since', '<', to)
+        // One ends before the next begins, so of all that began earlier only the last may reach into the range.
+        .where('since', '>=', ({ selectFrom, fn, val }) =>
+          fn.coalesce(
+            selectFrom('deploy_lock_periods')
+              .select(({ fn: { max } }) => max('since').as('last'))
+              .where('since', '<=', from),
+            val(from),
+          ),
+        )
+        .where(({ or, eb }) => or([eb('until', 'is', null), eb('until', '>', from)]))
+        .orderBy('since')
+        .limit(maxIntervals + 1)
+        .execute()
+      return overlapping
+    },
+
     /**
      * Sets the lock, or gives a set one its new reason and end; ends an override. When it returns, every task that was
      * accepted before is committed, and none that comes after is accepted.
@@ -34,6 +58,8 @@ export function createDeployLockStore({ query, settings }: Database) {
         const stored = storedLockOf(row)
         const since = isSetAt(at, stored) ? stored.since : at
         await write(transaction, { isSet: true, since, until, reason, setBy: actor.name, overrideUntil: null })
+        await endPeriod(transaction, at)
+        await beginPeriod(transaction, { kind: 'manual', from: at, to: until, reason, setBy: actor.name })
         const end = until ? `until ${until.toISOString()}` : 'until released'
         await recordAction(transaction, {
           action: 'lock_set',
@@ -58,6 +84,15 @@ export function createDeployLockStore({ query, settings }: Database) {
           setBy: null,
           overrideUntil,
         })
+        await endPeriod(transaction, at)
+        if (overrideUntil)
+          await beginPeriod(transaction, {
+            kind: 'opened',
+            from: at,
+            to: overrideUntil,
+            reason: null,
+            setBy: actor.name,
+          })
         const detail = overrideUntil ? `the lockdown window is open until ${overrideUntil.toISOString()}` : undefined
         await recordAction(transaction, { action: 'lock_released', actor, ...(detail === undefined ? {} : { detail }) })
       }),
@@ -99,3 +134,16 @@ const write = (query: Kysely<Schema>, stored: StoredLock) =>
       override_until: stored.overrideUntil,
     })
     .execute()
+
+const endPeriod = (query: Kysely<Schema>, at: Date) =>
+  query
+    .updateTable('deploy_lock_periods')
+    .set({ until: at })
+    .where('id', '=', ({ selectFrom }) =>
+      selectFrom('deploy_lock_periods').select('id').orderBy('since', 'desc').orderBy('id', 'desc').limit(1),
+    )
+    .where(({ or, eb }) => or([eb('until', 'is', null), eb('until', '>', at)]))
+    .execute()
+
+const beginPeriod = (query: Kysely<Schema>, { kind, from, to, reason, setBy }: LockPeriod) =>
+  query.insertInto('deploy_lock_periods').values({ kind, since: from, until: to, reason, set_by: setBy }).execute()

@@ -5,10 +5,16 @@ import { evaluateDeployLock } from './evaluate-deploy-lock.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { neverSet, type StoredLock } from './stored-lock.ts'
 
+const periods = async () => []
+
 function lockAt(text: string, at: string, timeZone = 'UTC', stored: StoredLock = neverSet) {
   const windows = parseLockdownSchedule(text)
   if ('issue' in windows) throw new Error(windows.issue)
-  return createDeployLock({ schedule: { windows, timeZone }, read: async () => ({ at: new Date(at), stored }) })
+  return createDeployLock({
+    schedule: { windows, timeZone },
+    read: async () => ({ at: new Date(at), stored }),
+    periods,
+  })
 }
 const weekend = { from: new Date('2026-11-20T17:00:00Z'), to: new Date('2026-11-23T08:00:00Z') }
 const nextWeekend = { from: new Date('2026-11-27T17:00:00Z'), to: new Date('2026-11-30T08:00:00Z') }
@@ -24,6 +30,7 @@ describe('the deploy lock by schedule (spec 3)', () => {
       setBy: null,
       retryAfterSeconds: undefined,
       nextWindow: weekend,
+      overrideUntil: null,
     }))
   test('is active from the start of the window and knows its end', async () =>
     expect(await lockAt('Fri 17:00 - Mon 08:00', '2026-11-20T17:00:00Z').status()).toEqual({
@@ -35,6 +42,7 @@ describe('the deploy lock by schedule (spec 3)', () => {
       setBy: null,
       retryAfterSeconds: 63 * 3600,
       nextWindow: nextWeekend,
+      overrideUntil: null,
     }))
   test.for([
     { at: '2026-11-23T07:59:59.001Z', active: true, retryAfterSeconds: 1 },
@@ -68,7 +76,7 @@ describe('the deploy lock by schedule (spec 3)', () => {
   })
   test('is unknown while it cannot be read', async () => {
     const schedule = { windows: [], timeZone: 'UTC' }
-    const lock = createDeployLock({ schedule, read: () => Promise.reject(new Error('refused')) })
+    const lock = createDeployLock({ schedule, read: () => Promise.reject(new Error('refused')), periods })
     await expect(lock.status()).rejects.toThrow('refused')
     await expect(lock.isActive()).rejects.toThrow('refused')
   })
@@ -94,6 +102,7 @@ describe('the deploy lock set by a person (spec 2.4, 3)', () => {
       setBy: 'ada',
       retryAfterSeconds: undefined,
       nextWindow: weekend,
+      overrideUntil: null,
     }))
   test('speaks also inside of a lockdown window', async () =>
     expect(await statusAt('2026-11-21T13:00:00Z', byAda)).toMatchObject({ source: 'manual', until: null }))

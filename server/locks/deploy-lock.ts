@@ -1,16 +1,21 @@
+import type { CalendarRange, DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-lock.ts'
 import {
   type DeployLockStatus,
   evaluateDeployLock,
   type LockdownCalendar,
   neverClosed,
 } from './evaluate-deploy-lock.ts'
-import { closedIntervals, type LockdownSchedule } from './lockdown-times.ts'
+import { type LockPeriod, renderLockCalendar } from './lock-calendar.ts'
+import { closedIntervals, type Interval, type LockdownSchedule } from './lockdown-times.ts'
+import { renderLockDetails } from './render-lock-details.ts'
 import type { StoredLock } from './stored-lock.ts'
 
 type Dependencies = {
   readonly schedule: LockdownSchedule
   /** What is stored about the lock, and when that was so by the database's clock. Rejects if it cannot be read. */
   readonly read: () => Promise<{ readonly at: Date; readonly stored: StoredLock }>
+  /** What users did that overlaps a range of time, in order. */
+  readonly periods: (range: Interval) => Promise<readonly LockPeriod[]>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -18,7 +23,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const reachDays = 15
 
 /** Tells whether new tasks are refused, and gives the accepting transaction what it decides by (decision 0003). */
-export function createDeployLock({ schedule, read }: Dependencies) {
+export function createDeployLock({ schedule, read, periods }: Dependencies) {
   let computed = { day: Number.NaN, times: neverClosed }
 
   /** The same for a whole day, so that a submission costs no computation. */
@@ -34,7 +39,16 @@ export function createDeployLock({ schedule, read }: Dependencies) {
     return evaluateDeployLock(at, closedTimes(at), stored)
   }
 
-  return { status, isActive: async () => (await status()).active, closedTimes }
+  return {
+    status,
+    isActive: async () => (await status()).active,
+    details: async (): Promise<DeployLockDetails> => renderLockDetails(await status(), schedule),
+    async calendar(range: CalendarRange): Promise<DeployLockCalendar> {
+      const known = await periods({ from: new Date(range.from * 1000), to: new Date(range.to * 1000) })
+      return renderLockCalendar(range, schedule, known)
+    },
+    closedTimes,
+  }
 }
 export type DeployLock = ReturnType<typeof createDeployLock>
 

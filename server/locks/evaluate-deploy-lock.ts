@@ -19,6 +19,8 @@ export type DeployLockStatus = {
   readonly retryAfterSeconds: number | undefined
   /** The next time of a lockdown window that has not begun; also the rest of one that somebody has opened. */
   readonly nextWindow: LockdownPeriod | null
+  /** While a user has opened the current window. */
+  readonly overrideUntil: Date | null
 }
 
 const maxDateMs = 8.64e15
@@ -45,6 +47,7 @@ export function evaluateDeployLock(
   const next = closed.find(({ from }) => from > at)
   const endOf = ({ to }: Interval) => (to < known.to ? to : null)
   const nextWindow = next ? { from: next.from, to: endOf(next) } : null
+  const overrideUntil = stored.overrideUntil && at < stored.overrideUntil ? stored.overrideUntil : null
   if (isSetAt(at, stored)) {
     const until = stored.until && endOfManual(stored.until, closed, endOf)
     return {
@@ -53,11 +56,12 @@ export function evaluateDeployLock(
       reason: stored.reason,
       setBy: stored.setBy,
       nextWindow,
+      overrideUntil,
     }
   }
-  if (!window) return { ...inactive, nextWindow }
+  if (!window) return { ...inactive, nextWindow, overrideUntil }
   const since = window.from > known.from ? window.from : null
-  return { ...active('schedule', at, endOf(window)), since, reason: null, setBy: null, nextWindow }
+  return { ...active('schedule', at, endOf(window)), since, reason: null, setBy: null, nextWindow, overrideUntil }
 }
 
 /** The lockdown window that holds at an instant, whatever people did. */

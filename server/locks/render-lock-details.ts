@@ -1,9 +1,11 @@
 import type { DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { DeployLockStatus } from './evaluate-deploy-lock.ts'
+import type { LockdownSchedule } from './lockdown-times.ts'
+import { renderWindow } from './lockdown-window.ts'
 
 /** As GET /deploy-lock/details shows it. Nobody sets a schedule and it has no reason but itself. */
-export function renderLockDetails(status: DeployLockStatus): DeployLockDetails {
-  const { active, source, since, until, reason, setBy, nextWindow } = status
+export function renderLockDetails(status: DeployLockStatus, schedule: LockdownSchedule): DeployLockDetails {
+  const { active, source, since, until, reason, setBy, nextWindow, overrideUntil } = status
   return {
     active,
     source,
@@ -15,6 +17,8 @@ export function renderLockDetails(status: DeployLockStatus): DeployLockDetails {
       from: epochSeconds(nextWindow.from),
       to: nextWindow.to && epochSeconds(nextWindow.to),
     },
+    override_until: overrideUntil && epochSeconds(overrideUntil),
+    schedule: { windows: schedule.windows.map(renderWindow), time_zone: schedule.timeZone },
   }
 }
 

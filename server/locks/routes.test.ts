@@ -9,12 +9,15 @@ import { neverSet, type StoredLock } from './stored-lock.ts'
 const windows = parseLockdownSchedule('Fri 17:00 - Mon 08:00')
 if ('issue' in windows) throw new Error(windows.issue)
 const schedule = { windows, timeZone: 'UTC' }
+const fixed = { override_until: null, schedule: { windows: ['Fri 17:00 - Mon 08:00'], time_zone: 'UTC' } }
 
 let app: HttpServer
 let read: () => Promise<{ at: Date; stored: StoredLock }>
 beforeEach(() => {
   app = quietHttpServer()
-  app.register(lockRoutes(createDeployLock({ schedule, read: () => read() }), undefined), { prefix: '/api/v1' })
+  app.register(lockRoutes(createDeployLock({ schedule, read: () => read(), periods: async () => [] }), undefined), {
+    prefix: '/api/v1',
+  })
 })
 afterEach(() => app.close())
 
@@ -43,6 +46,7 @@ describe('the deploy lock without an identity provider (spec 4)', () => {
       reason: null,
       set_by: null,
       next_window: { from: 1_795_798_800, to: 1_796_025_600 },
+      ...fixed,
     })
   })
 
@@ -56,7 +60,35 @@ describe('the deploy lock without an identity provider (spec 4)', () => {
       reason: null,
       set_by: null,
       next_window: { from: 1_795_194_000, to: 1_795_420_800 },
+      ...fixed,
     })
+  })
+
+  test.for([
+    ['', 'from: must be a number of Unix seconds; to: must be a number of Unix seconds'],
+    ['?from=1', 'to: must be a number of Unix seconds'],
+    ['?from=yesterday&to=1', 'from: must be a number of Unix seconds'],
+    ['?from=2&to=1e9', 'to: must be a number of Unix seconds'],
+    ['?from=1&to=253402300800', 'to: must be a number of Unix seconds'],
+    ['?from=2&to=2', 'to: must be later than from'],
+    ['?from=0&to=7948801', 'to: must be at most 92 days after from'],
+  ])('the calendar %s is 400: %s', async ([query, error]) => {
+    const answer = await app.inject(`/api/v1/deploy-lock/calendar${query}`)
+    expect([answer.statusCode, answer.json()]).toEqual([400, { error }])
+  })
+
+  test('the calendar holds 92 days of lockdown windows', async () => {
+    const from = 1_795_392_000
+    const answer = await app.inject(`/api/v1/deploy-lock/calendar?from=${from}&to=${from + 92 * 86_400}`)
+    const weeks = Array.from({ length: 13 }, (_, week) => ({
+      kind: 'scheduled',
+      from: 1_795_798_800 + week * 604_800,
+      to: 1_796_025_600 + week * 604_800,
+      reason: null,
+      set_by: null,
+    }))
+    const first = { ...weeks[0], from: 1_795_194_000, to: 1_795_420_800 }
+    expect(answer.json()).toEqual({ from, to: from + 92 * 86_400, intervals: [first, ...weeks] })
   })
 
   test.for(paths)('GET %s is 503 while the state cannot be read', async (path) => {

@@ -2,18 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { LockRequest } from '../../contract/auth.ts'
-import { DeployLockDetails, DeployLockState } from '../../contract/deploy-lock.ts'
+import { CalendarRange, DeployLockCalendar, DeployLockDetails, DeployLockState } from '../../contract/deploy-lock.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { InvalidRequestError } from '../http/request-errors.ts'
 import type { DeployLock } from './deploy-lock.ts'
 import type { DeployLockStore } from './deploy-lock-store.ts'
-import { renderLockDetails } from './render-lock-details.ts'
 
 type Switch = Pick<DeployLockStore, 'set' | 'release'> & {
   /** Rejects unless a user calls who may change the lock. */
   readonly requireUser: (request: FastifyRequest) => Promise<Actor>
 }
+
+type DeployLockLook = Pick<DeployLock, 'isActive' | 'details' | 'closedTimes' | 'calendar'>
 
 const tags = ['deploy lock']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
@@ -25,7 +26,7 @@ const json = 'application/json; charset=utf-8'
  * is when there is no `manual` switch.
  */
 export const lockRoutes =
-  (lock: Pick<DeployLock, 'isActive' | 'status' | 'closedTimes'>, manual: Switch | undefined): FastifyPluginAsyncZod =>
+  (lock: DeployLockLook, manual: Switch | undefined): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/deploy-lock',
@@ -52,7 +53,25 @@ export const lockRoutes =
           response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
         },
       },
-      async () => renderLockDetails(await lock.status()),
+      () => lock.details(),
+    )
+
+    app.get(
+      '/deploy-lock/calendar',
+      {
+        config: { isReadableInScope: true },
+        schema: {
+          tags,
+          operationId: 'getDeployLockCalendar',
+          summary: 'When deployments are and were locked',
+          description:
+            'Lockdown windows of the schedule as it is now, and what users locked and opened. A schedule without a pause is ' +
+            'one interval that begins before `from` and ends after `to`.',
+          querystring: CalendarRange,
+          response: { 200: DeployLockCalendar, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
+        },
+      },
+      (request) => lock.calendar(request.query),
     )
 
     if (!manual) return

@@ -102,6 +102,14 @@ export type Schema = {
     set_by: string | null
     override_until: Date | null
   }
+  deploy_lock_periods: {
+    id: Generated<string>
+    kind: 'manual' | 'opened'
+    since: Date
+    until: Date | null
+    reason: string | null
+    set_by: string | null
+  }
   sessions: {
     id_digest: Buffer
     subject: string

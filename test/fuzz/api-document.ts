@@ -26,14 +26,16 @@ export type Schema = z.infer<typeof Schema>
 
 const Content = z.record(z.string(), z.object({ schema: Schema.optional() }))
 const OperationShape = z.object({
-  parameters: z.array(z.object({ name: z.string(), in: z.string(), schema: Schema })).default([]),
+  parameters: z
+    .array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false), schema: Schema }))
+    .default([]),
   requestBody: z.object({ required: z.boolean().default(false), content: Content }).optional(),
   security: z.array(z.record(z.string(), z.unknown())).optional(),
   responses: z.record(z.string(), z.object({ content: Content.optional() })),
 })
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), OperationShape)) })
 
-export type Parameter = { readonly name: string; readonly schema: Schema }
+export type Parameter = { readonly name: string; readonly required: boolean; readonly schema: Schema }
 
 /** One method of one path, as the service describes it. */
 export type Operation = {

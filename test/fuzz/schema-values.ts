@@ -106,9 +106,10 @@ function brokenObjects({ properties = {}, required = [] }: Schema, value: object
 }
 
 /** Texts that a parameter's schema forbids; none where every text will do. */
-export function brokenTexts({ maxLength, pattern, enum: choices }: Schema): string[] {
+export function brokenTexts({ type, maxLength, pattern, enum: choices }: Schema): string[] {
   const odd = ['', ' ', 'abc', '-', '1.5.5', '0x10', '1e300', '9'.repeat(40), '١', "' OR 1=1--", '\0', '\ud83d\ude00']
   if (maxLength !== undefined) return ['a'.repeat(maxLength + 1), '\0']
   if (choices) return odd.filter((one) => one !== '' && !choices.includes(one)) // an empty one counts as absent
+  if (type === 'number') return odd.filter((one) => one !== '') // an empty one may count as absent
   return pattern === undefined ? [] : odd.filter((one) => !new RegExp(pattern).test(one))
 }

@@ -41,6 +41,7 @@ const closed = () => [
   '/api/v1/events',
   '/api/v1/apps/summary',
   '/api/v1/deploy-lock/details',
+  '/api/v1/deploy-lock/calendar?from=1&to=2',
   '/api/v1/version',
   '/api/v1/reachability',
 ]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../../contract/audit.ts'
-import { DeployLockDetails } from '../../contract/deploy-lock.ts'
+import { DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask, type Service } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
@@ -24,6 +24,8 @@ const detailsOf = async (service: Service = world.service) =>
   DeployLockDetails.parse((await service.request(`${path}/details`)).body)
 const audit = async (browser = ada, query = '') =>
   AuditPage.parse(await (await browser.request(`${world.service.url}/api/v1/audit${query}`)).json())
+const calendarOf = async (from: number, to: number, service: Service = world.service) =>
+  DeployLockCalendar.parse((await service.request(`${path}/calendar?from=${from}&to=${to}`)).body).intervals
 const nowSeconds = () => Date.now() / 1000
 
 describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
@@ -88,6 +90,30 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
     expect((await world.service.submitTask()).status).toBe(202)
   })
 
+  test('the calendar of every replica tells each lock with its reason, name and end, also after it is over', async () => {
+    await using replica = await world.startReplica()
+    await release(ada)
+    const from = nowSeconds()
+    const until = Math.ceil(from) + 600
+    await set(ada, { reason: 'failover', until })
+    await set(bob, { reason: 'failover, longer' })
+    const to = nowSeconds() + 60
+    const calendar = () => calendarOf(from, to, replica)
+    const [first, second] = await calendar()
+    expect(first).toMatchObject({ kind: 'manual', to: second?.from, reason: 'failover', set_by: 'ada' })
+    expect(second).toMatchObject({ kind: 'manual', to: null, reason: 'failover, longer', set_by: 'bob' })
+    await release(ada)
+    const over = await calendar()
+    expect(over).toEqual([first, { ...second, to: expect.any(Number) }])
+    const end = Number(over[1]?.to)
+    expect(Math.abs(end - nowSeconds())).toBeLessThan(30)
+    expect(await calendarOf(end, to)).toEqual([])
+    expect(await calendarOf(end - 0.001, to)).toEqual([over[1]])
+    await set(ada, { until })
+    expect(await calendarOf(until - 1, until)).toMatchObject([{ kind: 'manual', to: until, reason: null }])
+    await release(ada)
+  })
+
   test.for<[string, unknown, string]>([
     ['an end in the past', { until: 1 }, 'until: must lie in the future'],
     ['an end that is no time', { until: 'tomorrow' }, 'until: must be a number'],
@@ -130,6 +156,9 @@ describe('inside of a lockdown window', () => {
     expect((await release(user, inside)).status).toBe(200)
     const open = await detailsOf(service)
     expect(open).toMatchObject({ active: false, next_window: { to: window.until } })
+    expect(open.override_until).toBe(open.next_window?.from)
+    expect(window).toMatchObject({ override_until: null, schedule: { time_zone: 'UTC' } })
+    expect(window.schedule.windows).toEqual([`${midnight(-1)} - ${midnight(2)}`])
     expect(Math.abs(Number(open.next_window?.from) - nowSeconds() - 900)).toBeLessThan(30)
     expect((await service.submitTask()).status).toBe(202)
     expect((await set(user, undefined, inside)).status).toBe(200)
@@ -140,6 +169,12 @@ describe('inside of a lockdown window', () => {
     await database.query('UPDATE watcher.deploy_lock SET override_until = clock_timestamp()')
     expect((await service.submitTask()).status).toBe(406)
     expect(await detailsOf(service)).toEqual(window)
+    const [scheduled, opened, locked, again] = await calendarOf(nowSeconds() - 60, nowSeconds(), service)
+    expect(scheduled).toMatchObject({ kind: 'scheduled', from: window.since, to: window.until })
+    expect(opened).toMatchObject({ kind: 'opened', to: locked?.from, set_by: 'ada' })
+    expect(locked).toMatchObject({ kind: 'manual', to: again?.from })
+    expect(again).toMatchObject({ kind: 'opened', set_by: 'ada' })
+    expect(Math.abs(Number(again?.to) - Number(again?.from) - 900)).toBeLessThan(1)
   })
 })
 
@@ -204,6 +239,30 @@ describe('the audit', () => {
     expect((await audit(ada, `?limit=${entries.length}`)).next).toBeNull()
     expect((await audit(ada, `?limit=${entries.length - 1}`)).next).toBe(entries.at(-2)?.id)
   })
+
+  test('is read by action, one or several, and by pages', async () => {
+    const whole = (await audit()).entries
+    for (const actions of [['lock_set'], ['lock_set', 'lock_released'], ['token_revoked', 'task_submitted']]) {
+      const expected = whole.filter(({ action }) => actions.includes(action))
+      expect(expected.length).toBeGreaterThan(1)
+      const query = `?action=${actions.join()}`
+      expect((await audit(ada, query)).entries).toEqual(expected)
+      const first = await audit(ada, `${query}&limit=1`)
+      expect(first).toEqual({ entries: expected.slice(0, 1), next: expected[0]?.id })
+      expect((await audit(ada, `${query}&before=${first.next}`)).entries).toEqual(expected.slice(1))
+    }
+  })
+
+  test.for(['?action=', '?action=lock', '?action=lock_set,', '?action=lock_set,lock_sett'])(
+    'an unknown action %s is refused with the words that there are',
+    async (query) => {
+      const answer = await ada.request(`${world.service.url}/api/v1/audit${query}`)
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toEqual({
+        error: expect.stringMatching(/^action: must be one of lock_set, lock_released, .*, separated by commas$/),
+      })
+    },
+  )
 
   test.for(['?limit=0', '?limit=1001', '?limit=x', '?before=-1'])('a page %s is refused', async (query) =>
     expect((await ada.request(`${world.service.url}/api/v1/audit${query}`)).status).toBe(400),

@@ -209,6 +209,19 @@ CREATE TABLE deploy_lock (
 );
 INSERT INTO deploy_lock DEFAULT VALUES;
 
+-- what people did with the deploy lock, for the calendar: each time is over when the next one begins
+CREATE TABLE deploy_lock_periods (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- `opened`: the lock was released inside a lockdown window
+  kind text NOT NULL CHECK (kind IN ('manual', 'opened')),
+  since timestamptz(3) NOT NULL,
+  -- null: until released
+  until timestamptz(3),
+  reason text,
+  set_by text
+);
+CREATE INDEX deploy_lock_periods_by_start ON deploy_lock_periods (since);
+
 CREATE TABLE sessions (
   -- SHA-256 of the random id that only the browser has
   id_digest bytea PRIMARY KEY,
@@ -263,6 +276,8 @@ CREATE TABLE audit (
   subject text,
   detail text
 );
+
+CREATE INDEX audit_of_action ON audit (action, id);
 
 CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

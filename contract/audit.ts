@@ -58,7 +58,18 @@ export const AuditPage = z
   })
 export type AuditPage = z.infer<typeof AuditPage>
 
+const actionList = new RegExp(
+  `^(?:${auditActions.join('|')})(?:,(?:${auditActions.join('|')})){0,${auditActions.length - 1}}$`,
+)
+
 export const AuditFilter = z.object({
+  action: z
+    .string()
+    .regex(actionList, `must be one of ${auditActions.join(', ')}, or some of them, separated by commas`)
+    .transform((text) => [...new Set(text.split(','))] as AuditAction[])
+    .optional()
+    .meta({ pattern: actionList.source })
+    .describe('Only entries of this action, or of these, separated by commas'),
   before: z
     .string()
     .regex(/^\d{1,15}$/, 'must be the id of an entry')

@@ -1,5 +1,5 @@
-import type { Selectable } from 'kysely'
-import type { AuditEntry, AuditFilter, AuditPage } from '../../contract/audit.ts'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { AuditAction, AuditEntry, AuditFilter, AuditPage } from '../../contract/audit.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
@@ -10,20 +10,34 @@ const usualPage = 100
 export function createAuditStore({ query }: Database) {
   return {
     /** Newest first. */
-    async page({ before, limit = usualPage }: AuditFilter): Promise<AuditPage> {
-      const rows = await query
-        .selectFrom('audit')
-        .selectAll()
-        .$if(before !== undefined, (entries) => entries.where('id', '<', String(before)))
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .execute()
+    async page({ before, action: actions, limit = usualPage }: AuditFilter): Promise<AuditPage> {
+      const newest = (entries: ReturnType<typeof ofAudit>) =>
+        entries
+          .$if(before !== undefined, (some) => some.where('id', '<', String(before)))
+          .orderBy('id', 'desc')
+          .limit(limit + 1)
+      const rows = actions ? await newestOf(query, actions, limit + 1, newest) : await newest(ofAudit(query)).execute()
       const { items: entries } = await fillAnswer([rows.slice(0, limit).map(entryOf)])
       return { entries, next: rows.length > entries.length ? (entries.at(-1)?.id ?? null) : null }
     },
   }
 }
 export type AuditStore = ReturnType<typeof createAuditStore>
+
+const ofAudit = (query: Kysely<Schema>) => query.selectFrom('audit').selectAll()
+
+/** Each action apart, so that the index finds the few entries of a rare one among many of another. */
+async function newestOf(
+  query: Kysely<Schema>,
+  actions: readonly AuditAction[],
+  limit: number,
+  newest: (entries: ReturnType<typeof ofAudit>) => ReturnType<typeof ofAudit>,
+) {
+  const pages = actions.map((action) => sql`(${newest(ofAudit(query).where('action', '=', action))})`)
+  const { rows } = await sql<Selectable<Schema['audit']>>`
+    SELECT * FROM (${sql.join(pages, sql` UNION ALL `)}) AS entries ORDER BY id DESC LIMIT ${limit}`.execute(query)
+  return rows
+}
 
 const entryOf = ({ id, at, ...entry }: Selectable<Schema['audit']>): AuditEntry => ({
   id: Number(id),

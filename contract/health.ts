@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { extensibleEnum } from './fields.ts'
+import { epochSeconds, extensibleEnum } from './fields.ts'
 
 const Part = z.object({ status: z.enum(['up', 'degraded', 'down']), detail: z.string().optional() })
 
@@ -21,3 +21,13 @@ export type Health = z.infer<typeof Health>
 export const Reachability = z
   .object({ available: z.boolean(), reason: z.enum(['argocd', 'database', 'both']).optional() })
   .meta({ id: 'Reachability', examples: [{ available: false, reason: 'argocd' }] })
+
+/** `data` of `event: service`. */
+export const ServiceState = z.object({
+  argo_cd: z.object({
+    available: z.boolean(),
+    since: epochSeconds.describe('When the replica noticed'),
+    detail: z.string().optional(),
+  }),
+})
+export type ServiceState = z.infer<typeof ServiceState>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
+import { ListedTask } from './task.ts'
 
 /** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
 const taskEventKinds = [
@@ -30,6 +31,7 @@ export const TaskEvent = z
     at: epochSeconds,
     kind: extensibleEnum(taskEventKinds).describe('What happened; more may come'),
     detail: z.string().describe('The same in a sentence'),
+    task: ListedTask.optional().describe('In a stream of all events: the task as it was when the event was read'),
   })
   .meta({ id: 'TaskEvent' })
 export type TaskEvent = z.infer<typeof TaskEvent>

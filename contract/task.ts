@@ -157,6 +157,27 @@ export const TaskRecord = z
   })
 export type TaskRecord = z.infer<typeof TaskRecord>
 
+/** What a row of a list shows of a task. */
+export const ListedTask = TaskRecord.pick({
+  id: true,
+  created: true,
+  updated: true,
+  app: true,
+  author: true,
+  project: true,
+  images: true,
+  status: true,
+  cause: true,
+  progress: true,
+  unmet_condition: true,
+  timeout: true,
+  is_rollback: true,
+  rollback_target_id: true,
+  commit: true,
+  app_url: true,
+}).meta({ id: 'ListedTask' })
+export type ListedTask = z.infer<typeof ListedTask>
+
 export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({
   id: 'TaskMissing',
   examples: [{ id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', error: 'task not found' }],

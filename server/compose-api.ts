@@ -28,11 +28,12 @@ import { createClientQuota } from './http/client-quota.ts'
 import type { HttpServer } from './http/http-server.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
-import { createDeployLockStore } from './locks/deploy-lock-store.ts'
+import { createDeployLockStore, type DeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
 import { isWeakSecret } from './secrets/secret-rules.ts'
 import type { Settings } from './settings.ts'
 import { createEventStore } from './timeline/event-store.ts'
+import { createLiveStates } from './timeline/live-states.ts'
 import { timelineRoutes } from './timeline/routes.ts'
 
 const api = { prefix: '/api/v1' }
@@ -47,7 +48,7 @@ export async function composeApi(
   http: HttpServer,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { settings, database, forReaders, tasks, endings, feed, metrics, log, onError } = services
+  const { settings, opened, database, forReaders, tasks, endings, feed, wakeUps, metrics, log, onError } = services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -83,6 +84,21 @@ export async function composeApi(
     periods: createDeployLockStore(forReaders).periods,
   })
 
+  const states = opened.use(
+    createLiveStates({
+      readLock: lock.details,
+      readArgoCd() {
+        const { status, detail } = watching.controllerState()
+        return status === 'down'
+          ? { available: false, ...(detail === undefined ? {} : { detail }) }
+          : { available: true }
+      },
+      wakeUps,
+      nowMs: Date.now,
+      onError,
+    }),
+  )
+
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)
   http.register(
@@ -113,6 +129,9 @@ export async function composeApi(
     timelineRoutes({
       events: createEventStore(forReaders),
       feed,
+      states,
+      readTasks: tasks.listed,
+      canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       recheckReadAccess: auth.recheckReadAccess,
       streams: createClientQuota(streamsPerClient, maxStreams),
@@ -121,10 +140,23 @@ export async function composeApi(
     }),
     api,
   )
-  http.register(lockRoutes(lock, settings.identityProvider && { ...lockStore, requireUser }), api)
+  http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
   if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser }), api)
   http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
+}
+
+/** Tells the streams of all replicas that a user has changed the lock. */
+const telling = ({ set, release }: DeployLockStore, { send }: CoreServices['wakeUps']) => {
+  const told = async <Outcome>(change: Promise<Outcome>): Promise<Outcome> => {
+    const outcome = await change
+    send('lock', 'changed')
+    return outcome
+  }
+  return {
+    set: (...change: Parameters<typeof set>) => told(set(...change)),
+    release: (...change: Parameters<typeof release>) => told(release(...change)),
+  }
 }
 
 /** Names are free text until the delivery controller has shown the application, and with it the link to it. */

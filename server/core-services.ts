@@ -29,11 +29,11 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
   const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onError))
   const events = createEventStore(database)
-  const feed = opened.use(createEventFeed({ events, wakeUps, onError }))
   const tasks = createTaskStore(database, {
     forReaders,
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
   })
+  const feed = opened.use(createEventFeed({ events, readTasks: tasks.listed, wakeUps, onError }))
   const endings = opened.use(createTaskCompletions({ tasks, wakeUps, onError }))
   opened.use(
     repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>

@@ -109,6 +109,13 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
     mayRead: ({ readAccess }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       readAccess === undefined ? task !== undefined : mayRead(readAccess, task, wallMs(), authorize),
 
+    /** Whether a request that may read is shown what belongs to an application; undefined: nobody knows to which. */
+    canSeeTasksOf({ readAccess }: FastifyRequest, app: string | undefined): boolean {
+      if (readAccess === undefined) return true
+      if (readAccess.kind !== 'principal') return false
+      return authorize(readAccess.principal, app === undefined ? 'read_all' : 'read', app).kind === 'allowed'
+    },
+
     /** Whether the credential of a request is good and may read tasks of `app`, or what their Pods wrote. */
     async isAllowed(request: FastifyRequest, action: 'read' | 'read_log', app: string): Promise<boolean> {
       const principal = await readerOf(request).catch(() => undefined)

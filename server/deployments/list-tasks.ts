@@ -84,15 +84,18 @@ const timedOut = ({ search }: TaskFilter, cause: unknown) =>
 const chunkSize = 100
 
 async function* inChunks(query: Kysely<Schema>, ids: readonly string[]): AsyncGenerator<readonly Task[]> {
-  for (let at = 0; at < ids.length; at += chunkSize) {
-    const rows = await query
-      .selectFrom('tasks')
-      .select(listedColumns)
-      .select(sql<readonly Condition[] | null>`diagnosis -> 'conditions'`.as('conditions'))
-      .where(sql<SqlBool>`id = ANY(${ids.slice(at, at + chunkSize)}::uuid[])`)
-      .orderBy('created', 'desc')
-      .orderBy('id', 'desc')
-      .execute()
-    yield rows.map(taskOf)
-  }
+  for (let at = 0; at < ids.length; at += chunkSize) yield await readListed(query, ids.slice(at, at + chunkSize))
+}
+
+/** These tasks, newest first, as lists show them. */
+export async function readListed(query: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
+  const rows = await query
+    .selectFrom('tasks')
+    .select(listedColumns)
+    .select(sql<readonly Condition[] | null>`diagnosis -> 'conditions'`.as('conditions'))
+    .where(sql<SqlBool>`id = ANY(${ids}::uuid[])`)
+    .orderBy('created', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(taskOf)
 }

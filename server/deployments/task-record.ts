@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../contract/task.ts'
+import { ListedTask, type TaskRecord } from '../../contract/task.ts'
 import type { Task } from './task.ts'
 
 /** The task as callers see it. Whether it may write is nobody's business. */
@@ -28,6 +28,9 @@ export function taskRecordOf(task: Task): TaskRecord {
     ...given('source', task.source),
   }
 }
+
+/** The task as a row of a list shows it. */
+export const listedTaskOf = (task: Task): ListedTask => ListedTask.parse(taskRecordOf(task))
 
 const secondsOf = (time: Date) => time.getTime() / 1000
 

@@ -1,18 +1,19 @@
 import { type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
-import type { PodLog, TaskFilter } from '../../contract/task.ts'
+import type { ListedTask, PodLog, TaskFilter } from '../../contract/task.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import { createAcceptTask } from './accept-task.ts'
 import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
-import { listTasks, type TaskPage } from './list-tasks.ts'
+import { listTasks, readListed, type TaskPage } from './list-tasks.ts'
 import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
 import type { Task } from './task.ts'
 import { hasNoLivingOwner, isForgotten } from './task-conditions.ts'
+import { listedTaskOf } from './task-record.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.ts'
 import type { UnfinishedCount } from './unfinished-quota.ts'
 
@@ -61,6 +62,12 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, globs),
+
+    /** These tasks as rows of a list show them, by id. */
+    async listed(ids: readonly string[]): Promise<ReadonlyMap<string, ListedTask>> {
+      const found = await readListed(query, ids)
+      return new Map(found.map((task) => [task.id, listedTaskOf(task)]))
+    },
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 

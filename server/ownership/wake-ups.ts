@@ -3,9 +3,9 @@ import type { Database } from '../storage/database.ts'
 
 /**
  * `task`: there may be tasks to claim, whichever the ids are; `cancelled`: these were cancelled under their watcher; `write`: a write-back was
- * queued; `outcome`: one ended; `event`: a task has new events.
+ * queued; `outcome`: one ended; `event`: a task has new events; `lock`: the deploy lock was changed.
  */
-const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event'] as const
+const wakeUpTopics = ['task', 'cancelled', 'write', 'outcome', 'event', 'lock'] as const
 export type WakeUpTopic = (typeof wakeUpTopics)[number]
 export type WakeUpListener = (ids: readonly string[] | 'all') => void
 

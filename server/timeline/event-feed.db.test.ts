@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import type { TaskEvent } from '../../contract/task-event.ts'
+import { type TaskEvent, TaskEvent as TaskEventSchema } from '../../contract/task-event.ts'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
+import { createTaskStore } from '../deployments/task-store.ts'
 import { createReplica } from '../ownership/replica.ts'
 import { createWakeUps, wakeUpChannel } from '../ownership/wake-ups.ts'
 import { createEventFeed, type EventFeed } from './event-feed.ts'
@@ -23,6 +24,8 @@ afterAll(() => {
   expect(failures).toEqual([])
 })
 
+const { listed: readTasks } = createTaskStore(database)
+
 /** One replica's feed, with the events it told a listener that follows from now on. */
 async function aFollower(after?: number) {
   const stack = new AsyncDisposableStack()
@@ -36,7 +39,7 @@ async function aFollower(after?: number) {
   })
   await expect.poll(() => replica.id()).toBeDefined()
   const events = createEventStore(database)
-  const feed = stack.use(createEventFeed({ events, wakeUps, onError }))
+  const feed = stack.use(createEventFeed({ events, readTasks, wakeUps, onError }))
   const told: TaskEvent[] = []
   stack.defer(listen(feed, after ?? (await events.newest()), (event) => told.push(event)))
   return {
@@ -52,7 +55,8 @@ async function aFollower(after?: number) {
 function listen(feed: EventFeed, after: number, listener: (event: TaskEvent) => void): () => void {
   const stopping = new AbortController()
   const read = async () => {
-    for await (const page of feed.follow(after, taskId, stopping.signal)) page.forEach(listener)
+    for await (const page of feed.follow(after, taskId, stopping.signal))
+      page.forEach(({ event }) => void listener(event))
   }
   void read().catch((error: unknown) => failures.push(error))
   return () => stopping.abort()
@@ -184,7 +188,7 @@ function aFeed(changes: (store: EventStore) => Partial<EventStore>) {
     looks += 1
     return id
   }
-  const feed = createEventFeed({ events: { ...store, number, newest, ...changes(store) }, wakeUps, onError })
+  const feed = createEventFeed({ events: { ...store, number, newest, ...changes(store) }, readTasks, wakeUps, onError })
   return {
     feed,
     store,
@@ -274,7 +278,7 @@ test('a stream of all events comes through 2,500 of them, and follows what comes
   const ids: number[] = []
   const read = async () => {
     for await (const page of replica.feed.follow(start, undefined, stopping.signal))
-      ids.push(...page.map(({ id }) => id))
+      ids.push(...page.map(({ event }) => event.id))
   }
   const reading = read()
   await expect.poll(() => ids.length).toBe(2_500)
@@ -284,6 +288,61 @@ test('a stream of all events comes through 2,500 of them, and follows what comes
   expect(ids).toEqual(Array.from({ length: 2_501 }, (_, index) => start + 1 + index))
   stopping.abort()
   await reading
+})
+
+test('50 streams of all events share the read of a batch, its tasks and its bytes', async () => {
+  let [eventReads, taskReads] = [0, 0]
+  const store = createEventStore(database)
+  const wakeUps = createWakeUps(database, onError)
+  const events: EventStore = {
+    ...store,
+    async after(...range) {
+      const page = await store.after(...range)
+      if (page.length > 0) eventReads += 1
+      return page
+    },
+  }
+  const countingTasks: typeof readTasks = async (ids) => {
+    taskReads += 1
+    return readTasks(ids)
+  }
+  await using feed = createEventFeed({ events, readTasks: countingTasks, wakeUps, onError })
+  const start = await store.newest()
+  const stopping = new AbortController()
+  const frames: Buffer[] = []
+  const read = async () => {
+    for await (const page of feed.follow(start, undefined, stopping.signal))
+      frames.push(...page.map(({ frame }) => frame))
+  }
+  const reading = Array.from({ length: 50 }, read)
+  await insertMany(taskId, 3)
+  feed.written()
+  await expect.poll(() => frames.length).toBe(150)
+  expect([eventReads, taskReads]).toEqual([1, 1])
+  expect(new Set(frames).size).toBe(3)
+  const [, data = ''] = /^data: (.*)$/m.exec(String(frames[0])) ?? []
+  expect(TaskEventSchema.parse(JSON.parse(data)).task).toMatchObject({ id: taskId, app: 'shop', status: 'in progress' })
+  stopping.abort()
+  await Promise.all(reading)
+  await wakeUps[Symbol.asyncDispose]()
+})
+
+test('a page ends at 256 KiB, however large the tasks of its events are', async () => {
+  await using replica = aFeed(() => ({}))
+  const images = JSON.stringify([{ image: 'registry.example/shop', tag: 'v'.repeat(16_000) }])
+  await sql`UPDATE watcher.tasks SET images = ${images}::jsonb WHERE id = ${taskId}`.execute(database.query)
+  const start = await replica.store.newest()
+  await insertMany(taskId, 100)
+  await numberAll(replica.store)
+  const stopping = new AbortController()
+  const [sizes, ids]: [number[], number[]] = [[], []]
+  for await (const page of replica.feed.follow(start, undefined, stopping.signal)) {
+    sizes.push(page.reduce((sum, { frame }) => sum + frame.length, 0))
+    ids.push(...page.map(({ event }) => event.id))
+    if (ids.length === 100) stopping.abort()
+  }
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024)
+  expect(ids).toEqual(Array.from({ length: 100 }, (_, index) => start + 1 + index))
 })
 
 test('50 streams that have read equally far share a read, and a wake-up reads for its own task alone', async () => {

@@ -1,35 +1,45 @@
+import type { ListedTask } from '../../contract/task.ts'
 import { repeat } from '../concurrency/repeat.ts'
 import type { WakeUps } from '../ownership/wake-ups.ts'
-import { createEventFollowers } from './event-followers.ts'
+import { createEventFollowers, type EventPage } from './event-followers.ts'
 import type { EventStore } from './event-store.ts'
+import { type FramedEvent, renderEvent } from './framed-event.ts'
 
 const intervalMs = 1_000
 /** Under load many events are numbered together. */
 const minIntervalMs = 20
-/** Also what a follower holds at most. */
+/** Also what a follower holds at most, of which the first event may be larger. */
 const pageSize = 200
+const pageBytes = 256 * 1024
 
 type Dependencies = {
   readonly events: EventStore
+  /** Tasks as lists show them, by id; one that is gone is absent. */
+  readonly readTasks: (ids: readonly string[]) => Promise<ReadonlyMap<string, ListedTask>>
   readonly wakeUps: Pick<WakeUps, 'on' | 'send'>
   readonly onError: (message: string, error: unknown) => void
 }
 
 /** Numbers the events that this replica commits, and lets its streams follow all events or those of one task. */
-export function createEventFeed({ events, wakeUps, onError }: Dependencies) {
+export function createEventFeed({ events, readTasks, wakeUps, onError }: Dependencies) {
   const followersOfTasks = createEventFollowers<string>({
-    readPages: (starts) => events.pagesOfTasks(starts, pageSize),
-    pageSize,
+    async readPages(starts) {
+      const pages = await events.pagesOfTasks(starts, pageSize)
+      return pages.map((page) => pageOf(page.map((event) => renderEvent(event))))
+    },
     onError: (error) => onError('reading events of tasks failed, retrying', error),
   })
   // Apart, so that a task's stream does not wait while others catch up with all events.
   const followersOfAll = createEventFollowers<'all'>({
     async readPages(starts) {
       const pages = []
-      for (const { after } of starts) pages.push(await events.after(after, pageSize))
+      for (const { after } of starts) {
+        const page = await events.after(after, pageSize)
+        const tasks = page.length === 0 ? noTasks : await readTasks([...new Set(page.map((event) => event.task_id))])
+        pages.push(pageOf(page.map((event) => renderEvent(event, tasks.get(event.task_id)))))
+      }
       return pages
     },
-    pageSize,
     onError: (error) => onError('reading events failed, retrying', error),
   })
   const unsubscribe = wakeUps.on('event', (ids) => {
@@ -81,3 +91,15 @@ export function createEventFeed({ events, wakeUps, onError }: Dependencies) {
   }
 }
 export type EventFeed = ReturnType<typeof createEventFeed>
+
+const noTasks: ReadonlyMap<string, ListedTask> = new Map()
+
+/** What of `events`, at most `pageSize`, fits into a page. */
+function pageOf(events: readonly FramedEvent[]): EventPage {
+  let bytes = 0
+  const cut = events.findIndex(({ frame }, at) => {
+    bytes += frame.length
+    return at > 0 && bytes > pageBytes
+  })
+  return cut === -1 ? { events, isFull: events.length === pageSize } : { events: events.slice(0, cut), isFull: true }
+}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { TaskEvent } from '../../contract/task-event.ts'
 import { repeat } from '../concurrency/repeat.ts'
+import type { FramedEvent } from './framed-event.ts'
 
 const readIntervalMs = 1_000
 /** Under load many events are read together. */
@@ -9,7 +9,10 @@ const pagesAtOnce = 100
 
 /** Where a page begins: after an event, in the timeline `of` what is followed. */
 export type PageStart<Timeline> = { readonly of: Timeline; readonly after: number }
-type Page = readonly TaskEvent[]
+/** `isFull`: more events may follow it. */
+export type EventPage = { readonly events: readonly FramedEvent[]; readonly isFull: boolean }
+
+const noEvents: EventPage = { events: [], isFull: false }
 
 type Follower<Timeline> = {
   readonly of: Timeline
@@ -17,13 +20,12 @@ type Follower<Timeline> = {
   position: number
   hasNews: boolean
   /** Set while the follower waits for its next page. */
-  deliver: ((page: Page) => void) | undefined
+  deliver: ((events: EventPage['events']) => void) | undefined
 }
 
 type Reading<Timeline> = {
-  /** Gives each start the events that follow it, in the order of their ids, `pageSize` at most. */
-  readonly readPages: (starts: readonly PageStart<Timeline>[]) => Promise<readonly Page[]>
-  readonly pageSize: number
+  /** Gives each start some of the events that follow it, in the order of their ids. */
+  readonly readPages: (starts: readonly PageStart<Timeline>[]) => Promise<readonly EventPage[]>
   readonly onError: (error: unknown) => void
 }
 
@@ -31,7 +33,7 @@ type Reading<Timeline> = {
  * Reads pages of events for those who follow timelines: only where there may be new events, only for who waits for a page,
  * and once for all who have read equally far in the same timeline.
  */
-export function createEventFollowers<Timeline extends string>({ readPages, pageSize, onError }: Reading<Timeline>) {
+export function createEventFollowers<Timeline extends string>({ readPages, onError }: Reading<Timeline>) {
   const followers = new Set<Follower<Timeline>>()
   /** All events up to this id are visible to a read that begins now. */
   let newest = 0
@@ -50,18 +52,17 @@ export function createEventFollowers<Timeline extends string>({ readPages, pageS
         throw error
       })
       for (const [at, { group }] of due.entries()) {
-        for (const follower of group) turnPage(follower, pages[at] ?? [], readUpTo)
+        for (const follower of group) turnPage(follower, pages[at] ?? noEvents, readUpTo)
       }
       await nextTurn() // those who have taken their page ask for the next one
     }
   }
-  const turnPage = (follower: Follower<Timeline>, page: Page, readUpTo: number) => {
-    const last = page.at(-1)?.id ?? follower.position
-    const isFull = page.length === pageSize
+  const turnPage = (follower: Follower<Timeline>, { events, isFull }: EventPage, readUpTo: number) => {
+    const last = events.at(-1)?.event.id ?? follower.position
     follower.position = isFull ? last : Math.max(last, readUpTo)
     if (isFull) follower.hasNews = true
-    if (page.length === 0) return
-    follower.deliver?.(page)
+    if (events.length === 0) return
+    follower.deliver?.(events)
     follower.deliver = undefined
   }
   const reading = repeat(readDue, readIntervalMs, onError, minIntervalMs)
@@ -79,14 +80,14 @@ export function createEventFollowers<Timeline extends string>({ readPages, pageS
       reading.trigger()
     },
     /** Yields page after page; each is read when it is asked for, and waited for until there is one or `signal` aborts. */
-    async *follow({ of, after }: PageStart<Timeline>, signal: AbortSignal): AsyncGenerator<Page> {
+    async *follow({ of, after }: PageStart<Timeline>, signal: AbortSignal): AsyncGenerator<EventPage['events']> {
       const follower: Follower<Timeline> = { of, position: after, hasNews: true, deliver: undefined }
       const leave = () => follower.deliver?.([])
       followers.add(follower)
       signal.addEventListener('abort', leave)
       try {
         while (!signal.aborted) {
-          yield await new Promise<Page>((resolve) => {
+          yield await new Promise<EventPage['events']>((resolve) => {
             follower.deliver = resolve
             if (follower.hasNews) reading.trigger()
           })

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { TaskEvent } from '../../contract/task-event.ts'
 
 /** A reader that takes nothing from one comment to the next is cut off; it resumes by Last-Event-ID. */
 const keepAliveMs = 15_000
@@ -19,7 +18,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     'x-accel-buffering': 'no',
   })
   const over = new AbortController()
-  const write = (text: string) => {
+  const write = (text: string | Buffer) => {
     if (!over.signal.aborted && !response.destroyed) response.write(text)
   }
   write(`:\nid: ${position}\n\n`)
@@ -29,8 +28,14 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     else if (wasFull) response.destroy()
     wasFull = response.writableNeedDrain
   }, keepAliveMs)
+  const newest = new Map<string, Buffer>()
+  const sendNewest = () => {
+    for (const frame of newest.values()) write(frame)
+    newest.clear()
+  }
   response.on('drain', () => {
     wasFull = false
+    sendNewest()
   })
   let cutOff: NodeJS.Timeout | undefined
   const closed = new Promise<void>((resolve) => {
@@ -46,10 +51,17 @@ export function openEventStream(response: ServerResponse, headers: Record<string
     /** Aborts when nobody reads what would be sent from then on. */
     over: over.signal,
     /** Resolves when the reader has room for more, or is gone. */
-    async send(event: TaskEvent) {
-      write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`)
+    async send(frame: Buffer) {
+      write(frame)
       if (response.writableNeedDrain) await once(response, 'drain', { signal: over.signal }).catch(() => undefined)
     },
+    /** Sends the newest message of a kind as soon as the reader has room: one that it could not take in time is left out. */
+    sendNewest(kind: string, frame: Buffer) {
+      newest.set(kind, frame)
+      if (!response.writableNeedDrain) sendNewest()
+    },
+    /** The reader goes on from `position`; what lies before was not for it. */
+    moveTo: (position: number) => write(`id: ${position}\n\n`),
     /** The reader's position is not ours: it must load anew and go on from `position`. */
     reset: (position: number) => write(`id: ${position}\nevent: reset\ndata: {}\n\n`),
     end() {

@@ -4,16 +4,17 @@ import { connect, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { TaskEvent } from '../../contract/task-event.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
 import { createClientQuota } from '../http/client-quota.ts'
 import { openEventStream } from './event-stream.ts'
+import { type FramedEvent, renderEvent, renderNamed } from './framed-event.ts'
+import type { LiveStates } from './live-states.ts'
 import { timelineRoutes } from './routes.ts'
 
-const anEvent = (id: number, detail = ''): TaskEvent => ({ id, task_id: 'task', at: 1, kind: 'note', detail })
+const anEvent = (id: number, detail = '') => renderEvent({ id, task_id: 'task', at: 1, kind: 'note', detail })
 
 /** Waits for its next page; has asked for so many. */
-type Follower = { asked: number; deliver: (page: readonly TaskEvent[]) => void }
+type Follower = { asked: number; deliver: (page: readonly FramedEvent[]) => void }
 
 /** The real routes over HTTP, of which `newest` waits until it is released, with one place for streams. */
 async function streamServer() {
@@ -21,6 +22,7 @@ async function streamServer() {
   const http = quietHttpServer()
   const responses: ServerResponse[] = []
   const followers = new Set<Follower>()
+  const tellState: Parameters<LiveStates['follow']>[0][] = []
   const stopping = new AbortController()
   const streams = createClientQuota(1, 5_000)
   const ada = { address: 'ada', share: 1 }
@@ -34,12 +36,20 @@ async function streamServer() {
         followers.add(follower)
         while (!signal.aborted) {
           follower.asked += 1
-          yield await new Promise<readonly TaskEvent[]>((resolve) => {
+          yield await new Promise<readonly FramedEvent[]>((resolve) => {
             follower.deliver = resolve
             signal.addEventListener('abort', () => resolve([]), { once: true })
           })
         }
         followers.delete(follower)
+      },
+    },
+    readTasks: async () => new Map(),
+    canSeeTasksOf: () => true,
+    states: {
+      follow(listener) {
+        tellState.push(listener)
+        return () => void tellState.splice(tellState.indexOf(listener), 1)
       },
     },
     requireTask: async (_request, id) => ({ id }),
@@ -64,6 +74,7 @@ async function streamServer() {
     release,
     responses,
     followers,
+    tellState,
     stop: () => stopping.abort(),
     open,
     isPlaceFree,
@@ -129,6 +140,26 @@ test('a reader that reads nothing is read no further for, and cut off at the sec
   vi.useRealTimers()
   await until(() => server.followers.size === 0 && server.isPlaceFree())
   socket.destroy()
+})
+
+test('of the states that a reader could not take it is told the newest only', async () => {
+  await using server = await streamServer()
+  const socket = await stuckReader(server)
+  const [response] = server.responses
+  const before = response?.writableLength ?? 0
+  for (let count = 0; count <= 1_000; count++)
+    for (const tell of server.tellState)
+      tell('lock', renderNamed('lock', JSON.stringify({ count, x: 'x'.repeat(1_000) })))
+  expect(response?.writableLength).toBe(before)
+  let text = ''
+  socket.on('data', (data) => {
+    text = (text + String(data)).slice(-5_000_000)
+  })
+  socket.resume()
+  await until(() => text.includes('event: lock'))
+  expect(text.match(/event: lock\ndata: \{"count":\d+/g)).toEqual(['event: lock\ndata: {"count":1000'])
+  await leave(socket, response)
+  await until(() => server.tellState.length === 0)
 })
 
 test('a reader that reads again is told the rest', async () => {

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import { TaskMissing } from '../../contract/task.ts'
-import { EventsAfter, TaskEvents } from '../../contract/task-event.ts'
+import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { UnauthorizedError } from '../auth/access/auth-errors.ts'
 import { acceptsEventStream } from '../http/accepts-event-stream.ts'
 import type { Client } from '../http/client-address.ts'
@@ -13,10 +13,17 @@ import { HttpError } from '../http/request-errors.ts'
 import type { EventFeed } from './event-feed.ts'
 import type { EventStore } from './event-store.ts'
 import { openEventStream } from './event-stream.ts'
+import type { FramedEvent } from './framed-event.ts'
+import type { LiveStates } from './live-states.ts'
 
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow'>
+  readonly states: Pick<LiveStates, 'follow'>
+  /** The applications of tasks, by id; of one that is gone nobody knows it. */
+  readonly readTasks: (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly app: string }>>
+  /** Whether a request is shown what belongs to an application. */
+  readonly canSeeTasksOf: (request: FastifyRequest, app: string | undefined) => boolean
   /** Gives the id of a task as it is stored; rejects when there is none, or none that the request may be shown. */
   readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
   /** Judges the credential of an open stream once more; rejects with a {@link UnauthorizedError}. */
@@ -39,6 +46,12 @@ const stream =
   'not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
   'read again.'
 
+const stateEvents =
+  'The stream also tells `event: lock`, with the answer of `/deploy-lock/details` as `data`, at its beginning and whenever ' +
+  'that changes, and `event: service`, with `{"argo_cd":{"available","since","detail"}}`, when Argo CD stops answering or ' +
+  'answers again, and at the beginning while it does not. These two have no `id`. A scoped deploy token is shown the events ' +
+  'of its applications; a page of them may be empty and still name the next one.'
+
 const StreamHeaders = z.looseObject({
   'last-event-id': z.string().optional().describe('For a stream: go on after this event; an invalid id is ignored'),
 })
@@ -47,6 +60,9 @@ export const timelineRoutes =
   ({
     events,
     feed,
+    states,
+    readTasks,
+    canSeeTasksOf,
     requireTask,
     recheckReadAccess,
     streams,
@@ -68,8 +84,15 @@ export const timelineRoutes =
       return () => clearInterval(timer)
     }
 
+    const visibleOf = async (request: FastifyRequest, chunk: readonly TaskEvent[], taskId: string | undefined) => {
+      if (taskId !== undefined || canSeeTasksOf(request, undefined)) return chunk
+      const tasks = await readTasks([...new Set(chunk.map((event) => event.task_id))])
+      return chunk.filter((event) => canSeeTasksOf(request, tasks.get(event.task_id)?.app))
+    }
+
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
-      if (!wantsStream(request)) return readPage(events, after ?? 0, taskId)
+      if (!wantsStream(request))
+        return readPage(events, after ?? 0, taskId, (chunk) => visibleOf(request, chunk, taskId))
       const client = clientOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
@@ -87,15 +110,20 @@ export const timelineRoutes =
       stopping.addEventListener('abort', reader.end)
       if (stopping.aborted) reader.end() // its reader comes back, to another replica
       const stopJudging = endWhenRefused(request, taskId, reader.end)
+      const isShown = ({ event }: FramedEvent) => taskId !== undefined || canSeeTasksOf(request, event.task?.app)
+      if (start > newest) reader.reset(newest)
+      const leaveStates = taskId === undefined ? states.follow(reader.sendNewest) : () => {}
       try {
-        if (start > newest) reader.reset(newest)
         for await (const page of feed.follow(position, taskId, reader.over)) {
-          const end = taskId === undefined ? -1 : page.findIndex(({ kind }) => kind === 'verdict')
-          for (const event of end === -1 ? page : page.slice(0, end + 1)) await reader.send(event)
+          const end = taskId === undefined ? -1 : page.findIndex(({ event }) => event.kind === 'verdict')
+          const shown = (end === -1 ? page : page.slice(0, end + 1)).filter(isShown)
+          for (const { frame } of shown) await reader.send(frame)
           if (end !== -1) reader.end()
+          else if (shown.at(-1) !== page.at(-1)) reader.moveTo(page.at(-1)?.event.id ?? position)
         }
         await reader.closed
       } finally {
+        leaveStates()
         stopJudging()
         stopping.removeEventListener('abort', reader.end)
         reader.end()
@@ -107,11 +135,12 @@ export const timelineRoutes =
     app.get(
       '/events',
       {
+        config: { isReadableInScope: true },
         schema: {
           tags,
           operationId: 'listEvents',
           summary: 'List the events of all tasks, in the order of their ids',
-          description: `${stream} As JSON it begins with the first event of all, as a stream with the next one.`,
+          description: `${stream} As JSON it begins with the first event of all, as a stream with the next one. ${stateEvents}`,
           produces: ['application/json', 'text/event-stream'],
           headers: StreamHeaders,
           querystring: EventsAfter,
@@ -154,6 +183,7 @@ async function readPage(
   events: Pick<EventStore, 'after'>,
   after: number,
   taskId: string | undefined,
+  visibleOf: (chunk: readonly TaskEvent[]) => Promise<readonly TaskEvent[]>,
 ): Promise<TaskEvents> {
   let last = after
   let isWhole = false
@@ -162,11 +192,11 @@ async function readPage(
       const chunk = await events.after(last, chunkSize, taskId)
       isWhole = chunk.length < chunkSize
       last = chunk.at(-1)?.id ?? last
-      yield chunk
+      yield await visibleOf(chunk)
     }
   }
   const { items, isCut } = await fillAnswer(chunks())
-  const next = items.at(-1)?.id
+  const next = isCut ? items.at(-1)?.id : last
   const hasMore = isCut || (!isWhole && (await events.after(last, 1, taskId)).length > 0)
   return { events: items, ...(hasMore && next !== undefined ? { next_after: next } : {}) }
 }

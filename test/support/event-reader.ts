@@ -1,3 +1,5 @@
+import { DeployLockDetails } from '../../contract/deploy-lock.ts'
+import { ServiceState } from '../../contract/health.ts'
 import { TaskEvent } from '../../contract/task-event.ts'
 
 export type EventReader = {
@@ -5,6 +7,11 @@ export type EventReader = {
   readonly events: readonly TaskEvent[]
   /** Positions to which the service reset this reader. */
   readonly resets: readonly number[]
+  /** The states that it was told, in their order. */
+  readonly locks: readonly DeployLockDetails[]
+  readonly services: readonly ServiceState[]
+  /** The last id that came, with an event or alone. */
+  readonly position: () => number | undefined
   readonly status: number
   /** Resolves when the stream has ended, also by a broken connection. */
   readonly ended: Promise<void>
@@ -29,10 +36,17 @@ export async function readEvents(
   })
   const events: TaskEvent[] = []
   const resets: number[] = []
+  const locks: DeployLockDetails[] = []
+  const services: ServiceState[] = []
+  let position: number | undefined
   const take = (message: string) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(message)?.[1]
     const data = field('data')
-    if (field('event') === 'reset') resets.push(Number(field('id')))
+    const [id, kind] = [field('id'), field('event')]
+    if (id !== undefined) position = Number(id)
+    if (kind === 'reset') resets.push(Number(id))
+    else if (kind === 'lock' && id === undefined) locks.push(DeployLockDetails.parse(JSON.parse(data ?? '')))
+    else if (kind === 'service' && id === undefined) services.push(ServiceState.parse(JSON.parse(data ?? '')))
     else if (data !== undefined) events.push(TaskEvent.parse(JSON.parse(data)))
   }
   const read = async () => {
@@ -44,5 +58,14 @@ export async function readEvents(
     }
   }
   const ended = read().catch(() => undefined)
-  return { events, resets, status: answer.status, ended, close: () => closing.abort() }
+  return {
+    events,
+    resets,
+    locks,
+    services,
+    position: () => position,
+    status: answer.status,
+    ended,
+    close: () => closing.abort(),
+  }
 }

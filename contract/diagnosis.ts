@@ -25,6 +25,18 @@ const Culprit = z
 
 const texts = z.array(z.string())
 
+const Pod = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    image: z.string().describe('One that the task requests, with any tag; else the first'),
+    ready: z.boolean(),
+    state: z.string().describe('As `kubectl get pods` shows it'),
+    restarts: wholeNumber,
+  })
+  .meta({ id: 'Pod' })
+export type Pod = z.infer<typeof Pod>
+
 const Evidence = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('note'), text: z.string() }),
@@ -68,6 +80,12 @@ export const Diagnosis = z
       .meta({ id: 'Impact' })
       .optional()
       .describe('Pods of the version before, and how many of them are ready; absent where no Pods were read'),
+    pods: z
+      .array(Pod)
+      .optional()
+      .describe(
+        'Of an unfinished task: Pods of the application when they were last read, 20 at most, unready ones first',
+      ),
     evidence: z.array(Evidence),
     superseded_by: z
       .object({ task: z.string().optional(), commit: z.string().optional(), tag: z.string().optional() })

@@ -130,6 +130,31 @@ export const TaskRecord = z
     branch: z.string().optional().describe('Where the commit is'),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
+    previous: z
+      .object({
+        id: z.string(),
+        images: z.array(z.object({ image: z.string(), tag: z.string() })),
+        ended: epochSeconds,
+      })
+      .meta({ id: 'PreviousTask' })
+      .optional()
+      .describe(
+        'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
+      ),
+    file: z.string().optional().describe('The override file in the GitOps repository; in the answer about one task'),
+    commit_url: z
+      .string()
+      .optional()
+      .describe(
+        'Where people look at the commit, where GIT_WEB_URLS or a public host says; in the answer about one task',
+      ),
+    similar_apps: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Of a task whose application was not found: up to three with a similar name; in the answer about one task. Those ' +
+          'without a task are shown to callers with a credential',
+      ),
     pod_log: PodLog.optional().describe(
       'What the Pod to blame wrote last, with POD_LOG_LINES; shown in the answer about one task, to callers with a credential',
     ),

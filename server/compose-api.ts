@@ -10,6 +10,7 @@ import { shareReads } from './concurrency/share-reads.ts'
 import type { CoreServices } from './core-services.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
+import { createDescribeTask } from './deployments/describe-task.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createSubmissionLimit } from './deployments/submission-limit.ts'
@@ -115,6 +116,8 @@ export async function composeApi(
       canonicalName: (app) => canonicalName(app, settings.submission.controlPlaneNamespace),
       findSubmitted: createFindSubmitted(tasks),
       tasks,
+      describeTask: createDescribeTask({ tasks, webUrls: settings.gitWebUrls, listedApps: watching.listedApps }),
+      canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       endings,
       summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),

@@ -1,3 +1,4 @@
+import { canonicalName } from '../contract/application-name.ts'
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
 import { systemClock } from './concurrency/clock.ts'
@@ -16,6 +17,7 @@ import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
 import { createReplica } from './ownership/replica.ts'
 import { startClaiming } from './ownership/start-claiming.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
+import type { ObservedApplication } from './rollout/judge/observed-application.ts'
 import { rolloutTimes } from './rollout/judge/rollout-settings.ts'
 import type { Baseline, WatchedTask } from './rollout/judge/watched-task.ts'
 import { createCallLimiter } from './rollout/watch/call-limiter.ts'
@@ -23,6 +25,9 @@ import { createReadPodLog } from './rollout/watch/read-pod-log.ts'
 import { createRolloutWatcher } from './rollout/watch/rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout/watch/rollout-watcher-deps.ts'
 import type { Settings } from './settings.ts'
+
+/** So many names are kept for who misspells one. */
+const maxListedApps = 5_000
 
 type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
 export type Watching = ReturnType<typeof composeWatching>
@@ -82,6 +87,12 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     }),
   )
   opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
+  const listedApps = new Set<string>()
+  const noteName = (type: 'seen' | 'deleted', { namespace, name }: ObservedApplication) => {
+    const app = canonicalName(`${namespace}/${name}`, settings.submission.controlPlaneNamespace)
+    if (type === 'deleted') listedApps.delete(app)
+    else if (listedApps.size < maxListedApps) listedApps.add(app)
+  }
   const stream = opened.use(
     createApplicationStream({
       clock: systemClock,
@@ -93,8 +104,15 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       readWatched: watcher.readWatched,
       isUnreachable: () => watcher.unreachable() !== undefined,
       checkReachability: watcher.checkReachability,
-      onUpdate: watcher.updated,
-      onListed: watcher.listed,
+      onUpdate(type, seen) {
+        noteName(type, seen)
+        watcher.updated(type, seen)
+      },
+      onListed(list, askedAtMs) {
+        listedApps.clear()
+        for (const application of list.applications) noteName('seen', application)
+        watcher.listed(list, askedAtMs)
+      },
       onError,
       onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),
     }),
@@ -148,6 +166,8 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     },
     noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
+    /** Names as tasks have them, by the last List and the stream since. */
+    listedApps: () => [...listedApps],
     streamState: stream.streamState,
     controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
   }

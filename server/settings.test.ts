@@ -177,6 +177,11 @@ describe(`a value of the wrong form is refused with the form (${numbersOf(badInp
     ['OVERRIDE_FILE_PREFIX', '../argocd', 'letters, digits'],
     ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
     ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
+    ['GIT_WEB_URLS', 'git.example=ftp://x/{path}/{sha}', 'entry 1 must have the form host=https://host/{path}'],
+    ['GIT_WEB_URLS', 'git.example=https://me@git.example/{path}/{sha}', 'entry 1 must have the form'],
+    ['GIT_WEB_URLS', 'git.example=https://git.example/{path}', 'entry 1 must have the form'],
+    ['GIT_WEB_URLS', 'git.example=https://{path}/{sha}', 'entry 1 must have the form'],
+    ['GIT_WEB_URLS', 'a=https://a/{path}/{sha},A=https://a/{path}/{sha}', 'entry 2 names a host for the second time'],
     [
       'IDP_ISSUER_URL',
       'http://id.example.com',
@@ -249,6 +254,17 @@ describe('what is understood', () => {
       allowHttpIssuer: true,
     })
   })
+  test('addresses of commits, by host', () =>
+    expect(
+      settingsWith({
+        GIT_WEB_URLS: 'Git.example=https://git.example/{path}/commit/{sha}\n a:22=http://a/{sha}/{path} ',
+      }).gitWebUrls,
+    ).toEqual(
+      new Map([
+        ['git.example', 'https://git.example/{path}/commit/{sha}'],
+        ['a:22', 'http://a/{sha}/{path}'],
+      ]),
+    ))
   test('credentials of Git hosts', () =>
     expect(
       settingsWith({

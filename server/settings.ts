@@ -124,6 +124,7 @@ function settingsOf(values: Values, environment: Environment) {
     auth,
     identityProvider,
     writeBack,
+    gitWebUrls: values.GIT_WEB_URLS,
   })
 }
 

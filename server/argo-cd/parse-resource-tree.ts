@@ -12,16 +12,21 @@ export function parseResourceTree(raw: unknown): ResourceTree {
 
 function readPod(node: unknown): ObservedPod {
   const health = objectAt(node, 'health')
-  const reason = listAt(node, 'info').find((info) => textAt(info, 'name') === 'Status Reason')
+  const info = (name: string) => {
+    const found = listAt(node, 'info').find((one) => textAt(one, 'name') === name)
+    return textAt(found, 'value')
+  }
+  const restarts = Number(info('Restart Count') ?? 0)
   return {
     namespace: textAt(node, 'namespace') ?? '',
     name: textAt(node, 'name') ?? '',
     uid: textAt(node, 'uid') ?? '',
     images: textsAt(node, 'images'),
-    reason: textAt(reason, 'value'),
+    reason: info('Status Reason'),
     health: textAt(health, 'status'),
     message: textAt(health, 'message'),
     createdAtMs: timeAt(node, 'createdAt'),
+    restarts: Number.isSafeInteger(restarts) && restarts >= 0 ? restarts : undefined,
   }
 }
 

@@ -20,6 +20,7 @@ import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
 import { HttpError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
+import type { DescribeTask } from './describe-task.ts'
 import { findTask, type RequireTask } from './require-task.ts'
 import type { SubmissionLimit } from './submission-limit.ts'
 import type { FindSubmitted, SubmitTask } from './submit-task.ts'
@@ -40,7 +41,10 @@ type Dependencies = {
   readonly submitTask: SubmitTask
   readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
-  readonly tasks: Pick<TaskStore, 'find' | 'list' | 'podLog'>
+  readonly tasks: Pick<TaskStore, 'find' | 'list'>
+  readonly describeTask: DescribeTask
+  /** Whether a request is shown tasks of an application beside the one that it asks for. */
+  readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
   readonly requireTask: RequireTask
   readonly endings: Pick<TaskCompletions, 'wait'>
   readonly summaries: (days: number) => Promise<AppSummaries>
@@ -68,6 +72,8 @@ export const taskRoutes =
     findSubmitted,
     cancelTask,
     tasks,
+    describeTask,
+    canSeeTasksOf,
     requireTask,
     endings,
     summaries,
@@ -82,11 +88,11 @@ export const taskRoutes =
       if (active) throw new DeploymentsLockedError(retryAfterSeconds)
     }
 
-    const recordFor = async (request: FastifyRequest, task: Task): Promise<TaskRecord> => {
-      const log = task.status === 'failed' ? await tasks.podLog(task.id) : undefined
-      const isShown = log !== undefined && (await isAllowed(request, 'read_log', task.app))
-      return isShown ? { ...taskRecordOf(task), pod_log: log } : taskRecordOf(task)
-    }
+    const recordFor = (request: FastifyRequest, task: Task): Promise<TaskRecord> =>
+      describeTask(task, {
+        canSeeTasksOf: (name) => canSeeTasksOf(request, name),
+        canSeeMoreOf: (name) => isAllowed(request, 'read_log', name),
+      })
 
     app.post(
       '/tasks',

@@ -6,6 +6,7 @@ import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import { createAcceptTask } from './accept-task.ts'
 import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
+import { maxAppEdits } from './find-similar-apps.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
 import { listTasks, readListed, type TaskPage } from './list-tasks.ts'
@@ -15,8 +16,11 @@ import type { Task } from './task.ts'
 import { hasNoLivingOwner, isForgotten } from './task-conditions.ts'
 import { listedTaskOf } from './task-record.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.ts'
+import { readSurroundings, type TaskSurroundings } from './task-surroundings.ts'
 import type { UnfinishedCount } from './unfinished-quota.ts'
 
+/** What comparing names costs is a few milliseconds. */
+const maxAppsCompared = 5_000
 /** Of one task. */
 const maxReaders = 100
 
@@ -62,6 +66,19 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, globs),
+
+    surroundings: (task: Task): Promise<TaskSurroundings> => readSurroundings(query, task),
+
+    /** Applications that Argo CD has shown, with a name about as long as this. */
+    async appsOfLength(length: number): Promise<string[]> {
+      const rows = await query
+        .selectFrom('confirmed_applications')
+        .select('app')
+        .where(sql<boolean>`length(app) BETWEEN ${length - maxAppEdits}::integer AND ${length + maxAppEdits}::integer`)
+        .limit(maxAppsCompared)
+        .execute()
+      return rows.map(({ app }) => app)
+    },
 
     /** These tasks as rows of a list show them, by id. */
     async listed(ids: readonly string[]): Promise<ReadonlyMap<string, ListedTask>> {

@@ -90,6 +90,7 @@ export const definitions = z.object({
   SSH_COMMIT_MAIL: value.commitIdentity.prefault('deployment-watcher@localhost'),
   GIT_CREDENTIALS: value.gitCredentials.prefault(''),
   GIT_CA_FILE: value.text.optional(),
+  GIT_WEB_URLS: value.gitWebUrls.prefault(''),
   GIT_OP_TIMEOUT: value.positiveDuration.prefault('90s'),
   REPO_CACHE_PATH: value.text.optional(),
   REPO_CACHE_LIMIT: value.byteSize.prefault('2GiB'),

@@ -7,6 +7,7 @@ import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/secret-rules.ts'
 import { durationForm, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
+import { type GitWebUrls, parseGitWebUrls } from './parse-git-web-urls.ts'
 
 /** How one setting's text becomes a value. The messages follow "NAME: " and never hold the text: it may be a secret. */
 const refused = (message: string) => ({ error: message })
@@ -109,6 +110,13 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
   const credentials = parseGitCredentials(value)
   if (!('issue' in credentials)) return credentials
   context.addIssue({ code: 'custom', message: credentials.issue })
+  return z.NEVER
+})
+
+export const gitWebUrls = z.string().transform((value, context): GitWebUrls => {
+  const urls = parseGitWebUrls(value)
+  if (!('issue' in urls)) return urls
+  context.addIssue({ code: 'custom', message: urls.issue })
   return z.NEVER
 })
 

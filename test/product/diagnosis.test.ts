@@ -37,6 +37,16 @@ describe('the diagnosis of a task', () => {
     const [inList] = await listed('shop')
     expect(inList).toMatchObject({ id, unmet_condition: 'healthy' })
     expect(inList).not.toHaveProperty('diagnosis')
+    const { diagnosis: later } = await world.service.waitForTask(id, (task) => task.diagnosis?.pods !== undefined)
+    expect(later?.pods?.[0]).toEqual({
+      namespace: expect.any(String),
+      name: expect.stringMatching(/^shop-/),
+      image: 'registry.example/shop:v2',
+      ready: false,
+      state: 'Running',
+      restarts: 0,
+    })
+    expect(later?.pods?.filter(({ ready }) => ready).map(({ image }) => image)).toContain('registry.example/shop:v1')
   })
 
   test('of one that failed says the same as its reason: cause, culprit and next steps of one table', async () => {
@@ -51,6 +61,7 @@ describe('the diagnosis of a task', () => {
       next_steps: causeOf('image_name').nextSteps,
       links: [{ kind: 'application', url: task.app_url }],
     })
+    expect(diagnosis).not.toHaveProperty('pods')
     expect(reason).toContain(diagnosis?.culprit?.name)
     expect(reason).toContain(diagnosis?.culprit?.message)
     expect(await listed('ended')).toEqual([expect.not.objectContaining({ diagnosis: expect.anything() })])

@@ -1,6 +1,6 @@
 import { type Cause, causeOf, type NextStep } from '../../../contract/causes.ts'
 import { conditionNames } from '../../../contract/conditions.ts'
-import type { Condition, Culprit, Diagnosis, Evidence } from '../../../contract/diagnosis.ts'
+import type { Condition, Culprit, Diagnosis, Evidence, Pod } from '../../../contract/diagnosis.ts'
 import { boundedLine, renderReport, renderSentence } from '../../../contract/render-diagnosis.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
 import type { TaskResult } from '../../deployments/task.ts'
@@ -137,6 +137,32 @@ function nextStepsOf(cause: Cause | undefined, overrideFilePrefix = 'argocd'): r
   return [{ actor: 'operator', text }, ...steps]
 }
 
+const maxPods = 20
+
+/** The Pods of the last tree, new and unready ones first. Before its commit they have nothing to do with a task. */
+export function podsOf(evaluation: Evaluation): readonly Pod[] {
+  const { task, observation, settings } = evaluation
+  const tree = isAwaitingCommit(evaluation) ? undefined : observation.tree?.value
+  const shown = (tree?.pods ?? []).map((pod) => ({ pod, ready: isPodReady(pod) }))
+  const sorted = shown.toSorted(
+    (one, other) =>
+      Number(one.ready) - Number(other.ready) || (other.pod.createdAtMs ?? 0) - (one.pod.createdAtMs ?? 0),
+  )
+  return sorted.slice(0, maxPods).map(({ pod, ready }) => {
+    const ofTask = task.images.flatMap((image) => imagesOf(image, pod.images, settings))
+    return {
+      namespace: boundedLine(pod.namespace),
+      name: boundedLine(pod.name),
+      image: boundedLine(ofTask[0] ?? pod.images[0] ?? ''),
+      ready,
+      state: boundedLine(pod.reason ?? ''),
+      restarts: pod.restarts ?? 0,
+    }
+  })
+}
+
+const isPodReady = ({ reason, health }: ObservedPod) => reason === 'Running' && health === 'Healthy'
+
 /** Whether Pods of the version before still serve, where Pods were read. */
 function impactOf({ task, observation: { tree }, settings }: Evaluation): Pick<Diagnosis, 'impact'> {
   if (tree?.value === undefined || tree.value.pods.length === 0) return {}
@@ -147,7 +173,7 @@ function impactOf({ task, observation: { tree }, settings }: Evaluation): Pick<D
       return ofRepository.length > 0 && !isImageRunning(image, ofRepository, settings)
     })
   const old = tree.value.pods.filter(isOld)
-  const ready = old.filter(({ reason, health }) => reason === 'Running' && health === 'Healthy')
+  const ready = old.filter(isPodReady)
   return { impact: { old_pods_ready: ready.length, old_pods: old.length } }
 }
 

@@ -8,6 +8,8 @@ export type ObservedPod = {
   readonly health: string | undefined
   readonly message: string | undefined
   readonly createdAtMs: number | undefined
+  /** Argo CD leaves out a count of 0. */
+  readonly restarts?: number | undefined
 }
 
 /** A resource that is not well, for the reason of a failure. */

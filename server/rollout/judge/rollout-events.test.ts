@@ -54,6 +54,14 @@ describe('no event, but the stored diagnosis follows, when', () => {
     expect(diagnosis?.conditions).toContainEqual(expect.objectContaining({ name: 'healthy', found: 'Missing' }))
   })
 
+  test('other Pods were read', () => {
+    const other = { ...waiting, atMs: 2_000, seen: { tree: tree([pod('Running')], 1_500) } }
+    const { waitingFor, diagnosis } = lastChanges([{ ...waiting, atMs: 1_000 }, other])
+    expect(waitingFor).toEqual([])
+    expect(diagnosis?.pods).toMatchObject([{ name: 'shop-1', ready: true, state: 'Running', restarts: 0 }])
+    expect(lastChanges([{ ...waiting, atMs: 1_000 }, other, { ...other, atMs: 3_000 }]).diagnosis).toBeUndefined()
+  })
+
   test('the message of the same culprit changes', () => {
     const { waitingFor, diagnosis } = lastChanges([stuck(1_000), stuck(20_000), stuck(40_000, 'shop-1', 'not found')])
     expect(waitingFor).toEqual([])
@@ -61,9 +69,9 @@ describe('no event, but the stored diagnosis follows, when', () => {
   })
 })
 
-test('neither event nor diagnosis when only evidence or Pods change', () => {
+test('neither event nor diagnosis when only evidence changes', () => {
   const resources = [{ kind: 'ConfigMap', name: 'other', status: 'Synced', health: { status: 'Missing' } }]
-  const other = { ...waiting, atMs: 2_000, status: { resources }, seen: { tree: tree([pod('Running')], 1_500) } }
+  const other = { ...waiting, atMs: 2_000, status: { resources } }
   expect(lastChanges([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
 })
 

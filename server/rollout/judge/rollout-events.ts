@@ -1,7 +1,7 @@
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { shorten } from '../../../contract/one-line.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { diagnose, renderProgress } from './diagnose.ts'
+import { diagnose, podsOf, renderProgress } from './diagnose.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { shortRevision } from './revision-condition.ts'
@@ -21,8 +21,12 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
   const { application, memory } = evaluation
   const { reported } = memory
   const waiting = waitingOf(evaluation, holdUp)
-  const found = foundOf(evaluation, holdUp)
-  const diagnosis = waiting === reported.waiting && found === reported.found ? undefined : diagnose(evaluation, holdUp)
+  const pods = podsOf(evaluation)
+  const found = `${foundOf(evaluation, holdUp)}\n${JSON.stringify(pods)}`
+  const diagnosis =
+    waiting === reported.waiting && found === reported.found
+      ? undefined
+      : { ...diagnose(evaluation, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
   const now: ReportedState = { ...describe(application), waiting, found, progress }
   const events: NewTaskEvent[] = []

@@ -74,6 +74,7 @@ CREATE INDEX tasks_newest_of_author ON tasks (author, created DESC, id DESC);
 CREATE INDEX tasks_newest_of_project ON tasks (project, created DESC, id DESC);
 CREATE INDEX tasks_newest_of_status ON tasks (status, created DESC, id DESC);
 CREATE INDEX tasks_unfinished_of_app ON tasks (app) WHERE ended IS NULL;
+CREATE INDEX tasks_deployed_of_app ON tasks (app, created DESC) WHERE status = 'deployed';
 CREATE INDEX tasks_deployed_images ON tasks (app, image_set, created DESC) WHERE status = 'deployed';
 
 -- Searching works without this index, slower. It requires the extension pg_trgm, which not every role may create; call this

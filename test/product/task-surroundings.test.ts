@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TaskList, TaskRecord } from '../../contract/task.ts'
+import { aTask } from '../support/service.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({
+    applications: ['shop-backend', 'shop-worker'],
+    settings: { GIT_WEB_URLS: '127.0.0.1=https://code.example/{path}/commit/{sha}' },
+  })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const recordOf = async (id: string, headers: Record<string, string> = {}) =>
+  TaskRecord.parse((await world.service.request(`/api/v1/tasks/${id}`, { headers })).body)
+
+describe('the answer about one task', () => {
+  test('names the file, the page of the commit and the version before; a list does not', async () => {
+    const first = await world.service.waitForEnd(await world.deploy('shop-backend', 'v2'))
+    expect(first).toMatchObject({
+      status: 'deployed',
+      file: 'apps/shop-backend/.argocd-source-shop-backend.yaml',
+      commit_url: `https://code.example/gitops/commit/${first.commit}`,
+    })
+    expect(first).not.toHaveProperty('previous')
+    const second = await world.service.waitForEnd(await world.deploy('shop-backend', 'v3'))
+    expect(second.previous).toEqual({ id: first.id, images: first.images, ended: first.updated })
+    const { tasks } = TaskList.parse((await world.service.request('/api/v1/tasks?app=shop-backend')).body)
+    for (const task of tasks)
+      for (const name of ['file', 'commit_url', 'previous']) expect(task).not.toHaveProperty(name)
+  })
+
+  test('names similar applications; those without a task only to callers with a credential', async () => {
+    await world.service.waitForEnd(await world.deploy('shop-backend', 'v4'))
+    const ask = async (app: string) => {
+      const { body } = await world.service.submitTask(aTask({ app, timeout: 2 }))
+      const { id, status } = await world.service.waitForEnd((body as { id: string }).id)
+      expect(status).toBe('app not found')
+      return [(await recordOf(id)).similar_apps, (await recordOf(id, withToken)).similar_apps]
+    }
+    expect(await ask('shop-backnd')).toEqual([['shop-backend'], ['shop-backend']])
+    expect(await ask('shop-workr')).toEqual([undefined, ['shop-worker']])
+    expect(await ask('unlike-any-other')).toEqual([undefined, undefined])
+  })
+})

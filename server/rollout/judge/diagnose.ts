@@ -31,7 +31,10 @@ export function diagnose(evaluation: Evaluation, verdict: Verdict | undefined): 
     conditions: conditionsOf(evaluation),
     ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
-    evidence: fitting([...situationOf(task, observation), ...(verdict?.evidence ?? []), ...observationsOf(evaluation)]),
+    evidence: fitting(
+      [...situationOf(task, observation), ...(verdict?.evidence ?? []), ...observationsOf(evaluation)],
+      maxEvidenceBytes,
+    ),
     next_steps: [...nextStepsOf(verdict?.cause, settings.overrideFilePrefix)],
     links: [{ kind: 'application', url: boundedLine(applicationUrl(settings.linkBase, application)) }],
   }
@@ -118,12 +121,12 @@ const boundedCulprit = ({ kind, namespace, name, container, message }: Culprit):
   message: boundedLine(message),
 })
 
-/** The evidence up to what is too much to store. */
-function fitting(evidence: readonly Evidence[]): Evidence[] {
+/** The items up to what is too much to store. */
+function fitting<Item>(items: readonly Item[], maxBytes: number): Item[] {
   let bytes = 0
-  return evidence.filter((one) => {
+  return items.filter((one) => {
     bytes += Buffer.byteLength(JSON.stringify(one))
-    return bytes <= maxEvidenceBytes
+    return bytes <= maxBytes
   })
 }
 
@@ -138,6 +141,7 @@ function nextStepsOf(cause: Cause | undefined, overrideFilePrefix = 'argocd'): r
 }
 
 const maxPods = 20
+const maxPodsBytes = 8_192
 
 /** The Pods of the last tree, new and unready ones first. Before its commit they have nothing to do with a task. */
 export function podsOf(evaluation: Evaluation): readonly Pod[] {
@@ -148,7 +152,7 @@ export function podsOf(evaluation: Evaluation): readonly Pod[] {
     (one, other) =>
       Number(one.ready) - Number(other.ready) || (other.pod.createdAtMs ?? 0) - (one.pod.createdAtMs ?? 0),
   )
-  return sorted.slice(0, maxPods).map(({ pod, ready }) => {
+  const pods = sorted.slice(0, maxPods).map(({ pod, ready }) => {
     const ofTask = task.images.flatMap((image) => imagesOf(image, pod.images, settings))
     return {
       namespace: boundedLine(pod.namespace),
@@ -159,6 +163,7 @@ export function podsOf(evaluation: Evaluation): readonly Pod[] {
       restarts: pod.restarts ?? 0,
     }
   })
+  return fitting(pods, maxPodsBytes)
 }
 
 const isPodReady = ({ reason, health }: ObservedPod) => reason === 'Running' && health === 'Healthy'

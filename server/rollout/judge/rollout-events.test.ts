@@ -75,6 +75,18 @@ test('neither event nor diagnosis when only evidence changes', () => {
   expect(lastChanges([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
 })
 
+test('the Pods of a diagnosis are 20, and 8 KiB, at most', () => {
+  const podsOf = (count: number, name: string) => {
+    const pods = Array.from({ length: count }, (_, at) => ({ ...pod('Running'), uid: `${at}`, name: `${name}${at}` }))
+    const other = { ...waiting, atMs: 2_000, seen: { tree: tree(pods, 1_500) } }
+    return lastChanges([{ ...waiting, atMs: 1_000 }, other]).diagnosis?.pods ?? []
+  }
+  expect(podsOf(500, 'shop-')).toHaveLength(20)
+  const long = podsOf(500, '漢'.repeat(5_000))
+  expect(long.length).toBeGreaterThan(0)
+  expect(Buffer.byteLength(JSON.stringify(long))).toBeLessThanOrEqual(8_192 + 20)
+})
+
 test('a diagnosis has at most 64 KiB as it is stored, whatever Argo CD sends', () => {
   const hostile = `\0\ud83d${'"\u2028'.repeat(400)}`
   const many = <Of>(count: number, make: (at: number) => Of) => Array.from({ length: count }, (_, at) => make(at))

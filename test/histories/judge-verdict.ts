@@ -32,6 +32,8 @@ export type VerdictView = {
   readonly settings: RolloutSettings
   /** With the times of the server's clock. */
   readonly faults: readonly Fault[]
+  /** The first stream tells nothing of what happened before, only a List does. */
+  readonly subscribedAtMs: number
   /** Whether somebody had committed another tag on top of the task's own commit by then. */
   readonly isOvertaken: boolean
   readonly isForeignImage: boolean
@@ -142,10 +144,14 @@ function judgeAtDeadline(view: VerdictView): Finding {
 }
 
 /** Whether calls worked while it was shown, and it was shown for long enough even if the stream did not. */
-function mustBeSeen({ witness, faults }: VerdictView, { fromMs, untilMs }: TaskWitness['shown'][number]): boolean {
+function mustBeSeen(
+  { witness, faults, subscribedAtMs }: VerdictView,
+  { fromMs, untilMs }: TaskWitness['shown'][number],
+): boolean {
   const endMs = Math.min(untilMs, witness.row.task.deadlineMs)
   const during = (is: (fault: Fault) => boolean, lastingMs: number) =>
     faults.some((fault) => is(fault) && isOnBetween(fault, fromMs - lastingMs, endMs))
   if (during(troublesCalls, 0) || during(({ kind }) => kind === 'hold-replica', 0)) return false
-  return endMs - fromMs >= (during(troublesStream, resyncedMs) ? resyncedMs : 2 * visibleMs)
+  const mayBeLost = fromMs <= subscribedAtMs || during(troublesStream, resyncedMs)
+  return endMs - fromMs >= (mayBeLost ? resyncedMs : 2 * visibleMs)
 }

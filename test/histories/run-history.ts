@@ -407,7 +407,12 @@ function createHistory(script: HistoryScript) {
         const isForeignImage = wantsWorker(row.script, application) && !application.hasWorker
         const findingAt = (atMs: number) => {
           const isOvertaken = isOvertakenBy(row, application, atMs)
-          return judge({ witness, settings, faults: faultsOnClock, isOvertaken, isForeignImage }, end, atMs)
+          const subscribedAtMs = startMs + script.controller.burstGapMs
+          return judge(
+            { witness, settings, faults: faultsOnClock, subscribedAtMs, isOvertaken, isForeignImage },
+            end,
+            atMs,
+          )
         }
         const writtenAtMs = row.decidedAtMs ?? row.endedAtMs
         const decided = momentsOfDecision(faultsOnClock, row.acceptedAtMs, writtenAtMs).map(findingAt)

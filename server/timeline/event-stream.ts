@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
-/** A reader that takes nothing from one comment to the next is cut off; it resumes by Last-Event-ID. */
+/** A reader that takes nothing from one `alive` to the next is cut off; it resumes by Last-Event-ID. */
 const keepAliveMs = 15_000
 /** So is one that has not read what was left by then, once its stream has ended. */
 const lastReadMs = 5_000
 
 /**
- * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), no faster than it reads, with a comment every 15 s.
+ * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), no faster than it reads, with `event: alive` every
+ * 15 s: a page cannot see comments, and must notice that its connection is dead.
  * It begins with the position, from which a reader goes on whose connection breaks before the first event.
  */
 export function openEventStream(response: ServerResponse, headers: Record<string, string>, position: number) {
@@ -24,7 +25,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   write(`:\nid: ${position}\n\n`)
   let wasFull = false
   const keepAlive = setInterval(() => {
-    if (!response.writableNeedDrain) write(':\n\n')
+    if (!response.writableNeedDrain) write('event: alive\ndata: {}\n\n')
     else if (wasFull) response.destroy()
     wasFull = response.writableNeedDrain
   }, keepAliveMs)

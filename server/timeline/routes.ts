@@ -42,8 +42,8 @@ const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
   'With `Accept: text/event-stream` the events come live, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
-  'event it names. A stream begins with an `id` alone, the position that it starts from, and holds comments so that it is ' +
-  'not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
+  'event it names. A stream begins with an `id` alone, the position that it starts from, and holds `event: alive` every ' +
+  '15 s so that it is not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
   'read again.'
 
 const stateEvents =

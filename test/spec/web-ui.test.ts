@@ -141,7 +141,7 @@ describe('the task list', () => {
     const { page } = opened
     await names(page).first().waitFor()
     service.tasks = [
-      aTask({ id: 'new', app: 'brand-new' }),
+      aTask({ id: 'new', app: 'brand-new', created: now }),
       { ...one.waiting, status: 'deployed', updated: now },
       ...allTasks.slice(1),
     ]

@@ -47,7 +47,7 @@ export async function readEvents(
     if (kind === 'reset') resets.push(Number(id))
     else if (kind === 'lock' && id === undefined) locks.push(DeployLockDetails.parse(JSON.parse(data ?? '')))
     else if (kind === 'service' && id === undefined) services.push(ServiceState.parse(JSON.parse(data ?? '')))
-    else if (data !== undefined) events.push(TaskEvent.parse(JSON.parse(data)))
+    else if (kind !== 'alive' && data !== undefined) events.push(TaskEvent.parse(JSON.parse(data)))
   }
   const read = async () => {
     let rest = ''

@@ -33,13 +33,27 @@ export type ServiceForBrowser = AsyncDisposable & {
 /** Builds the Web UI and serves it with an API that answers from memory, as the contract describes it. */
 export async function startServiceForBrowser(tasks: readonly TaskRecord[]): Promise<ServiceForBrowser> {
   const pages = await buildPages()
-  const server = createServer((request, response) => void answer(service, pages, request, response))
+  const streams = new Set<ServerResponse>()
+  let [known, isDown] = [[...tasks], false]
+  const server = createServer((request, response) => void answer(service, streams, pages, request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // listening on TCP, so not a pipe's path
   const service: ServiceForBrowser = {
     baseUrl: `http://127.0.0.1:${port}`,
-    tasks: [...tasks],
-    isDown: false,
+    get tasks() {
+      return known
+    },
+    set tasks(next) {
+      known = next
+      for (const stream of streams) for (const task of next) stream.write(anEvent(task))
+    },
+    get isDown() {
+      return isDown
+    },
+    set isDown(next) {
+      isDown = next
+      if (isDown) for (const stream of streams) stream.destroy()
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -58,8 +72,24 @@ async function buildPages(): Promise<string> {
   return folder
 }
 
-async function answer(service: ServiceForBrowser, pages: string, request: IncomingMessage, response: ServerResponse) {
+const anEvent = (task: TaskRecord) =>
+  `id: 1\ndata: ${JSON.stringify({ id: 1, task_id: task.id, at: 1, kind: 'note', detail: '', task })}\n\n`
+
+function openStream(streams: Set<ServerResponse>, response: ServerResponse) {
+  response.writeHead(200, { ...securityHeaders, 'content-type': 'text/event-stream' }).write('id: 1\n\n')
+  streams.add(response)
+  response.on('close', () => streams.delete(response))
+}
+
+async function answer(
+  service: ServiceForBrowser,
+  streams: Set<ServerResponse>,
+  pages: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
   const url = new URL(request.url ?? '/', service.baseUrl)
+  if (url.pathname === '/api/v1/events' && !service.isDown) return openStream(streams, response)
   if (url.pathname.startsWith('/api/')) return answerApi(service, url, response)
   const path = extname(url.pathname) === '' ? '/index.html' : url.pathname
   const content = await readFile(join(pages, path)).catch(() => undefined)

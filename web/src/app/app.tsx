@@ -7,9 +7,12 @@ import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { theme, tokensForMantine } from './theme.ts'
 
-/** A failed read is not repeated at once: the next poll is the next try, and the page says how old it is meanwhile. */
+/**
+ * A failed read is not repeated at once: the connection asks for the next one, and the page says how old it is meanwhile.
+ * It asks too when a tab is looked at again.
+ */
 const queries = new QueryClient({
-  defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000 } },
+  defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false } },
 })
 
 export function App() {

@@ -5,10 +5,10 @@ import type { Liveness } from './liveness.ts'
 
 type Props = {
   find: () => void
-  liveness: Liveness
+  liveness: Liveness['kind']
   isSignedOut: boolean
   /** Seconds since the last good read, while stale. */
-  age: number
+  age: number | undefined
 }
 
 export function Bar({ find, liveness, isSignedOut, age }: Props) {
@@ -43,7 +43,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
             <span>Find</span>
             <kbd>/</kbd>
           </button>
-          <span className={liveness.kind === 'live' && !isSignedOut ? 'live' : 'live off'}>
+          <span className={liveness === 'live' && !isSignedOut ? 'live' : 'live off'}>
             <i />
             {isSignedOut ? 'Signed out' : livenessWords(liveness, age)}
           </span>
@@ -56,8 +56,10 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
   )
 }
 
-const livenessWords = ({ kind }: Liveness, age: number) =>
-  kind === 'stale' ? `${duration(age)} old` : { live: 'Live', unanswered: 'No answer' }[kind]
+const livenessWords = (kind: Liveness['kind'], age = 0) =>
+  ({ connecting: 'Connecting', live: 'Live', unanswered: 'No answer', cut: 'Not live', stale: `${duration(age)} old` })[
+    kind
+  ]
 
 function Brand() {
   return (

@@ -1,55 +1,40 @@
 import { type ReactNode, useMemo } from 'react'
 import { useLocation } from 'wouter'
-import { duration } from '../ui/duration.ts'
-import { Icon } from '../ui/icon.tsx'
-import { clockTime } from '../ui/moment.ts'
+import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
+import { ArgoCdNotice } from './argo-cd-notice.tsx'
 import { Bar } from './bar.tsx'
+import { ConnectionNotice } from './connection-notice.tsx'
 import { SignedOut } from './signed-out.tsx'
 import { useRouteFocus } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
 
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
-  const { state, isSignedOut, now, tryNow } = useLiveness()
+  const { state, retrySeconds, isSignedOut, now } = useLiveness()
   const find = useFind()
   useRouteFocus()
-  const since = state.kind === 'stale' ? Math.floor(state.since / 1000) : undefined
-  const age = since === undefined ? 0 : now - since
+  useLiveWhileVisible()
+  const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
+  const age = state.kind === 'stale' && since !== undefined ? now - since : undefined
   return (
     <>
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <Bar find={find} liveness={state} isSignedOut={isSignedOut} age={age} />
+      <Bar find={find} liveness={state.kind} isSignedOut={isSignedOut} age={age} />
       {isSignedOut ? <SignedOut /> : null}
-      {since === undefined ? null : <NotLive since={since} age={age} tryNow={tryNow} />}
+      {since === undefined ? null : <ConnectionNotice since={since} age={age} retrySeconds={retrySeconds} />}
+      <ArgoCdNotice />
       <main className="page" id="main" tabIndex={-1}>
-        <NowProvider heldAt={since}>{children}</NowProvider>
+        <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>
       </main>
       <footer className="foot">
         <span>Deployment Watcher</span>
         <a href="/swagger/index.html">API explorer</a>
       </footer>
     </>
-  )
-}
-
-function NotLive({ since, age, tryNow }: { since: number; age: number; tryNow: () => void }) {
-  return (
-    <div className="notice warn">
-      <div>
-        <Icon name="i-cut" />
-        <p>
-          <b role="status">Not live since {clockTime(since)}.</b> What you see is {duration(age)} old. Trying again
-          every {duration(5)}.
-        </p>
-        <button className="btn btn-s" type="button" onClick={tryNow}>
-          Try now
-        </button>
-      </div>
-    </div>
   )
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ConnectionState } from '../live/live-connection.ts'
 import { liveness, type ReadState } from './liveness.ts'
 
 const now = 1_000_000
@@ -10,16 +11,21 @@ const failing = (ageMs: number, error = new Error('no answer')): ReadState => ({
   error,
 })
 const live = { kind: 'live' } as const
+const cut = (attempts: number) => ({ kind: 'cut', sinceMs: now - 9_000, attempts, nextTryMs: now + 1_000 }) as const
 
-test.for([
-  ['nothing on the page', [], live],
-  ['old data of a finished task', [ok(900_000)], live],
-  ['a failed read 20 s after the last good one', [failing(20_000)], live],
-  ['a failed read later than that', [failing(20_001)], { kind: 'stale', since: now - 20_001 }],
-  ['the oldest of several', [ok(0), failing(30_000), failing(44_000)], { kind: 'stale', since: now - 44_000 }],
-  ['a page that never had data', [failing(now)], { kind: 'unanswered' }],
-  ['a task that does not exist', [failing(now, refusal)], live],
-  ['a task that was removed while it was open', [failing(60_000, refusal)], live],
-] as const)('%s', ([, reads, expected]) => {
-  expect(liveness(reads, now, (error) => error === refusal)).toEqual(expected)
+test.for<[string, readonly ReadState[], ConnectionState, object]>([
+  ['nothing on the page', [], live, live],
+  ['old data of a finished task', [ok(900_000)], live, live],
+  ['a failed read 20 s after the last good one', [failing(20_000)], live, live],
+  ['a failed read later than that', [failing(20_001)], live, { kind: 'stale', since: now - 20_001 }],
+  ['the oldest of several', [ok(0), failing(30_000), failing(44_000)], live, { kind: 'stale', since: now - 44_000 }],
+  ['a page that never had data', [failing(now)], live, { kind: 'unanswered' }],
+  ['a task that does not exist', [failing(now, refusal)], live, live],
+  ['a task that was removed while it was open', [failing(60_000, refusal)], live, live],
+  ['a stream that is not open yet', [ok(0)], { kind: 'connecting' }, { kind: 'connecting' }],
+  ['a stream that was cut this second', [ok(0)], cut(1), { kind: 'connecting' }],
+  ['a stream that does not come back, with good reads', [ok(0)], cut(2), { kind: 'cut', since: now - 9_000 }],
+  ['neither stream nor reads', [failing(30_000)], cut(5), { kind: 'stale', since: now - 30_000 }],
+])('%s', ([, reads, connection, expected]) => {
+  expect(liveness(reads, connection, now, (error) => error === refusal)).toEqual(expected)
 })

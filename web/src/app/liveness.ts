@@ -1,3 +1,5 @@
+import type { ConnectionState } from '../live/live-connection.ts'
+
 /** What is known of one query on the page. `dataUpdatedAt` is in Unix milliseconds, 0 = never. */
 export type ReadState = {
   readonly dataUpdatedAt: number
@@ -5,19 +7,33 @@ export type ReadState = {
   readonly error: Error | null
 }
 
-/** `unanswered`: there was nothing to keep. `stale`: what is shown is from `since` (Unix milliseconds). */
-export type Liveness = { kind: 'live' } | { kind: 'unanswered' } | { kind: 'stale'; since: number }
+/**
+ * `cut`: there is no stream since `since`, but reads are answered. `stale`: nor are they, and what is shown is from `since`.
+ * `unanswered`: there was nothing to keep. Both times are Unix milliseconds.
+ */
+export type Liveness =
+  | { readonly kind: 'connecting' | 'live' | 'unanswered' }
+  | { readonly kind: 'cut' | 'stale'; readonly since: number }
 
 const staleAfterMs = 20_000
+/** A replica that restarts is back at the first attempt: that is not worth a notice. */
+const quietAttempts = 1
 
 /**
- * Whether the page shows what is: the oldest data on it whose newest read failed tells, once it is more than 20 s old.
- * An answer that refuses (404, 400) is an answer: `isRefusal` says which errors are.
+ * Whether the page shows what is: the oldest data on it whose newest read failed tells, once it is more than 20 s old, and
+ * then the stream. An answer that refuses (404, 400) is an answer: `isRefusal` says which errors are.
  */
-export function liveness(reads: readonly ReadState[], now: number, isRefusal: (error: Error) => boolean): Liveness {
+export function liveness(
+  reads: readonly ReadState[],
+  connection: ConnectionState,
+  now: number,
+  isRefusal: (error: Error) => boolean,
+): Liveness {
   const failing = reads.filter(({ status, error }) => status === 'error' && error !== null && !isRefusal(error))
   const ages = failing.map(({ dataUpdatedAt }) => dataUpdatedAt).filter((at) => at > 0)
   const since = Math.min(...ages)
   if (ages.length > 0 && now - since > staleAfterMs) return { kind: 'stale', since }
-  return failing.length > ages.length ? { kind: 'unanswered' } : { kind: 'live' }
+  if (failing.length > ages.length) return { kind: 'unanswered' }
+  if (connection.kind !== 'cut') return { kind: connection.kind }
+  return connection.attempts > quietAttempts ? { kind: 'cut', since: connection.sinceMs } : { kind: 'connecting' }
 }

@@ -1,27 +1,32 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useConnectionState } from '../live/use-live.ts'
 import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { type Liveness, liveness } from './liveness.ts'
 
 type Looked = {
   state: Liveness
+  /** Until the next attempt to open the stream. */
+  retrySeconds: number
   /** Reading needs a sign-in, and there is none (any more). */
   isSignedOut: boolean
   /** Unix seconds. */
   now: number
-  tryNow: () => void
 }
 
-/** Looks each second at what the page reads. */
+/** Looks each second at the stream and at what the page reads. */
 export function useLiveness(): Looked {
   const client = useQueryClient()
+  const connection = useConnectionState()
   const now = useTick()
   const reads = client.getQueryCache().findAll({ type: 'active' })
   const state = liveness(
     reads.map((query) => query.state),
+    connection,
     now * 1000,
     (error) => error instanceof AnswerError && error.status < 500,
   )
   const isSignedOut = reads.some(({ state: { error } }) => error instanceof AnswerError && error.status === 401)
-  return { state, isSignedOut, now, tryNow: () => void client.refetchQueries({ type: 'active' }) }
+  const retrySeconds = connection.kind === 'cut' ? Math.max(1, Math.ceil(connection.nextTryMs / 1000 - now)) : 0
+  return { state, retrySeconds, isSignedOut, now }
 }

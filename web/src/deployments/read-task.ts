@@ -1,22 +1,44 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useThrottledCallback } from '@mantine/hooks'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { use } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { isFinal } from '../../../contract/task-status.ts'
+import type { LiveConnection } from '../live/live-connection.ts'
+import { readAndFollow } from '../live/read-and-follow.ts'
+import { Live, useLiveEvents } from '../live/use-live.ts'
 import { AnswerError, readJson } from '../ui/read-json.ts'
-import { pollEveryMs } from './poll-interval.ts'
+import { applyToTask } from './apply-events.ts'
 
-/** GET /api/v1/tasks/<id>, again and again until the task is final or there is none of this id. */
-export function taskQuery(id: string) {
+/** Events do not tell the diagnosis: it is read after them, so often at most. */
+const readAgainMs = 1_000
+
+/** GET /api/v1/tasks/<id>. */
+export function taskQuery(connection: LiveConnection, id: string) {
   return queryOptions<TaskRecord>({
     queryKey: ['tasks', 'one', id],
-    queryFn: ({ signal }) => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
-    refetchInterval: ({ state }) => {
-      if (isNotFound(state.error)) return false
-      const isEnded = state.data !== undefined && isFinal(state.data.status) && state.status === 'success'
-      return isEnded ? false : pollEveryMs(state.status)
-    },
+    queryFn: ({ signal }) =>
+      readAndFollow(
+        connection,
+        () => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
+        applyToTask,
+      ),
   })
 }
 
-export const useTask = (id: string) => useQuery(taskQuery(id))
+/** A task, kept up to date: what events tell at once, what only the answer about it holds right after them. */
+export function useTask(id: string) {
+  const [connection, client] = [use(Live), useQueryClient()]
+  const options = taskQuery(connection, id)
+  const readAgain = useThrottledCallback(
+    () => void client.refetchQueries({ queryKey: options.queryKey, exact: true }, { cancelRefetch: true }),
+    readAgainMs,
+  )
+  useLiveEvents('tasks', (events) => {
+    const own = events.filter(({ task_id }) => task_id === id)
+    if (own.length === 0) return
+    client.setQueryData(options.queryKey, (task) => task && applyToTask(task, own))
+    readAgain()
+  })
+  return useQuery(options)
+}
 
 export const isNotFound = (error: Error | null): boolean => error instanceof AnswerError && error.status === 404

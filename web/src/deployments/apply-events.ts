@@ -1,0 +1,80 @@
+import type { ListedTask, TaskList, TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
+import { pageSize, type TaskFilters } from './task-filters.ts'
+
+/** Tasks that came since wait to be shown: so many at most are kept. */
+const maxRows = 4 * pageSize
+
+/** What events tell of a task: a field that is absent there is gone. */
+const listedFields: Readonly<Record<keyof ListedTask, true>> = {
+  id: true,
+  created: true,
+  updated: true,
+  app: true,
+  author: true,
+  project: true,
+  images: true,
+  status: true,
+  cause: true,
+  progress: true,
+  unmet_condition: true,
+  timeout: true,
+  is_rollback: true,
+  rollback_target_id: true,
+  commit: true,
+  app_url: true,
+}
+
+/** The task as its newest event tells it, with what only the answer about one task holds. */
+export function applyToTask(task: TaskRecord, events: readonly TaskEvent[]): TaskRecord {
+  const told = newestTasks(events).get(task.id)
+  return told === undefined ? task : merge(task, told)
+}
+
+/** Rows change where they are; new tasks that the filters ask for come first on the first page. */
+export function applyToList(
+  list: TaskList,
+  events: readonly TaskEvent[],
+  filters: TaskFilters,
+  isFirstPage: boolean,
+): TaskList {
+  const told = newestTasks(events)
+  const known = new Set(list.tasks.map(({ id }) => id))
+  const oldest = list.tasks.length < pageSize ? undefined : list.tasks.at(-1)
+  const added = isFirstPage
+    ? [...told.values()].filter(
+        (task) => !known.has(task.id) && task.created >= (oldest?.created ?? 0) && matches(task, filters),
+      )
+    : []
+  if (added.length === 0 && !list.tasks.some(({ id }) => told.has(id))) return list
+  const changed = list.tasks.map((task) => {
+    const newer = told.get(task.id)
+    return newer === undefined ? task : merge(task, newer)
+  })
+  const tasks = [...added, ...changed].toSorted((a, b) => b.created - a.created).slice(0, maxRows)
+  return { ...list, tasks, ...(list.total === undefined ? {} : { total: list.total + added.length }) }
+}
+
+/** Whether the list would hold the task, as the service filters. */
+export function matches(task: ListedTask, filters: TaskFilters): boolean {
+  const { search, from_timestamp: from, to_timestamp: to } = filters
+  const searched = [task.id, task.app, task.author, task.project, task.commit ?? '', ...task.images.map(nameOf)]
+  return (
+    (['status', 'app', 'project', 'author'] as const).every(
+      (name) => filters[name] === undefined || filters[name] === task[name],
+    ) &&
+    (search === undefined || searched.some((text) => text.toLowerCase().includes(search.toLowerCase()))) &&
+    (from === undefined || task.created > Number(from)) &&
+    (to === undefined || task.created <= Number(to))
+  )
+}
+
+const nameOf = ({ image, tag }: TaskRecord['images'][number]) => `${image}:${tag}`
+
+const newestTasks = (events: readonly TaskEvent[]): ReadonlyMap<string, ListedTask> =>
+  new Map(events.flatMap(({ task }) => (task === undefined ? [] : [[task.id, task] as const])))
+
+function merge(task: TaskRecord, told: ListedTask): TaskRecord {
+  const others = Object.entries(task).filter(([name]) => !(name in listedFields))
+  return { ...Object.fromEntries(others), ...told }
+}

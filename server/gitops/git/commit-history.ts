@@ -11,6 +11,7 @@ import { directorySize } from './cache-limit.ts'
 import { createCommitGraph } from './commit-graph.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError, machineFailure } from './git-error.ts'
+import { createObjectReader } from './object-reader.ts'
 
 export type CommitHistory = {
   /** Never throws. */
@@ -32,6 +33,8 @@ const pauseAfterMissMs = 5_000
 /** A clone that has grown beyond them is replaced by a new one. */
 const cloneLimits = { fetches: 1_000, bytes: 100 * 1024 * 1024 }
 const fetchesBetweenChecks = 20
+/** A reader process that nobody asks for so long is ended. */
+const readerIdleMs = 10_000
 /** Far enough for most questions, and for all: a task does not last for so many commits. */
 const depths = { first: 1_000, max: 100_000 } as const
 const maxCommits = 200_000
@@ -137,6 +140,13 @@ function createClone(
   nowMs: () => number,
 ): CommitClone {
   const directory = path.join(access.folder, `h${createHash('sha256').update(remote.text).digest('hex').slice(0, 16)}`)
+  const reader = createObjectReader({
+    environment: () => access.environment(directory, remote),
+    isCurrent: access.isCurrent,
+    timeoutMs: () => access.commandLimitMs,
+    onTimeOut: access.leaveConnection,
+  })
+  let readerTimer: NodeJS.Timeout | undefined
   let graph = createCommitGraph()
   let isReady = false
   /** More depth would bring nothing. */
@@ -149,6 +159,7 @@ function createClone(
   let failed: { error: unknown; atMs: number } | undefined
 
   async function discard(): Promise<void> {
+    reader.close()
     isReady = false
     isDeep = false
     fetches = 0
@@ -267,9 +278,10 @@ function createClone(
 
   async function readFile(revision: string, file: string): Promise<string | undefined> {
     if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
-    const listed = await access.git(directory, remote, ['ls-tree', revision, '--', file])
-    if (listed.length === 0) return undefined
-    return (await access.git(directory, remote, ['cat-file', 'blob', `${revision}:${file}`])).toString()
+    clearTimeout(readerTimer)
+    const found = await reader.read(`${revision}:${file}`)
+    readerTimer = setTimeout(reader.close, readerIdleMs).unref()
+    return found?.body.toString()
   }
 
   async function bringTip(tip: string): Promise<void> {

@@ -29,6 +29,8 @@ export type GitAccess = {
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
   /** False for a token that GIT_CREDENTIALS does not hold any more. */
   isCurrent(used: GitEnvironment): boolean
+  /** GIT_OP_TIMEOUT: for one command. */
+  readonly commandLimitMs: number
   /** After a time-out: whoever asks next does not meet the connection that hung. */
   leaveConnection(used: GitEnvironment): void
   /** Runs git in a bare repository. @throws {GitError} unless it exits with 0 */
@@ -137,6 +139,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   return {
     folder: caches,
     caches: limit,
+    commandLimitMs: settings.gitOpTimeoutMs,
     addressOf,
     environment,
     isCurrent: ({ WATCHER_GIT_PASSWORD: used }) => used === undefined || writeBackSecrets(settings).includes(used),

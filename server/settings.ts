@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { z } from 'zod'
 import { type DeliveryControllerSettings, linkBaseOf } from './argo-cd/delivery-controller-settings.ts'
@@ -13,6 +14,7 @@ import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './sett
 import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
 import { parseGitCredentials } from './settings/parse-git-credentials.ts'
+import { pathList } from './settings/path-list.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from './settings/setting-texts.ts'
 import { unknownNameWarnings } from './settings/unknown-names.ts'
 import { warningsOf } from './settings/warnings-of.ts'
@@ -232,6 +234,10 @@ function writeBackOf(values: Values, environment: Environment, dataDirectory: st
     signingKeyPath: values.SSH_SIGNING_KEY_PATH,
     signingKeyPass: passphrase('SSH_SIGNING_KEY_PASS'),
     knownHostsPath: values.SSH_KNOWN_HOSTS,
+    knownHosts: () =>
+      pathList(values.SSH_KNOWN_HOSTS ?? '')
+        .map(readIfThere)
+        .join('\n'),
     commitAuthor: { name: values.SSH_COMMIT_USER, email: values.SSH_COMMIT_MAIL },
     gitOpTimeoutMs: values.GIT_OP_TIMEOUT,
     repoCachePath: path.resolve(values.REPO_CACHE_PATH ?? path.join(dataDirectory, 'repositories')),
@@ -244,6 +250,14 @@ function writeBackOf(values: Values, environment: Environment, dataDirectory: st
     controlPlaneNamespace: values.ARGO_NAMESPACE,
     commitMessageFormat: values.COMMIT_MESSAGE_FORMAT,
     commitTrailer: values.COMMIT_TRAILER,
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
   }
 }
 

@@ -15,6 +15,7 @@ export function writeBackSettings(
     signingKeyPath: undefined,
     signingKeyPass: undefined,
     knownHostsPath: host.knownHostsPath,
+    knownHosts: () => '',
     commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
     gitOpTimeoutMs: 20_000,
     repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),

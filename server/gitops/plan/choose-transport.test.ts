@@ -1,10 +1,17 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { chooseTransport } from './choose-transport.ts'
 import { parseRepositoryAddress } from './repository-address.ts'
 
-const key = { sshKeyPath: '/keys/id', knownHostsPath: '/keys/known_hosts' }
-const noKey = { sshKeyPath: undefined, knownHostsPath: undefined }
+const knownHosts = () => 'other.example,git.example ssh-ed25519 AAAA\n# a comment\n'
+const key = { sshKeyPath: '/keys/id', knownHostsPath: '/keys/known_hosts', knownHosts }
+const noKey = { sshKeyPath: undefined, knownHostsPath: undefined, knownHosts: () => '' }
 const token = { user: 'bot', password: 'token' }
+
+const hashed = (host: string) => {
+  const salt = Buffer.alloc(20, 7)
+  return `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(host).digest('base64')} ssh-ed25519 AAAA`
+}
 
 const transport = (text: string, settings: typeof key | typeof noKey, ...hosts: string[]) => {
   const address = parseRepositoryAddress(text)
@@ -32,6 +39,17 @@ describe('a push uses a transport for which a key or a token is set (product: wr
   })
   test.for(spellings)('%s has none where nothing is set', (text) => {
     expect(transport(text, noKey, 'other.example')).toBeUndefined()
+  })
+  test.for([
+    { knows: 'git.example ssh-ed25519 AAAA', is: true },
+    { knows: 'GIT.example ssh-ed25519 AAAA', is: true },
+    { knows: '|1|4cGxLIbMDjPMnDCSmpLJRS85v/k=|dPcRGqX94KTRS2NmsYM6zwm00aM= ssh-ed25519 AAAA', is: false },
+    { knows: hashed('git.example'), is: true },
+    { knows: 'git.example.org ssh-ed25519 AAAA', is: false },
+    { knows: '', is: false },
+  ])('an https address goes over SSH only to a known host: $knows', ({ knows, is }) => {
+    const settings = { ...key, knownHosts: () => knows }
+    expect(transport('https://git.example/team/deploy', settings) !== undefined).toBe(is)
   })
   test.for([
     { text: 'ssh://git@git.example:2222/team/deploy', settings: noKey, host: 'git.example' },

@@ -1,14 +1,18 @@
+import { createHmac } from 'node:crypto'
 import { parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 
-type Credentials = Pick<WriteBackSettings, 'sshKeyPath' | 'knownHostsPath' | 'gitCredentials'>
+type Credentials = Pick<WriteBackSettings, 'sshKeyPath' | 'knownHostsPath' | 'knownHosts' | 'gitCredentials'>
 
 /**
  * The address by which git reaches a repository: as it is spelled if there is a credential for its protocol, else over the
- * other protocol if there is one for that. undefined: there is none.
+ * other protocol if there is one for that, and for SSH also the key of the host. undefined: there is none.
  */
 export function chooseTransport(address: RepositoryAddress, settings: Credentials): RepositoryAddress | undefined {
-  return [address, overOtherProtocol(address)].find((one) => one !== undefined && hasCredential(one, settings))
+  if (hasCredential(address, settings)) return address
+  const other = overOtherProtocol(address)
+  if (other === undefined || !hasCredential(other, settings)) return undefined
+  return other.protocol === 'https' || namesHost(settings.knownHosts(), other.host) ? other : undefined
 }
 
 /** Of another port or user it is not known what the other protocol would have there. */
@@ -33,4 +37,14 @@ export function credentialsFor({ host, port }: RepositoryAddress, { gitCredentia
 /** As an entry of GIT_CREDENTIALS names it. */
 export function credentialHost({ host, port }: RepositoryAddress): string {
   return port === undefined ? host : `${host}:${port}`
+}
+
+/** Whether lines of a known_hosts file name a host, as it is or hashed. */
+function namesHost(knownHosts: string, host: string): boolean {
+  return knownHosts.split('\n').some((line) => {
+    const [names = ''] = line.trim().split(/\s/, 1)
+    const [, salt = '', digest] = /^\|1\|([^|]+)\|([^|]+)$/.exec(names) ?? []
+    if (digest === undefined) return names.toLowerCase().split(',').includes(host)
+    return createHmac('sha1', Buffer.from(salt, 'base64')).update(host).digest('base64') === digest
+  })
 }

@@ -9,6 +9,7 @@ const settings: WriteBackSettings = {
   signingKeyPath: undefined,
   signingKeyPass: undefined,
   knownHostsPath: '/keys/known_hosts',
+  knownHosts: () => '',
   commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
   gitOpTimeoutMs: 90_000,
   repoCachePath: '/cache',
@@ -404,12 +405,15 @@ describe('who may write, and with what', () => {
     expect(decision).toMatchObject({ cause: 'setting_missing', reason: expect.stringContaining(names) })
   })
 
-  test('an https source is written to over SSH where only a key is set; the task names it as the source does', () => {
+  test('an https source of a known host is written to over SSH where only a key is set; the task names it as the source does', () => {
     const repository = 'https://git.example/team/deploy'
-    expect(plan({ sources: [aSource({ repository })] }, { gitCredentials: () => new Map() })).toMatchObject({
-      kind: 'write',
-      plan: { repository, address: 'git@git.example:team/deploy.git' },
-    })
+    const knownHosts = () => 'git.example ssh-ed25519 AAAA'
+    expect(plan({ sources: [aSource({ repository })] }, { gitCredentials: () => new Map(), knownHosts })).toMatchObject(
+      {
+        kind: 'write',
+        plan: { repository, address: 'git@git.example:team/deploy.git' },
+      },
+    )
   })
 
   test('an https address needs an entry of GIT_CREDENTIALS for its host', () => {

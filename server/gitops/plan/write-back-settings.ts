@@ -12,6 +12,8 @@ export type WriteBackSettings = {
   readonly signingKeyPass: (() => string) | undefined
   /** SSH_KNOWN_HOSTS: a file, or several in a colon list; hosts that they do not name are refused */
   readonly knownHostsPath: string | undefined
+  /** What stands in them now; nothing where they cannot be read */
+  readonly knownHosts: () => string
   /** SSH_COMMIT_USER, SSH_COMMIT_MAIL */
   readonly commitAuthor: { readonly name: string; readonly email: string }
   /** GIT_OP_TIMEOUT, for each git command */

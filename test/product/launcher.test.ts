@@ -42,6 +42,7 @@ async function copyCheckout(name: string): Promise<string> {
     'launcher',
     'server',
     'contract',
+    'gotemplate',
     'simulator',
     'web',
     'package.json',

@@ -322,6 +322,9 @@ describe('two replicas that both take requests', () => {
   })
 })
 
+/** The stream of all tasks carries each task as it is now; pages do not. */
+const withoutTask = ({ task: _, ...event }: { readonly task?: unknown }) => event
+
 describe('the stream of events', () => {
   test('of one task ends with its verdict, and is 204 for who has seen that', async () => {
     const id = await submit(a, {}, 'streamed')
@@ -347,7 +350,7 @@ describe('the stream of events', () => {
         events: { task_id: string }[]
       }
       expect(events.map(({ task_id }) => task_id)).toContain(id)
-      expect(reader.events).toEqual(events)
+      expect(reader.events.map(withoutTask)).toEqual(events)
     }, soon)
     reader.close()
   })
@@ -370,8 +373,8 @@ describe('the stream of events', () => {
       const { events } = (await b.request('/api/v1/events?after=0')).body as { events: { id: number; kind: string }[] }
       expect(events.filter(({ kind }) => kind === 'verdict')).toHaveLength(6)
       expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1))
-      expect(onB.events).toEqual(events)
-      expect([...onA.events, ...resumed.events]).toEqual(events)
+      expect(onB.events.map(withoutTask)).toEqual(events)
+      expect([...onA.events, ...resumed.events].map(withoutTask)).toEqual(events)
     }, 20_000)
     onB.close()
     resumed.close()

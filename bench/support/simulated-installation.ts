@@ -34,7 +34,7 @@ const isWaiting = (application: Application, image: string) =>
   isSettled(application, image) && application.status.health.status === 'Progressing'
 
 /** A simulator that notes, in its own process, the moment of the write that makes an application complete. */
-function createInstallation(simulator: Simulator) {
+function createInstallation(simulator: Simulator, folder: string) {
   const { control, controller, git } = simulator
   const expected = new Map<string, string>()
   const beganAtMs = new Map<string, number>()
@@ -78,7 +78,20 @@ function createInstallation(simulator: Simulator) {
       argoToken: simulator.argoToken,
       keyPath: git.keyPath,
       knownHostsPath: git.knownHostsPath,
+      /** Where its bare repositories lie. */
+      repositories: path.join(folder, 'repositories'),
     }),
+    createRepository: (name: string, apps: readonly string[]) =>
+      git.createRepository(name, Object.assign({}, ...apps.map(filesOf))),
+    /** As `createApplications`, in a repository that is there, by any spelling of its address. */
+    createApplicationsAt: (names: readonly string[], source: { repoURL: string; targetRevision: string }) =>
+      inTurns(names, 50, async (name) => {
+        await control.createApplication({
+          name,
+          source: { ...source, path: `apps/${name}` },
+          annotations: annotationsOf(name),
+        })
+      }),
     /** Managed applications with one Pod of `registry.example/<name>:v0`, hundreds to a repository. */
     async createApplications(names: readonly string[], prefix: string, perRepository = 500): Promise<void> {
       for (let from = 0; from < names.length; from += perRepository) {
@@ -179,7 +192,7 @@ const annotationsWithImages = (name: string, count: number) => ({
 async function main(): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-bench-'))
   const simulator = await startSimulator({ folder, times: { ...fastTimes, progressDeadline: 3_600_000 } })
-  const installation = createInstallation(simulator)
+  const installation = createInstallation(simulator, folder)
   const answer = async ({ id, name, args }: InstallationRequest): Promise<InstallationAnswer> => {
     try {
       // The driver calls with this very type, so the arguments fit.

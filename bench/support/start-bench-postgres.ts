@@ -9,6 +9,8 @@ export async function startBenchPostgres() {
   const postgres = await startEmbeddedPostgres({ directory: folder, durable: true })
   return {
     url: postgres.url,
+    /** Where its log lies. */
+    directory: postgres.directory,
     async [Symbol.asyncDispose]() {
       await postgres.stop()
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })

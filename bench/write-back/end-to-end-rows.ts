@@ -16,22 +16,19 @@ const lookMs = 20
 type Part = 'accepted' | 'seen' | 'queued' | 'its turn' | 'landed'
 const partNames: readonly Part[] = ['accepted', 'seen', 'queued', 'its turn', 'landed']
 
+const apps = Array.from({ length: applications }, (_, at) => `app-${at}`)
+
 /** Applications of one repository, deployed at once by three spellings of its branch. */
 export async function endToEndRows(rounds: number): Promise<BenchRow[]> {
-  const apps = Array.from({ length: applications }, (_, at) => `app-${at}`)
-  return [...(await withoutRival(apps, rounds)), ...(await withRival(apps, rounds))]
-}
-
-async function withoutRival(apps: readonly string[], rounds: number): Promise<BenchRow[]> {
   await using world = await startDeploymentWorld()
-  const directory = await createApplications(world, apps)
+  const directory = await createApplications(world)
   const since = await tipOf(directory)
   const latencies: number[] = []
   const parts = new Map(partNames.map((name) => [name, [] as number[]]))
   let losses = 0
   let ended = 0
   for (let round = 1; round <= rounds; round += 1) {
-    const found = await deployAll(world, apps, `v${round}`)
+    const found = await deployAll(world, `v${round}`)
     latencies.push(...found.latencies)
     for (const name of partNames) parts.get(name)?.push(...found.parts.map((part) => part[name]))
     losses += found.losses
@@ -51,15 +48,16 @@ async function withoutRival(apps: readonly string[], rounds: number): Promise<Be
   ]
 }
 
-async function withRival(apps: readonly string[], rounds: number): Promise<BenchRow[]> {
+/** The same with a rival, and how often the history of commits is read then. */
+export async function endToEndRivalRows(rounds: number): Promise<BenchRow[]> {
   await using world = await startDeploymentWorld({ programs: noteGitCommands })
-  const directory = await createApplications(world, apps)
+  const directory = await createApplications(world)
   const since = await tipOf(directory)
   const rival = startRival(directory, rivalMs)
   const latencies: number[] = []
   let ended = 0
   for (let round = 1; round <= rounds; round += 1) {
-    const found = await deployAll(world, apps, `v${round}`)
+    const found = await deployAll(world, `v${round}`)
     latencies.push(...found.latencies)
     ended += found.deployed
   }
@@ -84,7 +82,7 @@ async function withRival(apps: readonly string[], rounds: number): Promise<Bench
 }
 
 /** A third by the address, a third by another spelling of it, a third by HEAD. */
-async function createApplications(world: DeploymentWorld, apps: readonly string[]): Promise<string> {
+async function createApplications(world: DeploymentWorld): Promise<string> {
   const { host, installation } = world
   const directory = await world.createRepository(repository, apps)
   await host.allowOtherUrl(repository)
@@ -100,7 +98,7 @@ async function createApplications(world: DeploymentWorld, apps: readonly string[
   return directory
 }
 
-async function deployAll(world: DeploymentWorld, apps: readonly string[], tag: string) {
+async function deployAll(world: DeploymentWorld, tag: string) {
   await world.installation.expectRollout(apps, tag)
   const turns = followTurns(world)
   const deployed = world.deploy(apps, tag).then(async (submissions) => ({

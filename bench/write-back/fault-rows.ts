@@ -16,13 +16,8 @@ const gitSeconds = 5
 const landWithinSeconds = 20
 const tasksOfEachRound = 40
 
-/** What one bad repository, or one bad line, does to the rest. */
-export async function faultRows(): Promise<BenchRow[]> {
-  return [...(await hangingHook()), ...(await oneReplicaCutOff())]
-}
-
 /** F26: pushes to one repository hang in its hook, while another one is written to. */
-async function hangingHook(): Promise<BenchRow[]> {
+export async function hangingHookRows(): Promise<BenchRow[]> {
   await using world = await startWriteBackWorld({ settings: { GIT_OP_TIMEOUT: `${gitSeconds}s` } })
   const { author, host, cachePath } = world
   const [hanging, other] = ['hanging', 'other'].map((name) => host.directory(name)) as [string, string] // two names
@@ -87,7 +82,7 @@ async function runningBelow(folder: string): Promise<string[]> {
 }
 
 /** The replica that owns the repository reaches the Git host no longer; the other one does. */
-async function oneReplicaCutOff(): Promise<BenchRow[]> {
+export async function cutOffRows(): Promise<BenchRow[]> {
   await using world = await startDeploymentWorld({ programs: breakableSsh })
   const { host, installation, folder } = world
   const apps = Array.from({ length: tasksOfEachRound * 2 }, (_, at) => `app-${at}`)

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util'
 import { describeMachine } from '../support/describe-machine.ts'
 import { renderTable } from '../support/render-table.ts'
 import { type BenchRow, cellsOf } from './bench-row.ts'
-import { endToEndRows } from './end-to-end-rows.ts'
+import { endToEndRivalRows, endToEndRows } from './end-to-end-rows.ts'
 import { eventLoopRows } from './event-loop-rows.ts'
-import { faultRows } from './fault-rows.ts'
+import { cutOffRows, hangingHookRows } from './fault-rows.ts'
 import { lastingRows } from './lasting-rows.ts'
-import { onceOnlyRows } from './once-only-rows.ts'
-import { rivalRows } from './rival-rows.ts'
+import { cutRows, endingRows } from './once-only-rows.ts'
+import { fastRivalRows, slowRivalRows } from './rival-rows.ts'
 import { speedRows } from './speed-rows.ts'
 import { sweepRows } from './sweep-rows.ts'
 
@@ -27,10 +27,14 @@ const rounds = Number(options.rounds)
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   speed: () => speedRows(rounds),
   'event-loop': () => eventLoopRows(rounds),
-  rival: rivalRows,
+  rival: fastRivalRows,
+  'slow-rival': slowRivalRows,
   'end-to-end': () => endToEndRows(rounds),
-  'once-only': () => onceOnlyRows(Number(options.cut), Number(options.tasks)),
-  faults: faultRows,
+  'end-to-end-rival': () => endToEndRivalRows(rounds),
+  cut: () => cutRows(Number(options.cut)),
+  endings: () => endingRows(Number(options.tasks)),
+  'hanging-hook': hangingHookRows,
+  'cut-off': cutOffRows,
   lasting: () => lastingRows(Number(options.writes)),
   sweep: () => sweepRows(Number(options.ended)),
 }

@@ -17,12 +17,8 @@ const longestSeconds = 20
 const chanceOfOutage = 0.35
 const longestOutageMs = 5_000
 
-/** Every task's commit is on the branch once, and no other, whatever becomes of the line and of the task (F27). */
-export async function onceOnlyRows(cuts: number, tasks: number): Promise<BenchRow[]> {
-  return [...(await cutPushes(cuts)), ...(await endTasksMeanwhile(tasks))]
-}
-
-async function cutPushes(wanted: number): Promise<BenchRow[]> {
+/** F27: every write's commit is on the branch once, whenever the line breaks. */
+export async function cutRows(wanted: number): Promise<BenchRow[]> {
   await using world = await startWriteBackWorld()
   const { author, host } = world
   await using line = await startFaultProxy({ port: host.port })
@@ -73,7 +69,8 @@ async function cutPushes(wanted: number): Promise<BenchRow[]> {
   ]
 }
 
-async function endTasksMeanwhile(wanted: number): Promise<BenchRow[]> {
+/** Tasks that are superseded or end at their deadline while the line breaks leave no commit that is not theirs. */
+export async function endingRows(wanted: number): Promise<BenchRow[]> {
   await using world = await startDeploymentWorld()
   await using line = await startFaultProxy({ port: world.host.port })
   const apps = Array.from({ length: applications }, (_, at) => `app-${at}`)

@@ -48,8 +48,9 @@ export async function startDeploymentWorld({ settings = {}, programs }: Options 
   const searchPath = programs === undefined ? {} : { PATH: `${await programs(folder)}:${process.env.PATH}` }
   const cachePath = path.join(folder, 'cache')
   const services: Service[] = []
+  const replicas = started.use(new AsyncDisposableStack())
   const startReplica = async (own: Readonly<Record<string, string>> = {}) => {
-    const service = started.use(
+    const service = replicas.use(
       await startService({
         databaseUrl: postgres.url,
         settings: {

@@ -84,6 +84,6 @@ const writesTo = ({ host }: WriteBackWorld, apps: readonly string[], tag: string
 /** Who is alive, and who owns the repository since when: one that is new was lost before. */
 async function readLeases({ author }: WriteBackWorld): Promise<readonly string[]> {
   const replicas = await author.database.query.selectFrom('replicas').select('id').execute()
-  const owned = await author.database.query.selectFrom('repositories').select(['address', 'owner', 'fence']).execute()
+  const owned = await author.database.query.selectFrom('repositories').select(['name', 'owner', 'fence']).execute()
   return [...replicas.map(({ id }) => id), ...owned.map((row) => JSON.stringify(row))]
 }

@@ -59,8 +59,8 @@ async function queueOpenWrites(databaseUrl: string): Promise<void> {
 const medianOf = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 const fillPendingWrites = `
-  INSERT INTO watcher.pending_writes (task_id, repository, branch, plan, state, commit, created, updated)
-  SELECT id, 'ssh://git@git.example/team-' || (hashtext(app) % 20) || '.git', 'main',
+  INSERT INTO watcher.pending_writes (task_id, repository, address, branch, plan, state, commit, created, updated)
+  SELECT id, 'git.example/team-' || (hashtext(app) % 20), 'ssh://git@git.example/team-' || (hashtext(app) % 20), 'main',
     jsonb_build_object('app', app, 'file', 'apps/' || app || '/.watcher-source-' || app || '.yaml'), 'landed',
     md5(id::text), created, updated
   FROM watcher.tasks ON CONFLICT DO NOTHING`

@@ -165,6 +165,7 @@ function planOf({ app, tag, repository, file = overridePath(app) }: NewWrite, id
   return {
     app,
     repository,
+    address: repository,
     branch: 'main',
     file,
     parameters: [{ name: 'image.tag', value: tag, image }],

@@ -62,7 +62,7 @@ export async function endToEndRivalRows(rounds: number): Promise<BenchRow[]> {
     ended += found.deployed
   }
   await rival.stop()
-  const { fetches, commands, mostPerFetch } = historyCommands(
+  const { fetches, commands, mostPerFetch, kinds } = historyCommands(
     await readFile(path.join(world.folder, 'git.log'), 'utf8'),
   )
   const issues = await verifyRepository(directory, { since, landed: await landedTasks(world), foreign: rival.commits })
@@ -77,6 +77,7 @@ export async function endToEndRivalRows(rounds: number): Promise<BenchRow[]> {
       '',
       `${commands} for ${fetches} fetches, at most ${mostPerFetch}`,
     ),
+    told('these are', kinds),
     intact('with a rival', issues),
   ]
 }
@@ -193,7 +194,13 @@ function historyCommands(log: string) {
     since = isFetch(command) ? 1 : since + 1
     mostPerFetch = Math.max(mostPerFetch, since)
   }
-  return { fetches, commands: own.length, mostPerFetch }
+  const kinds = [...Map.groupBy(own, ([, command]) => command?.split(' ')[0])]
+  return {
+    fetches,
+    commands: own.length,
+    mostPerFetch,
+    kinds: kinds.map(([name, found]) => `${found.length} ${name}`).join(', '),
+  }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`

@@ -12,7 +12,8 @@ import { overridePath } from './generated-repository.ts'
 
 const schema = 'watcher'
 const openStates = ['queued', 'pushing'] as const
-const pollMs = 5
+/** Seldom, so that asking delays nothing: when a write landed is read from its events. */
+const pollMs = 50
 const image = 'registry.example/shop'
 
 export type NewWrite = {
@@ -120,7 +121,7 @@ export async function startTaskAuthor(databaseUrl: string) {
     const limit = performance.now() + limitMs
     for (let open = ids.length; open > 0; open = await openCount(ids)) {
       if (performance.now() > limit) throw new Error(`${open} of ${ids.length} writes have no outcome`)
-      await delay(writes.length === 1 ? pollMs : pollMs * 4)
+      await delay(pollMs)
     }
     await query.updateTable('tasks').set({ status: 'deployed' }).where('id', 'in', ids).execute()
     return readEnded(writes)

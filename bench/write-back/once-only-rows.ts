@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startFaultProxy } from '../../test/support/fault-proxy.ts'
 import { type BenchRow, exactly, intact, told } from './bench-row.ts'
-import { appName, createRepository, smallSize } from './generated-repository.ts'
+import { appName, createRepository, overridePath, smallSize } from './generated-repository.ts'
 import { type DeploymentWorld, landedTasks, type Submission, startDeploymentWorld } from './start-deployment-world.ts'
 import { startWriteBackWorld } from './start-write-back-world.ts'
 import { type EndedWrite, landedFiles } from './task-author.ts'
@@ -97,9 +97,11 @@ export async function endingRows(wanted: number): Promise<BenchRow[]> {
     await delay(Math.random() * roundPauseMs)
   }
   const ended = await world.untilEnded(submissions)
-  const landed = await landedTasks(world)
-  const issues = await verifyRepository(directory, { since, landed, foreign: [] })
   const commits = await commitsSince(directory, since)
+  const named = await landedTasks(world)
+  const unsure = await unsureTasks(world, commits)
+  const landed = new Map([...named, ...unsure])
+  const issues = await verifyRepository(directory, { since, landed, foreign: [] })
   const statuses = [...Map.groupBy(ended, ({ status }) => status)].map(([status, all]) => `${all.length} ${status}`)
   const known = new Set(submissions.map(({ id }) => id))
   const unasked = commits.filter(({ tasks }) => !tasks.some((id) => known.has(id) && landed.has(id)))
@@ -111,9 +113,24 @@ export async function endingRows(wanted: number): Promise<BenchRow[]> {
     ),
     exactly('commits that no task asked for or was told of', unasked.length, 0),
     exactly('older commits on top of newer ones', await countStepsBack(world, commits), 0),
+    told('commits of tasks that were told at their deadline that it may have arrived', `${unsure.size}`),
     told('deployed without a commit of their own', `${without.length}`),
     intact('2,000 tasks', issues),
   ]
+}
+
+/** Tasks with a commit whose push had no answer before their deadline, and which were told so. */
+async function unsureTasks(
+  { rows }: DeploymentWorld,
+  commits: Awaited<ReturnType<typeof commitsSince>>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await rows<{ id: string; app: string }>(
+    `SELECT DISTINCT t.id, t.app FROM watcher.tasks t JOIN watcher.task_events e ON e.task_id = t.id
+     WHERE e.kind = 'write_back_skipped' AND e.detail LIKE 'whether the commit arrived is not known%'
+       AND t.id = ANY($1)`,
+    [commits.flatMap(({ tasks }) => tasks)],
+  )
+  return new Map(found.map(({ id, app }) => [id, overridePath(app)]))
 }
 
 /** Of the commits of one application each belongs to a task that was accepted after the one before. */

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { loadHostKeys } from '../../simulator/git-host/host-keys.ts'
 import { startSshGitHost } from '../../simulator/git-host/ssh-git-host.ts'
 import { findProgram } from './find-program.ts'
@@ -85,18 +84,12 @@ async function startSshd(program: string, folder: string, started: AsyncDisposab
       'LogLevel QUIET\n',
     ].join('\n'),
   )
-  const child = spawn(program, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'inherit'] })
-  started.defer(() => stop(child))
+  const args = ['-D', '-e', '-f', config]
+  const child = spawnGuarded({ command: program, args, stopSignal: 'TERM', stdout: 'inherit', stderr: 'inherit' })
+  started.defer(() => stopChild(child, 'SIGTERM', startLimitMs))
   for (const limit = performance.now() + startLimitMs; !(await answers(port)); await delay(20))
     if (child.exitCode !== null || performance.now() > limit) throw new Error(`${program} did not start`)
   return port
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const over = once(child, 'exit')
-  child.kill('SIGTERM')
-  await over
 }
 
 const answers = (port: number) =>

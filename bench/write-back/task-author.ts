@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { commitMessage } from '../../server/gitops/plan/commit-message.ts'
+import { taskTrailer } from '../../server/gitops/plan/commit-message.ts'
 import type { WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import { createPendingWriteStore } from '../../server/gitops/queue/pending-write-store.ts'
 import { createReplica } from '../../server/ownership/replica.ts'
@@ -171,7 +171,7 @@ function planOf({ app, tag, repository, file = overridePath(app) }: NewWrite, id
     file,
     parameters: [{ name: 'image.tag', value: tag, image }],
     sourceParameters: [],
-    message: commitMessage({ id, app }, true),
+    message: `watcher(${app}): update image tag\n\n${taskTrailer}: ${id}\n`,
   }
 }
 

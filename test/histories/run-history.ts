@@ -452,13 +452,17 @@ const backMs = (faults: readonly Fault[]) =>
 
 /** A decision waits behind what else was to be written while the records were down: it may be from any moment of that time. */
 function momentsOfDecision(faults: readonly Fault[], acceptedAtMs: number, writtenAtMs: number): readonly number[] {
-  const outages = faults.filter(
-    ({ kind, fromMs, forMs }) =>
-      kind === 'records-down' && fromMs < writtenAtMs && fromMs + forMs + writeRetryMs > writtenAtMs,
-  )
-  const downMs = Math.max(acceptedAtMs, Math.min(writtenAtMs, ...outages.map(({ fromMs }) => fromMs)))
+  const downMs = Math.max(acceptedAtMs, downSinceMs(faults, writtenAtMs))
   const seconds = Math.floor((writtenAtMs - downMs) / 1_000)
   return [writtenAtMs, ...Array.from({ length: seconds }, (_, second) => downMs + second * 1_000)]
+}
+
+/** One outage may begin before another one is over. */
+function downSinceMs(faults: readonly Fault[], atMs: number): number {
+  const outage = faults.find(
+    ({ kind, fromMs, forMs }) => kind === 'records-down' && fromMs < atMs && fromMs + forMs + writeRetryMs > atMs,
+  )
+  return outage === undefined ? atMs : downSinceMs(faults, outage.fromMs)
 }
 
 const isWrong = (finding: Finding) => finding !== 'right' && finding !== 'recovered' && !finding.startsWith('excused: ')

@@ -14,7 +14,7 @@ const { testDatabase, database } = await openFileDatabase()
 type Statement = { readonly sql: string; readonly parameters: readonly unknown[] }
 type PlanNode = { readonly 'Node Type': string; readonly 'Relation Name'?: string; readonly Plans?: PlanNode[] }
 
-/** Rows as the service leaves them: many tasks that ended, and as many as may be open at once. */
+/** Rows as the service leaves them: many tasks that ended, a third of them of one application, and as many as may be open at once. */
 async function fill(): Promise<readonly string[]> {
   await queryOnce(
     testDatabase.url,
@@ -22,7 +22,7 @@ async function fill(): Promise<readonly string[]> {
      INSERT INTO replicas (id, lock_key) VALUES ('${claim.owner}', 1);
      DROP INDEX IF EXISTS tasks_searched; -- takes long to fill
      INSERT INTO tasks (id, app, author, project, images, timeout_seconds, created, updated, deadline, refresh, may_write, status, owner)
-     SELECT gen_random_uuid(), 'app' || n % 300, 'ada', 'shop', '[]', 600, now() - n * interval '1 s',
+     SELECT gen_random_uuid(), CASE WHEN n % 3 = 0 THEN 'shop' ELSE 'app' || n % 300 END, 'ada', 'shop', '[]', 600, now() - n * interval '1 s',
        now() - n * interval '1 s', now() + interval '600 s', true, true,
        CASE WHEN n <= 1000 THEN 'in progress' ELSE 'deployed' END, '${claim.owner}'
      FROM generate_series(1, ${ended}) AS n;

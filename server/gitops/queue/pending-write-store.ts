@@ -286,13 +286,17 @@ export function createPendingWriteStore(database: Database) {
 
     /** Whether a task for the same application that may write was accepted after this one and not cancelled. */
     async hasNewerTask(taskId: string): Promise<boolean> {
+      // as subqueries: a comparison with a joined row would read all tasks of the application
+      const own = query.selectFrom('tasks').where('id', '=', taskId)
       const newer = await query
-        .selectFrom('tasks as newer')
-        .innerJoin('tasks as own', (join) => join.onRef('own.app', '=', 'newer.app').on('own.id', '=', taskId))
-        .select('newer.id')
-        .where('newer.may_write', '=', true)
-        .where('newer.status', '<>', 'cancelled')
-        .where(sql<boolean>`(newer.created, newer.id) > (own.created, own.id)`)
+        .selectFrom('tasks')
+        .select('id')
+        .where('app', '=', own.select('app'))
+        .where(sql<boolean>`(created, id) > (${own.select('created')}, ${taskId}::uuid)`)
+        .where('may_write', '=', true)
+        .where('status', '<>', 'cancelled')
+        .orderBy('created', 'desc')
+        .orderBy('id', 'desc')
         .limit(1)
         .executeTakeFirst()
       return newer !== undefined

@@ -311,6 +311,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'x/'.repeat(70),
     'x'.repeat(4096),
     'u\u0308',
+    'a\ufffdb',
   ])('B68 write-back-path %j is refused, naming it', (path) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
     expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('write-back-path') })

@@ -22,9 +22,12 @@ function firstFault(segments: readonly string[]): string | undefined {
   return segments.map(faultOf).find((fault) => fault !== undefined)
 }
 
-/** Zero-width characters vanish on some file systems, where `.g\u200cit` is `.git`; `git~1` and `.git ` are `.git` on others. */
+/**
+ * Zero-width characters vanish on some file systems, where `.g\u200cit` is `.git`; `git~1` and `.git ` are `.git` on others.
+ * U+FFFD stands where an annotation held a NUL or half a character.
+ */
 function faultOf(segment: string): string | undefined {
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(segment)) return 'holds control or invisible characters'
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u.test(segment)) return 'holds control or invisible characters'
   if (segment.includes('\\')) return 'holds a backslash'
   if (segment === '..') return 'leaves the repository'
   if (/^\.git(?:modules)?[ .]*(?::.*)?$/i.test(segment) || /^gi[0-9a-z]*~\d+$/i.test(segment)) return 'names .git'

@@ -44,6 +44,12 @@ export async function startGitHost() {
     /** A tree object from lines of `<mode> <type> <id>\t<name>`. */
     makeTree: async (name: string, lines: string) =>
       (await runGit(directory(name), ['mktree', '--missing'], `${lines}\n`)).trim(),
+    /** An object as it comes, also one that git itself would not make. */
+    async storeObject(name: string, type: 'commit' | 'tree', body: Buffer): Promise<string> {
+      const file = path.join(folder, `${name}.object`)
+      await writeFile(file, body)
+      return (await runGit(directory(name), ['hash-object', '-t', type, '-w', '--literally', file])).trim()
+    },
     stopListening: host.stopListening,
     listenAgain: host.listenAgain,
     async [Symbol.asyncDispose]() {

@@ -140,7 +140,33 @@ describe('a repository that is written to without a work tree', () => {
   })
 })
 
-describe('B68, B72 what is in the way of the file is never replaced', () => {
+describe('a branch with what git only dislikes is written to', () => {
+  test('a commit with an impossible time zone at its tip', async () => {
+    const name = await aRepository()
+    const [tip, tree] = (await host.git(name, 'rev-parse', 'main', 'main^{tree}')).split('\n')
+    const who = 'Old Import <old@example> 1234567890 +051800'
+    const text = `tree ${tree}\nparent ${tip}\nauthor ${who}\ncommitter ${who}\n\nodd\n`
+    await host.git(name, 'update-ref', 'refs/heads/main', await host.storeObject(name, 'commit', Buffer.from(text)))
+    const { repository } = await open(name)
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
+    expect(await host.git(name, 'log', '--format=%s', 'main')).toBe('set x\nodd\nfirst')
+  })
+
+  test('zero-padded modes in its trees', async () => {
+    const name = await aRepository({ 'a/README.md': 'hello\n' })
+    const subtree = await host.git(name, 'rev-parse', 'main:a')
+    const entry = (folder: string) => Buffer.concat([Buffer.from(`040000 ${folder}\0`), Buffer.from(subtree, 'hex')])
+    const tree = await host.storeObject(name, 'tree', Buffer.concat([entry('a'), entry('apps')]))
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.test']
+    const commit = await host.git(name, ...author, 'commit-tree', '-p', 'main', '-m', 'padded', tree)
+    await host.git(name, 'update-ref', 'refs/heads/main', commit)
+    const { repository } = await open(name)
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
+    expect(await host.git(name, 'diff', '--name-only', commit, 'main')).toBe(file)
+  })
+})
+
+describe('T15, B68, B72 what is in the way of the file is never replaced', () => {
   test.for([
     { mode: '120000', at: 'apps/shop', says: 'a symbolic link' },
     { mode: '160000', at: 'apps/shop', says: 'a submodule' },
@@ -204,7 +230,7 @@ describe('a push that does not land', () => {
     expect(JSON.stringify(outcome)).not.toContain('ghp_')
   })
 
-  test('a hook that hangs: the time limit ends git and ssh, the outcome is unknown', async () => {
+  test('F26 a hook that hangs: the time limit ends git and ssh, the outcome is unknown', async () => {
     const name = await aRepository()
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
     await writeFile(hook, '#!/bin/sh\nexec sleep 90\n')
@@ -304,7 +330,7 @@ describe('a kept SSH connection on which nothing comes back any more', () => {
 })
 
 describe('failures that will not pass by themselves', () => {
-  test('another host key', async () => {
+  test('T17 another host key', async () => {
     const name = await aRepository()
     const other = path.join(host.folder, 'other_hosts')
     await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
@@ -457,7 +483,7 @@ test('a cache folder that somebody deleted does not keep the process from ending
   await access[Symbol.asyncDispose]()
 })
 
-describe('a damaged cache', () => {
+describe('F28 a damaged cache', () => {
   async function cacheOf(access: { folder: string }) {
     const names = await readdir(access.folder)
     return path.join(access.folder, names.find((name) => /^[0-9a-f]{16}$/.test(name)) ?? '')

@@ -73,13 +73,15 @@ export function createRepositoryCache(repository: string, branch: string, access
   return cache
 }
 
-/** Without a url, which the environment of each command has. */
+/**
+ * Without a url, which the environment of each command has. Without `transfer.fsckObjects`: it blocks a branch for one odd
+ * date or mode at its tip (decision 0019).
+ */
 const cacheConfig = [
   '[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n\tabbrev = 40\n\thooksPath = /dev/null',
   '[extensions]\n\tpartialClone = origin',
   '[remote "origin"]\n\tpromisor = true\n\tpartialclonefilter = blob:limit=1k',
   '[gc]\n\tauto = 0',
-  '[transfer]\n\tfsckObjects = true',
   '[submodule]\n\trecurse = false\n',
 ].join('\n')
 

@@ -250,7 +250,7 @@ test.for([
   expect(cpuMs() - started).toBeLessThan(500)
 })
 
-describe('a tag is written exactly as given', () => {
+describe('T18 a tag is written exactly as given', () => {
   const words = [
     'yes',
     'no',

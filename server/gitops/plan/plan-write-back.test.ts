@@ -230,15 +230,21 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'ssh://git@git.example/x;id',
     'ssh://git@[::1]/x',
     'https://git.example/x?y=z',
-  ])('B66 write-back-repo %j is refused before anything runs: "repository address not allowed"', (address) => {
-    const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-repo': address } })
-    expect(decision).toMatchObject({
-      kind: 'refused',
-      cause: 'annotation_invalid',
-      reason: expect.stringContaining('repository address not allowed'),
-    })
-    expect(decision).not.toMatchObject({ reason: expect.stringContaining('secret') })
-  })
+  ])(
+    'T10, T11, T12, B66 write-back-repo %j is refused before anything runs: "repository address not allowed"',
+    (address) => {
+      const decision = plan({
+        sources: several(),
+        annotations: { ...toRepository, 'watcher/write-back-repo': address },
+      })
+      expect(decision).toMatchObject({
+        kind: 'refused',
+        cause: 'annotation_invalid',
+        reason: expect.stringContaining('repository address not allowed'),
+      })
+      expect(decision).not.toMatchObject({ reason: expect.stringContaining('secret') })
+    },
+  )
 
   test.for([
     '+main',
@@ -269,7 +275,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'x'.repeat(256),
     'main\0',
     'a.',
-  ])('B67 write-back-branch %j is refused, naming it', (branch) => {
+  ])('T13, B67 write-back-branch %j is refused, naming it', (branch) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-branch': branch } })
     expect(decision).toMatchObject({
       cause: 'annotation_invalid',
@@ -312,7 +318,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'x'.repeat(4096),
     'u\u0308',
     'a\ufffdb',
-  ])('B68 write-back-path %j is refused, naming it', (path) => {
+  ])('T14, B68 write-back-path %j is refused, naming it', (path) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
     expect(decision).toMatchObject({ cause: 'annotation_invalid', reason: expect.stringContaining('write-back-path') })
   })
@@ -435,7 +441,7 @@ describe('who may write, and with what', () => {
     { allowed: 'git.example/te', kind: 'refused' },
     { allowed: 'git.example/team/deploy2', kind: 'refused' },
     { allowed: 'other.example', kind: 'refused' },
-  ])('with WRITE_BACK_ALLOWED_REPOS = $allowed: $kind', ({ allowed, kind }) => {
+  ])('T22 with WRITE_BACK_ALLOWED_REPOS = $allowed: $kind', ({ allowed, kind }) => {
     expect(plan({}, { allowedRepos: [allowed] })).toMatchObject({ kind })
   })
 

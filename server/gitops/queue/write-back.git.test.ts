@@ -208,7 +208,7 @@ describe('a write-back (spec 2.6)', () => {
     expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
   })
 
-  test('a rival who is faster five times running and every fourth time then loses nothing and stops nobody', async () => {
+  test('F24 a rival who is faster five times running and every fourth time then loses nothing and stops nobody', async () => {
     const repository = await aRepository()
     await aHook(
       repository,
@@ -303,7 +303,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
-  test("a hook that says no to one commit: its words are the reason, and the others' commits land", async () => {
+  test("F25 a hook that says no to one commit: its words are the reason, and the others' commits land", async () => {
     const repository = await aRepository()
     await aHook(
       repository,
@@ -320,7 +320,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     ])
   })
 
-  test('a changed host key: nothing is pushed', async () => {
+  test('T17 a changed host key: nothing is pushed', async () => {
     const repository = await aRepository()
     const other = path.join(host.folder, 'changed_hosts')
     await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
@@ -378,7 +378,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
   })
 })
 
-describe('a Git host that comes back', () => {
+describe('F22 a Git host that comes back', () => {
   test('gets all commits, and each task heard why it had to wait', async () => {
     const repository = await aRepository()
     const service = await aService()
@@ -427,7 +427,7 @@ describe('two replicas', () => {
   })
 })
 
-describe('once only', () => {
+describe('F27 once only', () => {
   test('a push that lands without an answer is found again by its trailer', async () => {
     const repository = await aRepository()
     const marker = path.join(host.folder, `${repository}-slept`)

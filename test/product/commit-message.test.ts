@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { TaskEvents } from '../../contract/task-event.ts'
 import { startWorld } from '../support/world.ts'
 
-test('a format that fails for one task: default message, a warning and a note, and the deployment goes on (spec 2.7)', async () => {
+test('B57 a format that fails for one task: default message, a warning and a note, and the deployment goes on (spec 2.7)', async () => {
   const format = '{{.Project}}/{{.App}}{{range .Images}} {{.Tag}}{{end}}{{if eq .App "blog"}}{{index .Images 5}}{{end}}'
   await using world = await startWorld({ applications: ['shop', 'blog'], settings: { COMMIT_MESSAGE_FORMAT: format } })
   const shop = await world.deploy('shop', 'v2')

@@ -751,9 +751,10 @@ describe('metrics of the same meaning keep their names and labels', () => {
   })
 })
 
-test('different on purpose: fire-and-forget without a commit is monitored', async () => {
+test('B74 different on purpose: fire-and-forget without a commit is monitored', async () => {
   await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
   const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 3 })
   const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))
   expect(end.status).toBe('failed')
+  expect(end.status_reason?.split('\n')[0]).toContain('the task came without a valid credential')
 })

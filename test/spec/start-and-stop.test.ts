@@ -79,7 +79,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
     expect(stderr + stdout).not.toContain('hidden')
   })
 
-  test("a format of commit messages that does not parse, in Go's words", async ({ expect }) => {
+  test("B57 a format of commit messages that does not parse, in Go's words", async ({ expect }) => {
     const { status, stderr } = await run({ COMMIT_MESSAGE_FORMAT: '{{.App}}\n{{range .Images}}' })
     expect(status).toBe(78)
     expect(stderr).toContain(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseTemplate } from '../../../gotemplate/template.ts'
+import { parseTemplate, TemplateError } from '../../../gotemplate/template.ts'
+import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
 
 const task: CommitTask = {
@@ -75,5 +76,52 @@ describe('COMMIT_MESSAGE_FORMAT (spec 2.7)', () => {
 
   test('line ends and tabs stay, other control characters do not', () => {
     expect(message('a\tb\u0007\u001b[1mc\u007f\u0085\r\nd').text).toBe('a\tb[1mc\nd\n\nWatcher-Task: 42\n')
+  })
+})
+
+describe(`${threats.T25}, ${numbersOf(badInputs.B57)}`, () => {
+  const inText = [
+    '\\u007b{.App}',
+    '#{7*7}',
+    '<%= 7*7 %>',
+    '{% import os %}',
+    '$(touch x)',
+    '`touch x`',
+    '{{.App}}{{"{{.Nope}}"}}',
+    '{{print "__proto__"}}',
+    '{{html .App}}{{js .App}}{{urlquery .App}}',
+    '{{define "x"}}{{.constructor}}{{end}}{{.App}}',
+  ]
+  const atRunTime = [
+    '{{.constructor}}',
+    '{{.__proto__.polluted}}',
+    '{{.App.constructor}}',
+    '{{.App.length}}',
+    '{{(index .Images 0).toString}}',
+    '{{index . "constructor"}}',
+    '{{index .Images "length"}}',
+    '{{call .App}}',
+    '{{call .Images.map}}',
+    '{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}',
+    '{{template "constructor"}}',
+    '{{range 1000000}}x{{end}}',
+    '{{range 100}}{{printf "%4000d" 1}}{{end}}',
+    '{{range $i := 100}}{{range 200}}x{{end}}{{end}}',
+  ]
+  const atStart = ['{{', '{{nofunc}}', '{{constructor}}', '{{eval "1"}}', '{{require "fs"}}', '{{$__proto__}}']
+
+  test('30 payloads', () => expect(new Set([...inText, ...atRunTime, ...atStart]).size).toBe(30))
+  test.for(inText)('%s stays text', (format) => {
+    expect(message(format)).toMatchObject({ text: expect.not.stringContaining('49'), failure: undefined })
+  })
+  test.for(atRunTime)('%s gives the default message', (format) => {
+    const beganMs = performance.now()
+    const made = message(format)
+    expect([made.text, made.failure]).toEqual([fallback, expect.any(TemplateError)])
+    expect(performance.now() - beganMs).toBeLessThan(2_000)
+    expect({}).not.toHaveProperty('polluted')
+  })
+  test.for(atStart)('%s does not parse', (format) => {
+    expect(() => parseTemplate('COMMIT_MESSAGE_FORMAT', format)).toThrow(/^template: COMMIT_MESSAGE_FORMAT:1: /)
   })
 })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { TaskEvents } from '../../contract/task-event.ts'
 import { startWorld } from '../support/world.ts'
+import { badInputs } from '../threats/rows.ts'
 
-test('B57 a format that fails for one task: default message, a warning and a note, and the deployment goes on (spec 2.7)', async () => {
+test(`${badInputs.B57} (the second part)`, async () => {
   const format = '{{.Project}}/{{.App}}{{range .Images}} {{.Tag}}{{end}}{{if eq .App "blog"}}{{index .Images 5}}{{end}}'
   await using world = await startWorld({ applications: ['shop', 'blog'], settings: { COMMIT_MESSAGE_FORMAT: format } })
   const shop = await world.deploy('shop', 'v2')

@@ -18,6 +18,7 @@ import { aTask, type Service, startService } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
 import { createManaged, deployToken, settingsFor, withToken } from '../support/world.ts'
 import { idOf, textOf } from '../threats/answers.ts'
+import { badInputs } from '../threats/rows.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
 
@@ -751,7 +752,7 @@ describe('metrics of the same meaning keep their names and labels', () => {
   })
 })
 
-test('B74 different on purpose: fire-and-forget without a commit is monitored', async () => {
+test(`different on purpose: ${badInputs.B74}`, async () => {
   await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
   const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 3 })
   const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))

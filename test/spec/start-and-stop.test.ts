@@ -79,7 +79,7 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
     expect(stderr + stdout).not.toContain('hidden')
   })
 
-  test("B57 a format of commit messages that does not parse, in Go's words", async ({ expect }) => {
+  test(`${badInputs.B57} (the first part)`, async ({ expect }) => {
     const { status, stderr } = await run({ COMMIT_MESSAGE_FORMAT: '{{.App}}\n{{range .Images}}' })
     expect(status).toBe(78)
     expect(stderr).toContain(
@@ -155,7 +155,7 @@ describe.concurrent('a program that is missing or too old ends the start with 78
   })
 })
 
-describe.concurrent('B55 an SSH key that cannot be used ends the start with 78 and its cause', () => {
+describe.concurrent(`${badInputs.B55}, with exit code 78`, () => {
   async function startWithKey(prepare: (key: string) => Promise<unknown>, settings: Record<string, string> = {}) {
     const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-key-'))
     try {

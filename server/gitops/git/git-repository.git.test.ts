@@ -9,6 +9,7 @@ import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { runningCommands } from '../../../test/support/running-commands.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import { badInputs, faults, threats } from '../../../test/threats/rows.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { type GitAccess, openGitAccess } from './git-access.ts'
@@ -166,7 +167,7 @@ describe('a branch with what git only dislikes is written to', () => {
   })
 })
 
-describe('T15, B68, B72 what is in the way of the file is never replaced', () => {
+describe(`${threats.T15} (B68, B72)`, () => {
   test.for([
     { mode: '120000', at: 'apps/shop', says: 'a symbolic link' },
     { mode: '160000', at: 'apps/shop', says: 'a submodule' },
@@ -230,7 +231,7 @@ describe('a push that does not land', () => {
     expect(JSON.stringify(outcome)).not.toContain('ghp_')
   })
 
-  test('F26 a hook that hangs: the time limit ends git and ssh, the outcome is unknown', async () => {
+  test(`${faults.F26}; the outcome is unknown`, async () => {
     const name = await aRepository()
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
     await writeFile(hook, '#!/bin/sh\nexec sleep 90\n')
@@ -344,7 +345,7 @@ describe('failures that will not pass by themselves', () => {
     expect(host.commands()).toHaveLength(before)
   })
 
-  test('B56 a host that SSH_KNOWN_HOSTS lacks: "host key unknown for"', async () => {
+  test(badInputs.B56, async () => {
     const empty = path.join(host.folder, 'no_hosts')
     await writeFile(empty, '')
     const { repository } = await open(await aRepository(), { knownHostsPath: empty })
@@ -483,7 +484,7 @@ test('a cache folder that somebody deleted does not keep the process from ending
   await access[Symbol.asyncDispose]()
 })
 
-describe('F28 a damaged cache', () => {
+describe(`${faults.F28}: a damaged cache`, () => {
   async function cacheOf(access: { folder: string }) {
     const names = await readdir(access.folder)
     return path.join(access.folder, names.find((name) => /^[0-9a-f]{16}$/.test(name)) ?? '')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
+import { badInputs, threats } from '../../../test/threats/rows.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
 import { parametersOf, parseOverrideFile } from './parse-override-file.ts'
 
@@ -133,7 +134,7 @@ describe('an existing override file changes in the wanted line only', () => {
   })
 })
 
-test('B65 a Helm path inside of what is a scalar elsewhere is one more name in the list', () => {
+test(badInputs.B65, () => {
   const before = 'helm:\n  parameters:\n    - name: image\n      value: "x"\n'
   expect(merge(before)).toEqual({ kind: 'changed', text: `${before}${item}` })
 })
@@ -149,7 +150,7 @@ describe('the same content is no change', () => {
   })
 })
 
-describe('B72 an override file that cannot be edited safely is refused, never overwritten', () => {
+describe(badInputs.B72, () => {
   test.for([
     { what: 'not YAML', text: 'a: [1\nb: }' },
     { what: 'a list', text: '- a\n' },
@@ -244,13 +245,13 @@ test.for([
   { what: 'flow items', text: `x: [${'1,'.repeat(500_000)}1]\n` },
   { what: 'items', text: `x:\n${'- 1\n'.repeat(200_000)}` },
   { what: 'nested items', text: `x:\n${'- - - 1\n'.repeat(100_000)}` },
-])('T19 $what that would fill the memory are refused unread', ({ text }) => {
+])(`${threats.T19} ($what)`, ({ text }) => {
   const started = cpuMs()
   expect(merge(text)).toEqual({ kind: 'invalid', reason: 'has more than 100,000 entries' })
   expect(cpuMs() - started).toBeLessThan(500)
 })
 
-describe('T18 a tag is written exactly as given', () => {
+describe(threats.T18, () => {
   const words = [
     'yes',
     'no',

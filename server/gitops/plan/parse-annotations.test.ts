@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { parseAnnotations } from './parse-annotations.ts'
 
 const prefixes = ['watcher/', 'argo-watcher/']
@@ -42,14 +43,11 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'parameter' } }])
   })
 
-  test.for(['True', '1', 'yes', 'TRUE', ' true'])(
-    'B60 only "true" counts: managed = %j is ignored with a task note',
-    (value) => {
-      const annotations = parse({ 'watcher/managed': value })
-      expect(annotations.managed).toBe(false)
-      expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
-    },
-  )
+  test.for(['True', '1', 'yes', 'TRUE', ' true'])(`${badInputs.B60} (%j)`, (value) => {
+    const annotations = parse({ 'watcher/managed': value })
+    expect(annotations.managed).toBe(false)
+    expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
+  })
 
   test.for([
     { list: '', quotes: '""' },
@@ -66,17 +64,17 @@ describe('the annotations of an application (spec 2.6)', () => {
     { list: '__proto__=x', quotes: '"__proto__=x"' },
     { list: 'constructor=x', quotes: '"constructor=x"' },
     { list: 'a=x y', quotes: '"a=x y"' },
-  ])('T21, B61, B62 managed-images $list is a fault that quotes the entry', ({ list, quotes }) => {
+  ])(`${threats.T21} (${numbersOf(badInputs.B61, badInputs.B62)}: $list)`, ({ list, quotes }) => {
     expect(parse({ 'watcher/managed-images': list }).faults).toEqual([expect.stringContaining(quotes)])
   })
 
-  test('T21, B61 the first = splits for a=b=c, one image may have several aliases', () => {
+  test(`${badInputs.B61}: a=b=c, one image may have several aliases`, () => {
     const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
     expect(faults).toEqual([])
     expect(managedImages.map(({ image }) => image)).toEqual(['b=c', 'b=c'])
   })
 
-  test.for([201, 10_000])('T21 %i entries are refused', (length) => {
+  test.for([201, 10_000])(`${threats.T21} (%i entries)`, (length) => {
     const list = Array.from({ length }, (_, at) => `a${at}=x`).join(',')
     expect(parse({ 'watcher/managed-images': list })).toMatchObject({
       managedImages: [],
@@ -84,7 +82,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     })
   })
 
-  test('B63 an alias without its Helm value path is a fault of that alias alone', () => {
+  test(`${badInputs.B63}, that alias alone`, () => {
     const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=x' })
     expect(faults).toEqual([])
     expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
@@ -104,7 +102,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     '__proto__.tag',
     'a.{{b}}',
     'a,b',
-  ])('B64 the Helm value path %j is a fault that names the grammar', (path) => {
+  ])(`${badInputs.B64} (%j)`, (path) => {
     const { managedImages } = parse({ 'watcher/managed-images': 'a=x', 'watcher/a.helm.image-tag': path })
     expect(managedImages[0]?.tag).toMatchObject({
       kind: 'fault',
@@ -125,7 +123,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.notes).toHaveLength(ms === undefined ? 1 : 0)
   })
 
-  test('T20 none of 100,000 maps of annotations makes it throw', () => {
+  test(`${threats.T20} (the first part)`, () => {
     const names = fc.constantFrom(
       'managed',
       'managed-images',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { badInputs } from '../../../test/threats/rows.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
@@ -108,7 +109,7 @@ describe('a source that is no Helm chart gets no Helm parameters', () => {
 })
 
 describe('a single-source application (spec 2.6, rule 1)', () => {
-  test('B70 is written to its own repository, branch and path; the three annotations do not count', () => {
+  test(`${badInputs.B70} (one source)`, () => {
     const decision = plan({ annotations: { ...toRepository, 'watcher/write-back-path': '../elsewhere' } })
     expect(decision).toEqual({
       kind: 'write',
@@ -146,7 +147,7 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
     { source: { chart: 'shop' }, says: 'is not a git repository' },
     { source: { repository: 'oci://registry.example/charts' }, says: 'is not a git repository' },
     { source: { path: '../x' }, says: 'the path of the source' },
-  ])('B71 with $source it is refused as not followed: $says', ({ source, says }) => {
+  ])(`${badInputs.B71} ($source: $says)`, ({ source, says }) => {
     expect(plan({ sources: [aSource(source)] })).toMatchObject({
       kind: 'refused',
       cause: 'not_followed',
@@ -175,7 +176,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     })
   })
 
-  test('B70 is refused with the list of the annotations it lacks', () => {
+  test(`${badInputs.B70} (several sources)`, () => {
     const decision = plan({ sources: several(), annotations: { 'watcher/write-back-branch': 'main' } })
     expect(decision).toMatchObject({
       kind: 'refused',
@@ -351,7 +352,7 @@ describe('the name of the override file', () => {
   )
 })
 
-test('B73 of two applications Demo and demo in one directory the one in capitals is warned of the common file', () => {
+test(badInputs.B73, () => {
   const ofBoth = ['Demo', 'demo'].map((name) => planWriteBack(task, anApplication({ annotations: {}, name }), settings))
   expect(ofBoth).toMatchObject([
     {

@@ -8,6 +8,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import { faults } from '../../../test/threats/rows.ts'
 import { causeOfFailure } from '../git/git-error.ts'
 import { hostWords } from '../git/git-host-words.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
@@ -47,7 +48,7 @@ async function refusalOf(service: Awaited<ReturnType<typeof aService>>, address:
   return { cause: outcome.cause, first, rest: rest.join('\n') }
 }
 
-describe('F23 what will not pass ends within 5 s and after one attempt, with host and advice in the first line', () => {
+describe(`${faults.F23}, with host and advice in the first line`, () => {
   const permanent = hostWords.flatMap((words) => {
     const { when, over, means } = words
     if (over !== 'ssh' || when === 'report' || means === 'rule' || means === 'unreachable') return []

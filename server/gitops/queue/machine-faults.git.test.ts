@@ -9,6 +9,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import { faults } from '../../../test/threats/rows.ts'
 import type { Database } from '../../storage/database.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 
@@ -36,7 +37,7 @@ async function hearsOf(service: Awaited<ReturnType<typeof aWriteBackService>>, i
   expect(performance.now() - beganMs).toBeLessThan(5_000)
 }
 
-describe('F28 what passes on this machine', () => {
+describe(`${faults.F28}: what passes`, () => {
   test('the folder is deleted while in use: the next write lands, key and known hosts included', async () => {
     const repository = await aRepository()
     const settings = writeBackSettings(host)

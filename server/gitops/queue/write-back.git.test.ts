@@ -10,6 +10,7 @@ import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { aDatabase, aReplica, aTaskWithPlan, type TaskExample } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
+import { faults } from '../../../test/threats/rows.ts'
 import type { Database } from '../../storage/database.ts'
 import { type CommitHistory, createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
@@ -208,7 +209,7 @@ describe('a write-back (spec 2.6)', () => {
     expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
   })
 
-  test('F24 a rival who is faster five times running and every fourth time then loses nothing and stops nobody', async () => {
+  test(`${faults.F24}: faster five times running, and every fourth time then`, async () => {
     const repository = await aRepository()
     await aHook(
       repository,
@@ -303,7 +304,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
-  test("F25 a hook that says no to one commit: its words are the reason, and the others' commits land", async () => {
+  test(faults.F25, async () => {
     const repository = await aRepository()
     await aHook(
       repository,
@@ -378,7 +379,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
   })
 })
 
-describe('F22 a Git host that comes back', () => {
+describe(faults.F22, () => {
   test('gets all commits, and each task heard why it had to wait', async () => {
     const repository = await aRepository()
     const service = await aService()
@@ -427,7 +428,7 @@ describe('two replicas', () => {
   })
 })
 
-describe('F27 once only', () => {
+describe(faults.F27, () => {
   test('a push that lands without an answer is found again by its trailer', async () => {
     const repository = await aRepository()
     const marker = path.join(host.folder, `${repository}-slept`)

@@ -113,7 +113,7 @@ export const causes = {
     nextSteps: [
       platformTeam('Check that a source of the application reads the folder of the override file.'),
       platformTeam('Check that the annotation manifest-generate-paths includes that folder.'),
-      developer('Check that the chart uses the parameters that the annotations of the application name.'),
+      developer('Check that the chart or kustomization uses what the annotations of the application name.'),
     ],
   },
   not_followed: {

@@ -169,8 +169,9 @@ function planOf({ app, tag, repository, file = overridePath(app) }: NewWrite, id
     address: repository,
     branch: 'main',
     file,
-    parameters: [{ name: 'image.tag', value: tag, image }],
-    sourceParameters: [],
+    tool: 'helm',
+    entries: [{ name: 'image.tag', value: tag, image }],
+    sourceEntries: [],
     message: `watcher(${app}): update image tag\n\n${taskTrailer}: ${id}\n`,
   }
 }

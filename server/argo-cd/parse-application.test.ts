@@ -53,6 +53,11 @@ test.for([
   expect(anApplication({ spec: { syncPolicy } }).isAutoSynced).toBe(isAutoSynced)
 })
 
+test('the images of a kustomization are read from its source', () => {
+  const source = { repoURL: 'a', kustomize: { images: ['shop=r/shop:1', 7] } }
+  expect(anApplication({ spec: { source } })).toMatchObject({ sources: [{ kustomizeImages: ['shop=r/shop:1'] }] })
+})
+
 test('a hydrated application is one of its dry source', () => {
   const sourceHydrator = {
     drySource: { repoURL: 'dry', path: 'app', targetRevision: 'main' },

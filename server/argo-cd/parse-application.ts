@@ -79,6 +79,7 @@ function readSource(source: unknown): ApplicationSource {
       value: textAt(parameter, 'value') ?? '',
       forceString: isTrueAt(parameter, 'forceString'),
     })),
+    kustomizeImages: textsAt(objectAt(source, 'kustomize'), 'images'),
   }
 }
 

@@ -24,6 +24,15 @@ export function chartFiles(
   }
 }
 
+/** The files of a small kustomization, whose Deployment has an image that the kustomization calls `name`. */
+export function kustomizationFiles(folder: string, name: string, tag: string): FileChanges {
+  const image = `registry.example/${folder.split('/').at(-1)}`
+  return {
+    [`${folder}/kustomization.yaml`]: `images:\n  - name: ${name}\n    newName: ${image}\n    newTag: ${tag}\n`,
+    [`${folder}/workloads.yaml`]: `workloads: [{kind: Deployment, image: "${name}", replicas: 2}]\n`,
+  }
+}
+
 /** An override file that sets one Helm parameter. */
 export function overrideFile(tag: string, parameter = 'image.tag'): string {
   return `helm:\n  parameters:\n    - name: ${parameter}\n      value: "${tag}"\n      forceString: true\n`

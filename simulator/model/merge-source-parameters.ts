@@ -95,7 +95,10 @@ function wrongType(patch: JsonObject): string | undefined {
       return `json: cannot unmarshal ${goTypeOf(value)} into Go struct field HelmParameter.helm.parameters.${member} of type string`
     }
   }
-  return undefined
+  const images = isJsonObject(patch.kustomize) ? patch.kustomize.images : undefined
+  const image = (Array.isArray(images) ? images : []).find((entry) => typeof entry !== 'string')
+  if (image === undefined) return undefined
+  return `json: cannot unmarshal ${goTypeOf(image)} into Go struct field ApplicationSourceKustomize.kustomize.images of type v1alpha1.KustomizeImage`
 }
 
 function goTypeOf(value: Json): string {

@@ -53,6 +53,13 @@ describe('rendering', () => {
     })
   })
 
+  test('images in a source that is no kustomization are an error', () => {
+    expect(render({ kustomize: { images: ['shop:2'] } }, chart)).toMatchObject({
+      kind: 'error',
+      message: expect.stringContaining("unable to find one of 'kustomization.yaml'"),
+    })
+  })
+
   test('two tools at once are an error with both names', () => {
     expect(render({ helm: {}, kustomize: {} }, chart)).toEqual({
       kind: 'error',

@@ -68,9 +68,13 @@ function renderSource(
     return { manifests: renderHelm(merged.source, files, refTrees, text, instance), sourceType }
   const manifests = readWorkloads(text, instance)
   if (sourceType !== 'Kustomize') return { manifests, sourceType }
+  if (!files.has('kustomization.yaml')) throw new RenderError(noKustomization)
   const images = [...(merged.source.kustomize?.images ?? []), ...kustomizationImages(files)]
   return { manifests: manifests.map((manifest) => withImages(manifest, images)), sourceType }
 }
+
+const noKustomization =
+  "`kustomize build <path to cached source>` failed exit status 1: Error: unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization' in directory"
 
 function sourceTypeOf(source: Source, files: SourceFiles): string {
   const explicit = [

@@ -18,9 +18,9 @@ type WriteBackDeps = {
 export function createMemoryWriteBack({ clock, git, records, applicationOf, tell }: WriteBackDeps) {
   const queued = new Set<string>()
 
-  const push = (row: TaskRow, { app, parameters }: WriteBackPlan): WriteBackOutcome => {
+  const push = (row: TaskRow, { app, entries }: WriteBackPlan): WriteBackOutcome => {
     const application = applicationOf(app)
-    const tags = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
+    const tags = Object.fromEntries(entries.map(({ name, value }) => [name, value]))
     if (row.end !== undefined) return { kind: 'dropped' }
     if (row.script.push === 'is refused')
       return { kind: 'refused', cause: 'git_refused', reason: 'the Git host refuses the push' }

@@ -479,6 +479,6 @@ function decide(row: TaskRow, application: ExampleApplication): WriteBackDecisio
     app: application.name,
     repository: application.repository,
     file: application.overrideFile,
-    parameters: names.map((name) => ({ name, value: tag, image: application.images[name] })),
+    entries: names.map((name) => ({ name, value: tag, image: application.images[name] })),
   })
 }

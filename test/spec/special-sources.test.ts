@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chartFiles, type ExampleWorkload, overrideFile } from '../../simulator/model/example-repository.ts'
+import {
+  chartFiles,
+  type ExampleWorkload,
+  kustomizationFiles,
+  overrideFile,
+} from '../../simulator/model/example-repository.ts'
 import { aTask } from '../support/service.ts'
 import { startWorld, type World, withToken } from '../support/world.ts'
 
@@ -131,6 +136,62 @@ describe.concurrent('an application whose manifests a hydrator commits (spec 1.3
     const task = await world.service.waitForEnd(await deploy('denied'))
     expect(task).toMatchObject({ status: 'failed', cause: 'sync_error' })
     expect(task.status_reason).toContain('admission webhook "rules" denied the request')
+  })
+})
+
+describe('an application of a kustomization', () => {
+  async function aKustomized(name: string, annotations: Record<string, string>, images: readonly string[] = []) {
+    const { git, control } = world.simulator
+    const folder = `apps/${name}`
+    await git.createRepository(name, kustomizationFiles(folder, 'web', 'v1'))
+    await git.commit(name, { [`${folder}/.argocd-source.yaml`]: 'kustomize: {images: ["shared:1"]}\n' })
+    const source = { repository: name, path: folder, targetRevision: 'main' }
+    await control.createApplication({
+      name,
+      source: images.length === 0 ? source : { ...source, kustomize: { images: [...images] } },
+      annotations: {
+        'watcher/managed': 'true',
+        'watcher/managed-images': `main=registry.example/${name}`,
+        ...annotations,
+      },
+    })
+  }
+
+  test('is deployed with its image in the override file, beside those that the list replaces', async () => {
+    await aKustomized('kustomized', { 'watcher/main.kustomize.image-name': 'web' }, ['of-source:1', 'web:v0'])
+    await expectDeployed(await deploy('kustomized'), 'kustomized')
+    expect(await world.simulator.git.readFile('kustomized', 'apps/kustomized/.argocd-source-kustomized.yaml')).toBe(
+      'kustomize:\n  images:\n    - "of-source:1"\n    - "shared:1"\n    - "web=registry.example/kustomized:v2"\n',
+    )
+  })
+
+  test('is superseded by a commit of somebody else that sets another tag in kustomize.images', async () => {
+    await aKustomized('retagged', { 'watcher/main.kustomize.image-name': 'web' })
+    const id = await deploy('retagged', 'v2', { refresh: false })
+    await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
+    const other = await world.simulator.git.commit('retagged', {
+      'apps/retagged/.argocd-source-retagged.yaml': 'kustomize: {images: ["web=registry.example/retagged:v9"]}\n',
+    })
+    compareNow('retagged')
+    const task = await world.service.waitForEnd(id)
+    expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
+    expect(task.status_reason).toContain(`superseded in Git: commit ${other} sets tag`)
+  })
+
+  test('is refused before any commit when the annotation names a Helm parameter', async () => {
+    await aKustomized('no-chart', { 'watcher/main.helm.image-tag': 'image.tag' })
+    const before = await world.simulator.git.head('no-chart')
+    await expect.poll(() => world.simulator.control.application('no-chart')?.status.sourceType).toBe('Kustomize')
+    const task = await world.service.waitForEnd(await deploy('no-chart'))
+    expect(task).toMatchObject({ status: 'failed', cause: 'annotation_invalid' })
+    expect(await world.simulator.git.head('no-chart')).toBe(before)
+  })
+
+  test('is refused when the annotation names an image with a tag, naming the annotation', async () => {
+    await aKustomized('tagged', { 'watcher/main.kustomize.image-name': 'web:v1' })
+    const task = await world.service.waitForEnd(await deploy('tagged'))
+    expect(task).toMatchObject({ status: 'failed', cause: 'annotation_invalid' })
+    expect(task.status_reason).toContain('annotation main.kustomize.image-name is "web:v1"')
   })
 })
 

@@ -92,8 +92,9 @@ export async function aTaskWithPlan(
     address,
     branch,
     file: file ?? `apps/.watcher-source-${app}.yaml`,
-    parameters: [{ name: 'image.tag', value: tag, image }],
-    sourceParameters: [],
+    tool: 'helm',
+    entries: [{ name: 'image.tag', value: tag, image }],
+    sourceEntries: [],
     message: commitMessage(task, {
       commitMessageFormat: format === undefined ? undefined : parseTemplate('COMMIT_MESSAGE_FORMAT', format),
       commitTrailer,

@@ -56,11 +56,12 @@ const aPlan = (repository: string): WriteBackPlan => ({
   address: repository,
   branch: 'main',
   file: 'apps/x.yaml',
-  parameters: [
+  tool: 'helm',
+  entries: [
     { name: 'image.tag', value: 'v2', image: 'registry.example/shop' },
     { name: 'job.tag', value: 'v2', image: 'registry.example/job' },
   ],
-  sourceParameters: [],
+  sourceEntries: [],
   message: 'x',
 })
 
@@ -198,6 +199,21 @@ describe('the override file at a revision', () => {
     expect(await history.overrideAt(plan, without)).toEqual(new Map())
     expect(await history.overrideAt(plan, 'c'.repeat(40))).toBeUndefined()
     expect(await history.overrideAt({ ...plan, repository: 'ssh://git@127.0.0.1:1/x.git' }, revision)).toBeUndefined()
+  })
+
+  test('tells the tags of a kustomization, but no digest and no tag of another image', async () => {
+    const { name, url } = await aRepository(1)
+    const image = (short: string) => ({ name: short, value: '', image: `registry.example/${short}` })
+    const entries = ['shop', 'job', 'web', 'moved', 'absent'].map(image)
+    const plan = { ...aPlan(url), tool: 'kustomize' as const, entries }
+    const images = ['shop=registry.example/shop:v3', 'job:v4', 'web@sha256:00', 'moved=elsewhere.example/moved:v5']
+    const revision = await host.commitFiles(name, { 'apps/x.yaml': `kustomize: {images: ${JSON.stringify(images)}}\n` })
+    expect(await (await aHistory()).overrideAt(plan, revision)).toEqual(
+      new Map([
+        ['registry.example/shop', 'v3'],
+        ['registry.example/job', 'v4'],
+      ]),
+    )
   })
 })
 

@@ -3,8 +3,10 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
+import type { SourceTool } from '../plan/application-source.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
-import { parametersOf, parseOverrideFile } from '../plan/parse-override-file.ts'
+import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
+import { entriesOf, parseOverrideFile } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { type RepositoryAddress, repositoryName } from '../plan/repository-address.ts'
 import { directorySize } from './cache-limit.ts'
@@ -86,12 +88,14 @@ export function createCommitHistory(deps: {
 
   const files = new Map<string, ReadonlyMap<string, string>>()
   async function readOverride(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string>> {
-    const key = `${plan.repository} ${revision} ${plan.file}`
-    const values = files.get(key) ?? (await cloneOf(plan.repository).parametersAt(revision, plan.file))
+    const { file, tool } = plan
+    const key = `${plan.repository} ${revision} ${tool} ${file}`
+    const values = files.get(key) ?? (await cloneOf(plan.repository).entriesAt(revision, file, tool))
     remember(files, key, values)
-    const tags = plan.parameters.flatMap(({ name, image }) => {
+    const tags = plan.entries.flatMap(({ name, image }) => {
       const value = values.get(name)
-      return value === undefined ? [] : [[image, value] as const]
+      const tag = value !== undefined && tool === 'kustomize' ? tagOfKustomizeImage(value, image) : value
+      return tag === undefined ? [] : [[image, tag] as const]
     })
     return new Map(tags)
   }
@@ -128,7 +132,7 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
 
 type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
-  parametersAt(revision: string, file: string): Promise<ReadonlyMap<string, string>>
+  entriesAt(revision: string, file: string, tool: SourceTool): Promise<ReadonlyMap<string, string>>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
   lastChange(base: string, tip: string, file: string): Promise<string | undefined>
 }
@@ -290,10 +294,10 @@ function createClone(
 
   return {
     ancestry,
-    async parametersAt(revision, file) {
+    async entriesAt(revision, file, tool) {
       const text = await orRenewed(() => readFile(revision, file))
       if (text === undefined) return new Map()
-      return new Map([...parametersOf(parseOverrideFile(text))].map(([name, { value }]) => [name, value]))
+      return new Map([...entriesOf(parseOverrideFile(text), tool)].map(([name, { value }]) => [name, value]))
     },
     async trailersBetween(base, tip) {
       await bringTip(tip)

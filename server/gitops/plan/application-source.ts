@@ -7,10 +7,16 @@ export type ApplicationSource = {
   readonly path: string
   readonly chart: string | undefined
   readonly ref: string | undefined
-  readonly helmParameters: readonly HelmParameter[]
+  readonly helmParameters: readonly OverrideEntry[]
+  /** Entries of `kustomize.images`. */
+  readonly kustomizeImages: readonly string[]
 }
 
-export type HelmParameter = { readonly name: string; readonly value: string; readonly forceString: boolean }
+/** What renders a source, where an override file can set tags for it. */
+export type SourceTool = 'helm' | 'kustomize'
+
+/** A Helm parameter; or an entry of `kustomize.images`: by the name it finds its image by, the value is the whole entry. */
+export type OverrideEntry = { readonly name: string; readonly value: string; readonly forceString: boolean }
 
 /** An application, as far as the write-back reads it. */
 export type WriteBackApplication = {

@@ -3,10 +3,10 @@ import { parse } from 'yaml'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
 import { badInputs, threats } from '../../../test/threats/rows.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
-import { parametersOf, parseOverrideFile } from './parse-override-file.ts'
+import { entriesOf, parseOverrideFile } from './parse-override-file.ts'
 
 const tag = (value: string) => [{ name: 'image.tag', value }]
-const merge = (text: string | undefined, value = 'v2') => mergeOverrideFile(text, tag(value), [])
+const merge = (text: string | undefined, value = 'v2') => mergeOverrideFile(text, tag(value), [], 'helm')
 const changed = (text: string | undefined, value = 'v2') => {
   const merged = merge(text, value)
   if (merged.kind !== 'changed') throw new Error(JSON.stringify(merged))
@@ -28,7 +28,7 @@ describe('a new override file', () => {
       { name: 'replicas', value: '2', forceString: false },
       { name: 'image.tag', value: 'v0', forceString: false },
     ]
-    const merged = mergeOverrideFile(undefined, tag('v2'), inherited)
+    const merged = mergeOverrideFile(undefined, tag('v2'), inherited, 'helm')
     expect(merged).toEqual({
       kind: 'changed',
       text: `helm:\n  parameters:\n    - name: "replicas"\n      value: "2"\n${item}`,
@@ -134,6 +134,72 @@ describe('an existing override file changes in the wanted line only', () => {
   })
 })
 
+describe('the images of a kustomization', () => {
+  const image = { name: 'shop', value: 'shop=registry.example/shop:v2' }
+  const line = '"shop=registry.example/shop:v2"'
+  const fresh = `kustomize:\n  images:\n    - ${line}\n`
+  const inherit = (value: string, name = value.split(':')[0] ?? '') => ({ name, value, forceString: false })
+  const merge = (text: string | undefined, inherited: readonly ReturnType<typeof inherit>[] = []) =>
+    mergeOverrideFile(text, [image], inherited, 'kustomize')
+
+  test.for([
+    { what: 'no file', before: undefined, after: fresh },
+    { what: 'comments only', before: '# ours\r\n', after: `# ours\r\n${fresh.replaceAll('\n', '\r\n')}` },
+    {
+      what: 'a new name and tag, with comments, order and other keys',
+      before:
+        '# top\nkustomize:\n  namePrefix: x-\n  images: # all\n  - other:v1 # first\n  - shop=old/shop:v1 # ours\n  # tail\nz: 1\n',
+      after: `# top\nkustomize:\n  namePrefix: x-\n  images: # all\n  - other:v1 # first\n  - ${line} # ours\n  # tail\nz: 1\n`,
+    },
+    { what: 'a tag only', before: 'kustomize:\n  images:\n    - shop:v1\n', after: fresh },
+    { what: 'a digest', before: 'kustomize:\n  images:\n    - shop@sha256:abc\n', after: fresh },
+    { what: 'a block text', before: 'kustomize:\n  images:\n    - >-\n      shop:v1\n', after: fresh },
+    {
+      what: 'the name twice',
+      before: 'kustomize:\n  images: [shop:v1, "shop=a:v0"]\n',
+      after: `kustomize:\n  images: [${line}, ${line}]\n`,
+    },
+    {
+      what: 'the same name behind the port of a registry',
+      before: 'kustomize:\n  images:\n    - localhost:5000/shop:v1\n',
+      after: `kustomize:\n  images:\n    - localhost:5000/shop:v1\n    - ${line}\n`,
+    },
+    { what: 'null', before: 'kustomize: ~\n', after: fresh },
+    { what: 'a list that is null', before: 'kustomize:\n  images: null\n', after: fresh },
+    { what: 'an empty list', before: 'kustomize:\n  images: []\n', after: `kustomize:\n  images: [${line}]\n` },
+    { what: 'flow style', before: '{kustomize: {}}\n', after: `{kustomize: {images: [${line}]}}\n` },
+    {
+      what: 'another case',
+      before: 'Kustomize:\n  Images:\n  - shop:v1\n',
+      after: `Kustomize:\n  Images:\n  - ${line}\n`,
+    },
+    { what: 'a byte order mark', before: '\ufeffa: 1\n', after: `\ufeffa: 1\n${fresh}` },
+  ])('are set in a file with $what', ({ before, after }) => {
+    expect(merge(before)).toEqual({ kind: 'changed', text: after })
+    expect(merge(after)).toEqual({ kind: 'same' })
+    for (const version of ['1.1', '1.2'] as const) expect(JSON.stringify(parse(after, { version }))).toContain(line)
+  })
+
+  test('go behind those that the list would replace, by name', () => {
+    const inherited = [inherit('a:1'), inherit('shop:v0'), inherit('b=c@sha256:00', 'b')]
+    const before = 'kustomize:\n  images:\n  - b:2\n'
+    expect(merge(before, inherited)).toEqual({ kind: 'changed', text: `${before}  - "a:1"\n  - ${line}\n` })
+  })
+
+  test.for([
+    { text: 'kustomize: x\n', says: 'has something else than a map under kustomize' },
+    { text: 'kustomize: {images: {a: 1}}\n', says: 'has something else than a list under kustomize.images' },
+    { text: 'kustomize: {images: [{name: shop}]}\n', says: 'has something else than texts in kustomize.images' },
+    { text: 'x: &a shop:v1\nkustomize: {images: [*a]}\n', says: 'has something else than texts' },
+    { text: 'kustomize: {images: [&a shop:v1]}\nx: *a\n', says: 'without touching something else' },
+    { text: 'x: &k {images: [a]}\nkustomize: {<<: *k}\n', says: 'merge key (<<)' },
+    { text: 'kustomize: {}\nKustomize: {}\n', says: 'two spellings' },
+    { text: 'kustomize: {}\nkustomize: {}\n', says: 'twice' },
+  ])('are not set in $text, which stays as it is', ({ text, says }) => {
+    expect(merge(text)).toEqual({ kind: 'invalid', reason: expect.stringContaining(says) })
+  })
+})
+
 test(badInputs.B65, () => {
   const before = 'helm:\n  parameters:\n    - name: image\n      value: "x"\n'
   expect(merge(before)).toEqual({ kind: 'changed', text: `${before}${item}` })
@@ -199,7 +265,9 @@ describe('helm and parameters that are null are filled', () => {
     { before: '{helm: , a: 1}\n', after: `{helm: ${flow}, a: 1}\n` },
   ])('$before', ({ before, after }) => {
     expect(changed(before)).toBe(after)
-    expect(parametersOf(parseOverrideFile(after))).toEqual(new Map([['image.tag', { value: 'v2', forceString: true }]]))
+    expect(entriesOf(parseOverrideFile(after), 'helm')).toEqual(
+      new Map([['image.tag', { value: 'v2', forceString: true }]]),
+    )
     expect(merge(after)).toEqual({ kind: 'same' })
   })
 
@@ -237,7 +305,7 @@ describe('a byte order mark', () => {
   })
 
   test('does not hide the parameters of a file', () => {
-    expect(parametersOf(parseOverrideFile(`\ufeff${fresh}`)).get('image.tag')).toMatchObject({ value: 'v2' })
+    expect(entriesOf(parseOverrideFile(`\ufeff${fresh}`), 'helm').get('image.tag')).toMatchObject({ value: 'v2' })
   })
 })
 

@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isAlias, isMap, isScalar, isSeq, type Node, parse, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { HelmParameter } from './application-source.ts'
+import type { OverrideEntry, SourceTool } from './application-source.ts'
+import { nameOfKustomizeImage } from './kustomize-image.ts'
 import {
   byteOrderMark,
+  entriesOf,
   type InvalidOverrideFile,
   invalidBecause,
+  listOf,
   type OverrideDocument,
   OverrideFileError,
   pairOf,
-  parametersOf,
   parseOverrideFile,
   tooLarge,
 } from './parse-override-file.ts'
@@ -18,21 +20,26 @@ export type OverrideMerge =
   | { readonly kind: 'changed'; readonly text: string }
   | InvalidOverrideFile
 
-const unforeseenForm = 'has a form in which a parameter cannot be set without touching something else'
+/** With the list that it belongs to. */
+type ListedEntry = OverrideEntry & { readonly tool: SourceTool }
+
+const unforeseenForm = 'has a form in which a tag cannot be set without touching something else'
 
 /**
- * Sets parameters in the text of an override file and leaves every other byte as it is: comments, order, line ends, keys
- * of others. `inherited` parameters are added where the file lacks them, since its list replaces the source's own.
+ * Sets entries of a tool's list in the text of an override file and leaves every other byte as it is: comments, order,
+ * line ends, keys of others. `inherited` entries are added where the file lacks them, since its list replaces the source's
+ * own.
  * Text is cut in at the places that the parser names, because writing the whole document anew would reshape it.
  */
 export function mergeOverrideFile(
   text: string | undefined,
   own: readonly { readonly name: string; readonly value: string }[],
-  inherited: readonly HelmParameter[],
+  inherited: readonly OverrideEntry[],
+  tool: SourceTool,
 ): OverrideMerge {
   try {
     const before = parseOverrideFile(text ?? '')
-    const merged = mergeInto(before, own, inherited)
+    const merged = mergeInto(before, own, inherited, tool)
     if (merged.text === before.text) return { kind: 'same' }
     return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged.text}` }
   } catch (error) {
@@ -43,26 +50,29 @@ export function mergeOverrideFile(
 function mergeInto(
   before: OverrideDocument,
   own: readonly { readonly name: string; readonly value: string }[],
-  inherited: readonly HelmParameter[],
+  inherited: readonly OverrideEntry[],
+  tool: SourceTool,
 ): OverrideDocument {
   const ownNames = new Set(own.map(({ name }) => name))
-  const present = parametersOf(before)
+  const present = entriesOf(before, tool)
   const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
-  const wanted = [...lacking, ...own.map((parameter) => ({ ...parameter, forceString: true }))]
+  const wanted = [...lacking, ...own.map((entry) => ({ ...entry, forceString: tool === 'helm' }))]
   let current = before
-  for (const parameter of wanted) {
-    const text = setParameter(current, parameter)
-    if (text !== current.text) current = checked(current, text, parameter)
+  for (const entry of wanted) {
+    const listed = { ...entry, tool }
+    const text = setEntry(current, listed)
+    if (text !== current.text) current = checked(current, text, listed)
   }
   return current
 }
 
-/** An edit must change the one parameter and nothing else; a shape we did not foresee is refused instead of damaged. */
-function checked(before: OverrideDocument, text: string, parameter: HelmParameter): OverrideDocument {
+/** An edit must change the one entry and nothing else; a shape we did not foresee is refused instead of damaged. */
+function checked(before: OverrideDocument, text: string, entry: ListedEntry): OverrideDocument {
   const after = parseEdited(text)
-  const set = parametersOf(after).get(parameter.name)
-  const isSet = set?.value === parameter.value && set.forceString === parameter.forceString
-  const others = (of: OverrideDocument) => [withoutParameters(of.data), withoutName(parametersOf(of), parameter.name)]
+  const { name, tool } = entry
+  const set = entriesOf(after, tool).get(name)
+  const isSet = set?.value === entry.value && set.forceString === entry.forceString
+  const others = (of: OverrideDocument) => [withoutList(of.data, tool), withoutName(entriesOf(of, tool), name)]
   if (!isSet || !isDeepStrictEqual(others(before), others(after))) throw new OverrideFileError(unforeseenForm)
   return after
 }
@@ -81,64 +91,71 @@ function withoutName<V>(map: ReadonlyMap<string, V>, name: string): ReadonlyMap<
   return new Map([...map].filter(([key]) => key !== name))
 }
 
-/** What lies outside `helm.parameters`. An empty `helm` is the same as none. */
-function withoutParameters(data: unknown): unknown {
+/** What lies outside the list of a tool. An empty section is the same as none. */
+function withoutList(data: unknown, tool: SourceTool): unknown {
   if (!(data instanceof Map)) return data
   return new Map(
     [...data].flatMap(([key, value]) => {
-      if (String(key).toLowerCase() !== 'helm') return [[key, value]]
-      const rest = value instanceof Map ? withoutName(value, parametersKey(value)) : value
+      if (String(key).toLowerCase() !== tool) return [[key, value]]
+      const rest = value instanceof Map ? withoutName(value, listKey(value, tool)) : value
       return rest === null || (rest instanceof Map && rest.size === 0) ? [] : [[key, rest]]
     }),
   )
 }
 
-function parametersKey(helm: ReadonlyMap<unknown, unknown>): string {
-  return [...helm.keys()].map(String).find((key) => key.toLowerCase() === 'parameters') ?? 'parameters'
+function listKey(section: ReadonlyMap<unknown, unknown>, tool: SourceTool): string {
+  return [...section.keys()].map(String).find((key) => key.toLowerCase() === listOf[tool]) ?? listOf[tool]
 }
 
-/** Walks down to the parameter and returns the text with it set; the same text where it is set already. */
-function setParameter({ text, document }: OverrideDocument, parameter: HelmParameter): string {
+/** Walks down to the entry and returns the text with it set; the same text where it is set already. */
+function setEntry({ text, document }: OverrideDocument, entry: ListedEntry): string {
+  const { tool } = entry
   const root = document.contents
-  if (!isMap(root)) return appendLines(text, text.length, helmBlock(parameter, 0))
-  const helm = pairOf(root, 'helm')
-  if (!helm) return addPair(text, root, (column) => helmBlock(parameter, column), helmFlow(parameter))
-  if (isEmpty(helm.value)) {
-    return fillEmpty(
-      text,
-      helm.value,
-      root,
-      (column) => parametersBlock(parameter, column + 2),
-      `{${parametersFlow(parameter)}}`,
-    )
+  if (!isMap(root)) return appendLines(text, text.length, sectionBlock(entry, 0))
+  const section = pairOf(root, tool)
+  if (!section) return addPair(text, root, (column) => sectionBlock(entry, column), sectionFlow(entry))
+  if (isEmpty(section.value)) {
+    return fillEmpty(text, section.value, root, (column) => listBlock(entry, column + 2), `{${listFlow(entry)}}`)
   }
-  if (!isMap(helm.value)) throw new OverrideFileError('has something else than a map under helm')
-  const list = pairOf(helm.value, 'parameters')
-  if (!list) {
-    return addPair(text, helm.value, (column) => parametersBlock(parameter, column), parametersFlow(parameter))
-  }
+  if (!isMap(section.value)) throw new OverrideFileError(`has something else than a map under ${tool}`)
+  const list = pairOf(section.value, listOf[tool])
+  if (!list) return addPair(text, section.value, (column) => listBlock(entry, column), listFlow(entry))
   if (isEmpty(list.value)) {
-    return fillEmpty(
-      text,
-      list.value,
-      helm.value,
-      (column) => itemBlock(parameter, column + 2),
-      `[${itemFlow(parameter)}]`,
-    )
+    return fillEmpty(text, list.value, section.value, (column) => itemBlock(entry, column + 2), `[${itemFlow(entry)}]`)
   }
-  if (!isSeq(list.value)) throw new OverrideFileError('has something else than a list under helm.parameters')
-  return setInList(text, list.value, parameter)
+  if (!isSeq(list.value)) throw new OverrideFileError(`has something else than a list under ${tool}.${listOf[tool]}`)
+  return setInList(text, list.value, entry)
 }
 
-function setInList(text: string, list: YAMLSeq, parameter: HelmParameter): string {
-  const entries = list.items.map((item) => {
+/**
+ * The later of two with one name counts, but both are changed: from the end, so that the places of the earlier one stay
+ * true.
+ */
+function setInList(text: string, list: YAMLSeq, entry: ListedEntry): string {
+  const edits = entry.tool === 'helm' ? editParameters(list, entry) : editImages(list, entry)
+  if (edits.length === 0) return addItem(text, list, entry)
+  return edits.reduceRight((changed, edit) => edit(changed), text)
+}
+
+type Edit = (text: string) => string
+
+function editParameters(list: YAMLSeq, entry: ListedEntry): readonly Edit[] {
+  const items = list.items.map((item) => {
     if (isAlias(item) || !isMap(item)) throw new OverrideFileError('has something else than maps in helm.parameters')
     return item
   })
-  const named = entries.filter((item) => scalarOf(item, 'name') === parameter.name)
-  if (named.length === 0) return addItem(text, list, parameter)
-  // the later of two counts, but both are changed: from the end, so that the places of the earlier one stay true
-  return named.reduceRight((changed, item) => setInItem(changed, item, parameter), text)
+  const named = items.filter((item) => scalarOf(item, 'name') === entry.name)
+  return named.map((item) => (text) => setInItem(text, item, entry))
+}
+
+function editImages(list: YAMLSeq, { name, value }: ListedEntry): readonly Edit[] {
+  return list.items.flatMap((item) => {
+    if (!isScalar(item) || typeof item.value !== 'string') {
+      throw new OverrideFileError('has something else than texts in kustomize.images')
+    }
+    if (nameOfKustomizeImage(item.value) !== name) return []
+    return [(text) => (isString(text, item, value) ? text : replaceNode(text, item, quoted(value)))]
+  })
 }
 
 function scalarOf(item: YAMLMap, key: string): unknown {
@@ -147,7 +164,7 @@ function scalarOf(item: YAMLMap, key: string): unknown {
 }
 
 /** `forceString` first where it comes later in the text, again so that the earlier place stays true. */
-function setInItem(text: string, item: YAMLMap, parameter: HelmParameter): string {
+function setInItem(text: string, item: YAMLMap, parameter: ListedEntry): string {
   const edits = [
     {
       key: 'value',
@@ -176,16 +193,16 @@ function isString(text: string, node: Node | null, wanted: string): boolean {
 }
 
 function replaceNode(text: string, node: Node | null, written: string): string {
-  if (!node?.range) throw new OverrideFileError('has a parameter without a place in the text')
+  if (!node?.range) throw new OverrideFileError('has an entry without a place in the text')
   const [start, end] = node.range
   const old = text.slice(start, end)
-  const gap = /[\s]/.test(text[start - 1] ?? ' ') ? '' : ' '
+  const gap = /[\s[]/.test(text[start - 1] ?? ' ') ? '' : ' '
   return text.slice(0, start) + gap + written + (/\r?\n$/.exec(old)?.[0] ?? '') + text.slice(end)
 }
 
-function addItem(text: string, list: YAMLSeq, parameter: HelmParameter): string {
-  if (list.flow) return addToFlow(text, list, itemFlow(parameter))
-  return appendLines(text, contentEnd(list), itemBlock(parameter, dashColumn(text, list)))
+function addItem(text: string, list: YAMLSeq, entry: ListedEntry): string {
+  if (list.flow) return addToFlow(text, list, itemFlow(entry))
+  return appendLines(text, contentEnd(list), itemBlock(entry, dashColumn(text, list)))
 }
 
 function dashColumn(text: string, list: YAMLSeq): number {
@@ -268,32 +285,33 @@ function columnOf(text: string, map: YAMLMap): number {
   return start - lineStart(text, start)
 }
 
-function helmBlock(parameter: HelmParameter, column: number): readonly string[] {
-  return [`${' '.repeat(column)}helm:`, ...parametersBlock(parameter, column + 2)]
+function sectionBlock(entry: ListedEntry, column: number): readonly string[] {
+  return [`${' '.repeat(column)}${entry.tool}:`, ...listBlock(entry, column + 2)]
 }
 
-function parametersBlock(parameter: HelmParameter, column: number): readonly string[] {
-  return [`${' '.repeat(column)}parameters:`, ...itemBlock(parameter, column + 2)]
+function listBlock(entry: ListedEntry, column: number): readonly string[] {
+  return [`${' '.repeat(column)}${listOf[entry.tool]}:`, ...itemBlock(entry, column + 2)]
 }
 
-function itemBlock(parameter: HelmParameter, column: number): readonly string[] {
+function itemBlock(entry: ListedEntry, column: number): readonly string[] {
   const indent = ' '.repeat(column)
-  return fieldsOf(parameter).map((field, at) => `${indent}${at === 0 ? '- ' : '  '}${field}`)
+  const lines = entry.tool === 'helm' ? fieldsOf(entry) : [quoted(entry.value)]
+  return lines.map((line, at) => `${indent}${at === 0 ? '- ' : '  '}${line}`)
 }
 
-function helmFlow(parameter: HelmParameter): string {
-  return `helm: {${parametersFlow(parameter)}}`
+function sectionFlow(entry: ListedEntry): string {
+  return `${entry.tool}: {${listFlow(entry)}}`
 }
 
-function parametersFlow(parameter: HelmParameter): string {
-  return `parameters: [${itemFlow(parameter)}]`
+function listFlow(entry: ListedEntry): string {
+  return `${listOf[entry.tool]}: [${itemFlow(entry)}]`
 }
 
-function itemFlow(parameter: HelmParameter): string {
-  return `{${fieldsOf(parameter).join(', ')}}`
+function itemFlow(entry: ListedEntry): string {
+  return entry.tool === 'helm' ? `{${fieldsOf(entry).join(', ')}}` : quoted(entry.value)
 }
 
-function fieldsOf({ name, value, forceString }: HelmParameter): readonly string[] {
+function fieldsOf({ name, value, forceString }: OverrideEntry): readonly string[] {
   return [`name: ${plainOrQuoted(name)}`, `value: ${quoted(value)}`, ...(forceString ? ['forceString: true'] : [])]
 }
 

@@ -110,6 +110,60 @@ describe('the annotations of an application (spec 2.6)', () => {
     })
   })
 
+  test('an image of a kustomization is named by its own annotation', () => {
+    const annotations = parse({
+      'watcher/managed-images': 'a=registry.example:5000/shop,b=registry.example/job,c=x',
+      'argo-watcher/a.kustomize.image-name': ' localhost:5000/shop ',
+      'watcher/b.kustomize.image-name': 'registry.example/job',
+      'watcher/c.helm.image-tag': 'image.tag',
+    })
+    expect(annotations).toMatchObject({ faults: [], notes: [] })
+    expect(annotations.managedImages.map(({ tag }) => tag)).toEqual([
+      { kind: 'kustomize_image', name: 'localhost:5000/shop' },
+      { kind: 'kustomize_image', name: 'registry.example/job' },
+      { kind: 'parameter', name: 'image.tag' },
+    ])
+  })
+
+  test.for([
+    '',
+    'my shop',
+    'sh\nop',
+    'a=b',
+    'a,b',
+    'shop:v1',
+    'r/shop:v1',
+    'shop@sha256:abc',
+    '-shop',
+    'a'.repeat(256),
+  ])('the kustomization name %j is a fault of that alias that names the annotation', (name) => {
+    const { managedImages, faults } = parse({
+      'watcher/managed-images': 'a=x',
+      'watcher/a.kustomize.image-name': name,
+    })
+    expect(faults).toEqual([])
+    expect(managedImages[0]?.tag).toEqual({
+      kind: 'fault',
+      reason: expect.stringMatching(/^annotation a\.kustomize\.image-name is .*without a tag$/),
+    })
+  })
+
+  test('an image that Kustomize would read in another way is a fault, and so are both kinds of annotation', () => {
+    const { managedImages } = parse({
+      'watcher/managed-images': 'a=b=c,d=x',
+      'watcher/a.kustomize.image-name': 'shop',
+      'watcher/d.kustomize.image-name': 'shop',
+      'watcher/d.helm.image-tag': 'image.tag',
+    })
+    const reasons = [
+      /a\.kustomize\.image-name is for "b=c"/,
+      /"d" has .*d\.helm\.image-tag and d\.kustomize\.image-name/,
+    ]
+    expect(managedImages.map(({ tag }) => tag)).toEqual(
+      reasons.map((reason) => ({ kind: 'fault', reason: expect.stringMatching(reason) })),
+    )
+  })
+
   test.for([
     { value: '0', ms: 0 },
     { value: '90', ms: 90_000 },
@@ -128,6 +182,7 @@ describe('the annotations of an application (spec 2.6)', () => {
       'managed',
       'managed-images',
       'a.helm.image-tag',
+      'a.kustomize.image-name',
       'bad-pod-grace',
       'write-back-repo',
       'fire-and-forget',

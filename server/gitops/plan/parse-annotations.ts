@@ -1,13 +1,16 @@
 import { quote } from '../../../contract/one-line.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
+import { isImageName } from './kustomize-image.ts'
 
-/** An alias of an image and the Helm parameter that its annotation names, or what is wrong with that annotation. */
-type ManagedImage = {
+/** An alias of an image and where its annotation puts the tag, or what is wrong with that annotation. */
+export type ManagedImage = {
   readonly alias: string
   readonly image: string
   readonly tag:
     | { readonly kind: 'parameter'; readonly name: string }
+    /** By the name that the kustomization has for it. */
+    | { readonly kind: 'kustomize_image'; readonly name: string }
     | { readonly kind: 'fault'; readonly reason: string }
 }
 
@@ -76,6 +79,7 @@ const knownNames = [
   'bad-pod-grace',
 ]
 const tagSuffix = '.helm.image-tag'
+const imageNameSuffix = '.kustomize.image-name'
 /** Of an application that nobody meant to annotate so: the first ones are enough to see it. */
 const maxUnknown = 10
 
@@ -83,13 +87,15 @@ function unknownAnnotations(names: Iterable<string>, prefixes: readonly string[]
   const unknown = [...names].filter((full) => {
     const prefix = prefixes.find((one) => full.startsWith(one))
     const name = full.slice(prefix?.length)
-    return prefix !== undefined && !knownNames.includes(name) && !name.endsWith(tagSuffix)
+    return prefix !== undefined && !knownNames.includes(name) && !isOfAlias(name)
   })
   return unknown.slice(0, maxUnknown).map((full) => {
     const likely = findSimilarName(full.slice(full.indexOf('/') + 1), knownNames)
     return `unknown annotation ${quote(full)} is ignored${likely === undefined ? '' : `: did you mean ${likely}?`}`
   })
 }
+
+const isOfAlias = (name: string) => name.endsWith(tagSuffix) || name.endsWith(imageNameSuffix)
 
 /** Only "true" switches on. "false" and "" are quiet; any other value is ignored with a note. */
 function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
@@ -124,15 +130,16 @@ function readManagedImages(
   for (const entry of entries) {
     const parsed = readEntry(entry, seen)
     if (parsed.kind === 'fault') faults.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
-    else images.push({ ...parsed.entry, tag: readTagParameter(parsed.entry.alias, read) })
+    else images.push({ ...parsed.entry, tag: readTagPlace(parsed.entry, read) })
   }
   return { images, faults }
 }
 
-type Entry = { kind: 'entry'; entry: { alias: string; image: string } } | { kind: 'fault'; reason: string }
+type Entry = { readonly alias: string; readonly image: string }
+type EntryRead = { kind: 'entry'; entry: Entry } | { kind: 'fault'; reason: string }
 
 /** The first `=` splits; blanks around both parts do not count. */
-function readEntry(entry: string, seen: Set<string>): Entry {
+function readEntry(entry: string, seen: Set<string>): EntryRead {
   const at = entry.indexOf('=')
   if (at < 0) return { kind: 'fault', reason: 'is not <alias>=<image>' }
   const alias = entry.slice(0, at).trim()
@@ -154,14 +161,35 @@ function isAlias(alias: string): boolean {
   return aliasGrammar.test(alias) && !alias.includes('..') && !reservedNames.has(alias)
 }
 
-function readTagParameter(alias: string, read: ReadAnnotation): ManagedImage['tag'] {
-  const name = alias + tagSuffix
-  const path = read(name)?.trim()
-  if (path === undefined) {
-    return { kind: 'fault', reason: `missing annotation ${name} for alias ${quote(alias)}` }
+function readTagPlace({ alias, image }: Entry, read: ReadAnnotation): ManagedImage['tag'] {
+  const helm = alias + tagSuffix
+  const kustomize = alias + imageNameSuffix
+  const path = read(helm)?.trim()
+  const imageName = read(kustomize)?.trim()
+  if (path !== undefined && imageName !== undefined) {
+    return fault(`alias ${quote(alias)} has the annotations ${helm} and ${kustomize}: only one of them is allowed`)
   }
+  if (path !== undefined) return readTagParameter(helm, path)
+  if (imageName !== undefined) return readImageName(kustomize, imageName, image)
+  return fault(`missing annotation ${helm} or ${kustomize} for alias ${quote(alias)}`)
+}
+
+const fault = (reason: string) => ({ kind: 'fault', reason }) as const
+
+function readImageName(annotation: string, name: string, image: string): ManagedImage['tag'] {
+  if (!isImageName(name)) {
+    return fault(
+      `annotation ${annotation} is ${quote(name)}: must be the name of an image as the kustomization has it, without a tag`,
+    )
+  }
+  if (!isImageName(image))
+    return fault(`annotation ${annotation} is for ${quote(image)}, which cannot be the name of an image`)
+  return { kind: 'kustomize_image', name }
+}
+
+function readTagParameter(annotation: string, path: string): ManagedImage['tag'] {
   if (isParameterPath(path)) return { kind: 'parameter', name: path }
-  return { kind: 'fault', reason: `annotation ${name} is ${quote(path)}: ${parameterGrammar}` }
+  return fault(`annotation ${annotation} is ${quote(path)}: ${parameterGrammar}`)
 }
 
 function isParameterPath(path: string): boolean {

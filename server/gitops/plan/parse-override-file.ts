@@ -1,4 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml'
+import type { SourceTool } from './application-source.ts'
+import { nameOfKustomizeImage } from './kustomize-image.ts'
 
 /** A file that a write-back does not dare to edit, and why. */
 export class OverrideFileError extends Error {
@@ -6,11 +8,9 @@ export class OverrideFileError extends Error {
 }
 
 export type InvalidOverrideFile = { readonly kind: 'invalid'; readonly reason: string }
-export type ParametersRead =
-  | { readonly kind: 'parameters'; readonly parameters: OverrideParameters }
-  | InvalidOverrideFile
+export type EntriesRead = { readonly kind: 'entries'; readonly entries: OverrideEntries } | InvalidOverrideFile
 /** By name. */
-export type OverrideParameters = ReadonlyMap<string, { readonly value: string; readonly forceString: boolean }>
+export type OverrideEntries = ReadonlyMap<string, { readonly value: string; readonly forceString: boolean }>
 
 export type OverrideDocument = {
   readonly text: string
@@ -18,6 +18,9 @@ export type OverrideDocument = {
   /** The content as plain data, maps as Map, so that a key such as `__proto__` is only a key. */
   readonly data: unknown
 }
+
+/** The list below the section of a tool, which has the tool's name. */
+export const listOf = { helm: 'parameters', kustomize: 'images' } as const satisfies Record<SourceTool, string>
 
 export const maxOverrideFileBytes = 1024 * 1024
 export const tooLarge = 'is larger than 1 MiB'
@@ -76,12 +79,14 @@ function refuseDoubleKeys(document: Document): void {
   })
 }
 
-/** The delivery controller follows `<<`, this library does not: what it brings into `helm.parameters` would be lost. */
+/** The delivery controller follows `<<`, this library does not: what it brings into the lists that we edit would be lost. */
 function refuseMergeKeys({ contents }: Document): void {
   const helm = valuesOf(contents, 'helm')
   const entries = helm.flatMap((map) => valuesOf(map, 'parameters')).flatMap((list) => (isSeq(list) ? list.items : []))
-  if ([contents, ...helm, ...entries].some((node) => valuesOf(node, '<<').length > 0)) {
-    throw new OverrideFileError('has a merge key (<<) above or in helm.parameters: write out what it brings')
+  const places = [contents, ...helm, ...entries, ...valuesOf(contents, 'kustomize')]
+  if (places.some((node) => valuesOf(node, '<<').length > 0)) {
+    const where = 'above or in helm.parameters or kustomize.images'
+    throw new OverrideFileError(`has a merge key (<<) ${where}: write out what it brings`)
   }
 }
 
@@ -114,25 +119,32 @@ export function invalidBecause(error: unknown): InvalidOverrideFile {
   throw error
 }
 
-export function readParameters(text: string): ParametersRead {
+export function readEntries(text: string, tool: SourceTool): EntriesRead {
   try {
-    return { kind: 'parameters', parameters: parametersOf(parseOverrideFile(text)) }
+    return { kind: 'entries', entries: entriesOf(parseOverrideFile(text), tool) }
   } catch (error) {
     return invalidBecause(error)
   }
 }
 
-/** The tags and other values that `helm.parameters` of a file sets. Of two with one name the last counts. */
-export function parametersOf({ data }: OverrideDocument): OverrideParameters {
-  const found = new Map<string, { value: string; forceString: boolean }>()
-  const list = fieldOf(fieldOf(data, 'helm'), 'parameters')
-  for (const entry of Array.isArray(list) ? list : []) {
-    const name = fieldOf(entry, 'name')
-    const value = fieldOf(entry, 'value')
-    if (typeof name !== 'string') continue
-    found.set(name, { value: String(value ?? ''), forceString: fieldOf(entry, 'forceString') === true })
-  }
-  return found
+/** The tags and other values that the list of a tool sets. Of two with one name the last counts. */
+export function entriesOf({ data }: OverrideDocument, tool: SourceTool): OverrideEntries {
+  const list = fieldOf(fieldOf(data, tool), listOf[tool])
+  const read = tool === 'helm' ? readParameter : readImage
+  return new Map((Array.isArray(list) ? list : []).flatMap(read))
+}
+
+type NamedEntry = readonly [string, { readonly value: string; readonly forceString: boolean }]
+
+function readParameter(entry: unknown): readonly NamedEntry[] {
+  const name = fieldOf(entry, 'name')
+  const value = fieldOf(entry, 'value')
+  if (typeof name !== 'string') return []
+  return [[name, { value: String(value ?? ''), forceString: fieldOf(entry, 'forceString') === true }]]
+}
+
+function readImage(entry: unknown): readonly NamedEntry[] {
+  return typeof entry === 'string' ? [[nameOfKustomizeImage(entry), { value: entry, forceString: false }]] : []
 }
 
 function fieldOf(data: unknown, name: string): unknown {

@@ -51,6 +51,7 @@ function aSource(source: Partial<ApplicationSource> = {}): ApplicationSource {
     chart: undefined,
     ref: undefined,
     helmParameters: [],
+    kustomizeImages: [],
     ...source,
   }
 }
@@ -108,6 +109,85 @@ describe('a source that is no Helm chart gets no Helm parameters', () => {
   })
 })
 
+describe('an image of a kustomization', () => {
+  const kustomized = (name: string, others: Record<string, string> = {}) => {
+    const { 'watcher/app.helm.image-tag': _, ...rest } = managed
+    return { ...rest, 'watcher/app.kustomize.image-name': name, ...others }
+  }
+  const decide = (annotations: Record<string, string>, example: Example = {}, change: Partial<WriteBackTask> = {}) => {
+    const application = { ...anApplication(example), annotations: new Map(Object.entries(annotations)) }
+    return planWriteBack({ ...task, ...change }, application, settings)
+  }
+  const image = 'registry.example/shop'
+
+  test.for([
+    { name: 'shop', value: `shop=${image}:v2` },
+    { name: image, value: `${image}:v2` },
+  ])('that is called $name becomes $value; those of the source go along', ({ name, value }) => {
+    const kustomizeImages = ['a=b:1', 'localhost:5000/c:2', 'd@sha256:00']
+    const sources = [aSource({ kustomizeImages, helmParameters: [{ name: 'x', value: '1', forceString: true }] })]
+    expect(decide(kustomized(name), { sources, sourceTypes: ['Kustomize'] })).toMatchObject({
+      kind: 'write',
+      plan: {
+        tool: 'kustomize',
+        entries: [{ name, value, image }],
+        sourceEntries: [
+          { name: 'a', value: 'a=b:1', forceString: false },
+          { name: 'localhost:5000/c', value: 'localhost:5000/c:2', forceString: false },
+          { name: 'd', value: 'd@sha256:00', forceString: false },
+        ],
+      },
+    })
+  })
+
+  test.for(['Helm', 'Directory', 'Plugin'])('is refused before any commit for a source of type %s', (type) => {
+    expect(decide(kustomized('shop'), { sourceTypes: [type] })).toEqual({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason: expect.stringContaining(`"apps/shop" is of type ${type}, not a kustomization`),
+    })
+  })
+
+  const two = [
+    { image, tag: 'v2' },
+    { image: 'registry.example/job', tag: 'v2' },
+  ]
+  const withJob = { 'watcher/managed-images': `app=${image},job=registry.example/job` }
+  test.for([
+    {
+      what: 'a tag that Kustomize would read otherwise',
+      images: [{ image, tag: 'a=b' }],
+      others: {},
+      says: 'app.kustomize',
+    },
+    {
+      what: 'two images of one name',
+      images: two,
+      others: { ...withJob, 'watcher/job.kustomize.image-name': 'shop' },
+      says: 'two images of the task share the Kustomize image shop',
+    },
+    {
+      what: 'a Helm parameter beside it',
+      images: two,
+      others: { ...withJob, 'watcher/job.helm.image-tag': 'job.tag' },
+      says: '.helm.image-tag and .kustomize.image-name',
+    },
+    {
+      what: 'both annotations for one alias',
+      images: two,
+      others: { 'watcher/app.helm.image-tag': 'image.tag' },
+      says: 'app.helm.image-tag and app.kustomize.image-name',
+    },
+  ])('is refused with $what', ({ images, others, says }) => {
+    const reason = expect.stringContaining(says)
+    expect(decide(kustomized('shop', others), {}, { images })).toEqual({
+      kind: 'refused',
+      cause: 'annotation_invalid',
+      reason,
+    })
+  })
+})
+
 describe('a single-source application (spec 2.6, rule 1)', () => {
   test(`${badInputs.B70} (one source)`, () => {
     const decision = plan({ annotations: { ...toRepository, 'watcher/write-back-path': '../elsewhere' } })
@@ -119,8 +199,9 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
         address: 'ssh://git@git.example/team/deploy.git',
         branch: 'main',
         file: 'apps/shop/.watcher-source-shop.yaml',
-        parameters: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
-        sourceParameters: [],
+        tool: 'helm',
+        entries: [{ name: 'image.tag', value: 'v2', image: 'registry.example/shop' }],
+        sourceEntries: [],
         message: `watcher(shop): update image tag\n\nWatcher-Task: ${task.id}\n`,
       },
       warnings: [],
@@ -158,7 +239,7 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
   test('the parameters of the source go along, as the list in the file replaces them', () => {
     const helmParameters = [{ name: 'replicas', value: '2', forceString: false }]
     expect(plan({ sources: [aSource({ helmParameters })] })).toMatchObject({
-      plan: { sourceParameters: helmParameters },
+      plan: { sourceEntries: helmParameters },
     })
   })
 })
@@ -384,7 +465,7 @@ describe('who may write, and with what', () => {
     }
     const images = [...task.images, { image: 'registry.example/other', tag: 'v9' }]
     const decision = planWriteBack({ ...task, images }, anApplication({ annotations }), settings)
-    expect(decision).toMatchObject({ plan: { parameters: [{ name: 'image.tag' }, { name: 'job.tag', value: 'v2' }] } })
+    expect(decision).toMatchObject({ plan: { entries: [{ name: 'image.tag' }, { name: 'job.tag', value: 'v2' }] } })
   })
 
   test('B61 a list of images with a fault fails the task, quoting the entry', () => {

@@ -1,10 +1,11 @@
 import { quote } from '../../../contract/one-line.ts'
 import type { Image } from '../../../contract/task.ts'
-import type { HelmParameter, WriteBackApplication } from './application-source.ts'
+import type { ApplicationSource, OverrideEntry, SourceTool, WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'
-import { type ApplicationAnnotations, parseAnnotations } from './parse-annotations.ts'
+import { isTag, kustomizeImage, nameOfKustomizeImage } from './kustomize-image.ts'
+import { type ApplicationAnnotations, type ManagedImage, parseAnnotations } from './parse-annotations.ts'
 import { addressNotAllowed, placeByAnnotations, placeBySource } from './plan-place.ts'
 import { type Refusal, refused } from './refusal.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
@@ -22,13 +23,14 @@ export type WriteBackPlan = {
   readonly branch: string
   /** The override file, from the root of the repository. */
   readonly file: string
-  readonly parameters: readonly PlannedParameter[]
-  /** Parameters of the source itself: a list in the override file replaces them, so it has to repeat them. */
-  readonly sourceParameters: readonly HelmParameter[]
+  readonly tool: SourceTool
+  readonly entries: readonly PlannedEntry[]
+  /** Those of the source itself: a list in the override file replaces them, so it has to repeat them. */
+  readonly sourceEntries: readonly OverrideEntry[]
   readonly message: string
 }
 
-type PlannedParameter = { readonly name: string; readonly value: string; readonly image: string }
+type PlannedEntry = { readonly name: string; readonly value: string; readonly image: string }
 
 export type WriteBackDecision =
   | {
@@ -59,15 +61,17 @@ export function planWriteBack(
   const monitored = whyOnlyMonitored(task, annotations)
   if (monitored) return monitored
   if (annotations.faults.length > 0) return refused('annotation_invalid', annotations.faults.join('; '))
-  const parameters = parametersOf(task.images, annotations)
-  if (parameters.kind === 'refused') return parameters
-  if (parameters.parameters.length === 0) return noAlias(task)
+  const planned = entriesOf(task.images, annotations)
+  if (planned.kind === 'refused') return planned
+  if (planned.tool === undefined) return noAlias(task)
   const place = application.isMultiSource
     ? placeByAnnotations(application, annotations)
     : placeBySource(application.sources[0])
   if (place.kind === 'refused') return place
   const type = place.reader && application.sourceTypes[application.sources.indexOf(place.reader)]
-  if (type !== undefined && type !== '' && type !== 'Helm') return notHelm(place.directory, type)
+  if (type !== undefined && type !== '' && type !== sourceTypeOf[planned.tool]) {
+    return otherType(place.directory, type, planned.tool)
+  }
   const access = checkAccess(place.repository, application.isMultiSource, settings)
   if (access.kind === 'refused') return access
   const file = overrideFile(place.directory, application, annotations, settings)
@@ -81,8 +85,9 @@ export function planWriteBack(
       address: access.address.text,
       branch: place.branch,
       file: file.path,
-      parameters: parameters.parameters,
-      sourceParameters: place.reader?.helmParameters ?? [],
+      tool: planned.tool,
+      entries: planned.entries,
+      sourceEntries: place.reader ? sourceEntries(place.reader, planned.tool) : [],
       message: message.text,
     },
     messageFailure: message.failure,
@@ -114,28 +119,63 @@ function noAlias(task: WriteBackTask): WriteBackDecision {
   return { kind: 'monitor', why: 'no_alias', note }
 }
 
-/** With Helm parameters in its override file the delivery controller could not render it any more. */
-function notHelm(directory: string, type: string): Refusal {
-  const source = `the source in the directory ${quote(directory || '.')} is of type ${type}, not a Helm chart`
-  return refused('annotation_invalid', `managed-images: ${source}, and Helm parameters would break the application`)
+const sourceTypeOf = { helm: 'Helm', kustomize: 'Kustomize' } as const satisfies Record<SourceTool, string>
+const typeWords = {
+  helm: ['a Helm chart', 'Helm parameters'],
+  kustomize: ['a kustomization', 'Kustomize images'],
+} as const satisfies Record<SourceTool, readonly [string, string]>
+
+/** With a section of another tool in its override file the delivery controller could not render it any more. */
+function otherType(directory: string, type: string, tool: SourceTool): Refusal {
+  const [needed, entries] = typeWords[tool]
+  const source = `the source in the directory ${quote(directory || '.')} is of type ${type}, not ${needed}`
+  return refused('annotation_invalid', `managed-images: ${source}, and ${entries} would break the application`)
 }
 
-type Parameters = { kind: 'parameters'; parameters: readonly PlannedParameter[] } | Refusal
+type Planned =
+  | { readonly kind: 'entries'; readonly tool: SourceTool | undefined; readonly entries: readonly PlannedEntry[] }
+  | Refusal
 
-/** Every alias of every wanted image (spec 2.6, rule 3). Two aliases may share a parameter only for the same tag. */
-function parametersOf(images: readonly Image[], { managedImages }: ApplicationAnnotations): Parameters {
-  const byName = new Map<string, PlannedParameter>()
-  for (const { image, tag } of images) {
-    for (const managed of managedImages.filter((entry) => entry.image === image)) {
-      if (managed.tag.kind === 'fault') return refused('annotation_invalid', managed.tag.reason)
-      const earlier = byName.get(managed.tag.name)
-      if (earlier && earlier.value !== tag) {
-        return refused('annotation_invalid', `two images of the task share the parameter ${managed.tag.name}`)
+/** Every alias of every wanted image (spec 2.6, rule 3). Two aliases may share an entry only for the same tag. */
+function entriesOf(images: readonly Image[], { managedImages }: ApplicationAnnotations): Planned {
+  const byName = new Map<string, PlannedEntry>()
+  const tools = new Set<SourceTool>()
+  for (const wanted of images) {
+    for (const managed of managedImages.filter(({ image }) => image === wanted.image)) {
+      const planned = entryOf(managed, wanted)
+      if (planned.kind === 'refused') return planned
+      const { tool, entry } = planned
+      if ((byName.get(entry.name)?.value ?? entry.value) !== entry.value) {
+        const shared = tool === 'helm' ? 'parameter' : 'Kustomize image'
+        return refused('annotation_invalid', `two images of the task share the ${shared} ${entry.name}`)
       }
-      byName.set(managed.tag.name, { name: managed.tag.name, value: tag, image })
+      byName.set(entry.name, entry)
+      tools.add(tool)
     }
   }
-  return { kind: 'parameters', parameters: [...byName.values()] }
+  if (tools.size > 1) return refused('annotation_invalid', twoTools)
+  return { kind: 'entries', tool: [...tools][0], entries: [...byName.values()] }
+}
+
+const twoTools =
+  'the images of the task have annotations .helm.image-tag and .kustomize.image-name: one override file takes only one kind'
+
+type PlannedAlias = { readonly kind: 'entry'; readonly tool: SourceTool; readonly entry: PlannedEntry } | Refusal
+
+function entryOf({ alias, tag: place }: ManagedImage, { image, tag }: Image): PlannedAlias {
+  if (place.kind === 'fault') return refused('annotation_invalid', place.reason)
+  const { name } = place
+  if (place.kind === 'parameter') return { kind: 'entry', tool: 'helm', entry: { name, value: tag, image } }
+  if (!isTag(tag)) {
+    const annotation = `${alias}.kustomize.image-name`
+    return refused('annotation_invalid', `annotation ${annotation}: Kustomize cannot set the tag ${quote(tag)}`)
+  }
+  return { kind: 'entry', tool: 'kustomize', entry: { name, value: kustomizeImage(name, image, tag), image } }
+}
+
+function sourceEntries({ helmParameters, kustomizeImages }: ApplicationSource, tool: SourceTool) {
+  if (tool === 'helm') return helmParameters
+  return kustomizeImages.map((value) => ({ name: nameOfKustomizeImage(value), value, forceString: false }))
 }
 
 type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryAddress } | Refusal

@@ -1,18 +1,21 @@
 import { Worker } from 'node:worker_threads'
-import type { HelmParameter } from '../plan/application-source.ts'
+import type { OverrideEntry, SourceTool } from '../plan/application-source.ts'
 import type { OverrideMerge } from '../plan/merge-override-file.ts'
-import type { ParametersRead } from '../plan/parse-override-file.ts'
+import type { EntriesRead } from '../plan/parse-override-file.ts'
 
 type MergeRequest = {
   readonly text: string | undefined
   readonly own: readonly { readonly name: string; readonly value: string }[]
-  readonly inherited: readonly HelmParameter[]
+  readonly inherited: readonly OverrideEntry[]
+  readonly tool: SourceTool
 }
+
+type ReadRequest = { readonly text: string; readonly tool: SourceTool }
 
 /** What the thread is asked. */
 export type OverrideFileRequest =
   | ({ readonly kind: 'merge' } & MergeRequest)
-  | { readonly kind: 'parameters'; readonly text: string }
+  | ({ readonly kind: 'entries' } & ReadRequest)
 
 type Unanswered =
   /** The file takes more than one file may. */
@@ -22,7 +25,7 @@ type Unanswered =
 
 export type OverrideFileEditor = {
   merge(request: MergeRequest, isWanted: () => boolean): Promise<OverrideMerge | Unanswered>
-  readParameters(text: string, isWanted: () => boolean): Promise<ParametersRead | Unanswered>
+  readEntries(request: ReadRequest, isWanted: () => boolean): Promise<EntriesRead | Unanswered>
 }
 
 type Job = {
@@ -120,8 +123,8 @@ export function createOverrideFileEditor() {
   return {
     // The thread answers each kind of request with what its function returns.
     merge: (request, isWanted) => ask({ kind: 'merge', ...request }, isWanted) as Promise<OverrideMerge | Unanswered>,
-    readParameters: (text, isWanted) =>
-      ask({ kind: 'parameters', text }, isWanted) as Promise<ParametersRead | Unanswered>,
+    readEntries: (request, isWanted) =>
+      ask({ kind: 'entries', ...request }, isWanted) as Promise<EntriesRead | Unanswered>,
     async [Symbol.asyncDispose](): Promise<void> {
       isClosed = true
       clearTimeout(timer)

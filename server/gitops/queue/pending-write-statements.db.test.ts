@@ -8,7 +8,15 @@ import { createPendingWriteStore, type PendingWriteStore } from './pending-write
 const ended = 100_000
 const address = 'ssh://git@git.example/gitops.git'
 const claim = { repository: 'git.example/gitops', branch: 'main', address, owner: randomUUID(), fence: '0' }
-const plan = { ...claim, app: 'app1', file: 'a.yaml', parameters: [], sourceParameters: [], message: 'x' }
+const plan = {
+  ...claim,
+  app: 'app1',
+  file: 'a.yaml',
+  tool: 'helm' as const,
+  entries: [],
+  sourceEntries: [],
+  message: 'x',
+}
 const { testDatabase, database } = await openFileDatabase()
 
 type Statement = { readonly sql: string; readonly parameters: readonly unknown[] }

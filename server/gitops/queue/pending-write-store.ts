@@ -335,7 +335,7 @@ async function appendEvents(
 }
 
 function describePlan(plan: WriteBackPlan): string {
-  const tags = plan.parameters.map(({ name, value }) => `${name}=${value}`).join(', ')
+  const tags = plan.entries.map(({ name, value }) => (plan.tool === 'helm' ? `${name}=${value}` : value)).join(', ')
   const way = plan.address === plan.repository ? '' : `, by way of ${plan.address}`
   return `${tags} for ${plan.file} in ${plan.repository}, branch ${plan.branch}${way}`
 }

@@ -17,8 +17,9 @@ const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
     address: 'git@h:r',
     branch: 'main',
     file,
-    parameters: [{ name: 'image.tag', value, image: 'i' }],
-    sourceParameters: [{ name: 'a.b', value: '1', forceString: false }],
+    tool: 'helm' as const,
+    entries: [{ name: 'image.tag', value, image: 'i' }],
+    sourceEntries: [{ name: 'a.b', value: '1', forceString: false }],
     message: `m ${taskId}`,
   },
 })
@@ -59,6 +60,26 @@ describe('what one push does', () => {
     expect((await planAll([aWrite('1', 'v1')], files)).commits[0]?.commit.content).toContain(
       'name: a.b\n      value: "2"',
     )
+  })
+
+  test('the images of the shared file win over those of the source, in two tools of one folder', async () => {
+    const write = aWrite('1', 'shop=registry.example/shop:v2', 'a/k.yaml')
+    const plan = {
+      ...write.plan,
+      tool: 'kustomize' as const,
+      entries: [{ name: 'shop', value: 'shop=registry.example/shop:v2', image: 'registry.example/shop' }],
+      sourceEntries: [
+        { name: 'job', value: 'job:1', forceString: false },
+        { name: 'shop', value: 'shop:1', forceString: false },
+      ],
+    }
+    const shared = 'helm: {parameters: [{name: a.b, value: "2"}]}\nkustomize: {images: ["job:2"]}\n'
+    const files = new Map([['a/.argocd-source.yaml', aFile(shared)]])
+    const { commits } = await planAll([{ ...write, plan }, aWrite('2', 'v1')], files)
+    expect(commits[0]?.commit.content).toBe(
+      'kustomize:\n  images:\n    - "job:2"\n    - "shop=registry.example/shop:v2"\n',
+    )
+    expect(commits[1]?.commit.content).toContain('name: a.b\n      value: "2"')
   })
 
   test.for([
@@ -113,7 +134,7 @@ describe('what one push does', () => {
     const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2', image: 'i' }))
     const changing = (taskId: string) => {
       const write = aWrite(taskId, 'v1', 'large.yaml')
-      return { ...write, plan: { ...write.plan, parameters: own } }
+      return { ...write, plan: { ...write.plan, entries: own } }
     }
     const large = Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join('')
     const writes = [changing('1'), changing('2'), aWrite('3', 'v1')]

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import type { FileCommit } from '../git/fast-import-stream.ts'
 import type { FileRead } from '../git/read-tree-file.ts'
-import type { HelmParameter } from '../plan/application-source.ts'
-import { OverrideFileError, type OverrideParameters } from '../plan/parse-override-file.ts'
+import type { OverrideEntry, SourceTool } from '../plan/application-source.ts'
+import { type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { OverrideFileEditor } from './override-file-editor.ts'
 
@@ -20,7 +20,7 @@ export function filesToRead(writes: readonly PlannedWrite[]): readonly string[] 
   return [...new Set(writes.flatMap(({ plan }) => [plan.file, sharedFileOf(plan.file)]))]
 }
 
-/** Overrides for every application of a directory: its parameters are hidden by those of the application's own file. */
+/** Overrides for every application of a directory: its lists are hidden by those of the application's own file. */
 function sharedFileOf(file: string): string {
   return path.posix.join(path.posix.dirname(file), '.argocd-source.yaml')
 }
@@ -42,17 +42,18 @@ export async function planBatch(
 ): Promise<BatchPlan> {
   const changes = new Map<string, Change>()
   const isWanted = () => changes.size === 0 || !isOver()
-  const readShared = sharedParametersOf(files, editor, isWanted)
+  const readShared = sharedEntriesOf(files, editor, isWanted)
 
   async function planFile(file: string, ofFile: readonly PlannedWrite[]): Promise<void> {
     const read = files.get(file) ?? { kind: 'absent' }
     if (read.kind === 'blocked') throw new OverrideFileError(`cannot be written: ${read.reason}`)
     const mode = read.kind === 'file' ? read.mode : '100644'
     let before = { text: textOf(read), isEdited: false }
-    const shared = await readShared(file)
-    if (shared === undefined) return
     for (const { taskId, plan } of ofFile) {
-      const request = { text: before.text, own: plan.parameters, inherited: inheritedBy(plan, shared) }
+      const { tool, entries: own } = plan
+      const shared = await readShared(file, tool)
+      if (shared === undefined) return
+      const request = { text: before.text, own, inherited: inheritedBy(plan, shared), tool }
       const merged = await editor.merge(request, isWanted)
       if (merged.kind === 'postponed') return
       if (merged.kind === 'exhausted') throw new OverrideFileError(merged.reason)
@@ -93,16 +94,16 @@ const refusal = (file: string, reason: string): Change => ({
   reason: `the override file ${file} ${reason}`,
 })
 
-/** What the shared file beside a file sets, read once for each folder; undefined: postponed. */
-function sharedParametersOf(files: ReadonlyMap<string, FileRead>, editor: OverrideFileEditor, isWanted: () => boolean) {
-  const reads = new Map<string, Promise<OverrideParameters | undefined>>()
+/** What the shared file beside a file sets, read once for each folder and tool; undefined: postponed. */
+function sharedEntriesOf(files: ReadonlyMap<string, FileRead>, editor: OverrideFileEditor, isWanted: () => boolean) {
+  const reads = new Map<string, Promise<OverrideEntries | undefined>>()
 
-  async function read(sharedFile: string): Promise<OverrideParameters | undefined> {
+  async function read(sharedFile: string, tool: SourceTool): Promise<OverrideEntries | undefined> {
     const found = files.get(sharedFile)
     if (found?.kind !== 'file') return new Map()
     try {
-      const result = await editor.readParameters(textOf(found) ?? '', isWanted)
-      if (result.kind === 'parameters') return result.parameters
+      const result = await editor.readEntries({ text: textOf(found) ?? '', tool }, isWanted)
+      if (result.kind === 'entries') return result.entries
       if (result.kind === 'postponed') return undefined
       throw new OverrideFileError(result.reason)
     } catch (cause) {
@@ -111,19 +112,20 @@ function sharedParametersOf(files: ReadonlyMap<string, FileRead>, editor: Overri
     }
   }
 
-  return (file: string): Promise<OverrideParameters | undefined> => {
+  return (file: string, tool: SourceTool): Promise<OverrideEntries | undefined> => {
     const sharedFile = sharedFileOf(file)
     if (sharedFile === file) return Promise.resolve(new Map())
-    const reading = reads.get(sharedFile) ?? read(sharedFile)
-    reads.set(sharedFile, reading)
+    const key = `${tool} ${sharedFile}`
+    const reading = reads.get(key) ?? read(sharedFile, tool)
+    reads.set(key, reading)
     return reading
   }
 }
 
-/** The directory's shared overrides win over the source's own parameters, as the delivery controller reads them later. */
-function inheritedBy(plan: WriteBackPlan, shared: OverrideParameters): readonly HelmParameter[] {
-  const inherited = new Map(plan.sourceParameters.map((parameter) => [parameter.name, parameter]))
-  for (const [name, parameter] of shared) inherited.set(name, { name, ...parameter })
+/** The directory's shared overrides win over the source's own, as the delivery controller reads them later. */
+function inheritedBy(plan: WriteBackPlan, shared: OverrideEntries): readonly OverrideEntry[] {
+  const inherited = new Map(plan.sourceEntries.map((entry) => [entry.name, entry]))
+  for (const [name, entry] of shared) inherited.set(name, { name, ...entry })
   return [...inherited.values()]
 }
 

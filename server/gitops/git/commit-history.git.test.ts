@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runGit } from '../../../simulator/git-host/run-git.ts'
+import { countedGit } from '../../../test/support/counted-git.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
@@ -31,15 +31,9 @@ const aHistory = async () => createCommitHistory({ access: await anAccess(), now
 
 /** A history whose git commands are written down. */
 async function aCountedHistory() {
-  const folder = await mkdtemp(path.join(tmpdir(), 'counted-git-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const list = path.join(folder, 'commands')
-  const searchPath = process.env.PATH ?? ''
-  await writeFile(path.join(folder, 'git'), `#!/bin/sh\necho "$1" >>'${list}'\nPATH='${searchPath}' exec git "$@"\n`)
-  await chmod(path.join(folder, 'git'), 0o755)
-  const access = await anAccess(`${folder}:${searchPath}`)
-  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
-  return { history, commands: async () => (await readFile(list, 'utf8')).trim().split('\n') }
+  const { searchPath, commands } = await countedGit()
+  const access = await anAccess(searchPath)
+  return { history: createCommitHistory({ access, nowMs: Date.now, onError: () => {} }), commands }
 }
 
 async function aRepository(commits: number) {

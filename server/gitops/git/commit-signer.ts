@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError, machineFailure } from './git-error.ts'
@@ -76,4 +76,11 @@ export function onParent(commit: string, parent: string): string {
 export function withSignature(commit: string, signature: string): string {
   const end = commit.indexOf('\n\n')
   return `${commit.slice(0, end)}\ngpgsig ${signature.trim().replaceAll('\n', '\n ')}${commit.slice(end)}`
+}
+
+/** The name that git gives to a commit of this text. */
+export function commitId(commit: string): string {
+  return createHash('sha1')
+    .update(`commit ${Buffer.byteLength(commit)}\0${commit}`)
+    .digest('hex')
 }

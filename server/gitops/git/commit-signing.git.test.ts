@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { countedGit } from '../../../test/support/counted-git.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { runningCommands } from '../../../test/support/running-commands.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
@@ -33,12 +34,12 @@ async function aKey(kind: readonly string[], isEncrypted: boolean) {
   return { file, signers }
 }
 
-async function open(change: Partial<WriteBackSettings>) {
+async function open(change: Partial<WriteBackSettings>, searchPath = process.env.PATH ?? '') {
   made += 1
   const name = `s${made}.git`
   await host.createRepository(name, { 'README.md': 'hello\n' })
   const settings = writeBackSettings(host, change)
-  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const access = await openGitAccess(settings, searchPath)
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const repository = openGitRepository(host.url(name), createRepositoryCache(name, 'main', access), {
     access,
@@ -89,14 +90,20 @@ describe('signed commits (SSH_SIGNING_KEY_PATH)', () => {
     await host.git(name, 'fsck', '--strict')
   })
 
-  test('a burst of 100 with an encrypted key, and no agent stays behind', async () => {
+  test('a burst of 100 with an encrypted key costs three git processes, and no agent or file stays behind', async () => {
     const key = await aKey(['-t', 'ed25519'], true)
-    const { name, repository, access } = await open({ signingKeyPath: key.file, signingKeyPass: () => passphrase })
+    const { searchPath, commands } = await countedGit()
+    const signing = { signingKeyPath: key.file, signingKeyPass: () => passphrase }
+    const { name, repository, access, settings } = await open(signing, searchPath)
     const tip = await repository.readTip('known')
+    const before = (await commands()).length
     const beganMs = performance.now()
     const outcome = await repository.push(tip, commits(100), async () => true)
     console.info(`100 signed commits pushed in ${Math.round(performance.now() - beganMs)} ms`)
     if (outcome.kind !== 'pushed') throw new Error(outcome.kind)
+    expect((await commands()).slice(before)).toEqual(['fast-import', 'hash-object', 'push'])
+    const kept = await readdir(settings.repoCachePath, { recursive: true })
+    expect(kept.filter((file) => file.includes('signed-'))).toEqual([])
     const verifiedMs = performance.now()
     for (const commit of outcome.commits) await verify(name, key.signers, commit)
     console.info(`verified in ${Math.round(performance.now() - verifiedMs)} ms`)

@@ -1,8 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
-import { onParent, type Sign, withSignature } from './commit-signer.ts'
+import { commitId, onParent, type Sign, withSignature } from './commit-signer.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
-import { GitError } from './git-error.ts'
+import { GitError, machineFailure } from './git-error.ts'
 import { createObjectReader } from './object-reader.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
@@ -46,7 +48,7 @@ type RepositoryDeps = {
   readonly nowMs: () => number
 }
 
-const hashCommit = ['hash-object', '-t', 'commit', '-w', '--stdin']
+const storeCommits = ['hash-object', '-t', 'commit', '-w', '--stdin-paths']
 const filter = '--filter=blob:limit=1k'
 
 /** A cache serves several addresses, each with a push or fetch at a time when no other one has. */
@@ -168,16 +170,32 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
 
   /** The same commits, each signed and on its signed parent: fast-import cannot sign. */
   async function signAll(built: readonly string[], sign: Sign): Promise<readonly string[]> {
-    const signed: string[] = []
+    const signed = new Map<string, string>()
+    let parent: string | undefined
     for (const oid of built) {
       const commit = await reader.read(oid)
       if (commit?.type !== 'commit') throw new GitError('broken', `the commit ${oid} cannot be read`)
-      const parent = signed.at(-1)
-      const text = parent === undefined ? commit.body.toString() : onParent(commit.body.toString(), parent)
-      const input = withSignature(text, await sign(text))
-      signed.push((await access.git(directory, undefined, hashCommit, { input })).toString().trim())
+      const unsigned = parent === undefined ? commit.body.toString() : onParent(commit.body.toString(), parent)
+      const text = withSignature(unsigned, await sign(unsigned))
+      parent = commitId(text)
+      signed.set(parent, text)
     }
-    return signed
+    await store(signed)
+    return [...signed.keys()]
+  }
+
+  /** All in one process, which takes one commit from its input, and many from files only. */
+  async function store(commits: ReadonlyMap<string, string>): Promise<void> {
+    const folder = await mkdtemp(path.join(directory, 'signed-')).catch(failOfMachine)
+    try {
+      const files = [...commits].map(([id, text]) => ({ file: path.join(folder, id), text }))
+      await Promise.all(files.map(({ file, text }) => writeFile(file, text))).catch(failOfMachine)
+      const input = files.map(({ file }) => `${file}\n`).join('')
+      const stored = (await access.git(directory, undefined, storeCommits, { input })).toString().trim().split('\n')
+      if (stored.join() !== [...commits.keys()].join()) throw new GitError('broken', 'git did not store all commits')
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   }
 
   async function push(
@@ -242,6 +260,10 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     discardCache: cache.discard,
     rest: () => reader.close(),
   }
+}
+
+function failOfMachine(error: unknown): never {
+  throw machineFailure(error)
 }
 
 function readAddress(text: string): RepositoryAddress {

@@ -3,20 +3,28 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { LaunchError, wrongSetup } from './launch-error.mjs'
 
-const neededMajor = 24
+/** The first with `worker.cpuUsage()`, which limits the edit of an override file. */
+const neededNode = '24.6'
+
+/** @param {string} version */
+export function isNeededNode(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [neededMajor = 0, neededMinor = 0] = neededNode.split('.').map(Number)
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor)
+}
 
 /**
  * @param {string} checkout
  * @returns {string} the program of a Node that runs TypeScript: this one, or the one that npm installed
  */
 export function findNode(checkout) {
-  if (Number.parseInt(process.versions.node, 10) >= neededMajor) return process.execPath
+  if (isNeededNode(process.versions.node)) return process.execPath
   const windows = process.platform === 'win32'
   const name = `node-${windows ? 'win' : process.platform}-${process.arch}`
   const packaged = path.join(checkout, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node')
   if (existsSync(packaged)) return packaged
   throw new LaunchError(
-    `Node ${neededMajor} is needed and this is ${process.version}: install it, or run "npm ci", which brings it on Linux and Windows`,
+    `Node ${neededNode} or newer is needed and this is ${process.version}: install it, or run "npm ci", which brings it on Linux and Windows`,
     { exitCode: wrongSetup },
   )
 }

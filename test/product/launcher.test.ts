@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dataDirectoryOf, settingsAgainstDemo } from '../../launcher/environment.mjs'
+import { isNeededNode } from '../../launcher/requirements.mjs'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
 
 const run = promisify(execFile)
@@ -57,6 +58,16 @@ async function copyCheckout(name: string): Promise<string> {
   }
   return copy
 }
+
+test.for([
+  { version: '20.20.2', isNeeded: false },
+  { version: '24.5.9', isNeeded: false },
+  { version: '24.6.0', isNeeded: true },
+  { version: '24.21.0', isNeeded: true },
+  { version: '26.0.0', isNeeded: true },
+])('Node $version runs the service itself: $isNeeded', ({ version, isNeeded }) => {
+  expect(isNeededNode(version)).toBe(isNeeded)
+})
 
 const libraryLink = /\/native\/lib\/lib(ecpg|ecpg_compat|icudata|icui18n|icuuc|pgtypes|pq)\.so(\.\d+)?$/
 const isFile = (source: string) => !libraryLink.test(source)

@@ -441,7 +441,7 @@ describe('an https repository (GIT_CREDENTIALS)', () => {
   })
 
   test('without an entry for the host nothing is tried over https, but SSH is', async () => {
-    const { access } = await openAccess()
+    const { access } = await openAccess({ knownHosts: () => 'git.example ssh-ed25519 AAAA' })
     expect(access.addressOf('https://git.example/team/deploy.git').text).toBe('git@git.example:team/deploy.git')
     expect(() => access.addressOf('/team/deploy.git')).toThrow('repository address not allowed')
     const address = parseRepositoryAddress('https://git.example/team/deploy.git')

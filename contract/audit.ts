@@ -12,7 +12,7 @@ const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of credential that callers act with; `command`: an operator at the service's own command line. */
-const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session', 'command'] as const
+export const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session', 'command'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
 export const AuditEntry = z

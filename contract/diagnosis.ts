@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actorKinds } from './audit.ts'
 import { type Cause, causeCodes, causeOf } from './causes.ts'
 import { conditionNames, conditionStates } from './conditions.ts'
 import { epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
@@ -92,6 +93,14 @@ export const Diagnosis = z
       .meta({ id: 'SupersededBy' })
       .optional()
       .describe('The newer task, or the newer commit in Git and the tag that it sets'),
+    cancelled_by: z
+      .object({
+        kind: extensibleEnum(actorKinds),
+        name: z.string().optional().describe('Of a user'),
+      })
+      .meta({ id: 'CancelledBy' })
+      .optional()
+      .describe('Who cancelled it on request'),
     next_steps: z.array(
       z
         .object({ actor: extensibleEnum(['developer', 'platform_team', 'operator']), text: z.string() })

@@ -161,7 +161,7 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
     cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
-        const end = cancelledAs(bareDiagnosis('cancelled'))
+        const end = cancelledAs(bareDiagnosis('cancelled', { cancelled_by: cancelledBy(actor) }))
         const [ended] = await endTasks(transaction, settings, [{ taskId: id, claim: undefined, end }])
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended
@@ -188,5 +188,9 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
   }
 }
 export type TaskStore = ReturnType<typeof createTaskStore>
+
+/** A user is named; of any other caller the kind of credential is known. */
+const cancelledBy = ({ kind, name }: Actor) =>
+  (kind === 'session' || kind === 'oidc') && name !== null ? { kind, name } : { kind }
 
 const remainingMs = sql<string>`extract(epoch FROM tasks.deadline - clock_timestamp()) * 1000`

@@ -88,7 +88,7 @@ describe('the diagnosis of a task', () => {
     expect(status).toBe(200)
     const { diagnosis, ...task } = TaskRecord.parse(body)
     expect(task).toMatchObject({ status: 'cancelled', cause: 'cancelled', status_reason: 'Cancelled on request' })
-    expect(diagnosis).toMatchObject({ cause: 'cancelled', next_steps: [] })
+    expect(diagnosis).toMatchObject({ cause: 'cancelled', cancelled_by: { kind: 'deploy_token' }, next_steps: [] })
     expect((await world.service.getTask(id)).diagnosis).toEqual(diagnosis)
   })
 })

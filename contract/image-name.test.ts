@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endsInTag, repositoryOf } from './image-name.ts'
+import { endsInTag, repositoryOf, splitReference } from './image-name.ts'
 
 const sha256 = `sha256:${'ab'.repeat(32)}`
 
@@ -24,3 +24,14 @@ test.for([
   ['Registry.Example/Team/app', 'registry.example/Team/app'],
   ['localhost/app', 'localhost/app'],
 ])('%s is %s', ([name = '', repository]) => expect(repositoryOf(name)).toBe(repository))
+
+test.for([
+  ['nginx', 'nginx', ''],
+  ['nginx:1', 'nginx', '1'],
+  ['host:5000/team/nginx', 'host:5000/team/nginx', ''],
+  ['host:5000/team/nginx:v1', 'host:5000/team/nginx', 'v1'],
+  [`host:5000/nginx:v1@${sha256}`, 'host:5000/nginx', 'v1'],
+  [`host:5000/nginx@${sha256}`, 'host:5000/nginx', sha256],
+])('%s is %s in version %s', ([reference = '', name, version]) =>
+  expect(splitReference(reference)).toEqual({ name, version }),
+)

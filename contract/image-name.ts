@@ -20,3 +20,12 @@ export function repositoryOf(name: string): string {
   const host = first === 'index.docker.io' || first === 'registry-1.docker.io' ? 'docker.io' : first.toLowerCase()
   return host === 'docker.io' && rest.length === 1 ? `docker.io/library/${rest[0]}` : [host, ...rest].join('/')
 }
+
+/** The parts of a reference as Pods have it: the name, and the tag, or the digest where there is no tag. */
+export function splitReference(reference: string): { readonly name: string; readonly version: string } {
+  const at = reference.indexOf('@')
+  const named = at >= 0 ? reference.slice(0, at) : reference
+  const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
+  const name = colon >= 0 ? named.slice(0, colon) : named
+  return { name, version: colon >= 0 ? named.slice(colon + 1) : reference.slice(name.length + 1) }
+}

@@ -13,6 +13,7 @@ const links = {
   repository: 'https://git.example/shop/deployments.git',
   branch: 'main',
   app_url: 'https://argocd.example/applications/argocd/checkout-api',
+  commit_url: 'https://git.example/shop/deployments/commit/4be19d0aa11',
 }
 const ended = { created: now - 900, updated: now - 739 }
 
@@ -281,7 +282,11 @@ describe('the task page', () => {
     await using opened = await open('/task/failed')
     const { page } = opened
     const log = page.getByRole('region', { name: 'Log of Pod preferences-7d9c' })
-    expect(await log.locator('code').textContent()).toBe('reading the settings\nfatal: <b>no</b> database')
+    await log.waitFor()
+    expect(await log.getByRole('listitem').allTextContents()).toEqual([
+      'reading the settings',
+      'Read this first: fatal: <b>no</b> database',
+    ])
     expect(await page.locator('#report code').textContent()).not.toContain('fatal')
   })
 

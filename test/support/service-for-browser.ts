@@ -100,6 +100,12 @@ async function answer(
 function answerApi(service: ServiceForBrowser, url: URL, response: ServerResponse) {
   if (service.isDown) return reply(response, 503, { error: 'the database did not answer within 5 s' })
   if (url.pathname === '/api/v1/tasks') return reply(response, 200, listOf(service.tasks, url.searchParams))
+  const others: Readonly<Record<string, object>> = {
+    '/api/v1/session': { enabled: false, user: null, privileged: false, privileged_groups: [], read_auth: false },
+    '/api/v1/apps/summary': { as_of: 0, days: 30, apps: [] },
+  }
+  const other = url.pathname.endsWith('/events') ? { events: [] } : others[url.pathname]
+  if (other !== undefined) return reply(response, 200, other)
   const id = decodeURIComponent(url.pathname.replace('/api/v1/tasks/', ''))
   const task = service.tasks.find((candidate) => candidate.id === id)
   return task === undefined ? reply(response, 404, { id, error: 'task not found' }) : reply(response, 200, task)

@@ -1,35 +1,47 @@
 import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
+import { duration, fineDuration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { clockTime } from '../ui/moment.ts'
+import { useNow } from '../ui/now.tsx'
+import { type GateTime, gateTimes } from './gate-times.ts'
 import { describeGates, type Gate, gatesOf } from './gates.ts'
-import { statusWords } from './status-words.ts'
+import { wordsOf } from './status-words.ts'
 import { deadlineOf } from './verdict-words.ts'
 
-/** The line of six gates; a task in progress has its deadline at the end. */
-export function GateLine({ task }: { task: TaskRecord }) {
+/** The line of six gates, with the time each took; a task in progress has its deadline at the end. */
+export function GateLine({ task, events }: { task: TaskRecord; events: readonly TaskEvent[] }) {
   const gates = gatesOf(task)
+  const times = gateTimes(task, gates, events)
   const at = gates.findIndex(({ state }) => state === 'now' || state === 'stop')
   const farFrom = at < 0 ? gates.length - 1 : Math.max(at, gates.length - 2)
   return (
     <ol className="track" aria-label={`Gates: ${describeGates(task, gates)}`}>
       {gates.map((gate, index) => (
-        <GateMark key={gate.name} gate={gate} task={task} far={index >= farFrom} />
+        <GateMark key={gate.name} gate={gate} time={times[index]} task={task} far={index >= farFrom} />
       ))}
       {task.status === 'in progress' ? <Deadline at={deadlineOf(task)} /> : null}
     </ol>
   )
 }
 
-function GateMark({ gate, task, far }: { gate: Gate; task: TaskRecord; far: boolean }) {
+type MarkProps = { gate: Gate; time: GateTime | undefined; task: TaskRecord; far: boolean }
+
+function GateMark({ gate, time, task, far }: MarkProps) {
   const classes = ['gate', gate.state === 'ahead' ? '' : gate.state, far ? 'far' : '']
   return (
     <li className={classes.filter((name) => name !== '').join(' ')}>
-      {gate.state === 'stop' ? <Icon name={statusWords[task.status].icon} /> : <span className="dot" />}
+      {gate.state === 'stop' ? <Icon name={wordsOf(task.status).icon} /> : <span className="dot" />}
       <b>{gate.name}</b>
-      <span className="at">{noteOf(gate, task)}</span>
+      <span className="at">
+        {time?.waitsSince === undefined ? noteOf(gate, time, task) : <Waiting since={time.waitsSince} />}
+      </span>
+      {time?.tookSeconds === undefined ? null : <span className="took">{fineDuration(time.tookSeconds)}</span>}
     </li>
   )
 }
+
+const Waiting = ({ since }: { since: number }) => `for ${duration(useNow() - since)}`
 
 function Deadline({ at }: { at: number | undefined }) {
   return (
@@ -41,11 +53,11 @@ function Deadline({ at }: { at: number | undefined }) {
   )
 }
 
-function noteOf(gate: Gate, task: TaskRecord): string {
+function noteOf(gate: Gate, time: GateTime | undefined, task: TaskRecord): string {
   if (gate.state === 'stop') return `ended ${clockTime(task.updated)}`
   if (gate.state === 'now') return 'waiting'
-  if (gate.name === 'Accepted') return clockTime(task.created)
-  if (gate.name === 'Committed' && gate.state === 'done') return task.commit?.slice(0, 7) ?? 'not by this service'
+  if (gate.name === 'Committed' && gate.state === 'done' && task.commit === undefined) return 'not by this service'
+  if (time?.at !== undefined) return clockTime(time.at)
   if (gate.name === 'Settled' && task.status === 'in progress') return 'then a final check'
   return gate.state === 'ahead' && task.status !== 'in progress' ? 'not seen' : ''
 }

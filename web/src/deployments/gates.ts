@@ -20,6 +20,10 @@ const gateOfCondition: Readonly<Record<ConditionName, GateName>> = {
   no_old_pods: 'Healthy',
 }
 
+/** What must be met to pass a gate. */
+export const conditionsOfGate = (gate: GateName): readonly ConditionName[] =>
+  (Object.keys(gateOfCondition) as ConditionName[]).filter((name) => gateOfCondition[name] === gate)
+
 /** Ends that came before or instead of the commit. */
 const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
   'not_managed',
@@ -67,14 +71,14 @@ export function describeGates(task: TaskRecord, gates: readonly Gate[]): string 
   const at = gates.findIndex(({ state }) => state === 'now' || state === 'stop')
   if (passed === gates.length) return `All ${gates.length} gates passed`
   if (at < 0) return `At least ${passed} of ${gates.length} gates passed`
-  return `${verbs[task.status]} at gate ${at + 1} of ${gates.length}: ${gateNames[at]}`
+  return `${verbs[task.status] ?? task.status} at gate ${at + 1} of ${gates.length}: ${gateNames[at]}`
 }
 
-const verbs: Readonly<Record<TaskRecord['status'], string>> = {
+const verbs: Readonly<Record<string, string>> = {
   'in progress': 'Waiting',
   deployed: 'Passed',
   failed: 'Stopped',
   aborted: 'Outcome unknown',
   cancelled: 'Cancelled',
   'app not found': 'Ended',
-}
+} satisfies Record<TaskRecord['status'], string>

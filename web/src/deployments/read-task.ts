@@ -10,6 +10,8 @@ import { applyToTask } from './apply-events.ts'
 
 /** Events do not tell the diagnosis: it is read after them, so often at most. */
 const readAgainMs = 1_000
+/** Nor do events tell of Pods that start: while a task runs, it is read so often. */
+const readPodsMs = 5_000
 
 /** GET /api/v1/tasks/<id>. */
 export function taskQuery(connection: LiveConnection, id: string) {
@@ -21,6 +23,7 @@ export function taskQuery(connection: LiveConnection, id: string) {
         () => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
         applyToTask,
       ),
+    refetchInterval: ({ state }) => (state.data?.status === 'in progress' ? readPodsMs : false),
   })
 }
 

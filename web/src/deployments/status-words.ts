@@ -11,8 +11,9 @@ export const shownStatuses = [
   'app not found',
 ] as const satisfies readonly TaskStatus[]
 
-/** A status on the page: its word, its shape, and the name of its colours in the design. */
-export const statusWords: Readonly<Record<TaskStatus, { word: string; icon: IconName; tone: string }>> = {
+type StatusWords = { readonly word: string; readonly icon: IconName; readonly tone: string }
+
+const statusWords: Readonly<Record<TaskStatus, StatusWords>> = {
   'in progress': { word: 'In progress', icon: 'i-progress', tone: 'progress' },
   deployed: { word: 'Deployed', icon: 'i-deployed', tone: 'deployed' },
   failed: { word: 'Failed', icon: 'i-failed', tone: 'failed' },
@@ -20,3 +21,9 @@ export const statusWords: Readonly<Record<TaskStatus, { word: string; icon: Icon
   cancelled: { word: 'Cancelled', icon: 'i-cancelled', tone: 'cancelled' },
   'app not found': { word: 'App not found', icon: 'i-missing', tone: 'missing' },
 }
+
+/** A status on the page: its word, its shape, and the name of its colours. One of a newer service is its own word. */
+export const wordsOf = (status: string): StatusWords =>
+  Object.hasOwn(statusWords, status)
+    ? statusWords[status as TaskStatus]
+    : { word: status, icon: 'i-missing', tone: 'cancelled' }

@@ -1,47 +1,40 @@
-import type { PodLog, TaskRecord } from '../../../contract/task.ts'
+import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Section } from '../ui/section.tsx'
-import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { Images, Pods } from './pods.tsx'
 import { taskReport } from './task-report.ts'
+import { Timeline } from './timeline.tsx'
 
-/** Below the verdict: the images asked for and, after a bad end, the whole report as text. */
-export function TaskBody({ task }: { task: TaskRecord }) {
-  const isBadEnd = task.status !== 'in progress' && task.status !== 'deployed'
+type Props = { task: TaskRecord; events: readonly TaskEvent[] | undefined; isUnread: boolean }
+
+/** Below the verdict: events of Pods, images, Pods, the timeline and, after another end than deployed, the report as text. */
+export function TaskBody({ task, events, isUnread }: Props) {
+  const hasReport = task.status !== 'in progress' && task.status !== 'deployed'
   return (
     <div className="flow">
-      <Section title="Images" id="images" note={String(task.images.length)}>
-        <Images images={task.images} />
-      </Section>
-      {isBadEnd ? <Report task={task} /> : null}
-      {task.pod_log === undefined ? null : <PodLogSection log={task.pod_log} />}
+      <PodEvents task={task} />
+      <Images task={task} />
+      <Pods task={task} />
+      <Timeline task={task} events={events} isUnread={isUnread} />
+      {hasReport ? <Report task={task} /> : null}
     </div>
   )
 }
 
-function Images({ images }: Pick<TaskRecord, 'images'>) {
-  return (
-    <Table label="Images asked for" className="top" columns={[{ name: 'Image' }, { name: 'Requested' }]}>
-      {images.map(({ image, tag }) => (
-        <Row key={`${image}:${tag}`}>
-          <RowHead className="full">
-            <code className="wrap-any">{image}</code>
-          </RowHead>
-          <Cell className="full" data-label="Requested">
-            <code className="wrap-any">{tag}</code>
-          </Cell>
-        </Row>
-      ))}
-    </Table>
-  )
-}
-
-/** Only for those who are signed in, so it is no part of the report that is passed on. */
-function PodLogSection({ log: { pod, lines } }: { log: PodLog }) {
-  return (
-    <Section title={`Log of Pod ${pod}`} id="pod-log" note={String(lines.length)}>
-      <code className="code-block">{lines.join('\n')}</code>
+/** What Kubernetes said of the Pods that decided. */
+function PodEvents({ task: { diagnosis } }: { task: TaskRecord }) {
+  const pods = (diagnosis?.evidence ?? []).filter((one) => one.kind === 'pod').filter(({ events }) => events.length > 0)
+  return pods.map(({ namespace, name, events }) => (
+    <Section title={`Events of Pod ${name}`} id={`events-${namespace}-${name}`} note={String(events.length)} key={name}>
+      <ol className="lines">
+        {events.map((event, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same event may stand there twice, and none moves
+          <li key={index}>{event}</li>
+        ))}
+      </ol>
     </Section>
-  )
+  ))
 }
 
 function Report({ task }: { task: TaskRecord }) {

@@ -7,7 +7,8 @@ import { httpUrl } from '../ui/http-url.ts'
 import { OutsideLink } from '../ui/outside-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Ago, At, Exactly } from '../ui/when.tsx'
-import { commitUrl, followCommand, repositoryName } from './task-links.ts'
+import { followCommand, repositoryName } from './task-links.ts'
+import { Tags } from './task-row.tsx'
 import { deadlineOf, supersededBy } from './verdict-words.ts'
 
 /** Beside the verdict: where it went, the task's own facts, and how to follow it from a terminal. */
@@ -26,6 +27,7 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
             <Exactly at={task.created} />
           </Fact>
           <EndOrDeadline task={task} />
+          <Replaces previous={task.previous} />
           <OtherTask name="Rolls back to" id={task.rollback_target_id} />
           <OtherTask name="Superseded by" id={supersededBy(task)} />
         </dl>
@@ -42,6 +44,18 @@ function OtherTask({ name, id }: { name: string; id: string | undefined }) {
       <Link href={`/task/${encodeURIComponent(id)}`}>
         <code>{id}</code>
       </Link>
+    </Fact>
+  )
+}
+
+function Replaces({ previous }: Pick<TaskRecord, 'previous'>) {
+  if (previous === undefined) return null
+  return (
+    <Fact name="Replaces">
+      <Link href={`/task/${encodeURIComponent(previous.id)}`}>
+        <Tags images={previous.images} />
+      </Link>
+      , deployed <Ago at={previous.ended} />
     </Fact>
   )
 }
@@ -68,15 +82,21 @@ function EndOrDeadline({ task }: { task: TaskRecord }) {
 function Where({ task }: { task: TaskRecord }) {
   const { commit, repository, branch, app_url, source } = task
   const argoCd = httpUrl(app_url)
-  if (!commit && !repository && !branch && !argoCd && !source) return null
+  if (!commit && !repository && !branch && !argoCd && !source && !task.file) return null
   return (
-    <Section title={task.status === 'in progress' ? 'Destination' : 'Destination'} id="where">
+    <Section title="Destination" id="where">
       <dl className="facts">
         {commit === undefined ? null : (
           <Fact name="Commit">
-            <OutsideLink href={commitUrl(task)}>
+            <OutsideLink href={task.commit_url}>
               <code>{commit.slice(0, 7)}</code>
             </OutsideLink>
+            {branch === undefined ? null : (
+              <>
+                {' '}
+                on <code>{branch}</code>
+              </>
+            )}
           </Fact>
         )}
         {repository === undefined ? null : (
@@ -84,9 +104,14 @@ function Where({ task }: { task: TaskRecord }) {
             <OutsideLink href={repository}>{repositoryName(repository)}</OutsideLink>
           </Fact>
         )}
-        {branch === undefined ? null : (
+        {branch === undefined || commit !== undefined ? null : (
           <Fact name="Branch">
             <code>{branch}</code>
+          </Fact>
+        )}
+        {task.file === undefined ? null : (
+          <Fact name="File">
+            <code>{task.file}</code>
           </Fact>
         )}
         {argoCd === undefined ? null : (
@@ -122,7 +147,7 @@ function Follow({ id }: { id: string }) {
     <Section title="Follow from a terminal" id="follow">
       <div className="copy">
         <code className="code-block">{command}</code>
-        <CopyButton text={command} label="Copy the command" compact />
+        <CopyButton text={command} label="Copy the command" size="icon" />
       </div>
       <p className="why">Answers when the task is final, or after 50&nbsp;s.</p>
     </Section>

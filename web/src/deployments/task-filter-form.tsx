@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { Icon } from '../ui/icon.tsx'
 import { StatusIcon } from './status-mark.tsx'
-import { shownStatuses, statusWords } from './status-words.ts'
+import { shownStatuses, wordsOf } from './status-words.ts'
 import type { FilterName, TaskFilters } from './task-filters.ts'
 
 type Props = {
@@ -74,7 +74,7 @@ function StatusChips({ status, change }: { status: string | undefined; change: (
       <legend className="sr">Status</legend>
       {chip('', 'All')}
       {shownStatuses.map((value) => {
-        const { word, icon, tone } = statusWords[value]
+        const { word, icon, tone } = wordsOf(value)
         const words = (
           <>
             <StatusIcon icon={icon} />

@@ -9,8 +9,10 @@ import { ReadFailure } from '../ui/read-failure.tsx'
 import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
 import { isNotFound, useTask } from './read-task.ts'
+import { useTimeline } from './read-timeline.ts'
 import { StatusMark } from './status-mark.tsx'
-import { statusWords } from './status-words.ts'
+import { wordsOf } from './status-words.ts'
+import { type OfferedActions, TaskActions, useTaskActions } from './task-actions.tsx'
 import { TaskBody } from './task-body.tsx'
 import { TaskFacts } from './task-facts.tsx'
 import { listAddress } from './task-filters.ts'
@@ -23,13 +25,15 @@ export function TaskPage({ id }: { id: string }) {
   const { data: task, error, refetch } = useTask(id)
   useDocumentTitle(`${titleOf(task, id)} · Deployment Watcher`)
   const isMissing = task === undefined && isNotFound(error)
+  // Here, above all that changes with the status: an answer of the service stays while the task ends and its buttons move.
+  const actions = useTaskActions(id, task)
   return (
     <>
       <div className="title">
         <Crumbs task={task} id={id} />
         <div className="title-row">
           <h1 tabIndex={-1}>{task?.app ?? (isMissing ? 'Task not found' : `Task ${id.slice(0, 8)}`)}</h1>
-          {task === undefined ? null : <TitleEnd task={task} />}
+          {task === undefined ? null : <TitleEnd task={task} actions={actions} />}
         </div>
         {task === undefined ? null : <By task={task} />}
       </div>
@@ -38,19 +42,23 @@ export function TaskPage({ id }: { id: string }) {
         <ReadFailure what="The task" error={error} retry={() => void refetch()} />
       ) : null}
       {isMissing ? <NoSuchTask id={id} /> : null}
-      {task === undefined ? null : <Known task={task} />}
+      {task === undefined ? null : <Known task={task} isGone={isNotFound(error)} actions={actions} />}
     </>
   )
 }
 
-function Known({ task }: { task: TaskRecord }) {
+function Known({ task, isGone, actions }: { task: TaskRecord; isGone: boolean; actions: OfferedActions }) {
+  const timeline = useTimeline(task.id)
   useJump()
   return (
     <>
-      <Verdict task={task} />
+      {isGone ? (
+        <p className="why">This task was deleted while the page was open. What you see is the last that was read.</p>
+      ) : null}
+      <Verdict task={task} events={timeline.data ?? []} actions={actions} />
       <VerdictAnnouncement task={task} />
       <div className="cols">
-        <TaskBody task={task} />
+        <TaskBody task={task} events={timeline.data} isUnread={timeline.error !== null && !isGone} />
         <TaskFacts task={task} />
       </div>
     </>
@@ -79,16 +87,21 @@ function Crumbs({ task, id }: { task: TaskRecord | undefined; id: string }) {
   )
 }
 
-function TitleEnd({ task }: { task: TaskRecord }) {
+function TitleEnd({ task, actions }: { task: TaskRecord; actions: OfferedActions }) {
+  const argoCd = (
+    <OutsideLink href={task.app_url} className="btn" orElse="nothing">
+      <Icon name="i-out" />
+      Argo CD
+    </OutsideLink>
+  )
   return (
     <>
       <StatusMark status={task.status} as="pill" />
-      <div className="actions">
-        <OutsideLink href={task.app_url} className="btn" orElse="nothing">
-          <Icon name="i-out" />
-          Argo CD
-        </OutsideLink>
-      </div>
+      {task.status === 'in progress' ? (
+        <TaskActions {...actions}>{argoCd}</TaskActions>
+      ) : (
+        <div className="actions">{argoCd}</div>
+      )}
     </>
   )
 }
@@ -108,7 +121,7 @@ function By({ task }: { task: TaskRecord }) {
         </span>
       ) : (
         <span>
-          {statusWords[task.status].word.toLowerCase()} <Ago at={task.updated} /> after{' '}
+          {wordsOf(task.status).word.toLowerCase()} <Ago at={task.updated} /> after{' '}
           {duration(task.updated - task.created)}
         </span>
       )}
@@ -132,6 +145,6 @@ function NoSuchTask({ id }: { id: string }) {
 /** What a tab shows first: `checkout-api: in progress`, `Failed: checkout-api`. */
 function titleOf(task: TaskRecord | undefined, id: string): string {
   if (task === undefined) return `Task ${id.slice(0, 8)}`
-  const { word } = statusWords[task.status]
+  const { word } = wordsOf(task.status)
   return task.status === 'in progress' ? `${task.app}: in progress` : `${word}: ${task.app}`
 }

@@ -2,7 +2,7 @@ import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
 import { exactTime } from '../ui/moment.ts'
 import { describeGates, gatesOf } from './gates.ts'
-import { verdictWords } from './verdict-words.ts'
+import { callerName, verdictWords } from './verdict-words.ts'
 
 /** Everything the record tells of an ended task, as text for a ticket or a chat. */
 export function taskReport(task: TaskRecord, address: string): string {
@@ -15,6 +15,7 @@ export function taskReport(task: TaskRecord, address: string): string {
     ...task.images.map(({ image, tag }) => ['Requested', `${image}:${tag}`] as const),
     ['Commit', task.commit],
     ['Gates', describeGates(task, gatesOf(task))],
+    ['Cancelled by', task.diagnosis?.cancelled_by && callerName(task.diagnosis.cancelled_by)],
     ['Ended', exactTime(task.updated)],
     ['Took', `${duration(task.updated - task.created)}, by ${task.author}`],
   ])
@@ -22,6 +23,7 @@ export function taskReport(task: TaskRecord, address: string): string {
 }
 
 function fields(rows: readonly (readonly [string, string | undefined])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length)) + 2
-  return rows.flatMap(([name, value]) => (value ? [name.padEnd(width) + value] : [])).join('\n')
+  const known = rows.filter(([, value]) => value)
+  const width = Math.max(...known.map(([name]) => name.length)) + 2
+  return known.map(([name, value]) => name.padEnd(width) + value).join('\n')
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { causes } from '../../../contract/causes.ts'
+import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { aDiagnosis, aTask } from './a-task.ts'
 import { deadlineOf, rowCause, secondsTaken, supersededBy, verdictWords } from './verdict-words.ts'
 
@@ -12,11 +13,11 @@ describe('what the verdict says', () => {
     expect(verdictWords(aTask({ status: 'failed', cause: 'crash_loop', diagnosis }))).toEqual({
       headline: causes.crash_loop.headline,
       lead: 'Pod shop-1, container app: back-off 40s',
+      impact: 'The old version still serves: 2 of 2 Pods ready.',
       facts: [
         { name: 'Pod', value: 'shop-1' },
         { name: 'Namespace', value: 'shop' },
         { name: 'Container', value: 'app' },
-        { name: 'Impact', value: 'the old version still serves: 2 of 2 Pods ready' },
       ],
       steps: [{ actor: 'platform team', text: 'Read the log.' }],
     })
@@ -46,6 +47,58 @@ describe('what the verdict says', () => {
   ] as const)('%j begins "%s"', ([fields, headline]) => {
     expect(verdictWords(aTask(fields)).headline.replaceAll('\u00a0', ' ')).toBe(headline)
   })
+})
+
+describe('what a task in progress waits for', () => {
+  const pod = { namespace: 'shop', image: 'registry.example/shop:v1.2.3', state: 'Running', restarts: 0 }
+  const pods = [
+    { ...pod, name: 'shop-1', ready: false },
+    { ...pod, name: 'shop-2', ready: true },
+    { ...pod, name: 'shop-0', ready: true, image: 'registry.example/shop:v1.2.2' },
+  ]
+  const crash = { cause: 'crash_loop' as const, pods }
+  const away = { evidence: [{ kind: 'unreachable' as const, since: 1, message: 'refused' }], pods }
+  test.for([
+    ['healthy', { pods }, 'Waiting for 1 more Pod to become ready'],
+    ['healthy', {}, 'Waiting for the application to become healthy'],
+    ['revision', {}, 'Waiting for Argo CD to pick up the commit'],
+    ['healthy', crash, causes.crash_loop.headline],
+    ['healthy', away, 'Argo CD is unreachable: refused'],
+    ['of_a_newer_service', {}, 'Argo CD is unreachable: refused'],
+  ] as const)('%s, %j: "%s"', ([unmet, diagnosis, headline]) => {
+    const task = aTask({
+      progress: 'Argo CD is unreachable: refused',
+      unmet_condition: unmet as 'healthy',
+      diagnosis: aDiagnosis(diagnosis as Partial<Diagnosis>),
+    })
+    expect(verdictWords(task).headline).toBe(headline)
+  })
+})
+
+test('that the old version still serves is told from its Pods while nothing holds the task up', () => {
+  const old = {
+    namespace: 'shop',
+    name: 'shop-0',
+    image: 'registry.example/shop:v1.2.2',
+    state: 'Running',
+    restarts: 0,
+  }
+  const pods = [{ ...old, ready: true }]
+  expect(verdictWords(aTask({ diagnosis: aDiagnosis({ pods }) })).impact).toBe(
+    'The old version still serves: 1 of 1 Pod ready.',
+  )
+})
+
+test('a status of a newer service is its own word', () => {
+  const task = aTask({ status: 'paused' as 'failed' })
+  expect(verdictWords(task).headline).toBe('Ended as “paused”')
+})
+
+test('a cancelled task names who cancelled it, or the kind of caller', () => {
+  const facts = (cancelled_by: Diagnosis['cancelled_by']) =>
+    verdictWords(aTask({ status: 'cancelled', diagnosis: aDiagnosis({ cancelled_by }) })).facts
+  expect(facts({ kind: 'session', name: 'ada' })).toEqual([{ name: 'Cancelled by', value: 'ada' }])
+  expect(facts({ kind: 'jwt' })).toEqual([{ name: 'Cancelled by', value: 'a caller with a JWT' }])
 })
 
 describe('the second line of a row', () => {

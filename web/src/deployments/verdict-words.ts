@@ -1,8 +1,11 @@
+import type { ActorKind } from '../../../contract/audit.ts'
 import { causeOf, isCause } from '../../../contract/causes.ts'
+import type { ConditionName } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { renderActor, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
+import { podsOf } from './running-images.ts'
 
 export type Fact = { readonly name: string; readonly value: string }
 
@@ -10,6 +13,8 @@ export type Fact = { readonly name: string; readonly value: string }
 export type VerdictWords = {
   readonly headline: string
   readonly lead: string | undefined
+  /** Whether the version before still serves, as far as its Pods tell. */
+  readonly impact: string | undefined
   readonly facts: readonly Fact[]
   readonly steps: readonly { readonly actor: string; readonly text: string }[]
 }
@@ -19,6 +24,7 @@ export function verdictWords(task: TaskRecord): VerdictWords {
   return {
     headline: headlineOf(task),
     lead: leadOf(task),
+    impact: impactOf(task),
     facts: diagnosis === undefined ? [] : factsOf(diagnosis),
     steps: (diagnosis?.next_steps ?? []).map(({ actor, text }) => ({ actor: renderActor(actor), text })),
   }
@@ -43,13 +49,47 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
   task.timeout === undefined ? undefined : task.created + task.timeout
 
 function headlineOf(task: TaskRecord): string {
-  if (task.status === 'in progress') return sentence(task.progress || 'waiting for the first look at the application')
+  if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
   if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
-  return endings[task.status]
+  return endings[task.status] ?? `Ended as “${task.status}”`
 }
 
-const endings = {
+const progressOf = ({ progress }: TaskRecord) => sentence(progress || 'waiting for the first look at the application')
+
+/** What it waits for, in one short sentence; undefined where only the service's own words say it. */
+function waitingHeadline(task: TaskRecord): string | undefined {
+  const { unmet_condition: unmet, diagnosis } = task
+  if (diagnosis === undefined) return undefined
+  const { cause, evidence } = diagnosis
+  if (evidence.some(({ kind }) => kind === 'unreachable' || kind === 'commit_pending')) return undefined
+  if (cause !== undefined && isCause(cause)) return causeOf(cause).headline
+  if (unmet === undefined) return undefined
+  const { ready, all } = newPods(task)
+  if (unmet === 'healthy' && ready < all)
+    return `Waiting for ${all - ready} more ${all - ready === 1 ? 'Pod' : 'Pods'} to become ready`
+  return conditionHeadlines[unmet]
+}
+
+const conditionHeadlines: Readonly<Record<string, string>> = {
+  alive: 'Waiting for Argo CD to know the application',
+  no_errors: 'Waiting for Argo CD to compare without errors',
+  revision: 'Waiting for Argo CD to pick up the commit',
+  synced: 'Waiting for Argo CD to sync',
+  operation: 'Waiting for the sync operation to finish',
+  compared_after_operation: 'Waiting for Argo CD to compare after the sync',
+  healthy: 'Waiting for the application to become healthy',
+  images: 'Waiting for Pods with the requested images',
+  no_old_pods: 'Waiting for the old Pods to end',
+} satisfies Record<ConditionName, string>
+
+/** Pods of the requested versions. */
+function newPods(task: TaskRecord): { readonly ready: number; readonly all: number } {
+  const found = podsOf(task).filter(({ mark }) => mark === 'ready' || mark === 'starting' || mark === 'failing')
+  return { ready: found.filter(({ mark }) => mark === 'ready').length, all: found.length }
+}
+
+const endings: Readonly<Record<string, string>> = {
   failed: 'The deployment failed',
   aborted: 'The outcome is unknown',
   cancelled: 'Cancelled',
@@ -57,18 +97,50 @@ const endings = {
 }
 
 /** The message that decided, or the condition that kept the task waiting. */
-function leadOf({ status, diagnosis, updated }: TaskRecord): string | undefined {
-  if (diagnosis === undefined || status === 'in progress' || status === 'deployed') return undefined
+function leadOf(task: TaskRecord): string | undefined {
+  const { status, diagnosis, updated } = task
+  if (status === 'in progress') {
+    if (waitingHeadline(task) === undefined) return undefined
+    return sentence(diagnosis?.cause === undefined ? '' : renderReason(diagnosis, updated)) || progressOf(task)
+  }
+  if (diagnosis === undefined || status === 'deployed') return undefined
   return sentence(renderReason(diagnosis, updated)) || undefined
 }
 
-function factsOf({ culprit, impact }: Diagnosis): readonly Fact[] {
+function impactOf(task: TaskRecord): string | undefined {
+  if (task.status === 'deployed') return undefined
+  const impact = task.diagnosis?.impact ?? impactOfPods(task)
+  return impact === undefined ? undefined : `${sentence(renderImpact(impact))}.`
+}
+
+/** Of a task that nothing holds up the diagnosis names the Pods, and not yet what an end would mean. */
+function impactOfPods(task: TaskRecord): Diagnosis['impact'] {
+  const old = podsOf(task).filter(({ mark }) => mark === 'old')
+  if (old.length === 0) return undefined
+  return { old_pods: old.length, old_pods_ready: old.filter(({ pod }) => pod.ready).length }
+}
+
+function factsOf({ culprit, cancelled_by: by }: Diagnosis): readonly Fact[] {
   return [
     ...(culprit === undefined ? [] : [{ name: culprit.kind, value: culprit.name }]),
     ...(culprit?.namespace ? [{ name: 'Namespace', value: culprit.namespace }] : []),
     ...(culprit?.container === undefined ? [] : [{ name: 'Container', value: culprit.container }]),
-    ...(impact === undefined ? [] : [{ name: 'Impact', value: renderImpact(impact) }]),
+    ...(by === undefined ? [] : [{ name: 'Cancelled by', value: callerName(by) }]),
   ]
 }
+
+/** A user by their name, any other caller by the kind of credential. */
+export const callerName = ({ kind, name }: NonNullable<Diagnosis['cancelled_by']>): string =>
+  name ?? callerKinds[kind] ?? kind
+
+const callerKinds: Readonly<Record<string, string>> = {
+  deploy_token: 'a caller with the deploy token',
+  scoped_token: 'a caller with a scoped deploy token',
+  jwt: 'a caller with a JWT',
+  oidc: 'a user',
+  session: 'a user',
+  command: 'the command line of the service',
+  anonymous: 'an anonymous caller',
+} satisfies Record<ActorKind, string>
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -3,10 +3,19 @@ import { useMemo } from 'react'
 import { Icon } from './icon.tsx'
 import { useKeys } from './use-keys.ts'
 
-type Props = { text: string; label: string; compact?: boolean /** A single key that copies too. */; shortcut?: string }
+type Props = {
+  text: string
+  label: string
+  /** `icon`: the label is for the ear; `full`: as large as other buttons. */
+  size?: 'icon' | 'small' | 'full'
+  /** A single key that copies too. */
+  shortcut?: string
+}
+
+const looks = { icon: 'btn btn-s icon-btn', small: 'btn btn-s', full: 'btn' }
 
 /** Copies a text and says so in its own place. Where the browser refuses, it says that too. */
-export function CopyButton({ text, label, compact = false, shortcut }: Props) {
+export function CopyButton({ text, label, size = 'small', shortcut }: Props) {
   const clipboard = useClipboard({ timeout: 2_000 })
   const { copy } = clipboard
   useKeys(useMemo(() => (shortcut === undefined ? {} : { [shortcut]: () => copy(text) }), [shortcut, copy, text]))
@@ -14,15 +23,15 @@ export function CopyButton({ text, label, compact = false, shortcut }: Props) {
   return (
     <>
       <button
-        className={compact ? 'btn btn-s icon-btn' : 'btn btn-s'}
+        className={looks[size]}
         type="button"
-        aria-label={compact ? label : undefined}
-        title={compact ? label : undefined}
+        aria-label={size === 'icon' ? label : undefined}
+        title={size === 'icon' ? label : undefined}
         aria-keyshortcuts={shortcut}
         onClick={() => copy(text)}
       >
         <Icon name={clipboard.copied ? 'i-deployed' : 'i-copy'} />
-        {compact ? null : (outcome ?? label)}
+        {size === 'icon' ? null : (outcome ?? label)}
       </button>
       <span className="sr" role="status">
         {outcome}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { duration } from './duration.ts'
+import { duration, fineDuration } from './duration.ts'
 
 describe('a duration', () => {
   test.for([
@@ -20,4 +20,14 @@ describe('a duration', () => {
   test('never breaks between a figure and its unit', () => {
     expect(duration(72)).toBe('1\u00a0min 12\u00a0s')
   })
+})
+
+test.for([
+  [-1, '0.0 s'],
+  [1.19, '1.1 s'],
+  [9.99, '9.9 s'],
+  [10, '10 s'],
+  [72.4, '1 min 12 s'],
+] as const)('%d seconds with tenths are "%s"', ([seconds, words]) => {
+  expect(fineDuration(seconds).replaceAll('\u00a0', ' ')).toBe(words)
 })

@@ -23,3 +23,7 @@ export function duration(seconds: number): string {
     .map(({ unit, count }) => `${count}${noBreak}${unit}`)
     .join(' ')
 }
+
+/** The same with tenths below 10 s, where they make a difference: `1.1 s`. */
+export const fineDuration = (seconds: number): string =>
+  seconds < 10 ? `${(Math.floor(Math.max(0, seconds) * 10) / 10).toFixed(1)}${noBreak}s` : duration(seconds)

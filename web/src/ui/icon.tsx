@@ -9,6 +9,7 @@ export type IconName =
   | 'i-copy'
   | 'i-out'
   | 'i-up'
+  | 'i-back'
   | 'i-again'
   | 'i-cut'
   | 'i-down'

@@ -4,11 +4,14 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const pad = (figure: number) => String(figure).padStart(2, '0')
 const day = (date: Date) => `${date.getUTCDate()}${noBreak}${months[date.getUTCMonth()]}`
 
-/** `14:30:52 UTC`, for Unix seconds. Built by hand: a browser without a usable locale cannot break it. */
-export function clockTime(at: number): string {
+/** `14:30:52`, for Unix seconds, where UTC is said beside it. Built by hand: no locale of a browser can break it. */
+export function bareClockTime(at: number): string {
   const date = new Date(at * 1000)
-  return `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}${noBreak}UTC`
+  return `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`
 }
+
+/** `14:30:52 UTC`, for Unix seconds. */
+export const clockTime = (at: number): string => `${bareClockTime(at)}${noBreak}UTC`
 
 /** `19 Nov 2026, 14:30:52 UTC`, for Unix seconds. */
 export function exactTime(at: number): string {

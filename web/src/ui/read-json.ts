@@ -4,9 +4,12 @@ const answerTimeoutMs = 10_000
 export class AnswerError extends Error {
   override readonly name = 'AnswerError'
   readonly status: number
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options)
+  /** From when on another try may help, in Unix seconds; undefined where the service does not say. */
+  readonly retryAt: number | undefined
+  constructor(status: number, message: string, retryAfterSeconds = Number.NaN) {
+    super(message)
     this.status = status
+    this.retryAt = Number.isFinite(retryAfterSeconds) ? Date.now() / 1000 + retryAfterSeconds : undefined
   }
 }
 
@@ -19,8 +22,16 @@ export async function readJson<Answer>(path: string, signal: AbortSignal): Promi
     headers: { Accept: 'application/json' },
     signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
   })
+  return readAnswer<Answer>(response)
+}
+
+/** @throws {AnswerError} unless the answer is what was asked for */
+export async function readAnswer<Answer>(response: Response): Promise<Answer> {
   const body: unknown = await response.json().catch(() => undefined)
-  if (!response.ok) throw new AnswerError(response.status, errorIn(body) ?? `it answered ${response.status}`)
+  if (!response.ok) {
+    const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
+    throw new AnswerError(response.status, errorIn(body) ?? `it answered ${response.status}`, retryAfter)
+  }
   if (body === undefined) throw new AnswerError(response.status, 'the answer was not JSON')
   // Same origin and same version: the service has checked its answer against the schema this type is made from.
   return body as Answer

@@ -1,0 +1,15 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { SessionState } from '../../../contract/auth.ts'
+import { readJson } from '../ui/read-json.ts'
+
+/** Noticing that a session has ended may take this long; whoever acts learns it at once. */
+const readEveryMs = 30_000
+
+/** GET /api/v1/session: who is signed in, and what that allows. */
+export const sessionQuery = queryOptions<SessionState>({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => readJson<SessionState>('/api/v1/session', signal),
+  refetchInterval: readEveryMs,
+})
+
+export const useSession = () => useQuery(sessionQuery)

@@ -1,0 +1,73 @@
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { AnswerError } from '../ui/read-json.ts'
+import { Exactly } from '../ui/when.tsx'
+import type { TaskAction } from './action-button.tsx'
+import type { Permission } from './permission.ts'
+
+type Props = {
+  actions: readonly TaskAction[]
+  permission: Permission
+  whyId: string
+  /** Of an action that is not offered any more too. */
+  errors: readonly TaskAction[]
+}
+
+/** Beside the buttons: why they cannot be pressed and what does the same from a terminal, or why the service refused. */
+export function ActionNotes({ actions, permission, whyId, errors }: Props) {
+  return (
+    <div className="action-notes">
+      {permission.kind === 'refused' ? (
+        <>
+          <p className="why" id={whyId}>
+            {permission.why}{' '}
+            {permission.canSignIn ? (
+              <a href={`/auth/login?${new URLSearchParams({ return: window.location.pathname })}`}>Sign in</a>
+            ) : null}
+          </p>
+          {actions.map(({ label, command }) => (
+            <Command key={label} label={label} command={command} />
+          ))}
+        </>
+      ) : null}
+      <div role="alert">
+        {errors.map(({ label, error }) =>
+          error === null ? null : <Refusal key={label} label={label} error={error} />,
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Command({ label, command }: { label: string; command: string }) {
+  return (
+    <details>
+      <summary>{label} from a terminal, with a token</summary>
+      <div className="copy">
+        <code className="code-block">{command}</code>
+        <CopyButton text={command} label={`Copy the command: ${label}`} size="icon" />
+      </div>
+    </details>
+  )
+}
+
+/** What the service said, in its own words. */
+function Refusal({ label, error }: { label: string; error: Error }) {
+  const said = error instanceof AnswerError ? error.message : 'the service did not answer, press again'
+  const retryAt = error instanceof AnswerError ? error.retryAt : undefined
+  const isLocked = error instanceof AnswerError && error.status === 406
+  return (
+    <p className="refusal">
+      <Icon name="i-failed" />
+      <span>
+        {label}: {said}.{' '}
+        {retryAt === undefined ? null : (
+          <>
+            {isLocked ? 'The lock ends ' : 'Try again from '}
+            <Exactly at={retryAt} />.
+          </>
+        )}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,21 @@
+import type { TaskRecord, TaskSubmission } from '../../../contract/task.ts'
+
+/** The submission that deploys these images of a task's application, in the name of the reader. */
+export function resubmissionOf(
+  { app, project, timeout, refresh }: TaskRecord,
+  images: TaskRecord['images'],
+  author: string,
+): TaskSubmission {
+  return {
+    app,
+    author,
+    project,
+    images: images.map(({ image, tag }) => ({ image, tag })),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(refresh === undefined ? {} : { refresh }),
+  }
+}
+
+/** What images are called on a button. */
+export const versionName = (images: TaskRecord['images']): string =>
+  new Set(images.map(({ tag }) => tag)).size === 1 ? (images[0]?.tag ?? '') : 'the version before'

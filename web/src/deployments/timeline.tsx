@@ -1,0 +1,57 @@
+import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
+import { bareClockTime, exactTime, isoTime } from '../ui/moment.ts'
+import { Section } from '../ui/section.tsx'
+import { eventWords } from './event-words.ts'
+import { StatusIcon } from './status-mark.tsx'
+import { wordsOf } from './status-words.ts'
+import { rowCause, verdictWords } from './verdict-words.ts'
+
+type Props = { task: TaskRecord; events: readonly TaskEvent[] | undefined; isUnread: boolean }
+
+/** What happened to a task, step by step; while it runs, its end says what it waits for. */
+export function Timeline({ task, events = [], isUnread }: Props) {
+  const count = events.length === 1 ? '1 step' : `${events.length} steps`
+  return (
+    <Section title="Timeline" id="timeline" note={count} end={<span className="dim">UTC</span>}>
+      {isUnread ? <p className="why">The timeline could not be read.</p> : null}
+      <ol className="events" aria-labelledby="h-timeline">
+        {events.map((event) => (
+          <Step key={event.id} event={event} task={task} />
+        ))}
+        {task.status === 'in progress' ? (
+          <li className="live-end">
+            <span className="t">now</span>
+            <span className="dot" />
+            <div>
+              <span className="what">{verdictWords(task).headline}</span>
+            </div>
+          </li>
+        ) : null}
+      </ol>
+    </Section>
+  )
+}
+
+function Step({ event, task }: { event: TaskEvent; task: TaskRecord }) {
+  const isVerdict = event.kind === 'verdict' && task.status !== 'in progress'
+  const { word, icon, tone } = wordsOf(task.status)
+  const { what, more } = isVerdict ? { what: word, more: rowCause(task) ?? '' } : eventWords(event)
+  return (
+    <li>
+      <time dateTime={isoTime(event.at)} title={exactTime(event.at)}>
+        {bareClockTime(event.at)}
+      </time>
+      {isVerdict ? (
+        <span className={`end-mark st-${tone}`}>
+          <StatusIcon icon={icon} />
+        </span>
+      ) : (
+        <span className="dot" />
+      )}
+      <div>
+        <span className="what">{what}</span> {more === '' ? null : <span className="more">{more}</span>}
+      </div>
+    </li>
+  )
+}

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** Takes the repository's path out of its address, which is no text of the service. */
-const ofAddresses = ['web/src/deployments/task-links.ts']
+/** Take addresses apart, which are no text of the service. */
+const ofAddresses = ['web/src/deployments/address-issues.ts', 'web/src/deployments/task-links.ts']
 
 test('no page takes a text of the service apart: what it shows is a value in the record', () => {
   const files = globSync('web/src/deployments/**/*.{ts,tsx}').filter(

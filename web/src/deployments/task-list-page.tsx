@@ -3,6 +3,8 @@ import { useMemo, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { focusNext } from '../ui/focus-next.ts'
 import { useKeys } from '../ui/use-keys.ts'
+import { AddressIssueNotice } from './address-issue-notice.tsx'
+import { addressIssues, withoutIssues } from './address-issues.ts'
 import { ChangeAnnouncement } from './change-announcement.tsx'
 import { useTaskList } from './list-tasks.ts'
 import { TaskFilterForm } from './task-filter-form.tsx'
@@ -11,8 +13,10 @@ import { NewTasks, Pages, Rows } from './task-list-parts.tsx'
 
 /** `/tasks`: which tasks match, and how did they end? */
 export function TaskListPage() {
-  const [query] = useSearchParams()
+  const [address] = useSearchParams()
   const [, navigate] = useLocation()
+  const issues = addressIssues(address)
+  const query = withoutIssues(address, issues)
   const [filters, offset] = [filtersIn(query), offsetIn(query)]
   const { list, rows, waiting, showNew } = useTaskList(filters, offset)
   const page = useRef<HTMLDivElement>(null)
@@ -32,6 +36,7 @@ export function TaskListPage() {
             : null}
         </p>
       </div>
+      <AddressIssueNotice issues={issues} cleared={listAddress(filters, offset)} />
       <TaskFilterForm filters={filters} tasks={rows} change={change} />
       <div className="stack" ref={page}>
         <NewTasks count={waiting} show={showNew} />

@@ -1,5 +1,5 @@
 import { useDebouncedCallback } from '@mantine/hooks'
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { memo, type ReactNode, useEffect, useId, useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { Icon } from '../ui/icon.tsx'
 import { StatusIcon } from './status-mark.tsx'
@@ -121,13 +121,19 @@ function TextFilter({ label, type, placeholder, className, value = '', change, o
         onChange={(event) => take(event.currentTarget.value)}
         aria-keyshortcuts={keys}
       />
-      {offered === undefined ? null : (
-        <datalist id={`${id}-list`}>
-          {offered.map((name) => (
-            <option value={name} key={name} />
-          ))}
-        </datalist>
-      )}
+      {offered === undefined ? null : <Offered id={`${id}-list`} names={JSON.stringify(offered)} />}
     </div>
   )
 }
+
+/** `names` is a list in JSON: a page whose rows change many times a second offers the same names all the while. */
+const Offered = memo(function Offered({ id, names }: { id: string; names: string }) {
+  const offered: readonly string[] = JSON.parse(names)
+  return (
+    <datalist id={id}>
+      {offered.map((name) => (
+        <option value={name} key={name} />
+      ))}
+    </datalist>
+  )
+})

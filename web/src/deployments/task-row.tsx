@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
@@ -9,8 +10,8 @@ import { GateStrip } from './gate-strip.tsx'
 import { StatusMark } from './status-mark.tsx'
 import { rowCause, secondsTaken } from './verdict-words.ts'
 
-/** One task of the list. */
-export function TaskRow({ task }: { task: TaskRecord }) {
+/** One task of the list; it is drawn again only when it changes. */
+export const TaskRow = memo(function TaskRow({ task }: { task: TaskRecord }) {
   const cause = rowCause(task)
   return (
     <Row className={useFlash(task.status) ? 'flash' : undefined}>
@@ -39,7 +40,7 @@ export function TaskRow({ task }: { task: TaskRecord }) {
       </Cell>
     </Row>
   )
-}
+})
 
 /** The first tag, and how many more images there are. */
 export function Tags({ images }: { images: TaskRecord['images'] }) {

@@ -3,8 +3,8 @@ import { Link } from 'wouter'
 import type { TaskList } from '../../../contract/task.ts'
 import { useArgoCdOutage } from '../live/use-live.ts'
 import { Icon } from '../ui/icon.tsx'
-import { clockTime } from '../ui/moment.ts'
 import { readJson } from '../ui/read-json.ts'
+import { At } from '../ui/when.tsx'
 
 const waitingTasks = '/tasks?status=in%20progress'
 
@@ -25,8 +25,10 @@ function Unavailable({ since }: { since: number }) {
       <div>
         <Icon name="i-aborted" />
         <p>
-          <b role="status">Argo CD has not answered since {clockTime(since)}.</b> {describeWaiting(data)} Verdicts
-          resume by themselves when it answers.
+          <b role="status">
+            Argo CD has not answered since <At at={since} />.
+          </b>{' '}
+          {describeWaiting(data)} Verdicts resume by themselves when it answers.
         </p>
         <Link className="btn btn-s" href={waitingTasks}>
           Show them

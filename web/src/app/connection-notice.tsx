@@ -3,7 +3,7 @@ import { fallbackReadMs } from '../live/live-connection.ts'
 import { Live } from '../live/use-live.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
-import { clockTime } from '../ui/moment.ts'
+import { At } from '../ui/when.tsx'
 
 type Props = {
   /** Unix seconds. */
@@ -23,7 +23,9 @@ export function ConnectionNotice({ since, age, retrySeconds }: Props) {
       <div>
         <Icon name="i-cut" />
         <p>
-          <b role="status">Not live since {clockTime(since)}.</b>{' '}
+          <b role="status">
+            Not live since <At at={since} />.
+          </b>{' '}
           {age === undefined ? '' : `What you see is ${duration(age)} old. `}
           {retrying}
         </p>

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { useLocation } from 'wouter'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { NowProvider } from '../ui/now.tsx'
@@ -6,6 +6,7 @@ import { useKeys } from '../ui/use-keys.ts'
 import { ArgoCdNotice } from './argo-cd-notice.tsx'
 import { Bar } from './bar.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
+import { DeviceDialog } from './device-dialog.tsx'
 import { SignedOut } from './signed-out.tsx'
 import { useRouteFocus } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
@@ -14,6 +15,9 @@ import { useLiveness } from './use-liveness.ts'
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
   const find = useFind()
+  const device = useRef<HTMLDialogElement>(null)
+  const showDevice = () => device.current?.showModal()
+  usePageKeys(showDevice)
   useRouteFocus()
   useLiveWhileVisible()
   const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
@@ -33,9 +37,24 @@ export function Frame({ children }: { children: ReactNode }) {
       <footer className="foot">
         <span>Deployment Watcher</span>
         <a href="/swagger/index.html">API explorer</a>
+        <button className="btn btn-plain btn-s" type="button" onClick={showDevice}>
+          This device
+        </button>
+        <span className="hide-phone">
+          Press <kbd>?</kbd> for shortcuts
+        </span>
       </footer>
+      <DeviceDialog dialog={device} />
     </>
   )
+}
+
+/** `g` and a letter lead to a page, `?` lists the keys. */
+function usePageKeys(showDevice: () => void) {
+  const [, navigate] = useLocation()
+  const newest = useRef(showDevice)
+  newest.current = showDevice
+  useKeys(useMemo(() => ({ 'g t': () => navigate('/tasks'), '?': () => newest.current() }), [navigate]))
 }
 
 /** `/` and the button in the bar lead to the search field of the list, from any page. */

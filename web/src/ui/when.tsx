@@ -1,25 +1,29 @@
+import { useDeviceSetting } from './device-settings.ts'
 import { clockTime, exactTime, isoTime, relativeTime } from './moment.ts'
 import { useNow } from './now.tsx'
 
 /** How long ago; the exact time is in the title and for machines. */
 export function Ago({ at }: { at: number }) {
+  const zone = useDeviceSetting('zone')
   return (
-    <time dateTime={isoTime(at)} title={exactTime(at)}>
-      {relativeTime(at, useNow())}
+    <time dateTime={isoTime(at)} title={exactTime(at, zone)}>
+      {relativeTime(at, useNow(), zone)}
     </time>
   )
 }
 
 /** The time of day; the date is in the title. */
 export function At({ at }: { at: number }) {
+  const zone = useDeviceSetting('zone')
   return (
-    <time dateTime={isoTime(at)} title={exactTime(at)}>
-      {clockTime(at)}
+    <time dateTime={isoTime(at)} title={exactTime(at, zone)}>
+      {clockTime(at, zone)}
     </time>
   )
 }
 
 /** Date and time in full. */
 export function Exactly({ at }: { at: number }) {
-  return <time dateTime={isoTime(at)}>{exactTime(at)}</time>
+  const zone = useDeviceSetting('zone')
+  return <time dateTime={isoTime(at)}>{exactTime(at, zone)}</time>
 }

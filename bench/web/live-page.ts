@@ -14,15 +14,18 @@ const observer = `
     new MutationObserver((mutations) => {
       const atMs = Date.now()
       const changed = new Set()
+      const redrawn = new Set()
       for (const { target } of mutations) {
-        const row = (target.nodeType === 1 ? target : target.parentElement)?.closest('tr')
-        const link = row?.querySelector('a.name')
-        if (!link) continue
-        if (target.closest?.('svg.mini')) changed.add(row)
-        const key = link.getAttribute('href').replace('/task/', '') + ' ' + row.querySelector('.c-st').textContent.trim()
-        window.statusAtMs[key] ??= atMs
+        const element = target.nodeType === 1 ? target : target.parentElement
+        const row = element?.closest('tbody tr')
+        if (row) changed.add(row)
+        if (row && element.closest('svg.mini')) redrawn.add(row)
       }
-      window.changedRows += changed.size
+      for (const row of changed) {
+        const name = row.querySelector('a.name').getAttribute('href').replace('/task/', '')
+        window.statusAtMs[name + ' ' + row.querySelector('.c-st').textContent.trim()] ??= atMs
+      }
+      window.changedRows += redrawn.size
     }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true })
   })`
 

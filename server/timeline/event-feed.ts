@@ -6,6 +6,8 @@ import type { EventStore } from './event-store.ts'
 import { type FramedEvent, renderEvent } from './framed-event.ts'
 
 const intervalMs = 1_000
+/** Without an answer of the database for so long, events may be missing. */
+const maxBehindMs = 5_000
 /** Under load many events are numbered together. */
 const minIntervalMs = 20
 /** Also what a follower holds at most, of which the first event may be larger. */
@@ -47,9 +49,11 @@ export function createEventFeed({ events, readTasks, wakeUps, onError }: Depende
     followersOfTasks.noteNews((taskId) => taskIds?.has(taskId) ?? true)
     followersOfAll.noteNews(() => true)
   })
+  let noticedMs = Number.NEGATIVE_INFINITY
   const noticeMissed = async () => {
     if (followersOfTasks.count() + followersOfAll.count() === 0) return
     const newest = await events.newest()
+    noticedMs = performance.now()
     followersOfTasks.noteNewest(newest)
     followersOfAll.noteNewest(newest)
   }
@@ -83,6 +87,9 @@ export function createEventFeed({ events, readTasks, wakeUps, onError }: Depende
       taskId === undefined
         ? followersOfAll.follow({ of: 'all', after }, signal)
         : followersOfTasks.follow({ of: taskId, after }, signal),
+
+    /** Whether who follows hears what happens: not while the database does not answer. */
+    isCurrent: () => performance.now() - noticedMs < maxBehindMs,
 
     async [Symbol.asyncDispose]() {
       unsubscribe()

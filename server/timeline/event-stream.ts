@@ -8,10 +8,15 @@ const lastReadMs = 5_000
 
 /**
  * Writes events to one reader as `text/event-stream` (WHATWG HTML 9.2), no faster than it reads, with `event: alive` every
- * 15 s: a page cannot see comments, and must notice that its connection is dead.
+ * 15 s: a page cannot see comments, and must notice that it hears nothing any more: its connection is dead, or not `isCurrent`.
  * It begins with the position, from which a reader goes on whose connection breaks before the first event.
  */
-export function openEventStream(response: ServerResponse, headers: Record<string, string>, position: number) {
+export function openEventStream(
+  response: ServerResponse,
+  headers: Record<string, string>,
+  position: number,
+  isCurrent: () => boolean,
+) {
   response.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
@@ -25,7 +30,7 @@ export function openEventStream(response: ServerResponse, headers: Record<string
   write(`:\nid: ${position}\n\n`)
   let wasFull = false
   const keepAlive = setInterval(() => {
-    if (!response.writableNeedDrain) write('event: alive\ndata: {}\n\n')
+    if (!response.writableNeedDrain) write(isCurrent() ? 'event: alive\ndata: {}\n\n' : ':\n\n')
     else if (wasFull) response.destroy()
     wasFull = response.writableNeedDrain
   }, keepAliveMs)

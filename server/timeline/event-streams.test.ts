@@ -43,6 +43,7 @@ async function streamServer() {
         }
         followers.delete(follower)
       },
+      isCurrent: () => true,
     },
     readTasks: async () => new Map(),
     canSeeTasksOf: () => true,
@@ -190,11 +191,14 @@ test('a stream in which nothing happens says something every 15 s', async () => 
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const written = new PassThrough().setEncoding('utf8')
   const response = Object.assign(written, { writeHead: () => written })
-  const reader = openEventStream(response as unknown as ServerResponse, {}, 7) // as far as a stream is concerned
+  let isCurrent = true
+  const reader = openEventStream(response as unknown as ServerResponse, {}, 7, () => isCurrent) // as far as a stream is concerned
   expect(written.read()).toBe(':\nid: 7\n\n')
   vi.advanceTimersByTime(30_000)
+  isCurrent = false
+  vi.advanceTimersByTime(15_000)
   vi.useRealTimers()
-  expect(written.read()).toBe('event: alive\ndata: {}\n\n'.repeat(2))
+  expect(written.read()).toBe(`${'event: alive\ndata: {}\n\n'.repeat(2)}:\n\n`)
   written.destroy()
   await reader.closed
 })

@@ -18,7 +18,7 @@ import type { LiveStates } from './live-states.ts'
 
 type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
-  readonly feed: Pick<EventFeed, 'follow'>
+  readonly feed: Pick<EventFeed, 'follow' | 'isCurrent'>
   readonly states: Pick<LiveStates, 'follow'>
   /** The applications of tasks, by id; of one that is gone nobody knows it. */
   readonly readTasks: (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly app: string }>>
@@ -106,7 +106,7 @@ export const timelineRoutes =
       if (!leave) throw tooManyStreams()
       reply.hijack()
       const position = Math.min(start, newest)
-      const reader = openEventStream(reply.raw, plainHeaders(reply), position)
+      const reader = openEventStream(reply.raw, plainHeaders(reply), position, feed.isCurrent)
       stopping.addEventListener('abort', reader.end)
       if (stopping.aborted) reader.end() // its reader comes back, to another replica
       const stopJudging = endWhenRefused(request, taskId, reader.end)

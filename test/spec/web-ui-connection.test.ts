@@ -147,6 +147,21 @@ test('Argo CD that does not answer is said with its time and who waits', async (
   await page.getByText(/^Argo CD has not answered/).waitFor({ state: 'hidden' })
 }, 180_000)
 
+test('a database that does not answer is noticed, though the stream stays open', async () => {
+  await using database = await createTestDatabase()
+  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+  const [replica] = replicas.running
+  if (!replica) throw new Error('there is one')
+  await using opened = await openPage(browser, replica.url, '/tasks')
+  const { page } = opened
+  await live(page)
+  replica.lines.database.mood = 'refuse'
+  replica.lines.database.cut()
+  await page.getByText(/^Not live since/).waitFor()
+  replica.lines.database.mood = 'well'
+  await live(page)
+}, 180_000)
+
 test('an address that asks for an unknown status or date names it and offers to clear it', async () => {
   await submit(service, 'addressed')
   await using opened = await openPage(browser, service.url, '/tasks?status=brokn&app=addressed&from_timestamp=today')

@@ -179,6 +179,7 @@ test('this device keeps its zone, colours and shortcuts', async () => {
   await using opened = await openPage(browser, service.url, '/task/none')
   const { page } = opened
   await page.getByRole('heading', { name: 'Task none not found' }).waitFor()
+  await page.getByRole('button', { name: 'Times are in UTC. Switch to local time' }).click()
   await page.keyboard.press('g')
   await page.keyboard.press('t')
   await page.waitForURL('**/tasks')
@@ -194,6 +195,7 @@ test('this device keeps its zone, colours and shortcuts', async () => {
   expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark')
   await page.keyboard.press('?')
   expect(await dialog.count()).toBe(0)
+  await page.getByRole('button', { name: 'Times are in local time. Switch to UTC' }).waitFor()
   await page.getByRole('button', { name: 'This device' }).click()
   await dialog.waitFor()
 })

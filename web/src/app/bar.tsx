@@ -2,6 +2,7 @@ import { Link, useLocation } from 'wouter'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import type { Liveness } from './liveness.ts'
+import { ZoneButton } from './zone-button.tsx'
 
 type Props = {
   find: () => void
@@ -47,9 +48,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
             <i />
             {isSignedOut ? 'Signed out' : livenessWords(liveness, age)}
           </span>
-          <span className="small hide-phone" title="All times are in UTC">
-            UTC
-          </span>
+          <ZoneButton />
         </div>
       </div>
     </header>

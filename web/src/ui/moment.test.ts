@@ -23,3 +23,7 @@ test('an exact time says its zone', () => {
   expect(clockTime(at('2026-01-02T03:04:05Z'))).toBe('03:04:05\u00a0UTC')
   expect(isoTime(now + 0.5)).toBe('2026-11-19T14:32:04Z')
 })
+
+test('a time of day in the zone of this device is what its clock shows', () => {
+  expect(clockTime(now, 'local').slice(0, 8)).toBe(new Date(now * 1000).toTimeString().slice(0, 8))
+})

@@ -3,6 +3,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Redirect, Route, Switch } from 'wouter'
 import { TaskListPage } from '../deployments/task-list-page.tsx'
 import { TaskPage } from '../deployments/task-page.tsx'
+import { LockPage } from '../locks/lock-page.tsx'
+import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { theme, tokensForMantine } from './theme.ts'
@@ -19,16 +21,19 @@ export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={tokensForMantine} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
-        <Frame>
-          <Switch>
-            <Route path="/">
-              <Redirect to="/tasks" replace />
-            </Route>
-            <Route path="/tasks" component={TaskListPage} />
-            <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
-            <Route component={NotFoundPage} />
-          </Switch>
-        </Frame>
+        <ToastProvider>
+          <Frame>
+            <Switch>
+              <Route path="/">
+                <Redirect to="/tasks" replace />
+              </Route>
+              <Route path="/tasks" component={TaskListPage} />
+              <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
+              <Route path="/lock" component={LockPage} />
+              <Route component={NotFoundPage} />
+            </Switch>
+          </Frame>
+        </ToastProvider>
       </QueryClientProvider>
     </MantineProvider>
   )

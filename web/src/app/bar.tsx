@@ -1,6 +1,8 @@
 import { Link, useLocation } from 'wouter'
+import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Account } from './account.tsx'
 import type { Liveness } from './liveness.ts'
 import { ZoneButton } from './zone-button.tsx'
 
@@ -27,6 +29,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
             <Icon name="n-tasks" />
             Tasks
           </Link>
+          <LockItem isCurrent={path === '/lock'} />
           <a href="/swagger/index.html">
             <Icon name="i-out" />
             API explorer
@@ -49,9 +52,25 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
             {isSignedOut ? 'Signed out' : livenessWords(liveness, age)}
           </span>
           <ZoneButton />
+          <Account />
         </div>
       </div>
     </header>
+  )
+}
+
+/** Shows the closed padlock while deployments are locked. */
+function LockItem({ isCurrent }: { isCurrent: boolean }) {
+  const isLocked = useDeployLock().data?.active === true
+  return (
+    <Link
+      href="/lock"
+      aria-current={isCurrent ? 'page' : undefined}
+      aria-label={isLocked ? 'Lock, deployments are locked' : undefined}
+    >
+      {isLocked ? <Icon name="i-locked" className="nav-locked" /> : <Icon name="n-lock" />}
+      Lock
+    </Link>
   )
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react'
 import { useLocation } from 'wouter'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
+import { LockBanner } from '../locks/lock-banner.tsx'
 import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { ArgoCdNotice } from './argo-cd-notice.tsx'
@@ -28,8 +29,9 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to content
       </a>
       <Bar find={find} liveness={state.kind} isSignedOut={isSignedOut} age={age} />
-      {isSignedOut ? <SignedOut /> : null}
+      <SignedOut isReadingClosed={isSignedOut} />
       {since === undefined ? null : <ConnectionNotice since={since} age={age} retrySeconds={retrySeconds} />}
+      <LockBanner />
       <ArgoCdNotice />
       <main className="page" id="main" tabIndex={-1}>
         <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>

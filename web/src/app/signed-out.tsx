@@ -1,18 +1,30 @@
+import { useEffect, useState } from 'react'
+import { useSession } from '../auth/session.ts'
+import { SignInLink } from '../auth/sign-in-link.tsx'
 import { Icon } from '../ui/icon.tsx'
 
-/** Says that reading needs a sign-in, and leads to the identity provider and back to this page. */
-export function SignedOut() {
-  const { pathname, search } = window.location
+/** Says that reading needs a sign-in, or that the session ended while the page was open, and leads back to this page. */
+export function SignedOut({ isReadingClosed }: { isReadingClosed: boolean }) {
+  const { data: session } = useSession()
+  const isSignedIn = session?.enabled === true && session.user !== null
+  const [wasSignedIn, setWasSignedIn] = useState(false)
+  useEffect(() => {
+    if (isSignedIn) setWasSignedIn(true)
+  }, [isSignedIn])
+  const hasEnded = wasSignedIn && session?.enabled === true && session.user === null
+  if (!isReadingClosed && !hasEnded) return null
   return (
     <div className="notice warn">
       <div>
         <Icon name="i-cut" />
         <p>
-          <b role="status">You are signed out.</b> This service shows deployments to those who are signed in.
+          <b role="status">{hasEnded ? 'Your session has ended.' : 'You are signed out.'}</b>{' '}
+          {isReadingClosed
+            ? 'This service shows deployments to those who are signed in.'
+            : 'You can still read everything. Sign in again to change something.'}{' '}
+          {hasEnded ? 'You come back to this page.' : ''}
         </p>
-        <a className="btn btn-s" href={`/auth/login?${new URLSearchParams({ return: pathname + search })}`}>
-          Sign in
-        </a>
+        <SignInLink>{hasEnded ? 'Sign in again' : 'Sign in'}</SignInLink>
       </div>
     </div>
   )

@@ -5,6 +5,8 @@ export type IconName =
   | 'i-aborted'
   | 'i-cancelled'
   | 'i-missing'
+  | 'i-locked'
+  | 'i-open'
   | 'i-find'
   | 'i-copy'
   | 'i-out'
@@ -13,7 +15,9 @@ export type IconName =
   | 'i-again'
   | 'i-cut'
   | 'i-down'
+  | 'i-close'
   | 'n-tasks'
+  | 'n-lock'
 
 /** A sign of the sprite in the page. It always stands beside its word, so it is hidden from the ear. */
 export function Icon({ name, className = '' }: { name: IconName; className?: string }) {

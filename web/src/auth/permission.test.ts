@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import type { SessionState } from '../../../contract/auth.ts'
+import { permissionOf } from './permission.ts'
+
+const user = { subject: '1', name: 'ada', groups: ['shop'], expires: 0 }
+const state: SessionState = { enabled: true, user, privileged: true, privileged_groups: ['oncall'], read_auth: false }
+
+test.for([
+  { session: undefined, expected: { kind: 'unknown' } },
+  { session: state, expected: { kind: 'allowed' } },
+  { session: { ...state, enabled: false }, expected: { kind: 'no_provider' } },
+  { session: { ...state, user: null, privileged: false }, expected: { kind: 'signed_out' } },
+  {
+    session: { ...state, privileged: false },
+    expected: { kind: 'not_in_groups', groups: ['shop'], privilegedGroups: ['oncall'] },
+  },
+])('the reader is $expected.kind', ({ session, expected }) => expect(permissionOf(session)).toEqual(expected))

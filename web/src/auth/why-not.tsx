@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import type { Permission } from './permission.ts'
+import { SignInLink } from './sign-in-link.tsx'
+
+type Props = { id: string; permission: Permission /** As in "Only … may lock": `lock`. */; verb: string }
+
+/** Why the reader may not do it, for a control's `aria-describedby`; nothing where they may. */
+export function WhyNot({ id, permission, verb }: Props): ReactNode {
+  if (permission.kind === 'allowed') return null
+  return (
+    <div className="row">
+      <p className="why" id={id}>
+        <Reason permission={permission} verb={verb} />
+      </p>
+      {permission.kind === 'signed_out' ? <SignInLink /> : null}
+    </div>
+  )
+}
+
+function Reason({ permission, verb }: Omit<Props, 'id'>): ReactNode {
+  switch (permission.kind) {
+    case 'no_provider':
+      return (
+        <>
+          To {verb} here needs <code>IDP_ENABLED</code>: the service must know who asks.
+        </>
+      )
+    case 'signed_out':
+      return `Sign in to ${verb}.`
+    case 'not_in_groups':
+      return (
+        <>
+          Only members of <Names of={permission.privilegedGroups} /> may {verb}.{' '}
+          {permission.groups.length === 0 ? (
+            'You are in no group.'
+          ) : (
+            <>
+              Your groups: <Names of={permission.groups} />.
+            </>
+          )}
+        </>
+      )
+    default:
+      return 'Checking whether you are signed in.'
+  }
+}
+
+const Names = ({ of: names }: { of: readonly string[] }) =>
+  names.map((name, index) => (
+    <span key={name}>
+      {index === 0 ? '' : ', '}
+      <code>{name}</code>
+    </span>
+  ))

@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react'
+import type { AuditEntry } from '../../../contract/audit.ts'
+import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import { permissionOf } from '../auth/permission.ts'
+import { useSession } from '../auth/session.ts'
+import { WhyNot } from '../auth/why-not.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { LoadingRows } from '../ui/loading-rows.tsx'
+import { isoTime } from '../ui/moment.ts'
+import { ReadFailure } from '../ui/read-failure.tsx'
+import { Section } from '../ui/section.tsx'
+import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { timeIn } from '../ui/zoned-time.ts'
+import { useLockAudit } from './read-lock-audit.ts'
+
+type Props = { lock: DeployLockDetails; now: number; zone: string }
+
+/** Who locked and released, for those who may read the audit. */
+export function LockAudit(props: Props) {
+  const { data: session } = useSession()
+  const permission = permissionOf(session)
+  return (
+    <Section title="Who did what" id="audit">
+      {permission.kind === 'allowed' ? (
+        <Entries {...props} />
+      ) : (
+        <WhyNot id="why-audit" permission={permission} verb="read the audit" />
+      )}
+    </Section>
+  )
+}
+
+const columns = [{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'Note' }]
+
+function Entries({ lock, now, zone }: Props): ReactNode {
+  const audit = useLockAudit(lock)
+  if (audit.data === undefined) {
+    return audit.error === null ? (
+      <LoadingRows label="Loading the audit" />
+    ) : (
+      <ReadFailure what="The audit" error={audit.error} retry={() => void audit.refetch()} />
+    )
+  }
+  const entries = audit.data.pages.flatMap((page) => page.entries)
+  if (entries.length === 0) return <p className="why">No user has locked or released deployments yet.</p>
+  return (
+    <>
+      <Table label="Lock audit" className="top" columns={columns}>
+        {entries.map((entry) => (
+          <Entry entry={entry} now={now} zone={zone} key={entry.id} />
+        ))}
+      </Table>
+      {audit.hasNextPage ? (
+        <button
+          className="btn btn-s"
+          type="button"
+          aria-disabled={audit.isFetchingNextPage}
+          onClick={() => audit.isFetchingNextPage || void audit.fetchNextPage()}
+        >
+          Older entries
+        </button>
+      ) : null}
+    </>
+  )
+}
+
+/** Actions that a newer service knows keep their own name. */
+const actions: Partial<Record<string, { words: string; icon: IconName }>> = {
+  lock_set: { words: 'Locked', icon: 'i-locked' },
+  lock_released: { words: 'Released', icon: 'i-open' },
+}
+
+function Entry({ entry, now, zone }: { entry: AuditEntry; now: number; zone: string }) {
+  const { at, action, actor, actor_name: name, actor_kind: kind, detail } = entry
+  const known = actions[action]
+  return (
+    <Row>
+      <Cell className="nowrap">
+        <time dateTime={isoTime(at)}>{timeIn(at, now, zone)}</time>
+      </Cell>
+      <Cell className="push">{name ?? actor ?? kind}</Cell>
+      <RowHead className="full">
+        <span className="row tightrow">
+          {known === undefined ? null : <Icon name={known.icon} />}
+          {known?.words ?? action}
+        </span>
+      </RowHead>
+      <Cell className="full">{detail}</Cell>
+    </Row>
+  )
+}

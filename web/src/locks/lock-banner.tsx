@@ -1,0 +1,52 @@
+import { Link } from 'wouter'
+import { permissionOf } from '../auth/permission.ts'
+import { useSession } from '../auth/session.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useTick } from '../ui/now.tsx'
+import { timeIn } from '../ui/zoned-time.ts'
+import { useChangeLock } from './change-lock.ts'
+import { useDeployLock } from './read-deploy-lock.ts'
+import { useIsInsideWindow } from './read-lock-calendar.ts'
+
+/** Below the bar of every page while deployments are locked: until when, why, and the way to release it. */
+export function LockBanner() {
+  const { data: lock } = useDeployLock()
+  const { data: session } = useSession()
+  const now = useTick()
+  const isInsideWindow = useIsInsideWindow(lock, now)
+  const change = useChangeLock()
+  const may = permissionOf(session).kind === 'allowed'
+  const release = () => {
+    if (lock !== undefined && !change.isPending) change.release(lock, isInsideWindow === true, now)
+  }
+  return (
+    <div role="status">
+      {lock?.active ? (
+        <div className="notice locked">
+          <div>
+            <Icon name="i-locked" />
+            <p>
+              <b>
+                Deployments are locked
+                {lock.until === null ? '' : ` until ${timeIn(lock.until, now, 'UTC')} UTC`}
+                {lock.source === 'schedule' ? ' by schedule' : ''}.
+              </b>{' '}
+              {lock.source === 'manual' ? `${lock.reason ?? 'No reason given'}, by ${lock.set_by ?? 'a user'}. ` : ''}
+              New tasks are rejected.
+              {change.error === null ? null : <span role="alert"> Not released: {change.error.message}.</span>}
+            </p>
+            {may ? (
+              <button className="btn btn-s" type="button" aria-disabled={change.isPending} onClick={release}>
+                {change.isPending ? 'Releasing' : isInsideWindow ? 'Open for 15 minutes' : 'Release'}
+              </button>
+            ) : (
+              <Link className="btn btn-s" href="/lock">
+                Deploy lock
+              </Link>
+            )}
+          </div>
+        </div>
+      ) : null}
+    </div>
+  )
+}

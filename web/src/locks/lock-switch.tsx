@@ -1,0 +1,143 @@
+import { useId, useRef } from 'react'
+import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import { type Permission, permissionOf } from '../auth/permission.ts'
+import { useSession } from '../auth/session.ts'
+import { WhyNot } from '../auth/why-not.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { useTick } from '../ui/now.tsx'
+import { AnswerError } from '../ui/read-json.ts'
+import { useChangeLock } from './change-lock.ts'
+import { lockCommand, scheduleSetting } from './lock-command.ts'
+import { emptyDraft, endOfDraft, type LockDraft } from './lock-ends.ts'
+import { LockForm } from './lock-form.tsx'
+import { lockHeadline, lockOrigin } from './lock-words.ts'
+import { useIsInsideWindow } from './read-lock-calendar.ts'
+
+type Props = {
+  lock: DeployLockDetails
+  zone: string
+  draft: LockDraft
+  setDraft: (draft: LockDraft) => void
+}
+
+/** The state of the lock and the switch that turns it over at once. */
+export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
+  const { data: session } = useSession()
+  const now = useTick()
+  const isInsideWindow = useIsInsideWindow(lock, now)
+  const change = useChangeLock()
+  const reasonField = useRef<HTMLInputElement>(null)
+  const hint = useId()
+  const permission = permissionOf(session)
+  const until = endOfDraft(draft, lock, now, zone)
+  const missing = lock.active ? undefined : missingOf(draft, until)
+  const isOff = permission.kind !== 'allowed' || missing !== undefined || change.isPending
+
+  const turn = () => {
+    if (missing !== undefined && permission.kind === 'allowed') reasonField.current?.focus()
+    if (isOff) return
+    if (lock.active) return change.release(lock, isInsideWindow === true, now)
+    const body = { reason: draft.reason, ...(typeof until === 'number' && { until }) }
+    change.lock(body, () => setDraft(emptyDraft))
+  }
+
+  return (
+    <section className={lock.active ? 'sheet s-locked form' : 'sheet form'} aria-labelledby="h-switch">
+      <div className="lock-state">
+        <Icon name={lock.active ? 'i-locked' : 'i-open'} />
+        <div>
+          <h2 id="h-switch" className="big">
+            {lockHeadline(lock, now, zone)}
+          </h2>
+          <p className="small">{lockOrigin(lock, now, zone)}</p>
+        </div>
+      </div>
+      {lock.active && lock.source === 'manual' ? <p className="reason">{lock.reason ?? 'No reason given.'}</p> : null}
+      {!lock.active && permission.kind === 'allowed' ? (
+        <LockForm
+          lock={lock}
+          zone={zone}
+          now={now}
+          draft={draft}
+          setDraft={setDraft}
+          reasonField={reasonField}
+          rejection={rejectionOf(change.error)}
+        />
+      ) : null}
+      <div className="between mid">
+        <button
+          className="switch"
+          type="button"
+          role="switch"
+          aria-checked={lock.active}
+          aria-disabled={isOff}
+          aria-describedby={hint}
+          onClick={turn}
+        >
+          <span className="slot" aria-hidden="true">
+            <span className="knob">
+              <Icon name={lock.active ? 'i-locked' : 'i-open'} />
+            </span>
+          </span>
+          {switchWords(lock, isInsideWindow, change.isPending)}
+        </button>
+        {permission.kind === 'allowed' ? (
+          <p className="hint" id={hint}>
+            {missing ?? (lock.active ? releaseHint(isInsideWindow) : 'The banner on every page shows the reason.')}
+          </p>
+        ) : null}
+      </div>
+      {change.error === null || rejectionOf(change.error) !== undefined ? null : (
+        <p className="field-error" role="alert">
+          <Icon name="i-failed" />
+          {lock.active ? 'Not released' : 'Not locked'}: {change.error.message}
+        </p>
+      )}
+      <WhyNot id={hint} permission={permission} verb={lock.active ? 'release the lock' : 'lock'} />
+      <Command permission={permission} lock={lock} reason={draft.reason} />
+    </section>
+  )
+}
+
+function missingOf({ reason }: LockDraft, until: number | null | undefined): string | undefined {
+  if (reason.trim() === '') return 'Enter a reason first.'
+  return until === undefined ? 'Enter the date and the time of the end first.' : undefined
+}
+
+/** What the service says about the fields of the form. */
+const rejectionOf = (error: Error | null): string | undefined =>
+  error instanceof AnswerError && error.status === 406 ? error.message : undefined
+
+function switchWords({ active }: DeployLockDetails, isInsideWindow: boolean | undefined, isPending: boolean): string {
+  if (!active) return isPending ? 'Locking' : 'Lock all deployments'
+  if (isPending) return isInsideWindow ? 'Opening' : 'Releasing'
+  return isInsideWindow ? 'Locked. Open for 15 minutes' : 'Locked. Switch off to release'
+}
+
+const releaseHint = (isInsideWindow: boolean | undefined) =>
+  isInsideWindow
+    ? 'Inside a lockdown window: it locks again after 15 minutes, or stays open if the window ends first.'
+    : 'New deployments are accepted at once.'
+
+/** How to do the same without the switch, for those who may not use it. */
+function Command({ permission, lock, reason }: { permission: Permission; lock: DeployLockDetails; reason: string }) {
+  if (permission.kind === 'allowed' || permission.kind === 'unknown') return null
+  const hasProvider = permission.kind !== 'no_provider'
+  const command = hasProvider
+    ? lockCommand(window.location.origin, lock.active, reason)
+    : scheduleSetting(lock.schedule.windows)
+  return (
+    <>
+      <p className="why">
+        {hasProvider
+          ? 'From a terminal, with the access token of a user who may:'
+          : 'Without an identity provider the schedule locks; it is read at start:'}
+      </p>
+      <div className="copy">
+        <code className="code-block">{command}</code>
+        <CopyButton text={command} label="Copy the command" compact />
+      </div>
+    </>
+  )
+}

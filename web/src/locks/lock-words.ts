@@ -1,0 +1,50 @@
+import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import { clockIn, timeIn } from '../ui/zoned-time.ts'
+import type { WeekDay, WeekMark } from './lay-out-week.ts'
+
+/** `Locked until 17:30`, `Locked until released`, `Open`. */
+export function lockHeadline({ active, source, until }: DeployLockDetails, now: number, zone: string): string {
+  if (!active) return 'Open'
+  if (until !== null) return `Locked until ${timeIn(until, now, zone)}`
+  return source === 'manual' ? 'Locked until released' : 'Locked'
+}
+
+/** Who or what locks, and since when; while open, what comes next. */
+export function lockOrigin(lock: DeployLockDetails, now: number, zone: string): string {
+  const { active, source, since, set_by: setBy, next_window: next, override_until: overrideUntil } = lock
+  const sinceWords = since === null ? '' : ` since ${timeIn(since, now, zone)}`
+  if (active) return source === 'manual' ? `by ${setBy ?? 'a user'}${sinceWords}` : `by schedule${sinceWords}`
+  if (overrideUntil !== null) return `inside a lockdown window, until ${timeIn(overrideUntil, now, zone)}`
+  if (next === null) return 'No lockdown window is ahead.'
+  const ends = next.to === null ? '' : `, until ${timeIn(next.to, now, zone)}`
+  return `Locks ${timeIn(next.from, now, zone)}${ends}, by schedule.`
+}
+
+const kindWords: Record<WeekMark['kind'], { locks: string; until: string; both: string; allDay: string }> = {
+  scheduled: { locks: 'locks at', until: 'locked until', both: 'locked', allDay: 'locked all day' },
+  manual: {
+    locks: 'locked manually from',
+    until: 'locked manually until',
+    both: 'locked manually',
+    allDay: 'locked manually all day',
+  },
+  opened: { locks: 'opened from', until: 'opened until', both: 'opened', allDay: 'opened all day' },
+}
+
+/** What happens on a day: `locked until 07:00; locks at 23:00`. */
+export function dayWords({ marks }: WeekDay, zone: string): string {
+  const words = marks.map(({ kind, begins, ends }) => {
+    const { locks, until, both, allDay } = kindWords[kind]
+    if (begins !== undefined && ends !== undefined) return `${both} ${clockIn(begins, zone)} to ${clockIn(ends, zone)}`
+    if (begins !== undefined) return `${locks} ${clockIn(begins, zone)}`
+    return ends === undefined ? allDay : `${until} ${clockIn(ends, zone)}`
+  })
+  return words.length === 0 ? 'open' : words.join('; ')
+}
+
+/** What stands on a mark of the week: `until 07:00`, `from 18:00`, `13:10–14:25`, `all day`. */
+export function markWords({ begins, ends }: WeekMark, zone: string): string {
+  if (begins !== undefined && ends !== undefined) return `${clockIn(begins, zone)}–${clockIn(ends, zone)}`
+  if (begins !== undefined) return `from ${clockIn(begins, zone)}`
+  return ends === undefined ? 'all day' : `until ${clockIn(ends, zone)}`
+}

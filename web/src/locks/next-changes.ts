@@ -1,0 +1,24 @@
+import type { DeployLockInterval } from '../../../contract/deploy-lock.ts'
+
+/** `at` in Unix seconds. */
+export type LockChange = { readonly at: number; readonly isLocked: boolean }
+
+/** What the lock does after `now`, as far as the intervals reach; each change turns it over. */
+export function nextChanges(intervals: readonly DeployLockInterval[], now: number): readonly LockChange[] {
+  const ends = intervals.map(({ to }) => to).filter((to) => to !== null)
+  const moments = [...new Set([...intervals.map(({ from }) => from), ...ends])].filter((at) => at > now)
+  const changes: LockChange[] = []
+  let was = isLockedAt(intervals, now)
+  for (const at of moments.sort((one, other) => one - other)) {
+    const isLocked = isLockedAt(intervals, at)
+    if (isLocked !== was) changes.push({ at, isLocked })
+    was = isLocked
+  }
+  return changes
+}
+
+/** A manual lock outranks a time for which a window was opened, and that outranks the window. */
+export function isLockedAt(intervals: readonly DeployLockInterval[], at: number): boolean {
+  const kinds = intervals.filter(({ from, to }) => from <= at && (to === null || at < to)).map(({ kind }) => kind)
+  return kinds.includes('manual') || (kinds.includes('scheduled') && !kinds.includes('opened'))
+}

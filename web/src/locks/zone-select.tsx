@@ -1,0 +1,33 @@
+import { useId } from 'react'
+import { offsetWords, ownTimeZone } from '../ui/zoned-time.ts'
+
+type Props = { zone: string; scheduleZone: string; now: number; choose: (zone: string) => void }
+
+/** The time zone in which the page shows times: that of the schedule, UTC, this device's, or any other. */
+export function ZoneSelect({ zone, scheduleZone, now, choose }: Props) {
+  const id = useId()
+  const near = [...new Set([scheduleZone, 'UTC', ownTimeZone(), zone])]
+  return (
+    <>
+      <label htmlFor={id} className="dim">
+        Shown in
+      </label>
+      <select id={id} className="inline" value={zone} onChange={(event) => choose(event.currentTarget.value)}>
+        {near.map((name) => (
+          <option value={name} key={name}>
+            {name === 'UTC' ? name : `${name} (${offsetWords(now, name)})`}
+          </option>
+        ))}
+        <optgroup label="All time zones">
+          {Intl.supportedValuesOf('timeZone')
+            .filter((name) => !near.includes(name))
+            .map((name) => (
+              <option value={name} key={name}>
+                {name}
+              </option>
+            ))}
+        </optgroup>
+      </select>
+    </>
+  )
+}

@@ -10,7 +10,7 @@ import { limitConnections } from './limit-connections.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
-import { serveStaticFiles } from './static-files.ts'
+import { serveStaticFiles, stylesheetsOf } from './static-files.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
 
@@ -83,6 +83,7 @@ export function createHttpServer(settings: HttpSettings) {
   answerInOrder(app)
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
+  app.decorate('stylesheets', webFolder === undefined ? [] : stylesheetsOf(webFolder))
   answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!raw.complete && isLong(raw)) reply.header('Connection', 'close')

@@ -103,7 +103,7 @@ export const signInRoutes =
         reply
           .code(400)
           .type('text/html; charset=utf-8')
-          .send(renderSignInErrorPage(reason, returnPathOf(back))),
+          .send(renderSignInErrorPage(reason, returnPathOf(back), app.stylesheets)),
     )
 
     app.post(

@@ -2,6 +2,7 @@ import { useSession } from '../auth/session.ts'
 import { SignInLink } from '../auth/sign-in-link.tsx'
 import { useSignOut } from '../auth/sign-out.ts'
 import { duration } from '../ui/duration.ts'
+import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 
@@ -48,7 +49,7 @@ export function Account() {
         </div>
         {signOut.error === null ? null : (
           <p className="why" role="alert">
-            Sign-out failed: {signOut.error.message}
+            Sign-out failed: {failureWords(signOut.error)}
           </p>
         )}
       </div>

@@ -22,7 +22,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
       <div className="bar-in">
         <Link className="brand" href="/">
           <Brand />
-          Deployment Watcher
+          <span className="brand-name">Deployment Watcher</span>
         </Link>
         <nav className="nav" aria-label="Main">
           <Link href="/tasks" aria-current={isTasks ? 'page' : undefined}>

@@ -22,7 +22,7 @@ function Reason({ permission, verb }: Omit<Props, 'id'>): ReactNode {
     case 'no_provider':
       return (
         <>
-          To {verb} here needs <code>IDP_ENABLED</code>: the service must know who asks.
+          To {verb}, the service needs <code>IDP_ENABLED</code>: without it, who asks is not known.
         </>
       )
     case 'signed_out':

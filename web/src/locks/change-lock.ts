@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { LockRequest } from '../../../contract/auth.ts'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
 import { sessionQuery } from '../auth/session.ts'
+import { failureWords } from '../ui/failure-words.ts'
 import { AnswerError } from '../ui/read-json.ts'
 import { sendJson } from '../ui/send-json.ts'
 import { useToast } from '../ui/toast.tsx'
@@ -27,7 +28,7 @@ export function useChangeLock() {
     onError: (error, { undo }) => {
       if (error instanceof AnswerError && error.status === 401) void client.invalidateQueries(sessionQuery)
       // What Undo asks for has no button on the page that the refusal could stand beside.
-      if (undo === undefined) showToast({ text: `Not undone: ${error.message}` })
+      if (undo === undefined) showToast({ text: `Not undone: ${failureWords(error)}` })
     },
     onSettled: () => client.invalidateQueries(deployLockQuery),
   })

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
+import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 import { timeIn } from '../ui/zoned-time.ts'
@@ -33,7 +34,7 @@ export function LockBanner() {
               </b>{' '}
               {lock.source === 'manual' ? `${lock.reason ?? 'No reason given'}, by ${lock.set_by ?? 'a user'}. ` : ''}
               New tasks are rejected.
-              {change.error === null ? null : <span role="alert"> Not released: {change.error.message}.</span>}
+              {change.error === null ? null : <span role="alert"> Not changed: {failureWords(change.error)}.</span>}
             </p>
             {may ? (
               <button className="btn btn-s" type="button" aria-disabled={change.isPending} onClick={release}>

@@ -4,6 +4,7 @@ import { type Permission, permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
 import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
@@ -91,7 +92,7 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
       {change.error === null || rejectionOf(change.error) !== undefined ? null : (
         <p className="field-error" role="alert">
           <Icon name="i-failed" />
-          {lock.active ? 'Not released' : 'Not locked'}: {change.error.message}
+          Not changed: {failureWords(change.error)}
         </p>
       )}
       <WhyNot id={hint} permission={permission} verb={lock.active ? 'release the lock' : 'lock'} />
@@ -118,7 +119,7 @@ function switchWords({ active }: DeployLockDetails, isInsideWindow: boolean | un
 const releaseHint = (isInsideWindow: boolean | undefined) =>
   isInsideWindow
     ? 'Inside a lockdown window: it locks again after 15 minutes, or stays open if the window ends first.'
-    : 'New deployments are accepted at once.'
+    : 'Switching it off accepts new deployments at once.'
 
 /** How to do the same without the switch, for those who may not use it. */
 function Command({ permission, lock, reason }: { permission: Permission; lock: DeployLockDetails; reason: string }) {
@@ -132,7 +133,7 @@ function Command({ permission, lock, reason }: { permission: Permission; lock: D
       <p className="why">
         {hasProvider
           ? 'From a terminal, with the access token of a user who may:'
-          : 'Without an identity provider the schedule locks; it is read at start:'}
+          : 'Without an identity provider only the schedule locks. Change it and restart the service:'}
       </p>
       <div className="copy">
         <code className="code-block">{command}</code>

@@ -1,5 +1,5 @@
 import type { DeployLockInterval } from '../../../contract/deploy-lock.ts'
-import { clockIn, dayIn, epochAt, wallSeconds } from '../ui/zoned-time.ts'
+import { dayIn, epochAt, wallSeconds } from '../ui/zoned-time.ts'
 import { layOutWeek, type WeekDay, type WeekMark } from './lay-out-week.ts'
 import { dayWords, markWords } from './lock-words.ts'
 
@@ -80,7 +80,7 @@ function Day({ day, index, now, zone }: { day: WeekDay; index: number; now: numb
       {day.marks.map((mark) => (
         <Mark mark={mark} index={index} zone={zone} key={`${mark.kind} ${mark.fromHour}`} />
       ))}
-      {day.isToday ? <Now hour={(now - day.from) / 3_600} index={index} words={clockIn(now, zone)} /> : null}
+      {day.isToday ? <Now hour={(now - day.from) / 3_600} index={index} /> : null}
     </g>
   )
 }
@@ -115,14 +115,19 @@ function Mark({ mark, index, zone }: { mark: WeekMark; index: number; zone: stri
   )
 }
 
-function Now({ hour, index, words }: { hour: number; index: number; words: string }) {
+function Now({ hour, index }: { hour: number; index: number }) {
   const y = yOf(hour)
   return (
     <>
       <line className="nowline" x1={percent(xOf(index))} x2={percent(xOf(index + 1))} y1={y} y2={y} />
       <circle className="nowdot" cx={percent(xOf(index))} cy={y} r="4" />
-      <text className="nowlbl" x={percent(xOf(index) + 0.9)} y={hour > labelHours ? y - 6 : y + 16}>
-        now {words}
+      <text
+        className="nowlbl"
+        x={percent(xOf(index + 1) - 0.9)}
+        y={hour > labelHours ? y - 6 : y + 16}
+        textAnchor="end"
+      >
+        now
       </text>
     </>
   )

@@ -8,7 +8,7 @@ export function ZoneSelect({ zone, scheduleZone, now, choose }: Props) {
   const id = useId()
   const near = [...new Set([scheduleZone, 'UTC', ownTimeZone(), zone])]
   return (
-    <>
+    <span className="row">
       <label htmlFor={id} className="dim">
         Shown in
       </label>
@@ -28,6 +28,6 @@ export function ZoneSelect({ zone, scheduleZone, now, choose }: Props) {
             ))}
         </optgroup>
       </select>
-    </>
+    </span>
   )
 }

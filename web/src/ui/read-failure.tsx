@@ -5,6 +5,7 @@ type Props = { what: string; error: Error; retry: () => void }
 
 /** What could not be read, why, and a way to try again. For a page that has nothing to show yet. */
 export function ReadFailure({ what, error, retry }: Props) {
+  if (error instanceof AnswerError && error.status === 401) return <NeedsSignIn what={what} />
   const why = error instanceof AnswerError ? `The service said: ${error.message}.` : 'The service did not answer.'
   return (
     <div className="alarm s-failed" role="alert">
@@ -19,6 +20,16 @@ export function ReadFailure({ what, error, retry }: Props) {
           Try again
         </button>
       </div>
+    </div>
+  )
+}
+
+function NeedsSignIn({ what }: { what: string }) {
+  return (
+    <div className="empty" role="alert">
+      <Icon name="i-locked" />
+      <h2>Sign in to read this</h2>
+      <p>{what} cannot be shown before. Deployments are not affected.</p>
     </div>
   )
 }

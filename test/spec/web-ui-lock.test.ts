@@ -1,0 +1,165 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { launchBrowser, type OpenOptions, openPage } from '../support/browser.ts'
+import type { HttpBrowser } from '../support/http-browser.ts'
+import { type Service, startService } from '../support/service.ts'
+import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+
+const path = '/api/v1/deploy-lock'
+let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let replica: Service
+let browser: Browser
+let ada: HttpBrowser
+beforeAll(async () => {
+  browser = await launchBrowser()
+  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'oncall' })
+  replica = await world.startReplica()
+  ada = await world.signedIn('ada', ['oncall'])
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await replica?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+})
+afterEach(() => ada.change(world.service.url, path, 'DELETE'))
+
+/** A page that one sees signed in as the other browser is. */
+async function open(pathname: string, as?: HttpBrowser, service: Service = world.service, options?: OpenOptions) {
+  const opened = await openPage(browser, service.url, '/livez', options)
+  const cookies = [...(as?.cookies(world.service.url) ?? [])]
+  await opened.page.context().addCookies(cookies.map(([name, value]) => ({ name, value, url: service.url })))
+  await opened.page.goto(service.url + pathname)
+  return opened
+}
+
+const theSwitch = (page: Page) => page.getByRole('switch')
+const banner = (page: Page) => page.getByText(/^Deployments are locked/)
+const toast = (page: Page, words: string) => page.getByRole('status').filter({ hasText: words })
+const detailsOf = async () => (await world.service.request(`${path}/details`)).body
+const lockWith = (body: object) => ada.change(world.service.url, path, 'POST', body)
+
+describe('the deploy lock (spec 2.4)', () => {
+  test('is set by its switch, shown on every open page of any replica, and undone', async () => {
+    await using elsewhere = await open('/tasks', undefined, replica)
+    await using opened = await open('/lock', ada)
+    const { page, complaints, outside } = opened
+    expect(await theSwitch(page).getAttribute('aria-disabled')).toBe('true')
+    await theSwitch(page).click({ force: true }) // it is dashed, and leads to what is missing
+    await page.locator('input:focus').fill("failover <b>OPS-2214</b> 'now'")
+    await theSwitch(page).click()
+    await toast(page, 'All deployments are locked.').waitFor()
+    await page.getByText("failover <b>OPS-2214</b> 'now', by ada.").waitFor()
+    expect(await detailsOf()).toMatchObject({ active: true, reason: "failover <b>OPS-2214</b> 'now'", set_by: 'ada' })
+    await banner(elsewhere.page).waitFor({ timeout: 15_000 })
+    await elsewhere.page.getByRole('link', { name: 'Lock, deployments are locked' }).waitFor()
+    await page.getByRole('row').filter({ hasText: 'Locked' }).getByText('ada').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await toast(page, 'The lock is released again.').waitFor()
+    expect(await detailsOf()).toMatchObject({ active: false })
+    await banner(elsewhere.page).waitFor({ state: 'detached', timeout: 15_000 })
+    expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
+  })
+
+  test('is released from the banner of any page, and Undo locks as before', async () => {
+    const until = Math.ceil(Date.now() / 1000) + 3_600
+    await lockWith({ reason: 'OPS-1', until })
+    await using opened = await open('/tasks', ada)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Release' }).click()
+    await toast(page, 'Deployments are open again.').waitFor()
+    await banner(page).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await banner(page).waitFor()
+    expect(await detailsOf()).toMatchObject({ active: true, reason: 'OPS-1', until })
+  })
+
+  test('is not set by what the service rejects: its words stand beside the field, and what was typed stays', async () => {
+    await using opened = await open('/lock?tz=UTC', ada)
+    const { page } = opened
+    const [reason, time] = [page.getByLabel('Reason'), page.getByLabel('Date and time in UTC')]
+    await reason.fill('x'.repeat(501))
+    await theSwitch(page).click()
+    await expect.poll(() => reason.getAttribute('aria-invalid')).toBe('true')
+    const words = await page.locator(`[id="${await reason.getAttribute('aria-describedby')}"]`).textContent()
+    expect(words).toContain('must be at most 500 characters')
+    expect(await reason.inputValue()).toHaveLength(501)
+    await reason.fill('OPS-2')
+    await page.getByLabel('At a time').check({ force: true })
+    await time.fill('2020-01-01T10:00')
+    await theSwitch(page).click()
+    await page.getByText('until: must lie in the future').waitFor()
+    expect(await time.getAttribute('aria-invalid')).toBe('true')
+    expect([await reason.inputValue(), await time.inputValue()]).toEqual(['OPS-2', '2020-01-01T10:00'])
+    expect(await detailsOf()).toMatchObject({ active: false })
+  })
+
+  test('is opened for 15 minutes inside a lockdown window', async () => {
+    await using scheduled = await startServiceWithSignIn({
+      LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Thu 00:00 - Mon 00:00',
+    })
+    const bob = await scheduled.signedIn('bob')
+    const opened = await openPage(browser, scheduled.service.url, '/livez')
+    const { page } = opened
+    const cookies = [...bob.cookies(scheduled.service.url)]
+    await page.context().addCookies(cookies.map(([name, value]) => ({ name, value, url: scheduled.service.url })))
+    await page.goto(`${scheduled.service.url}/lock`)
+    await page.getByRole('button', { name: 'Open for 15 minutes' }).waitFor()
+    await page.getByRole('switch', { name: 'Locked. Open for 15 minutes' }).click()
+    await page.getByText('inside a lockdown window, until').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await banner(page).waitFor()
+    await page.getByRole('button', { name: 'Open for 15 minutes' }).waitFor() // a manual lock now, still inside the window
+    await opened[Symbol.asyncDispose]()
+  })
+
+  test('is dashed for those who may not, with the reason and the command', async () => {
+    await using withoutProvider = await startService()
+    const bob = await world.signedIn('bob', ['shop'])
+    for (const [service, who, why, command] of [
+      [world.service, undefined, 'Sign in to lock.', 'curl'],
+      [world.service, bob, 'Only members of oncall may lock. Your groups: shop.', 'curl'],
+      [withoutProvider, undefined, 'the service needs IDP_ENABLED', 'LOCKDOWN_SCHEDULE='],
+    ] as const) {
+      await using opened = await open('/lock', who, service)
+      const { page } = opened
+      await page.getByText(why).first().waitFor()
+      expect(await theSwitch(page).getAttribute('aria-disabled')).toBe('true')
+      const described = await theSwitch(page).getAttribute('aria-describedby')
+      expect(await page.locator(`[id="${described}"]`).textContent()).toContain(why)
+      expect(await page.locator('form, .form').locator('code.code-block').textContent()).toContain(command)
+    }
+    expect(await detailsOf()).toMatchObject({ active: false })
+  })
+
+  test('is shown in a zone of choice, which the address keeps; an unknown one is named and can be cleared', async () => {
+    await using opened = await open('/lock?tz=Mars/Olympus')
+    const { page } = opened
+    await page.getByText('tz=Mars/Olympus').waitFor()
+    await page.getByRole('link', { name: 'Clear it' }).click()
+    await page.getByText('tz=Mars/Olympus').waitFor({ state: 'detached' })
+    await page.getByLabel('Shown in').selectOption('America/New_York')
+    await page.getByRole('img', { name: /^This week in America\/New_York/ }).waitFor()
+    expect(page.url()).toBe(`${world.service.url}/lock?tz=America%2FNew_York`)
+  })
+
+  test.for([
+    { scheme: 'light', width: 1440 },
+    { scheme: 'dark', width: 320 },
+  ] as const)('can be used by everyone, $scheme at $width px', async (options) => {
+    await using opened = await open('/lock', ada, world.service, options)
+    const { page } = opened
+    await page.getByLabel('Reason').fill(`${'x'.repeat(400)}`)
+    const look = async () => {
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+    }
+    await look()
+    await theSwitch(page).click()
+    await banner(page).waitFor()
+    await page.getByRole('row').filter({ hasText: 'xxx' }).first().waitFor()
+    await look()
+    expect(opened.complaints).toEqual([])
+  })
+})

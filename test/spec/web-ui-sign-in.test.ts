@@ -1,0 +1,116 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { launchBrowser, openPage } from '../support/browser.ts'
+import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+
+let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+  world = await startServiceWithSignIn()
+  world.idp.users.set('ada', { preferred_username: 'ada', groups: ['oncall'] })
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await world?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, url = world.service.url) => openPage(browser, url, path)
+
+/** The form of the identity provider, as it comes. */
+async function fillIn(page: Page, user = 'ada') {
+  await page.locator('input[name="login"]').fill(user)
+  await page.locator('input[name="password"]').fill('any')
+  await page.locator('button[type="submit"]').click()
+}
+
+test('signing in leads back to where one was, signing out through the provider to the first page (spec 3)', async () => {
+  await using opened = await open('/lock?tz=Asia%2FKolkata#audit')
+  const { page } = opened
+  await page.getByRole('banner').getByRole('link', { name: 'Sign in' }).click()
+  await fillIn(page)
+  await page.waitForURL(`${world.service.url}/lock?tz=Asia%2FKolkata#audit`)
+  await page.getByRole('button', { name: 'ada, account' }).click()
+  const account = page.getByRole('dialog', { name: 'Account' })
+  await account.getByText('oncall').waitFor()
+  await page.keyboard.press('Escape')
+  await account.waitFor({ state: 'hidden' })
+  await page
+    .locator('button:focus')
+    .and(page.getByRole('button', { name: 'ada, account' }))
+    .waitFor()
+  await page.keyboard.press('Enter')
+  await account.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL(`${world.idp.issuer}/session/end**`)
+  const cookies = await page.context().cookies(world.service.url)
+  expect(cookies.filter(({ name }) => name.includes('watcher-session'))).toEqual([])
+})
+
+test('a session that ends while a page is open leaves the page, and says how to come back', async () => {
+  await using opened = await open('/auth/login?return=%2Flock')
+  const { page } = opened
+  await fillIn(page)
+  await page.getByLabel('Reason').fill('OPS-3')
+  await world.database.query('DELETE FROM watcher.sessions')
+  await page.getByRole('switch').click()
+  await page.getByText('Your session has ended.').waitFor()
+  await page.getByText('Sign in to lock.').waitFor()
+  await page.getByText('"reason":"OPS-3"').waitFor()
+  await page.getByRole('link', { name: 'Sign in again' }).click()
+  await page.waitForURL(`${world.service.url}/lock`)
+  await page.getByRole('button', { name: 'ada, account' }).waitFor()
+})
+
+test('a page that asks who is signed in does not prolong the session', async () => {
+  const bob = await world.signedIn('bob')
+  await world.database.query("UPDATE watcher.sessions SET last_used = last_used - interval '2 hours'")
+  const read = async () => (await bob.request(`${world.service.url}/api/v1/session`)).json()
+  const { user } = (await read()) as { user: { expires: number } }
+  expect(await read()).toMatchObject({ user: { expires: user.expires } })
+})
+
+test('closed reading shows one way in on every page, and no loop', async () => {
+  await using closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
+  for (const path of ['/tasks', '/task/unknown', '/lock']) {
+    await using opened = await open(path, closed.service.url)
+    const { page } = opened
+    await page.getByText('You are signed out.').waitFor()
+    await page.getByRole('heading', { name: 'Sign in to read this' }).waitFor()
+    expect(page.url()).toBe(closed.service.url + path)
+  }
+})
+
+describe('a sign-in that fails', () => {
+  test('because the provider is away ends at a page that leads back', async () => {
+    await using away = await startServiceWithSignIn()
+    await away.idp.stop()
+    await using opened = await open('/lock', away.service.url)
+    const { page } = opened
+    await page.getByRole('banner').getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'The identity provider is unavailable' }).waitFor()
+    await page.getByRole('link', { name: '/lock' }).click()
+    await page.getByRole('heading', { name: 'Deploy lock' }).waitFor()
+  })
+
+  test.for(['provider', 'expired', 'refused', 'plain-http', 'unheard-of'])(
+    'for the reason %s is 400, in the look of the pages, without scripts',
+    async (reason) => {
+      const query = new URLSearchParams({ reason, back: `/tasks?app='"><b>&status=failed` })
+      const answer = await world.service.request(`/sign-in-error?${query}`)
+      expect([answer.status, String(answer.body).includes('<script')]).toEqual([400, false])
+      await using opened = await open(`/sign-in-error?${query}`)
+      const { page } = opened
+      const padding = await page
+        .locator('.btn-primary')
+        .evaluate((button) => getComputedStyle(button).paddingInlineStart)
+      expect(padding).not.toBe('0px')
+      expect(await page.locator('b').count()).toBe(0)
+      const wanted = page.locator('dd a')
+      expect(await wanted.getAttribute('href')).toBe(await wanted.textContent())
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      expect(violations).toEqual([])
+      expect(opened.complaints.filter((complaint) => !complaint.includes('400 (Bad Request)'))).toEqual([])
+    },
+  )
+})

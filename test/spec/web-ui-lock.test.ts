@@ -42,6 +42,7 @@ const lockWith = (body: object) => ada.change(world.service.url, path, 'POST', b
 describe('the deploy lock (spec 2.4)', () => {
   test('is set by its switch, shown on every open page of any replica, and undone', async () => {
     await using elsewhere = await open('/tasks', undefined, replica)
+    await elsewhere.page.getByText('Live', { exact: true }).waitFor()
     await using opened = await open('/lock', ada)
     const { page, complaints, outside } = opened
     expect(await theSwitch(page).getAttribute('aria-disabled')).toBe('true')
@@ -49,15 +50,15 @@ describe('the deploy lock (spec 2.4)', () => {
     await page.locator('input:focus').fill("failover <b>OPS-2214</b> 'now'")
     await theSwitch(page).click()
     await toast(page, 'All deployments are locked.').waitFor()
+    await banner(elsewhere.page).waitFor({ timeout: 1_000 })
     await page.getByText("failover <b>OPS-2214</b> 'now', by ada.").waitFor()
     expect(await detailsOf()).toMatchObject({ active: true, reason: "failover <b>OPS-2214</b> 'now'", set_by: 'ada' })
-    await banner(elsewhere.page).waitFor({ timeout: 15_000 })
     await elsewhere.page.getByRole('link', { name: 'Lock, deployments are locked' }).waitFor()
     await page.getByRole('row').filter({ hasText: 'Locked' }).getByText('ada').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await toast(page, 'The lock is released again.').waitFor()
     expect(await detailsOf()).toMatchObject({ active: false })
-    await banner(elsewhere.page).waitFor({ state: 'detached', timeout: 15_000 })
+    await banner(elsewhere.page).waitFor({ state: 'detached', timeout: 1_000 })
     expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
   })
 
@@ -153,7 +154,7 @@ describe('the deploy lock (spec 2.4)', () => {
     const look = async () => {
       const { violations } = await new AxeBuilder({ page }).analyze()
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     }
     await look()
     await theSwitch(page).click()

@@ -101,9 +101,7 @@ describe('a sign-in that fails', () => {
       expect([answer.status, String(answer.body).includes('<script')]).toEqual([400, false])
       await using opened = await open(`/sign-in-error?${query}`)
       const { page } = opened
-      const padding = await page
-        .locator('.btn-primary')
-        .evaluate((button) => getComputedStyle(button).paddingInlineStart)
+      const padding = await page.evaluate("getComputedStyle(document.querySelector('.btn-primary')).paddingInlineStart")
       expect(padding).not.toBe('0px')
       expect(await page.locator('b').count()).toBe(0)
       const wanted = page.locator('dd a')

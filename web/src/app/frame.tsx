@@ -29,10 +29,12 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to content
       </a>
       <Bar find={find} liveness={state.kind} isSignedOut={isSignedOut} age={age} />
-      <SignedOut isReadingClosed={isSignedOut} />
-      {since === undefined ? null : <ConnectionNotice since={since} age={age} retrySeconds={retrySeconds} />}
-      <LockBanner />
-      <ArgoCdNotice />
+      <section aria-label="Notices">
+        <SignedOut isReadingClosed={isSignedOut} />
+        {since === undefined ? null : <ConnectionNotice since={since} age={age} retrySeconds={retrySeconds} />}
+        <LockBanner />
+        <ArgoCdNotice />
+      </section>
       <main className="page" id="main" tabIndex={-1}>
         <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>
       </main>

@@ -6,11 +6,12 @@ import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 import { timeIn } from '../ui/zoned-time.ts'
 import { useChangeLock } from './change-lock.ts'
-import { useDeployLock } from './read-deploy-lock.ts'
+import { useDeployLock, useLiveDeployLock } from './read-deploy-lock.ts'
 import { useIsInsideWindow } from './read-lock-calendar.ts'
 
 /** Below the bar of every page while deployments are locked: until when, why, and the way to release it. */
 export function LockBanner() {
+  useLiveDeployLock()
   const { data: lock } = useDeployLock()
   const { data: session } = useSession()
   const now = useTick()

@@ -78,14 +78,14 @@ function Entry({ entry, now, zone }: { entry: AuditEntry; now: number; zone: str
       <Cell className="nowrap">
         <time dateTime={isoTime(at)}>{timeIn(at, now, zone)}</time>
       </Cell>
-      <Cell className="push">{name ?? actor ?? kind}</Cell>
+      <Cell className="push reason who">{name ?? actor ?? kind}</Cell>
       <RowHead className="full">
         <span className="row tightrow">
           {known === undefined ? null : <Icon name={known.icon} />}
           {known?.words ?? action}
         </span>
       </RowHead>
-      <Cell className="full">{detail}</Cell>
+      <Cell className="full reason">{detail}</Cell>
     </Row>
   )
 }

@@ -18,7 +18,7 @@ export function nextChanges(intervals: readonly DeployLockInterval[], now: numbe
 }
 
 /** A manual lock outranks a time for which a window was opened, and that outranks the window. */
-export function isLockedAt(intervals: readonly DeployLockInterval[], at: number): boolean {
+function isLockedAt(intervals: readonly DeployLockInterval[], at: number): boolean {
   const kinds = intervals.filter(({ from, to }) => from <= at && (to === null || at < to)).map(({ kind }) => kind)
   return kinds.includes('manual') || (kinds.includes('scheduled') && !kinds.includes('opened'))
 }

@@ -6,6 +6,7 @@ import { setDeviceSetting, useDeviceSetting } from '../ui/device-settings.ts'
 const shortcuts = [
   ['/', 'Find a task'],
   ['g t', 'Tasks'],
+  ['g l', 'Deploy lock'],
   ['j k', 'Next and previous row'],
   ['Enter', 'Open the row'],
   ['.', 'Show new tasks'],

@@ -58,7 +58,12 @@ function usePageKeys(showDevice: () => void) {
   const [, navigate] = useLocation()
   const newest = useRef(showDevice)
   newest.current = showDevice
-  useKeys(useMemo(() => ({ 'g t': () => navigate('/tasks'), '?': () => newest.current() }), [navigate]))
+  useKeys(
+    useMemo(
+      () => ({ 'g t': () => navigate('/tasks'), 'g l': () => navigate('/lock'), '?': () => newest.current() }),
+      [navigate],
+    ),
+  )
 }
 
 /** `/` and the button in the bar lead to the search field of the list, from any page. */

@@ -53,7 +53,7 @@ export function Schedule({ schedule: { windows, time_zone: timeZone } }: Pick<De
       )}
       <div className="copy">
         <code className="code-block">{command}</code>
-        <CopyButton text={command} label="Copy the command" compact />
+        <CopyButton text={command} label="Copy the command" size="icon" />
       </div>
     </Section>
   )

@@ -137,7 +137,7 @@ function Command({ permission, lock, reason }: { permission: Permission; lock: D
       </p>
       <div className="copy">
         <code className="code-block">{command}</code>
-        <CopyButton text={command} label="Copy the command" compact />
+        <CopyButton text={command} label="Copy the command" size="icon" />
       </div>
     </>
   )

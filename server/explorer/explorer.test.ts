@@ -38,6 +38,7 @@ describe('the API document', () => {
     expect(Object.keys(paths)).toEqual(['/api/v1/tasks', '/api/v1/tasks/{id}'])
     expect(tags).toEqual([])
     expect(Object.keys(components.schemas).sort()).toEqual([
+      'CancelledBy',
       'Condition',
       'Culprit',
       'Diagnosis',

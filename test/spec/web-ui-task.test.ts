@@ -134,7 +134,7 @@ describe('a failed task', () => {
     expect(await back.getAttribute('aria-disabled')).toBe('true')
     const why = await back.getAttribute('aria-describedby')
     expect(await page.locator(`#${why}`).textContent()).toContain('You are not signed in.')
-    const signIn = page.getByRole('link', { name: 'Sign in' })
+    const signIn = page.getByRole('main').getByRole('link', { name: 'Sign in' })
     expect(await signIn.getAttribute('href')).toBe(`/auth/login?return=%2Ftask%2F${failed.id}`)
     await back.click({ force: true })
     expect(await page.getByRole('dialog').count()).toBe(0)

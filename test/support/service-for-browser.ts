@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { TaskList, TaskRecord } from '../../contract/task.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -97,11 +98,24 @@ async function answer(
   response.writeHead(content === undefined ? 404 : 200, { ...securityHeaders, 'content-type': type }).end(content)
 }
 
+const noLock: DeployLockDetails = {
+  active: false,
+  source: null,
+  since: null,
+  until: null,
+  reason: null,
+  set_by: null,
+  next_window: null,
+  override_until: null,
+  schedule: { windows: [], time_zone: 'UTC' },
+}
+
 function answerApi(service: ServiceForBrowser, url: URL, response: ServerResponse) {
   if (service.isDown) return reply(response, 503, { error: 'the database did not answer within 5 s' })
   if (url.pathname === '/api/v1/tasks') return reply(response, 200, listOf(service.tasks, url.searchParams))
   const others: Readonly<Record<string, object>> = {
     '/api/v1/session': { enabled: false, user: null, privileged: false, privileged_groups: [], read_auth: false },
+    '/api/v1/deploy-lock/details': noLock,
     '/api/v1/apps/summary': { as_of: 0, days: 30, apps: [] },
   }
   const other = url.pathname.endsWith('/events') ? { events: [] } : others[url.pathname]

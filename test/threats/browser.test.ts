@@ -61,7 +61,7 @@ describe(`${badInputs.B37} (in the browser)`, () => {
     await opened.page.reload()
     return opened
   }
-  const signInOf = (page: Page) => page.getByRole('link', { name: 'Sign in' })
+  const signInOf = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('link', { name: 'Sign in' })
 
   test.for<[string, () => Promise<string> | string]>([
     ['forged', () => 'a'.repeat(43)],

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { taskTrailer } from '../../server/gitops/plan/commit-message.ts'
@@ -8,13 +7,13 @@ import { createReplica } from '../../server/ownership/replica.ts'
 import { wakeUpChannel } from '../../server/ownership/wake-ups.ts'
 import { type DatabaseSettings, openDatabase } from '../../server/storage/database.ts'
 import type { Schema } from '../../server/storage/schema.ts'
+import { insertOwnedTask, shopImage } from '../../test/support/insert-owned-task.ts'
 import { overridePath } from './generated-repository.ts'
 
 const schema = 'watcher'
 const openStates = ['queued', 'pushing'] as const
 /** Seldom, so that asking delays nothing: when a write landed is read from its events. */
 const pollMs = 50
-const image = 'registry.example/shop'
 
 export type NewWrite = {
   readonly app: string
@@ -59,30 +58,6 @@ export async function startTaskAuthor(databaseUrl: string) {
   while (replica.id() === undefined) await delay(pollMs)
   const stack = started.move()
 
-  async function insertTask(transaction: Transaction<Schema>, owner: string, write: NewWrite): Promise<string> {
-    const { app, tag, seconds = 600 } = write
-    const id = randomUUID()
-    await transaction
-      .insertInto('tasks')
-      .values({
-        id,
-        created: sql<Date>`clock_timestamp()`,
-        deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
-        app,
-        author: 'ada',
-        project: 'bench',
-        images: JSON.stringify([{ image, tag }]),
-        timeout_seconds: seconds,
-        refresh: true,
-        source: null,
-        may_write: true,
-        owner,
-        fence: '1',
-      })
-      .execute()
-    return id
-  }
-
   /** All of them become visible at once. `beforeCommit` runs right before that. */
   async function queue(writes: readonly NewWrite[], beforeCommit?: () => Promise<unknown>): Promise<QueuedWrite[]> {
     const ids = await query.transaction().execute(async (transaction) => {
@@ -90,9 +65,9 @@ export async function startTaskAuthor(databaseUrl: string) {
       const store = createPendingWriteStore({ ...database, query: within(transaction) })
       const made: string[] = []
       for (const write of writes) {
-        const id = await insertTask(transaction, owner, write)
-        if (!(await store.queue({ taskId: id, owner, fence: '1' }, planOf(write, id)))) throw new Error('not queued')
-        made.push(id)
+        const claim = await insertOwnedTask(transaction, owner, { ...write, seconds: write.seconds ?? 600 })
+        if (!(await store.queue(claim, planOf(write, claim.taskId)))) throw new Error('not queued')
+        made.push(claim.taskId)
       }
       await sql`SELECT pg_notify(${wakeUpChannel(schema)}, 'bench write *')`.execute(transaction)
       await beforeCommit?.()
@@ -170,7 +145,7 @@ function planOf({ app, tag, repository, file = overridePath(app) }: NewWrite, id
     branch: 'main',
     file,
     tool: 'helm',
-    entries: [{ name: 'image.tag', value: tag, image }],
+    entries: [{ name: 'image.tag', value: tag, image: shopImage }],
     sourceEntries: [],
     message: `watcher(${app}): update image tag\n\n${taskTrailer}: ${id}\n`,
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { parseTemplate } from '../../gotemplate/template.ts'
 import { createCommitHistory } from '../../server/gitops/git/commit-history.ts'
@@ -12,8 +11,8 @@ import { createWriteBack } from '../../server/gitops/queue/write-back.ts'
 import { type Database, openDatabase } from '../../server/storage/database.ts'
 import { createTestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import { insertOwnedTask, shopImage } from './insert-owned-task.ts'
 
-const image = 'registry.example/shop'
 let replicas = 0
 
 export async function aDatabase(): Promise<Database> {
@@ -66,26 +65,9 @@ export async function aTaskWithPlan(
     commitTrailer = true,
   }: TaskExample,
 ) {
-  const id = randomUUID()
-  await database.query
-    .insertInto('tasks')
-    .values({
-      id,
-      created: sql<Date>`clock_timestamp()`,
-      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
-      app,
-      author: 'ada',
-      project: 'shop',
-      images: JSON.stringify([{ image, tag }]),
-      timeout_seconds: seconds,
-      refresh: true,
-      source: null,
-      may_write: true,
-      owner,
-      fence: '1',
-    })
-    .execute()
-  const task = { id, app, author: 'ada', project: 'shop', images: [{ image, tag }] }
+  const claim = await insertOwnedTask(database.query, owner, { app, tag, seconds })
+  const id = claim.taskId
+  const task = { id, app, author: 'ada', project: 'shop', images: [{ image: shopImage, tag }] }
   const plan: WriteBackPlan = {
     app,
     repository,
@@ -93,14 +75,14 @@ export async function aTaskWithPlan(
     branch,
     file: file ?? `apps/.watcher-source-${app}.yaml`,
     tool: 'helm',
-    entries: [{ name: 'image.tag', value: tag, image }],
+    entries: [{ name: 'image.tag', value: tag, image: shopImage }],
     sourceEntries: [],
     message: commitMessage(task, {
       commitMessageFormat: format === undefined ? undefined : parseTemplate('COMMIT_MESSAGE_FORMAT', format),
       commitTrailer,
     }).text,
   }
-  return { id, plan, claim: { taskId: id, owner, fence: '1' } }
+  return { id, plan, claim }
 }
 
 /** One replica's write-back on real storage, with a task and its plan for each `queue`. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../../../test/support/database.ts'
+import { insertOwnedTask } from '../../../test/support/insert-owned-task.ts'
 import { type Database, openDatabase } from '../../storage/database.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 
@@ -11,23 +12,8 @@ const address = 'ssh://git@git.example/gitops.git'
 /** A task whose write is queued, on a repository that a living replica owns. */
 async function aQueuedWrite({ query }: Database): Promise<{ taskId: string; claim: WriteQueue }> {
   const owner = randomUUID()
-  const taskId = randomUUID()
   await query.insertInto('replicas').values({ id: owner, lock_key: '7' }).execute()
-  await query
-    .insertInto('tasks')
-    .values({
-      id: taskId,
-      app: 'shop',
-      author: 'ada',
-      project: 'shop',
-      images: JSON.stringify([{ image: 'registry.example/shop', tag: 'v2' }]),
-      timeout_seconds: 60,
-      deadline: sql<Date>`now() + interval '60 s'`,
-      refresh: true,
-      may_write: true,
-      owner,
-    })
-    .execute()
+  const { taskId } = await insertOwnedTask(query, owner, { app: 'shop', tag: 'v2', seconds: 60 })
   await query.insertInto('repositories').values({ name: place.repository, owner }).execute()
   await query
     .insertInto('pending_writes')

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../../server/storage/schema.ts'
+
+export const shopImage = 'registry.example/shop'
+
+type OwnedTask = { readonly app: string; readonly tag: string; readonly seconds: number }
+
+/** Stores a task in progress that may commit and that the replica `owner` has claimed; returns the claim. */
+export async function insertOwnedTask(query: Kysely<Schema>, owner: string, { app, tag, seconds }: OwnedTask) {
+  const claim = { taskId: randomUUID(), owner, fence: '1' }
+  await query
+    .insertInto('tasks')
+    .values({
+      id: claim.taskId,
+      created: sql<Date>`clock_timestamp()`,
+      deadline: sql<Date>`now() + make_interval(secs => ${seconds})`,
+      app,
+      author: 'ada',
+      project: 'shop',
+      images: JSON.stringify([{ image: shopImage, tag }]),
+      timeout_seconds: seconds,
+      refresh: true,
+      source: null,
+      may_write: true,
+      owner,
+      fence: claim.fence,
+    })
+    .execute()
+  return claim
+}

@@ -1,15 +1,11 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { describe, expect, test } from 'vitest'
+import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 
-let host: GitHost
-beforeAll(async () => {
-  host = await startGitHost()
-})
-afterAll(() => host[Symbol.asyncDispose]())
+const { host } = await startFileGitHost()
 
 describe('commit messages on the branch (spec 2.7)', () => {
   test('100 deployments have the message of the format each; one whose format fails has the default message', async () => {

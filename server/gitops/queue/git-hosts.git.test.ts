@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import https from 'node:https'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
-import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
@@ -13,20 +13,7 @@ import { causeOfFailure } from '../git/git-error.ts'
 import { hostWords } from '../git/git-host-words.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 
-let host: GitHost
-let made = 0
-
-beforeAll(async () => {
-  host = await startGitHost()
-})
-afterAll(() => host[Symbol.asyncDispose]())
-
-async function aRepository(): Promise<string> {
-  made += 1
-  const name = `h${made}.git`
-  await host.createRepository(name, { 'README.md': 'hello\n' })
-  return name
-}
+const { host, aRepository, aHook } = await startFileGitHost()
 
 const aService = async (change: Partial<WriteBackSettings> = {}) =>
   aWriteBackService(writeBackSettings(host, change), await aDatabase())
@@ -88,9 +75,7 @@ describe(`${faults.F23}, with host and advice in the first line`, () => {
 
   test('a hook that denies writing at all is missing access', async () => {
     const repository = await aRepository()
-    const hook = path.join(host.directory(repository), 'hooks', 'pre-receive')
-    await writeFile(hook, '#!/bin/sh\necho "Gitea: User permission denied for writing."\nexit 1\n')
-    await chmod(hook, 0o755)
+    await aHook(repository, 'pre-receive', 'echo "Gitea: User permission denied for writing."\nexit 1')
     const { cause } = await refusalOf(await aService(), host.url(repository))
     expect(cause).toBe('git_access_denied')
   })

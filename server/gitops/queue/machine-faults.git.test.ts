@@ -4,29 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
-import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
 import type { Database } from '../../storage/database.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 
-let host: GitHost
-let made = 0
-
-beforeAll(async () => {
-  host = await startGitHost()
-})
-afterAll(() => host[Symbol.asyncDispose]())
-
-async function aRepository(): Promise<string> {
-  made += 1
-  const name = `m${made}.git`
-  await host.createRepository(name, { 'README.md': 'hello\n' })
-  return name
-}
+const { host, aRepository } = await startFileGitHost()
 
 async function hearsOf(service: Awaited<ReturnType<typeof aWriteBackService>>, id: string, words: string) {
   const beganMs = performance.now()

@@ -1,27 +1,14 @@
 import { readdir } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
-import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aReplica, aTaskWithPlan, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { Database } from '../../storage/database.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
 
-let host: GitHost
-let made = 0
-
-beforeAll(async () => {
-  host = await startGitHost()
-})
-afterAll(() => host[Symbol.asyncDispose]())
-
-async function aRepository(): Promise<string> {
-  made += 1
-  const name = `s${made}.git`
-  await host.createRepository(name, { 'README.md': 'hello\n' })
-  return name
-}
+const { host, aRepository } = await startFileGitHost()
 
 type Service = Awaited<ReturnType<typeof aWriteBackService>>
 const aService = (database: Database): Promise<Service> => aWriteBackService(writeBackSettings(host), database)

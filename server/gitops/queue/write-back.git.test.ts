@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
-import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aReplica, aTaskWithPlan, type TaskExample } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
@@ -23,26 +23,7 @@ import { createPendingWriteStore } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
 import { createWriteBack, type WriteBackDeps } from './write-back.ts'
 
-let host: GitHost
-let made = 0
-
-beforeAll(async () => {
-  host = await startGitHost()
-})
-afterAll(() => host[Symbol.asyncDispose]())
-
-async function aRepository(files: Record<string, string> = { 'README.md': 'hello\n' }): Promise<string> {
-  made += 1
-  const name = `w${made}.git`
-  await host.createRepository(name, files)
-  return name
-}
-
-async function aHook(repository: string, name: string, script: string): Promise<void> {
-  const file = path.join(host.directory(repository), 'hooks', name)
-  await writeFile(file, `#!/bin/sh\n${script}\n`)
-  await chmod(file, 0o755)
-}
+const { host, aRepository, aHook } = await startFileGitHost()
 
 /** A hook that lets a rival's commit in first. */
 const rivalIsFaster = `export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_COMMITTER_NAME=r GIT_COMMITTER_EMAIL=r

@@ -152,9 +152,11 @@ test('a database that does not answer is noticed, though the stream stays open',
   await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
   const [replica] = replicas.running
   if (!replica) throw new Error('there is one')
+  await submit(replica, 'shop', 'never')
   await using opened = await openPage(browser, replica.url, '/tasks')
   const { page } = opened
   await live(page)
+  await inProgress(page).waitFor() // a page that has read nothing yet has nothing to call old
   replica.lines.database.mood = 'refuse'
   replica.lines.database.cut()
   await page.getByText(/^Not live since/).waitFor()

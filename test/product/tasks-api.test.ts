@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Pool } from 'pg'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { TaskList } from '../../contract/task.ts'
@@ -16,11 +16,12 @@ const jwtSecret = 'the-jwt-secret-of-this-test-has-32-bytes'
 const settings = { WATCHER_DEPLOY_TOKEN: deployToken, JWT_SECRET: jwtSecret }
 
 let database: TestDatabase
-let rows: Pool
+let rows: Client
 let replicas: readonly Service[]
 beforeAll(async () => {
   database = await createTestDatabase()
-  rows = new Pool({ connectionString: database.url, max: 2 })
+  rows = new Client({ connectionString: database.url })
+  await rows.connect()
   const first = await startService({ databaseUrl: database.url, settings })
   replicas = [first, await startService({ databaseUrl: database.url, settings })]
 })

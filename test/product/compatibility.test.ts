@@ -609,9 +609,12 @@ describe('answers', () => {
   )
   test('empty values of filters count as absent', async () => {
     const names = ['limit', 'offset', 'from_timestamp', 'to_timestamp', 'status']
-    const all = await get('/tasks?app=gone')
-    for (const query of [...names, names.join('=&')])
-      expect(await get(`/tasks?app=gone&${query}=`)).toMatchObject({ status: 200, body: all.body })
+    const idsOf = async (
+      query: string, // their statuses may change meanwhile
+    ) => TaskList.parse((await get(`/tasks?app=gone${query}`)).body).tasks.map(({ id }) => id)
+    const all = await idsOf('')
+    expect(all).not.toEqual([])
+    for (const query of [...names, names.join('=&')]) expect(await idsOf(`&${query}=`)).toEqual(all)
   })
   test('refresh: null counts as absent', async () => {
     for (const [service, refresh] of [

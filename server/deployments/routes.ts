@@ -218,6 +218,7 @@ export const taskRoutes =
           const leave = waits.take(clientOf(request))
           if (!leave) throw tooManyWaits()
           await ending.finally(leave)
+          if (answered.signal.aborted) return reply.hijack() // when thousands leave at once, their reads would delay all others
           return await recordFor(request, (await tasks.find(taskId)) ?? task)
         } finally {
           answered.abort()

@@ -4,8 +4,10 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskAcceptance, TaskList } from '../../contract/task.ts'
 import { TaskEvents } from '../../contract/task-event.ts'
+import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
-import { aTask, type Service, startService } from '../support/service.ts'
+import { aTask, type Service, startService, withoutLimits } from '../support/service.ts'
+import { startStatementLog } from '../support/statement-log.ts'
 import { openStreams } from '../threats/slow-clients.ts'
 
 const answerBytes = 2 * 1024 * 1024
@@ -197,6 +199,31 @@ test.concurrent('a client waits for so many tasks at once, and is answered at on
   hangUp.abort()
   await waiting
   await expect.poll(() => wait().then(statusOf)).toBe(200)
+})
+
+test('100 clients that disconnect while they wait cost the database nothing more', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using log = await startStatementLog({ port: Number(new URL(testDatabase.url).port) })
+  const databaseUrl = Object.assign(new URL(serviceUrlOf(testDatabase.url)), { port: String(log.port) }).href
+  await using logged = await startService({ databaseUrl, settings: withoutLimits })
+  const path = `/api/v1/tasks/${TaskAcceptance.parse((await logged.submitTask(aTask())).body).id}`
+  const taskReads = () =>
+    log.statements.filter((text) => /^select \* from "watcher"."tasks" where "id" = \$1$/.test(text))
+  const timers = async () => {
+    const { body } = await logged.request('/metrics')
+    return Number(/^nodejs_active_resources\{type="Timeout"\} (\d+)$/m.exec(String(body))?.[1])
+  }
+  const before = await timers()
+  const hangUp = new AbortController()
+  const waits = Array.from({ length: 100 }, () =>
+    logged.request(`${path}?wait=60`, { signal: hangUp.signal }).catch(() => undefined),
+  )
+  await expect.poll(() => taskReads().length).toBe(100)
+  hangUp.abort()
+  await Promise.all(waits)
+  await expect.poll(timers).toBeLessThan(before + 50)
+  expect(await logged.request(path).then(statusOf)).toBe(200) // behind whatever they have left
+  expect(taskReads()).toHaveLength(101)
 })
 
 test.concurrent('connections are limited, and one too many makes room by those on which nothing is asked', async ({

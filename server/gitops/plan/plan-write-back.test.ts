@@ -523,8 +523,35 @@ describe('who may write, and with what', () => {
     { allowed: 'git.example/te', kind: 'refused' },
     { allowed: 'git.example/team/deploy2', kind: 'refused' },
     { allowed: 'other.example', kind: 'refused' },
+    { allowed: 'git.example:22', kind: 'write' },
+    { allowed: 'GIT.example:22/team/deploy', kind: 'write' },
+    { allowed: 'ssh://git@git.example:22/team/deploy.git', kind: 'write' },
+    { allowed: 'git.example:2222', kind: 'refused' },
+    { allowed: 'git.example:2222/team/deploy', kind: 'refused' },
+    { allowed: 'ssh://git@git.example:2222/team/deploy.git', kind: 'refused' },
+    { allowed: 'https://git.example:443/team/deploy', kind: 'refused' },
   ])('T22 with WRITE_BACK_ALLOWED_REPOS = $allowed: $kind', ({ allowed, kind }) => {
     expect(plan({}, { allowedRepos: [allowed] })).toMatchObject({ kind })
+  })
+
+  test.for([
+    { allowed: 'git.example', repository: 'ssh://git@git.example:2222/team/deploy', kind: 'write' },
+    { allowed: 'git.example:2222/team', repository: 'ssh://git@git.example:2222/team/deploy', kind: 'write' },
+    { allowed: 'git.example:2222', repository: 'ssh://git@git.example:22/team/deploy', kind: 'refused' },
+    { allowed: 'git.example:443', repository: 'https://git.example/team/deploy', kind: 'write' },
+    { allowed: 'git.example:8443', repository: 'https://git.example/team/deploy', kind: 'refused' },
+  ])('T22 with WRITE_BACK_ALLOWED_REPOS = $allowed, $repository: $kind', ({ allowed, repository, kind }) => {
+    expect(plan({ sources: [aSource({ repository })] }, { allowedRepos: [allowed] })).toMatchObject({ kind })
+  })
+
+  test('T22 with WRITE_BACK_ALLOWED_REPOS: the port is that of the transport in use', () => {
+    const overSsh = {
+      gitCredentials: () => new Map<string, never>(),
+      knownHosts: () => 'git.example ssh-ed25519 AAAA\n',
+    }
+    const sources = [aSource({ repository: 'https://git.example/team/deploy.git' })]
+    expect(plan({ sources }, { ...overSsh, allowedRepos: ['git.example:22'] })).toMatchObject({ kind: 'write' })
+    expect(plan({ sources }, { ...overSsh, allowedRepos: ['git.example:443'] })).toMatchObject({ kind: 'refused' })
   })
 
   test.for([

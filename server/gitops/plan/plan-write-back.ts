@@ -183,13 +183,11 @@ type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryA
 function checkAccess(repository: string, isMultiSource: boolean, settings: WriteBackSettings): Access {
   const spelled = parseRepositoryAddress(repository)
   if (spelled === undefined) return addressNotAllowed(repository, isMultiSource)
-  if (!isAllowedRepository(spelled, settings.allowedRepos)) {
-    return refused(
-      'git_refused',
-      `repository address not allowed: ${spelled.location} is not in WRITE_BACK_ALLOWED_REPOS`,
-    )
-  }
   const address = chooseTransport(spelled, settings)
+  if (!isAllowedRepository(address ?? spelled, settings.allowedRepos)) {
+    const place = `${credentialHost(spelled)}${spelled.location.slice(spelled.host.length)}`
+    return refused('git_refused', `repository address not allowed: ${place} is not in WRITE_BACK_ALLOWED_REPOS`)
+  }
   if (address === undefined) return refused('setting_missing', missingSetting(spelled, settings))
   return { kind: 'access', spelled, address }
 }

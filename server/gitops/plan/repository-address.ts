@@ -95,17 +95,29 @@ function locationOf(text: string): string | undefined {
   return hostName === undefined || path === undefined ? undefined : `${hostName.toLowerCase()}/${plainPath(path)}`
 }
 
+/** An entry of WRITE_BACK_ALLOWED_REPOS that is not an address to write to, such as `host:port/owner`. */
+const allowedForm = /^(?:[a-z+]+:\/\/)?(?:[^/@]*@)?([^/:@]+)(?::(\d+))?(\/.*)?$/i
+
 /**
  * Whether an entry of WRITE_BACK_ALLOWED_REPOS covers the address: a host, a host and an owner, or a whole repository, as
- * `git.example/team/deploy` or as an address. A part that is `*` stands for any one part.
+ * `git.example/team/deploy` or as an address. A part that is `*` stands for any one part, a host without a port for any port.
  */
 export function isAllowedRepository(address: RepositoryAddress, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true
   const parts = address.location.split('/')
+  const addressPort = address.port ?? defaultPorts[address.protocol]
   return allowed.some((entry) => {
-    const pattern = (locationOf(entry) ?? plainPath(entry)).split('/')
+    const { location, port } = parseRepositoryAddress(entry) ?? readAllowed(entry)
+    const pattern = location.split('/')
+    if (port !== undefined && port !== addressPort) return false
     return pattern.length <= parts.length && pattern.every((part, at) => part === '*' || samePart(part, parts[at], at))
   })
+}
+
+function readAllowed(entry: string): Pick<RepositoryAddress, 'location' | 'port'> {
+  const [, hostName, port, path = ''] = allowedForm.exec(entry.trim()) ?? []
+  if (hostName === undefined) return { location: plainPath(entry), port: undefined }
+  return { location: plainPath(`${hostName}${path}`), port: port === undefined ? undefined : Number(port) }
 }
 
 function samePart(pattern: string, part: string | undefined, at: number): boolean {

@@ -35,6 +35,8 @@ export type OpenOptions = {
   readonly width?: number
   /** The test moves the page's clock by hand. */
   readonly hasClock?: boolean
+  /** Of a user who has signed in elsewhere. */
+  readonly cookies?: ReadonlyMap<string, string> | undefined
 }
 
 export type OpenedPage = AsyncDisposable & {
@@ -59,6 +61,8 @@ export async function openPage(
     viewport: { width: options.width ?? 1440, height: 900 },
   })
   context.setDefaultTimeout(patienceMs)
+  const cookies = [...(options.cookies ?? [])]
+  await context.addCookies(cookies.map(([name, value]) => ({ name, value, url: baseUrl, httpOnly: true })))
   const page = await context.newPage()
   if (options.hasClock) await page.clock.install()
   const complaints: string[] = []

@@ -24,12 +24,8 @@ afterAll(async () => {
 
 /** A page on which the user `ada` has signed in. */
 async function signedInPage() {
-  const jar = (await world.signedIn('ada')).cookies(world.service.url)
-  const opened = await openPage(browser, world.service.url, '/tasks')
-  const cookies = [...jar].map(([name, value]) => ({ name, value, url: world.service.url, httpOnly: true }))
-  await opened.page.context().addCookies(cookies)
-  await opened.page.reload()
-  return opened
+  const cookies = (await world.signedIn('ada')).cookies(world.service.url)
+  return openPage(browser, world.service.url, '/tasks', { cookies })
 }
 
 test(threats.T29, async () => {
@@ -54,13 +50,8 @@ describe(`${badInputs.B37} (in the browser)`, () => {
 
   const sessionOf = async () =>
     (await closed.signedIn('ada')).cookies(closed.service.url).get('watcher-session') ?? 'none'
-  const openWith = async (value: string) => {
-    const opened = await openPage(browser, closed.service.url, '/tasks?status=failed')
-    const cookie = { name: 'watcher-session', value, url: closed.service.url, httpOnly: true }
-    await opened.page.context().addCookies([cookie])
-    await opened.page.reload()
-    return opened
-  }
+  const openWith = (session: string, path: string) =>
+    openPage(browser, closed.service.url, path, { cookies: new Map([['watcher-session', session]]) })
   const signInOf = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('link', { name: 'Sign in' })
 
   test.for<[string, () => Promise<string> | string]>([
@@ -74,7 +65,7 @@ describe(`${badInputs.B37} (in the browser)`, () => {
       },
     ],
   ])('%s: the page shows the sign-in, which leads back to it', async ([, make]) => {
-    await using opened = await openWith(await make())
+    await using opened = await openWith(await make(), '/tasks?status=failed')
     const { page } = opened
     await signInOf(page).waitFor()
     await page.getByText('Signed out', { exact: true }).waitFor()
@@ -91,12 +82,8 @@ describe(`${badInputs.B37} (in the browser)`, () => {
   test('one that ends while its page is open is told there, over what was read before', async () => {
     const submitted = await closed.service.submitTask(aTask({ app: 'seen-before' }))
     expect(submitted.status).toBe(202)
-    const opened = await openPage(browser, closed.service.url, '/tasks')
-    await using _ = opened
+    await using opened = await openWith(await sessionOf(), '/tasks')
     const { page } = opened
-    const cookie = { name: 'watcher-session', value: await sessionOf(), url: closed.service.url, httpOnly: true }
-    await page.context().addCookies([cookie])
-    await page.reload()
     await page.getByText('seen-before').first().waitFor()
     expect(await signInOf(page).count()).toBe(0)
     await closed.database.query('DELETE FROM watcher.sessions')

@@ -1,0 +1,10 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** What axe finds on a page: the rule and the elements. Pages have no frames, and passes are not reported. */
+export async function findViolations(page: Page): Promise<readonly string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source)
+  return page.evaluate<string[]>(`
+    axe.run(document, { resultTypes: ['violations'], iframes: false, rules: { 'target-size': { enabled: true } } })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
+}

@@ -18,6 +18,8 @@ export type ReplicasOptions = {
   readonly settings?: Readonly<Record<string, string>>
   /** Managed applications of one repository. */
   readonly applications?: readonly string[]
+  /** The service's token may read the logs of Pods as well. */
+  readonly mayReadLogs?: boolean
 }
 
 /** One process of the service, with lines of its own to the database and to the delivery controller. */
@@ -55,6 +57,7 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
       ...settingsFor(simulator),
       ARGO_URL: throughLine(simulator.argoUrl, controller),
       SSH_KNOWN_HOSTS: knownHosts,
+      ...(options.mayReadLogs ? { ARGO_TOKEN: simulator.deployerToken } : {}),
       ...options.settings,
     }
     const service = started.use(await startService({ databaseUrl: throughLine(databaseUrl, database), settings }))

@@ -22,6 +22,14 @@ export const line = (longest: number, forbidden = '') =>
     .refine((text) => ![...forbidden].some((one) => text.includes(one)), `must not hold '${forbidden}'`)
     .meta({ minLength: 1, pattern: patternWithout(controls + forbidden) })
 
+/** A filter: exactly this, or a part of a text. */
+export const textFilter = z
+  .string()
+  .max(255, 'must be at most 255 characters long')
+  .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
+  .meta({ pattern: '^[^\\x00]*$' })
+  .optional()
+
 // By `format` generated clients choose their types: without it some take 32 bits for a time, and miss it by a minute.
 
 export const wholeNumber = z.number().meta({ type: 'integer', format: 'int64' })

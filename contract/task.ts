@@ -3,7 +3,7 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, textFilter, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
@@ -224,13 +224,6 @@ export const TaskList = z
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
 
-const textFilter = z
-  .string()
-  .max(255, 'must be at most 255 characters long')
-  .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
-  .meta({ pattern: '^[^\\x00]*$' })
-  .optional()
-
 const timestampFilter = z
   .string()
   .regex(/^(\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?)?$/, unixSeconds)
@@ -246,19 +239,35 @@ const maxOffset = 100_000
 /** argo-watcher's other statuses: clients may ask for them, and no task has them. */
 const filterStatuses = [...taskStatuses, 'accepted', 'argocd is unavailable'] as const
 
+const conditions = z.object({
+  app: textFilter.describe('Exactly this application'),
+  project: textFilter.describe('Exactly this project'),
+  author: textFilter.describe('Exactly this author'),
+  cause: z.enum(causeCodes, { error: 'must be a failure code' }).optional().describe('Ended with this failure code'),
+  search: textFilter.describe('Part of an application, author, project, image, id or commit'),
+  from_timestamp: timestampFilter.describe('Created after this moment'),
+  to_timestamp: timestampFilter.describe('Created at this moment or before'),
+  ended_from: timestampFilter.describe('Ended at this moment or later'),
+  ended_to: timestampFilter.describe('Ended before this moment'),
+})
+const isInOrder = ({ from_timestamp: from, to_timestamp: to }: z.infer<typeof conditions>) =>
+  from === undefined || to === undefined || from <= to
+const notInOrder = { path: ['from_timestamp'], error: 'must not be later than to_timestamp' }
+const isEndInOrder = ({ ended_from: from, ended_to: to }: z.infer<typeof conditions>) =>
+  from === undefined || to === undefined || from <= to
+const endNotInOrder = { path: ['ended_from'], error: 'must not be later than ended_to' }
+
+/** The query string of the counts: the list's, without what chooses a status or a page. */
+export const TaskConditions = conditions.refine(isInOrder, notInOrder).refine(isEndInOrder, endNotInOrder)
+export type TaskConditions = z.infer<typeof TaskConditions>
+
 /** The query string of the list. Unknown parameters are ignored. */
-export const TaskFilter = z
-  .object({
-    app: textFilter.describe('Exactly this application'),
-    project: textFilter.describe('Exactly this project'),
-    author: textFilter.describe('Exactly this author'),
+export const TaskFilter = conditions
+  .extend({
     status: z
       .string()
       .meta({ enum: [...taskStatuses] })
       .optional(),
-    search: textFilter.describe('Part of an application, author, project, image, id or commit'),
-    from_timestamp: timestampFilter.describe('Created after this moment'),
-    to_timestamp: timestampFilter.describe('Created at this moment or before'),
     limit: z
       .string()
       .regex(/^(-?\d+)?$/, 'must be a whole number')
@@ -281,10 +290,8 @@ export const TaskFilter = z
     path: ['cursor'],
     error: 'must not come together with offset',
   })
-  .refine(({ from_timestamp: from, to_timestamp: to }) => from === undefined || to === undefined || from <= to, {
-    path: ['from_timestamp'],
-    error: 'must not be later than to_timestamp',
-  })
+  .refine(isInOrder, notInOrder)
+  .refine(isEndInOrder, endNotInOrder)
   // Not a fault of the field, which would stand before it: argo-watcher's words are exactly these.
   .transform(({ status: wanted, ...filter }, context) => {
     const status = filterStatuses.find((one) => one === wanted)

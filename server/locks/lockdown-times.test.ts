@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { isTimeZone } from '../../contract/time-zone.ts'
 import cases from '../../test/fixtures/schedule-cases.json' with { type: 'json' }
-import { closedIntervals, isLockedAt, isTimeZone, type LockdownSchedule, transitionsAfter } from './lockdown-times.ts'
+import { closedIntervals, isLockedAt, type LockdownSchedule, transitionsAfter } from './lockdown-times.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 
 function aSchedule(text: string, timeZone = 'UTC'): LockdownSchedule {

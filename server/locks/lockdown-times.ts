@@ -16,15 +16,6 @@ const minuteMs = 60_000
 const weekMs = 7 * 24 * 60 * minuteMs
 const someMondayMs = Date.UTC(1970, 0, 5)
 
-/** Also for names that the runtime accepts but that are no IANA names: `+02:00`, or a date with a zone. */
-export function isTimeZone(name: string): boolean {
-  try {
-    return /^[A-Za-z][\w+/-]*$/.test(name) && zonedAt(name, 0).timeZoneId !== ''
-  } catch {
-    return false
-  }
-}
-
 /** Whether the wall clock of the schedule's time zone is in a window. */
 export function isLockedAt({ windows, timeZone }: LockdownSchedule, instant: Date): boolean {
   const localMs = instant.getTime() + offsetMsOf(zonedAt(timeZone, instant.getTime()))

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { isTimeZone } from '../../contract/time-zone.ts'
 import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
-import { isTimeZone } from '../locks/lockdown-times.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/secret-rules.ts'

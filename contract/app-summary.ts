@@ -1,9 +1,29 @@
 import { z } from 'zod'
-import { decimalNumber, epochSeconds, wholeNumber } from './fields.ts'
+import { causeCodes } from './causes.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
 import { taskStatuses } from './task-status.ts'
 
 const maxWindowDays = 90
 const usualWindowDays = 30
+
+export const maxSummaryImages = 3
+
+const images = {
+  images: z.array(z.object({ image: z.string(), tag: z.string() })).describe(`The first ${maxSummaryImages} of them`),
+  image_count: wholeNumber.describe('All its images'),
+}
+
+const LatestTask = z
+  .object({
+    id: z.string(),
+    status: z.enum(taskStatuses),
+    cause: extensibleEnum(causeCodes).optional(),
+    author: z.string(),
+    ...images,
+    created: epochSeconds,
+    ended: epochSeconds.optional().describe('Absent while it is in progress'),
+  })
+  .meta({ id: 'LatestTask' })
 
 /** Durations are seconds from a task's creation to its end. */
 const AppSummary = z
@@ -12,13 +32,17 @@ const AppSummary = z
     counts: z
       .partialRecord(z.enum(taskStatuses), wholeNumber)
       .describe('Tasks created within the window, by status; a status without any is absent'),
+    latest: LatestTask.optional().describe('The newest task of the window that is neither cancelled nor app not found'),
     last_deployment: z
-      .object({ id: z.string(), created: epochSeconds })
+      .object({ id: z.string(), created: epochSeconds, ...images })
+      .meta({ id: 'LastDeployment' })
       .optional()
       .describe('The newest deployed task of the window'),
     median_seconds: decimalNumber.optional().describe('Median duration of the last ten deployed tasks of the window'),
     p95_seconds: decimalNumber.optional().describe('95th percentile of the last hundred deployed tasks of the window'),
-    recent: z.array(z.enum(taskStatuses)).describe('Statuses of the last ten tasks of the window, newest first'),
+    recent: z
+      .array(z.object({ id: z.string(), status: z.enum(taskStatuses) }))
+      .describe('The last ten tasks of the window, newest first'),
   })
   .meta({ id: 'AppSummary' })
 export type AppSummary = z.infer<typeof AppSummary>
@@ -39,10 +63,27 @@ export const AppSummaries = z
           {
             app: 'shop',
             counts: { deployed: 41, failed: 2 },
-            last_deployment: { id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', created: 1_795_420_800.25 },
+            latest: {
+              id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+              status: 'deployed',
+              author: 'ada',
+              images: [{ image: 'registry.example/shop', tag: 'v1.2.3' }],
+              image_count: 1,
+              created: 1_795_420_800.25,
+              ended: 1_795_420_831.5,
+            },
+            last_deployment: {
+              id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+              created: 1_795_420_800.25,
+              images: [{ image: 'registry.example/shop', tag: 'v1.2.3' }],
+              image_count: 1,
+            },
             median_seconds: 31.2,
             p95_seconds: 58,
-            recent: ['deployed', 'deployed', 'failed'],
+            recent: [
+              { id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11', status: 'deployed' },
+              { id: '019aa0c4-1c11-7a52-8f4d-2b7e0c9d5e21', status: 'failed' },
+            ],
           },
         ],
       },

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TaskFilter } from '../../contract/task.ts'
+import type { TaskStatus } from '../../contract/task-status.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createTaskStore, type TaskStore } from './task-store.ts'
@@ -290,18 +291,32 @@ describe('the summary of applications', () => {
     }))
     await confirm(app)
     await stored([...deployed, { project, app, status: 'failed', minutesAgo: 5 }])
+    await stored([{ project, app, status: 'cancelled', minutesAgo: 4 }])
+    await stored([{ project, app, status: 'app not found', minutesAgo: 3 }])
     await stored([{ project, app, status: 'aborted', minutesAgo: 60 * 24 * 2 }])
     const { as_of, days, apps } = await createTaskStore(database).summarize(1)
-    const newest = await createTaskStore(database).list({ project, status: 'deployed', limit: 1 })
+    const { tasks: listed } = await createTaskStore(database).list({ project })
+    const newest = (status: TaskStatus) => listed.find((task) => task.status === status)
+    const images = newest('deployed')?.images
+    const minutesAgo = (minutes: number) => expect.closeTo(Date.now() / 1000 - minutes * 60, -1)
     expect(days).toBe(1)
     expect(Math.abs(as_of - Date.now() / 1000)).toBeLessThan(5)
     expect(apps.find((one) => one.app === app)).toEqual({
       app,
-      counts: { deployed: 12, failed: 1 },
-      last_deployment: { id: newest.tasks[0]?.id, created: expect.closeTo(Date.now() / 1000 - 600, -1) },
+      counts: { deployed: 12, failed: 1, cancelled: 1, 'app not found': 1 },
+      latest: {
+        id: newest('failed')?.id,
+        status: 'failed',
+        author: newest('failed')?.author,
+        images,
+        image_count: 1,
+        created: minutesAgo(5),
+        ended: expect.any(Number),
+      },
+      last_deployment: { id: newest('deployed')?.id, images, image_count: 1, created: minutesAgo(10) },
       median_seconds: expect.closeTo(14.5, 2),
       p95_seconds: expect.closeTo(1_000, 0),
-      recent: ['failed', ...Array.from({ length: 9 }, () => 'deployed')],
+      recent: listed.slice(0, 10).map(({ id, status }) => ({ id, status })),
     })
   })
 
@@ -310,7 +325,22 @@ describe('the summary of applications', () => {
     await confirm(app)
     await stored([{ project: newProject(), app, status: 'in progress' }])
     const { apps } = await createTaskStore(database).summarize(90)
-    expect(apps.find((one) => one.app === app)).toEqual({ app, counts: { 'in progress': 1 }, recent: ['in progress'] })
+    const { id = '', author, images } = (await createTaskStore(database).list({ app })).tasks[0] ?? {}
+    expect(apps.find((one) => one.app === app)).toEqual({
+      app,
+      counts: { 'in progress': 1 },
+      latest: { id, status: 'in progress', author, images, image_count: 1, created: expect.any(Number) },
+      recent: [{ id, status: 'in progress' }],
+    })
+  })
+
+  test('shows three images of a task that has more', async () => {
+    const app = `app-${crypto.randomUUID()}`
+    await confirm(app)
+    const images = Array.from({ length: 50 }, (_, index) => ({ image: `shop-${index}`, tag: 'v1' }))
+    await stored([{ project: newProject(), app, images }])
+    const { apps } = await createTaskStore(database).summarize(90)
+    expect(apps.find((one) => one.app === app)?.latest).toMatchObject({ images: images.slice(0, 3), image_count: 50 })
   })
 })
 

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { AppSummaries, AppSummary } from '../../contract/app-summary.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type AppSummaries, type AppSummary, maxSummaryImages } from '../../contract/app-summary.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
@@ -10,9 +10,9 @@ type Row = {
   /** Absent where no application has a task. */
   readonly app: string | null
   readonly counts: Partial<Record<TaskStatus, number>>
-  readonly recent: TaskStatus[]
-  readonly last_id: string | null
-  readonly last_created: number
+  readonly recent: AppSummary['recent']
+  readonly latest: AppSummary['latest'] | null
+  readonly last_deployment: AppSummary['last_deployment'] | null
   /** Of the last hundred deployed ones, newest first. */
   readonly seconds: readonly number[] | null
 }
@@ -37,29 +37,47 @@ async function readRows(query: Kysely<Schema>, days: number): Promise<readonly R
     .where(sql<boolean>`tasks.app = names.app`)
     .where(sql<boolean>`created > now() - make_interval(days => ${days})`)
   const byStatus = tasks.select(['status', sql`count(*)`.as('count')]).groupBy('status')
-  const newest = tasks.select(['id', 'status', 'created', 'ended']).orderBy('created', 'desc').orderBy('id', 'desc')
+  const newest = tasks.orderBy('created', 'desc').orderBy('id', 'desc')
+  const recent = newest.select(['id', 'status']).limit(10)
+  const latest = newest.where('status', 'not in', ['cancelled', 'app not found']).limit(1)
+  const deployed = newest.where('status', '=', 'deployed')
+  const durations = deployed.select(epoch(sql`ended - created`).as('seconds')).limit(100)
   const { rows } = await sql<Row>`
     SELECT as_of, summary.* FROM (SELECT date_part('epoch', now()) AS as_of) AS moment LEFT JOIN (
-      SELECT names.app, counts, recent, last_id, last_created, seconds
+      SELECT names.app, counts, recent, latest, last_deployment, seconds
       FROM (${query.selectFrom('confirmed_applications').select('app')}) AS names
       CROSS JOIN LATERAL (SELECT json_object_agg(status, count) AS counts FROM (${byStatus}) AS by_status) AS counted
-      CROSS JOIN LATERAL (SELECT array_agg(status) AS recent FROM (${newest.limit(10)}) AS newest) AS newest
-      CROSS JOIN LATERAL (
-        SELECT (array_agg(id))[1] AS last_id, date_part('epoch', (array_agg(created))[1]) AS last_created,
-          array_agg(date_part('epoch', ended - created)) AS seconds
-        FROM (${newest.where('status', '=', 'deployed').limit(100)}) AS deployed) AS deployed
+      CROSS JOIN LATERAL (SELECT json_agg(one) AS recent FROM (${recent}) AS one) AS newest
+      LEFT JOIN LATERAL (
+        SELECT json_strip_nulls(to_json(one)) AS latest
+        FROM (${latest.select(['id', 'status', 'cause', 'author', epoch(sql`ended`).as('ended'), ...shown])}) AS one
+      ) AS latest ON true
+      LEFT JOIN LATERAL (
+        SELECT to_json(one) AS last_deployment FROM (${deployed.select(['id', ...shown]).limit(1)}) AS one
+      ) AS last_deployment ON true
+      CROSS JOIN LATERAL (SELECT array_agg(seconds) AS seconds FROM (${durations}) AS one) AS durations
       WHERE counts IS NOT NULL
     ) AS summary ON true ORDER BY app`.execute(query)
   return rows
 }
 
-function summaryOf({ app, counts, recent, last_id, last_created, seconds }: Row): AppSummary[] {
+const epoch = (time: RawBuilder<unknown>) => sql<number>`date_part('epoch', ${time})`
+
+/** What is shown of one task beside its id. An anonymous caller may submit many images for an application. */
+const shown = [
+  epoch(sql`created`).as('created'),
+  sql`jsonb_path_query_array(images, ${`$[0 to ${maxSummaryImages - 1}]`}::jsonpath)`.as('images'),
+  sql`jsonb_array_length(images)`.as('image_count'),
+]
+
+function summaryOf({ app, counts, recent, latest, last_deployment, seconds }: Row): AppSummary[] {
   if (app === null) return []
   return [
     {
       app,
       counts,
-      ...(last_id !== null && { last_deployment: { id: last_id, created: last_created } }),
+      ...(latest && { latest }),
+      ...(last_deployment && { last_deployment }),
       ...(seconds !== null && {
         median_seconds: quantileOf(seconds.slice(0, 10), 0.5),
         p95_seconds: quantileOf(seconds, 0.95),

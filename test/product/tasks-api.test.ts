@@ -178,14 +178,14 @@ describe('paging by cursor', () => {
 describe('GET /api/v1/apps/summary', () => {
   test('tells of the applications that Argo CD has shown, and when that was so, for a window of 1 to 90 days', async () => {
     const app = anApp()
-    await replica(0).submitTask(aTask({ app }))
+    const id = idOf(await replica(0).submitTask(aTask({ app })))
     await rows.query('INSERT INTO watcher.confirmed_applications (app) VALUES ($1)', [app])
     await replica(0).submitTask(aTask({ app: `not-${app}` }))
     const { status, body } = await replica(0).request('/api/v1/apps/summary?days=7')
     expect(status).toBe(200)
     expect(body).toMatchObject({ days: 7, as_of: expect.any(Number), apps: expect.any(Array) })
     expect((body as { apps: { app: string }[] }).apps).toEqual([
-      expect.objectContaining({ app, counts: { 'in progress': 1 }, recent: ['in progress'] }),
+      expect.objectContaining({ app, counts: { 'in progress': 1 }, recent: [{ id, status: 'in progress' }] }),
     ])
     expect(await replica(0).request('/api/v1/apps/summary')).toMatchObject({ body: { days: 30 } })
     for (const days of ['0', '91', '1.5', 'x', '']) {

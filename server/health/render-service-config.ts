@@ -1,4 +1,5 @@
 import type { ServiceConfig } from '../../contract/service-config.ts'
+import { withoutUserinfo } from '../settings/without-userinfo.ts'
 
 /** The settings that GET /config may show, by name; nothing else gets there. */
 export type ShownSettings = {
@@ -43,9 +44,4 @@ function renderIdentityProvider(provider: ShownSettings['identityProvider']): Se
   if (!provider) return { enabled: false }
   const { issuerUrl, clientId, privilegedGroups } = provider
   return { enabled: true, issuer_url: issuerUrl, client_id: clientId, privileged_groups: [...privilegedGroups] }
-}
-
-/** Also where the address has no scheme, as a registry proxy's. */
-function withoutUserinfo(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@/i, '$1')
 }

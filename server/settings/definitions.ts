@@ -3,8 +3,9 @@ import { otherNames } from './other-names.ts'
 import { sslModes } from './parse-database-connection.ts'
 import * as value from './setting-values.ts'
 
-/** Every setting, how its text is read, and the text that counts where there is none. Meanings: docs/settings.md. */
-export const definitions = z.object({
+// Every setting, how its text is read, and the text that counts where there is none. Meanings: docs/settings.md.
+
+const service = {
   HOST: value.text.prefault('0.0.0.0'),
   PORT: value.port.prefault('8080'),
   METRICS_PORT: value.port.optional(),
@@ -19,7 +20,9 @@ export const definitions = z.object({
   MAX_UNFINISHED_PER_APP: value.wholeNumber(1, 1_000_000).prefault('50'),
   LOG_LEVEL: value.logLevel.prefault('info'),
   DATA_DIR: value.text.prefault('./data'),
+}
 
+const database = {
   DATABASE_URL: value.secret.optional(),
   DB_DSN: value.secret.optional(),
   DB_HOST: value.text.optional(),
@@ -32,7 +35,9 @@ export const definitions = z.object({
   DB_SCHEMA: value.schemaName.prefault('watcher'),
   DB_MAX_CONNECTIONS: value.wholeNumber(4, 500).prefault('16'),
   EMBEDDED_DATABASE: value.booleanFlag.prefault('false'),
+}
 
+const argoCd = {
   ARGO_URL: value.httpAddress,
   ARGO_URL_ALIAS: value.httpAddress.optional(),
   ARGO_TOKEN: value.headerSecret,
@@ -46,7 +51,9 @@ export const definitions = z.object({
   ARGO_NAMESPACE: value.namespaceName.prefault('argocd'),
   APPS_IN_ANY_NAMESPACE: value.booleanFlag.prefault('false'),
   ANNOTATION_PREFIXES: value.annotationPrefixes.prefault('watcher/,argo-watcher/'),
+}
 
+const watching = {
   DEPLOYMENT_TIMEOUT: value.positiveDuration.prefault('900'),
   ACCEPT_SUSPENDED_APP: value.booleanFlag.prefault('false'),
   DOCKER_IMAGES_PROXY: value.text.optional(),
@@ -58,10 +65,14 @@ export const definitions = z.object({
   COMPARISON_ERROR_GRACE: value.duration.prefault('120s'),
   SYNC_FAILED_GRACE: value.duration.prefault('15s'),
   APP_GONE_GRACE: value.duration.prefault('30s'),
+}
 
+const deployLock = {
   LOCKDOWN_SCHEDULE: value.lockdownSchedule.prefault(''),
   LOCKDOWN_TIMEZONE: value.timeZone.prefault('UTC'),
+}
 
+const credentials = {
   WATCHER_DEPLOY_TOKEN: value.secret.optional(),
   DEPLOY_TOKEN_IN_QUERY: value.booleanFlag.prefault('true'),
   JWT_SECRET: value.secret.optional(),
@@ -70,7 +81,9 @@ export const definitions = z.object({
   JWT_AUDIENCE: value.text.optional(),
   JWT_ENFORCE_ALLOWED_APPS: value.booleanFlag.prefault('false'),
   REQUIRE_CREDENTIAL: value.booleanFlag.prefault('false'),
+}
 
+const identityProvider = {
   IDP_ENABLED: value.booleanFlag.prefault('false'),
   IDP_ISSUER_URL: value.issuerAddress.optional(),
   IDP_ALLOW_HTTP_ISSUER: value.booleanFlag.prefault('false'),
@@ -80,7 +93,9 @@ export const definitions = z.object({
   IDP_SCOPES: value.scopes.prefault('openid profile email'),
   IDP_AUDIENCE: value.list.prefault(''),
   IDP_REQUIRE_READ_AUTH: value.booleanFlag.prefault('false'),
+}
 
+const writeBack = {
   SSH_KEY_PATH: value.text.optional(),
   SSH_KEY_PASS: value.secret.optional(),
   SSH_SIGNING_KEY_PATH: value.text.optional(),
@@ -98,6 +113,29 @@ export const definitions = z.object({
   OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),
   COMMIT_MESSAGE_FORMAT: value.commitMessageFormat.optional(),
   COMMIT_TRAILER: value.booleanFlag.prefault('true'),
+}
+
+/** The settings by the headings under which docs/settings.md lists them. */
+export const settingGroups = {
+  Service: service,
+  Database: database,
+  'Argo CD': argoCd,
+  Watching: watching,
+  'Deploy lock': deployLock,
+  Credentials: credentials,
+  'Identity provider': identityProvider,
+  'Write-back': writeBack,
+}
+
+export const definitions = z.object({
+  ...service,
+  ...database,
+  ...argoCd,
+  ...watching,
+  ...deployLock,
+  ...credentials,
+  ...identityProvider,
+  ...writeBack,
 })
 export type Values = z.infer<typeof definitions>
 export type Name = keyof Values

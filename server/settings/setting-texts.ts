@@ -5,6 +5,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The texts of the settings that are given, wherever they are given, and what is wrong with where they are. */
 export type SettingTexts = {
   readonly texts: Readonly<Record<string, string>>
+  /** The variable that gives each of them. */
+  readonly givenBy: Readonly<Record<string, string>>
   readonly issues: readonly string[]
   /** What was ignored, for the log. */
   readonly warnings: readonly string[]
@@ -35,6 +37,7 @@ export function gatherSettingTexts(
   mayNotBeEmpty: ReadonlySet<string>,
 ): SettingTexts {
   const texts: Record<string, string> = {}
+  const givenBy: Record<string, string> = {}
   const issues: string[] = []
   const warnings: string[] = []
   for (const name of names) {
@@ -42,14 +45,17 @@ export function gatherSettingTexts(
     const injected = ways.filter((way) => isServiceLink(way, environment[way]))
     for (const way of injected) warnings.push(`${way} is ignored: Kubernetes sets it for a Service of that name`)
     const given = ways.filter((way) => Boolean(environment[way]) && !injected.includes(way))
+    const [first = name] = given
     const found = new Set(given.map((way) => read(name, way)).filter((text) => text !== undefined))
     const [text] = found
     if (found.size > 1) issues.push(`${name}: given more than once (${given.join(', ')}): keep one`)
-    else if (text !== undefined) texts[name] = text
-    else if (given.length === 0 && mayNotBeEmpty.has(name) && ways.some((way) => environment[way] === ''))
-      texts[name] = ''
+    else if (text !== undefined) {
+      texts[name] = text
+      givenBy[name] = first
+    }
+    if (given.length === 0 && mayNotBeEmpty.has(name) && ways.some((way) => environment[way] === '')) texts[name] = ''
   }
-  return { texts, issues, warnings }
+  return { texts, givenBy, issues, warnings }
 
   function read(name: string, way: string): string | undefined {
     const value = environment[way] ?? ''

@@ -113,6 +113,9 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
   return z.NEVER
 })
 
+/** Those whose text is shown to no one. */
+export const secretForms: ReadonlySet<unknown> = new Set([secret, headerSecret, secretOrNone, gitCredentials])
+
 export const gitWebUrls = z.string().transform((value, context): GitWebUrls => {
   const urls = parseGitWebUrls(value)
   if (!('issue' in urls)) return urls

@@ -8,7 +8,7 @@ export const maxNames = 20
 
 export const TaskNames = z
   .object({
-    names: z.array(z.string()).describe(`Up to ${maxNames} names, sorted by their bytes`),
+    names: z.array(z.string()).describe(`Up to ${maxNames} names, sorted`),
     has_more: z.boolean().describe('There are more: search for a longer text'),
   })
   .meta({ id: 'TaskNames', examples: [{ names: ['shop', 'shop-api'], has_more: false }] })

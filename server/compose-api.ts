@@ -11,6 +11,7 @@ import type { CoreServices } from './core-services.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { createDescribeTask } from './deployments/describe-task.ts'
+import { overviewRoutes } from './deployments/overview-routes.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createSubmissionLimit } from './deployments/submission-limit.ts'
@@ -100,6 +101,7 @@ export async function composeApi(
     }),
   )
 
+  const nameOf = (app: string) => canonicalName(app, settings.submission.controlPlaneNamespace)
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)
   http.register(
@@ -113,18 +115,26 @@ export async function composeApi(
       waits: createClientQuota(waitsPerClient, maxWaits),
       clientOf: client,
       normalizeSubmission: createNormalizeSubmission(settings.submission),
-      canonicalName: (app) => canonicalName(app, settings.submission.controlPlaneNamespace),
+      canonicalName: nameOf,
       findSubmitted: createFindSubmitted(tasks),
       tasks,
       describeTask: createDescribeTask({ tasks, webUrls: settings.gitWebUrls, listedApps: watching.listedApps }),
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       endings,
-      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
       lockStatus: shareReads(lock.status),
       requireAccess: auth.requireAccess,
       isAllowed: auth.isAllowed,
       readerDigestOf: auth.readerDigestOf,
+    }),
+    api,
+  )
+  http.register(
+    overviewRoutes({
+      tasks,
+      canonicalName: nameOf,
+      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
+      canSeeTasksOf: auth.canSeeTasksOf,
     }),
     api,
   )

@@ -4,10 +4,9 @@ import { largestPage, type TaskFilter } from '../../contract/task.ts'
 import type { TaskCursor } from '../../contract/task-cursor.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
 import type { Schema } from '../storage/schema.ts'
-import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
+import { lessOf, readInTime } from './read-in-time.ts'
 import type { Task } from './task.ts'
-import { ReadTimedOutError, readLimitMs } from './task-errors.ts'
-import { matchesFilter } from './task-filter-conditions.ts'
+import { isInNoField, matchesFilter } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
 import { listedColumns, taskOf } from './task-row.ts'
 
@@ -46,9 +45,6 @@ export async function listTasks(
   }
 }
 
-/** No field may hold a control character; in the searched text line ends stand between the fields. */
-const isInNoField = ({ search = '' }: TaskFilter) => /\p{Cc}/u.test(search)
-
 /**
  * Up to 10,000 matching tasks are all read and sorted, since walking through the newest for a few of them would read the
  * whole history. If there are more, the walk soon finds a page.
@@ -67,18 +63,11 @@ async function findTasks(
     SELECT count, CASE WHEN count <= ${maxTotal} THEN ARRAY(SELECT id FROM found ${page})
       ELSE ARRAY(SELECT id FROM (${matching}) AS matching ${page}) END AS ids
     FROM counted`
-  try {
-    const { rows } = await withTimeLimit(query, readLimitMs, (limited) => find.execute(limited))
-    return rows[0] ?? { ids: [], count: 0 }
-  } catch (cause) {
-    throw isGivenUp(cause) ? timedOut(filter, cause) : cause
-  }
+  const { rows } = await readInTime(query, filter.search ? 'search' : 'list', lessOf(filter), (limited) =>
+    find.execute(limited),
+  )
+  return rows[0] ?? { ids: [], count: 0 }
 }
-
-const timedOut = ({ search }: TaskFilter, cause: unknown) =>
-  search
-    ? new ReadTimedOutError('search', 'more characters, or an application, a project or a time', { cause })
-    : new ReadTimedOutError('list', 'an application, a project or a time', { cause })
 
 /** So many tasks at once are in memory of which none may fit into the answer. */
 const chunkSize = 100

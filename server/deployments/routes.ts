@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import {
   SubmissionHeaders,
@@ -21,6 +20,7 @@ import type { ClientQuota } from '../http/client-quota.ts'
 import { HttpError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
 import type { DescribeTask } from './describe-task.ts'
+import { globsOf } from './readable-apps.ts'
 import { findTask, type RequireTask } from './require-task.ts'
 import type { SubmissionLimit } from './submission-limit.ts'
 import type { FindSubmitted, SubmitTask } from './submit-task.ts'
@@ -47,7 +47,6 @@ type Dependencies = {
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
   readonly requireTask: RequireTask
   readonly endings: Pick<TaskCompletions, 'wait'>
-  readonly summaries: (days: number) => Promise<AppSummaries>
   /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys or cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
@@ -76,7 +75,6 @@ export const taskRoutes =
     canSeeTasksOf,
     requireTask,
     endings,
-    summaries,
     lockStatus,
     requireAccess,
     isAllowed,
@@ -170,20 +168,6 @@ export const taskRoutes =
     )
 
     app.get(
-      '/apps/summary',
-      {
-        schema: {
-          tags: ['applications'],
-          operationId: 'listAppSummaries',
-          summary: 'Summarize the deployments of each application',
-          querystring: SummaryWindow,
-          response: { 200: AppSummaries, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
-        },
-      },
-      (request) => summaries(summaryDays(request.query)),
-    )
-
-    app.get(
       '/tasks/:id',
       {
         config: { isReadableInScope: true, isReadableByOwner: true },
@@ -253,9 +237,3 @@ export const taskRoutes =
 const waitRetrySeconds = 10
 const tooManyWaits = () =>
   new HttpError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
-
-/** The applications whose tasks a request may list; undefined: all. */
-const globsOf = ({ readAccess }: FastifyRequest) =>
-  readAccess?.kind === 'principal' && readAccess.principal.kind === 'scoped_token'
-    ? readAccess.principal.apps
-    : undefined

@@ -2,8 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { type AppSummaries, type AppSummary, maxSummaryImages } from '../../contract/app-summary.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
-import { isGivenUp, withTimeLimit } from '../storage/time-limit.ts'
-import { ReadTimedOutError, readLimitMs } from './task-errors.ts'
+import { readInTime } from './read-in-time.ts'
 
 type Row = {
   readonly as_of: number
@@ -22,9 +21,7 @@ type Row = {
  * @throws {ReadTimedOutError}
  */
 export async function summarizeApps(query: Kysely<Schema>, days: number): Promise<AppSummaries> {
-  const rows = await withTimeLimit(query, readLimitMs, (limited) => readRows(limited, days)).catch((cause) => {
-    throw isGivenUp(cause) ? new ReadTimedOutError('summary', 'fewer days', { cause }) : cause
-  })
+  const rows = await readInTime(query, 'summary', 'fewer days', (limited) => readRows(limited, days))
   const [first] = rows
   if (!first) throw new Error('the summary of the applications gave no row')
   return { as_of: first.as_of, days, apps: rows.flatMap(summaryOf) }

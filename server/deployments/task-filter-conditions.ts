@@ -1,29 +1,40 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TaskFilter } from '../../contract/task.ts'
 
 /** Whether a task belongs to the list. Globs know `*` and `?`. */
 export function matchesFilter(filter: TaskFilter, globs: readonly string[] | undefined): Expression<SqlBool> {
-  const { app, author, project, status, from_timestamp, to_timestamp, cursor, search } = filter
+  const { app, author, project, status, cause, from_timestamp, to_timestamp, ended_from, ended_to, cursor, search } =
+    filter
   const conditions = [
     app !== undefined && sql`app = ${app}`,
     author !== undefined && sql`author = ${author}`,
     project !== undefined && sql`project = ${project}`,
     status !== undefined && sql`status = ${status}`,
+    cause !== undefined && sql`cause = ${cause}`,
     from_timestamp !== undefined && sql`created > ${timestamp(from_timestamp)}`,
     to_timestamp !== undefined && sql`created <= ${timestamp(to_timestamp)}`,
+    ended_from !== undefined && sql`ended >= ${timestamp(ended_from)}`,
+    ended_to !== undefined && sql`ended < ${timestamp(ended_to)}`,
     cursor && sql`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`,
-    search && sql`searched LIKE lower(${`%${literal(search)}%`})`,
+    search && contains(sql`searched`, search),
     globs && matchesOne(globs),
   ].filter((condition) => typeof condition === 'object')
   return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
 }
 
+/** No field may hold a control character; in the searched text line ends stand between the fields. */
+export const isInNoField = ({ search = '' }: Pick<TaskFilter, 'search'>) => /\p{Cc}/u.test(search)
+
+/** Whether a text in lower case has a part, in any case. */
+export const contains = (text: RawBuilder<unknown>, part: string) =>
+  sql<SqlBool>`${text} LIKE lower(${`%${literal(part)}%`})`
+
 /** As matchesGlob (auth/): `*` and `?` do not stand for `/`. A name holds one at most, so that of the glob is that of the name. */
-function matchesOne(globs: readonly string[]) {
+export function matchesOne(globs: readonly string[]) {
   const [qualified, plain] = [true, false].map((hasSlash) =>
     globs.filter((glob) => glob.includes('/') === hasSlash).map(patternOf),
   )
-  return sql`((app LIKE ANY(${plain}::text[]) AND app NOT LIKE '%/%') OR app LIKE ANY(${qualified}::text[]))`
+  return sql<SqlBool>`((app LIKE ANY(${plain}::text[]) AND app NOT LIKE '%/%') OR app LIKE ANY(${qualified}::text[]))`
 }
 
 const patternOf = (glob: string) => literal(glob).replaceAll('*', '%').replaceAll('?', '_')

@@ -1,11 +1,15 @@
 import { type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
-import type { ListedTask, PodLog, TaskFilter } from '../../contract/task.ts'
+import type { ListedTask, PodLog, TaskConditions, TaskFilter } from '../../contract/task.ts'
+import type { TaskCounts } from '../../contract/task-counts.ts'
+import type { NameSearch, TaskNames } from '../../contract/task-names.ts'
 import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import { createAcceptTask } from './accept-task.ts'
+import { countTasks } from './count-tasks.ts'
 import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
+import { findNames } from './find-names.ts'
 import { maxAppEdits } from './find-similar-apps.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
@@ -66,6 +70,12 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, globs),
+
+    count: (conditions: TaskConditions, globs?: readonly string[]): Promise<TaskCounts> =>
+      countTasks(forReaders.query, conditions, globs),
+
+    names: (search: NameSearch, globs?: readonly string[]): Promise<TaskNames> =>
+      findNames(forReaders.query, search, globs),
 
     surroundings: (task: Task): Promise<TaskSurroundings> => readSurroundings(query, task),
 

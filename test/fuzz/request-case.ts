@@ -102,7 +102,7 @@ function validParameter({ name, schema }: Parameter): fc.Arbitrary<unknown> {
   if (name === 'wait') return fc.constant('1')
   if (name === 'idempotency-key') return fc.oneof(fc.constantFrom('once', 'twice'), validValue(schema))
   if (name === 'last-event-id') return fc.oneof(fc.nat(), fc.constant('no id'))
-  return name.endsWith('_timestamp') || name === 'from' || name === 'to' ? fc.nat() : validValue(schema)
+  return /_timestamp$|^(?:ended_)?(?:from|to)$/.test(name) ? fc.nat() : validValue(schema)
 }
 
 function draftOf(
@@ -126,18 +126,23 @@ function draftOf(
   }
 }
 
+/** Filters of which the first is a time before the second. */
+const ranges = [
+  ['from_timestamp', 'to_timestamp'],
+  ['ended_from', 'ended_to'],
+]
 const maxRangeSeconds = 92 * 86_400
 
 /** What a schema cannot say of two parameters: a range begins before it ends, soon enough, and a page is found in one way. */
 function consistent(query: RequestDraft['query']): RequestDraft['query'] {
-  const times = query.filter(([name]) => name.endsWith('_timestamp')).map(([, value]) => value)
   const from = query.find(([name]) => name === 'from')?.[1]
-  const sorted = times.toSorted((a, b) => Number(a) - Number(b))
   const hasCursor = query.some(([name]) => name === 'cursor')
   const kept = query.filter(([name]) => !(hasCursor && name === 'offset'))
   return kept.map(([name, value]) => {
     if (name === 'to' && from !== undefined) return [name, String(Number(from) + 1 + (Number(value) % maxRangeSeconds))]
-    if (name === 'from_timestamp') return [name, sorted[0] ?? value]
-    return name === 'to_timestamp' ? [name, sorted.at(-1) ?? value] : [name, value]
+    const [ends] = ranges.filter((names) => names.includes(name))
+    if (ends === undefined) return [name, value]
+    const times = query.filter(([one]) => ends.includes(one)).map(([, time]) => Number(time))
+    return [name, String(name === ends[0] ? Math.min(...times) : Math.max(...times))]
   })
 }

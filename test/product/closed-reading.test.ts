@@ -39,6 +39,8 @@ const closed = () => [
   '/api/v1/tasks/00000000-0000-0000-0000-000000000000',
   '/api/v1/tasks?status=wrong',
   '/api/v1/events',
+  '/api/v1/tasks/counts',
+  '/api/v1/tasks/names?field=app',
   '/api/v1/apps/summary',
   '/api/v1/deploy-lock/details',
   '/api/v1/deploy-lock/calendar?from=1&to=2',
@@ -179,7 +181,13 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
         body: { error: 'task not found' },
       })
     }
-    expect(await read('/api/v1/apps/summary', scoped)).toMatchObject({ status: 401 })
+  })
+
+  test('a scoped token is told of its applications only, where many are counted', async () => {
+    await world.database.query('INSERT INTO watcher.confirmed_applications (app) VALUES ($1), ($2)', ['team-a', 'shop'])
+    expect(await read('/api/v1/apps/summary', scoped)).toMatchObject({ body: { apps: [{ app: 'team-a' }] } })
+    expect(await read('/api/v1/tasks/counts', scoped)).toMatchObject({ body: { counts: { 'in progress': 2 } } })
+    expect(await read('/api/v1/tasks/names?field=app', scoped)).toMatchObject({ body: { names: ['team-a', 'team-b'] } })
   })
 
   test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {

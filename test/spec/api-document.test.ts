@@ -59,6 +59,7 @@ describe('the API document (spec 1.6, 4, 7)', () => {
         ...['get /api/v1/deploy-lock/calendar', 'get /api/v1/deploy-lock/details'],
         ...['get /api/v1/deploy-tokens', 'get /api/v1/events'],
         ...['get /api/v1/reachability', 'get /api/v1/session', 'get /api/v1/tasks', 'get /api/v1/tasks/{id}'],
+        ...['get /api/v1/tasks/counts', 'get /api/v1/tasks/names'],
         ...['get /api/v1/tasks/{id}/events', 'get /api/v1/version', 'get /auth/callback', 'get /auth/login'],
         ...['get /healthz', 'get /livez', 'get /readyz', 'post /api/v1/deploy-lock', 'post /api/v1/deploy-tokens'],
         ...['post /api/v1/tasks', 'post /auth/logout'],

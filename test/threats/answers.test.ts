@@ -52,6 +52,8 @@ const paths = [
   '/events',
   '/deploy-lock/details',
   '/apps/summary',
+  '/tasks/counts?search=x',
+  '/tasks/names?field=app&search=x',
   '/tasks?search=x',
 ]
 

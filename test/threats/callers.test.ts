@@ -137,7 +137,7 @@ test(threats.T36, async () => {
 describe(threats.T45, () => {
   test('what looks like SQL in a filter is text', async () => {
     const before = await taskCount()
-    const filters = ['app', 'project', 'author', 'search', 'status', 'limit', 'offset', 'from_timestamp', 'cursor']
+    const filters = ['app', 'project', 'author', 'search', 'status', 'cause', 'limit', 'offset', 'from_timestamp', 'ended_from', 'cursor']
     expect(injections.length).toBe(60)
     for (const filter of filters) {
       const answers = await Promise.all(injections.map((text) => list(`${filter}=${encodeURIComponent(text)}`)))
@@ -156,7 +156,14 @@ describe(threats.T45, () => {
     const ids = [await world.deploy('shop', 'v45'), await world.announce('gone', 'v1')]
     const ends = await Promise.all(ids.map((id) => world.service.waitForEnd(id)))
     expect(ends.map(({ status }) => status)).toEqual(['deployed', 'app not found'])
-    for (const path of ['tasks?search=shop', 'apps/summary', 'deploy-lock', `tasks/${ids[0]}/events`])
+    for (const path of [
+      'tasks?search=shop',
+      'tasks/counts',
+      'tasks/names?field=app',
+      'apps/summary',
+      'deploy-lock',
+      `tasks/${ids[0]}/events`,
+    ])
       expect((await world.service.request(`/api/v1/${path}`)).status).toBe(200)
     expect(world.service.logs()).not.toMatch(/permission denied|"level":[56]0/)
     const { databaseUrl } = world.service

@@ -5,6 +5,8 @@ import { createTaskStore } from './deployments/task-store.ts'
 import type { HttpServer } from './http/http-server.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createWakeUps } from './ownership/wake-ups.ts'
+import { createRetentionStore } from './retention/retention-store.ts'
+import { startRetention } from './retention/start-retention.ts'
 import type { Settings } from './settings.ts'
 import { openDatabase } from './storage/database.ts'
 import { createEventFeed } from './timeline/event-feed.ts'
@@ -40,6 +42,15 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
       onError('removing expired idempotency keys failed, retrying', error),
     ),
   )
+  if (settings.retention)
+    opened.use(
+      startRetention({
+        store: createRetentionStore(database),
+        settings: settings.retention,
+        onDeleted: (deleted) => log.info(deleted, 'expired data deleted'),
+        onError: (error) => onError('deleting expired data failed, retrying', error),
+      }),
+    )
   const metrics = createMetrics()
   const tellAccepted = () => {
     metrics.taskAccepted()

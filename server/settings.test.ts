@@ -481,7 +481,7 @@ describe('a variable that is no setting', () => {
       npm_lifecycle_event npm_lifecycle_script npm_package_json npm_package_name npm_package_version npm_execpath
       npm_node_execpath npm_config_user_agent npm_config_node_gyp npm_config_local_prefix CI HTTP_PROXY HTTPS_PROXY
       NO_PROXY http_proxy https_proxy no_proxy POD_NAME POD_NAMESPACE POD_IP HOST_IP PGHOST PGPORT PGUSER PGDATABASE
-      PGPASSWORD PGSSLMODE WEBHOOK_URL WEBHOOK_FORMAT MATTERMOST_URL TASK_RETENTION_DAYS ARGO_WATCHER_URL ARGO_APP
+      PGPASSWORD PGSSLMODE WEBHOOK_URL WEBHOOK_FORMAT MATTERMOST_URL ARGO_WATCHER_URL ARGO_APP
       IMAGES IMAGE_TAG BEARER_TOKEN TASK_TIMEOUT EXPECTED_DEPLOY_TIME RETRY_INTERVAL COMMIT_AUTHOR PROJECT_NAME`
     const names = [...services, ...others.split(/\s+/)]
     expect(warned(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([])

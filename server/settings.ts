@@ -8,6 +8,7 @@ import type { SubmissionSettings } from './deployments/submit-task.ts'
 import { type WriteBackSettings, writeBackSecrets } from './gitops/plan/write-back-settings.ts'
 import type { LockdownSchedule } from './locks/lockdown-times.ts'
 import { renderWindow } from './locks/lockdown-window.ts'
+import type { RetentionSettings } from './retention/start-retention.ts'
 import type { RolloutSettings } from './rollout/judge/rollout-settings.ts'
 import { crossFieldIssues } from './settings/cross-field-issues.ts'
 import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './settings/definitions.ts'
@@ -101,6 +102,13 @@ function settingsOf(values: Values, environment: Environment) {
       maxConnections: values.MAX_CONNECTIONS,
     },
     database: { ...databaseOf(values), isEmbedded: values.EMBEDDED_DATABASE },
+    /** Undefined: nothing is deleted. */
+    retention: values.TASK_RETENTION_ENABLED
+      ? ({
+          taskDays: values.TASK_RETENTION_DAYS,
+          auditDays: values.AUDIT_RETENTION_DAYS,
+        } satisfies RetentionSettings)
+      : undefined,
     deliveryController: {
       url: values.ARGO_URL,
       urlAlias: values.ARGO_URL_ALIAS,

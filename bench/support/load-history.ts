@@ -5,9 +5,9 @@ const applications = 500
 
 /**
  * Fills the tasks with a year of history, evenly over time: 500 applications, of which the n-th has about 1/n as many tasks
- * as the first, and one task in ten that did not end deployed. Indexes are made at the end, as a restored backup has them.
+ * as the first, and one task in ten that did not end deployed. The last one ended `daysAgo`. Indexes are made at the end, as a restored backup has them.
  */
-export async function loadHistory(url: string, count: number): Promise<void> {
+export async function loadHistory(url: string, count: number, daysAgo = 0): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
@@ -17,7 +17,7 @@ export async function loadHistory(url: string, count: number): Promise<void> {
        WHERE schemaname = 'watcher' AND tablename = 'tasks' AND indexname NOT LIKE '%_pkey'`,
     )
     for (const { name } of indexes) await client.query(`DROP INDEX ${name}`)
-    await client.query(insertTasks, [count, days, applications])
+    await client.query(insertTasks, [count, days, applications, daysAgo])
     await client.query('INSERT INTO confirmed_applications SELECT DISTINCT app FROM tasks')
     for (const { definition } of indexes) await client.query(definition)
     await client.query('VACUUM ANALYZE tasks, confirmed_applications')
@@ -64,7 +64,7 @@ const insertTasks = `
     CASE WHEN status = 'deployed' THEN noise || substr(noise, 1, 8) END, 'ssh://git@git.example/gitops.git', 'main'
   FROM (
     SELECT n, luck, md5(n::text || luck) AS noise,
-      now() - make_interval(days => $2) + n * (make_interval(days => $2) / $1) AS at,
+      now() - make_interval(days => $2::integer + $4::integer) + n * (make_interval(days => $2) / $1) AS at,
       floor(power($3::double precision, random()))::integer AS rank,
       CASE WHEN luck < 0.9 THEN 'deployed' ELSE (ARRAY['failed', 'failed', 'aborted', 'cancelled', 'app not found'])[1 + n % 5] END
         AS status

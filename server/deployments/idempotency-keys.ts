@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
 import type { KeyUse, KnownKey } from './judge-known-key.ts'
 
@@ -37,11 +38,8 @@ export async function dropExpiredKeys(query: Kysely<Schema>): Promise<void> {
   while ((await dropBatch(query)) >= droppedAtOnce);
 }
 
-const dropBatch = (query: Kysely<Schema>): Promise<number> =>
-  query.transaction().execute(async (transaction) => {
-    const { rows } = await sql<{ mine: boolean }>`
-      SELECT pg_try_advisory_xact_lock(hashtextextended('expired idempotency keys', 1)) AS mine`.execute(transaction)
-    if (!rows[0]?.mine) return 0
+const dropBatch = async (query: Kysely<Schema>): Promise<number> => {
+  const dropped = await onOneReplica(query, 'expired idempotency keys', async (transaction) => {
     const { numDeletedRows } = await transaction
       .deleteFrom('idempotency_keys')
       .where('key_digest', 'in', (build) =>
@@ -56,3 +54,5 @@ const dropBatch = (query: Kysely<Schema>): Promise<number> =>
       .executeTakeFirst()
     return Number(numDeletedRows)
   })
+  return dropped ?? 0
+}

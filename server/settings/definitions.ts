@@ -35,6 +35,9 @@ const database = {
   DB_SCHEMA: value.schemaName.prefault('watcher'),
   DB_MAX_CONNECTIONS: value.wholeNumber(4, 500).prefault('16'),
   EMBEDDED_DATABASE: value.booleanFlag.prefault('false'),
+  TASK_RETENTION_ENABLED: value.booleanFlag.prefault('false'),
+  TASK_RETENTION_DAYS: value.wholeNumber(1, 36_500, 'days').prefault('365'),
+  AUDIT_RETENTION_DAYS: value.wholeNumber(30, 36_500, 'days').prefault('365'),
 }
 
 const argoCd = {

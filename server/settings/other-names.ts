@@ -20,7 +20,6 @@ const refusedSettings: Readonly<Record<string, { when: (value: string) => boolea
 
 /** Settings that change nothing here, with what a person should know. */
 const settingsWithoutEffect: Readonly<Record<string, { when: (value: string) => boolean; note: string }>> = {
-  TASK_RETENTION_ENABLED: { when: isOn, note: 'not available in this version: every task is kept' },
   OIDC_TOKEN_VALIDATION_INTERVAL: {
     when: isGiven,
     note: 'without effect: a signed-in user is looked up again before a change, after 60 s at most',

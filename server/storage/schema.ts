@@ -72,6 +72,7 @@ export type Schema = {
   }
   event_counter: {
     last: string
+    deleted_to: Generated<string>
   }
   repositories: {
     name: string

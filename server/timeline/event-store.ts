@@ -28,6 +28,12 @@ export function createEventStore(database: Database) {
       return Number(last)
     },
 
+    /** The highest id that retention has deleted: who has read less far has missed events. */
+    async deletedTo(): Promise<number> {
+      const { deleted_to } = await query.selectFrom('event_counter').select('deleted_to').executeTakeFirstOrThrow()
+      return Number(deleted_to)
+    },
+
     /** The id of the event that tells the task's end; undefined while it goes on. A push under way may be told after it. */
     async verdictOf(taskId: string): Promise<number | undefined> {
       const row = await query

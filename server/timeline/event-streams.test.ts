@@ -29,7 +29,12 @@ async function streamServer() {
   http.decorateRequest('reader', undefined)
   http.addHook('onRequest', async (_request, reply) => void responses.push(reply.raw))
   const routes = timelineRoutes({
-    events: { after: async () => [], newest: () => released.then(() => 0), verdictOf: async () => undefined },
+    events: {
+      after: async () => [],
+      newest: () => released.then(() => 0),
+      deletedTo: async () => 0,
+      verdictOf: async () => undefined,
+    },
     feed: {
       async *follow(_after, _taskId, signal) {
         const follower: Follower = { asked: 0, deliver: () => undefined }

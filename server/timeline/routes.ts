@@ -17,7 +17,7 @@ import type { FramedEvent } from './framed-event.ts'
 import type { LiveStates } from './live-states.ts'
 
 type Dependencies = {
-  readonly events: Pick<EventStore, 'after' | 'newest' | 'verdictOf'>
+  readonly events: Pick<EventStore, 'after' | 'newest' | 'deletedTo' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow' | 'isCurrent'>
   readonly states: Pick<LiveStates, 'follow'>
   /** The applications of tasks, by id; of one that is gone nobody knows it. */
@@ -43,8 +43,8 @@ const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorRep
 const stream =
   'With `Accept: text/event-stream` the events come live, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
   'event it names. A stream begins with an `id` alone, the position that it starts from, and holds `event: alive` every ' +
-  '15 s so that it is not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored backup: ' +
-  'read again.'
+  '15 s so that it is not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored ' +
+  'backup, or that events after it were deleted: read again.'
 
 const stateEvents =
   'The stream also tells `event: lock`, with the answer of `/deploy-lock/details` as `data`, at its beginning and whenever ' +
@@ -101,17 +101,19 @@ export const timelineRoutes =
       if (taskId !== undefined && start >= ((await events.verdictOf(taskId)) ?? Number.POSITIVE_INFINITY)) {
         return reply.code(204).send() // tells an EventSource not to come back: the timeline is over
       }
+      const deletedTo = await events.deletedTo()
       if (reply.raw.destroyed) return reply.hijack()
       const leave = streams.take(client)
       if (!leave) throw tooManyStreams()
       reply.hijack()
-      const position = Math.min(start, newest)
+      const isLost = start > newest || (taskId === undefined && start < deletedTo)
+      const position = isLost ? newest : start
       const reader = openEventStream(reply.raw, plainHeaders(reply), position, feed.isCurrent)
       stopping.addEventListener('abort', reader.end)
       if (stopping.aborted) reader.end() // its reader comes back, to another replica
       const stopJudging = endWhenRefused(request, taskId, reader.end)
       const isShown = ({ event }: FramedEvent) => taskId !== undefined || canSeeTasksOf(request, event.task?.app)
-      if (start > newest) reader.reset(newest)
+      if (isLost) reader.reset(newest)
       const leaveStates = taskId === undefined ? states.follow(reader.sendNewest) : () => {}
       try {
         for await (const page of feed.follow(position, taskId, reader.over)) {

@@ -250,7 +250,6 @@ describe('settings', () => {
       { WEBHOOK_ENABLED: 'true', MATTERMOST_ENABLED: 'true' },
       ['WEBHOOK_ENABLED, MATTERMOST_ENABLED: notifications are not built yet'],
     ],
-    [{ TASK_RETENTION_ENABLED: 'true' }, ['TASK_RETENTION_ENABLED is not available in this version']],
     [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, ['OIDC_TOKEN_VALIDATION_INTERVAL is without effect']],
     [{ STATIC_FILES_PATH: '/static' }, ['STATIC_FILES_PATH is without effect']],
     [{ DEV_ENVIRONMENT: 'true' }, ['DEV_ENVIRONMENT is without effect']],
@@ -266,7 +265,7 @@ describe('settings', () => {
       { [`MATTERMOST_${name}`]: 'x', MATTERMOST_ENABLED: 'false' },
       [],
     ]),
-    [{ TASK_RETENTION_DAYS: '30' }, []],
+    [{ TASK_RETENTION_ENABLED: 'true', TASK_RETENTION_DAYS: '30' }, []],
     [{ STATE_TYPE: 'postgres' }, []],
   ])('%j is taken, with its line in the log: %j', ([given, lines]) =>
     expect(read(given).warnings).toEqual(lines.map((line) => expect.stringContaining(line))),

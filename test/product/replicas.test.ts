@@ -355,6 +355,19 @@ describe('the stream of events', () => {
     reader.close()
   })
 
+  test('resets a reader that is behind events which retention has deleted', async () => {
+    const [newest] = await replicas.rows<{ last: string }>('SELECT last FROM watcher.event_counter')
+    const last = Number(newest?.last)
+    await replicas.rows('UPDATE watcher.event_counter SET deleted_to = last - 1')
+    const [behind, level] = [last - 2, last - 1].map((lastEventId) =>
+      readEvents(`${a.url}/api/v1/events`, { lastEventId }),
+    )
+    await expect.poll(async () => (await behind)?.resets).toHaveLength(1)
+    await expect.poll(async () => (await level)?.events).not.toHaveLength(0)
+    expect((await level)?.resets).toEqual([])
+    for (const reader of [behind, level]) (await reader)?.close()
+  })
+
   test('is the same on both replicas, and goes on at the other when one is killed, without gap or double', async () => {
     await using pair = await twoReplicas({ applications: ['shop', 'web', 'api'] })
     const { a, b } = pair

@@ -133,8 +133,9 @@ CREATE UNIQUE INDEX task_events_numbered ON task_events (position) WHERE positio
 CREATE INDEX task_events_unnumbered ON task_events (row_id) WHERE position IS NULL;
 CREATE INDEX task_events_of_task ON task_events (task_id, position) WHERE position IS NOT NULL;
 
--- the highest position given so far; its row lock lets one replica at a time give positions
-CREATE TABLE event_counter (last bigint NOT NULL);
+-- `last`: the highest position given so far; its row lock lets one replica at a time give positions. `deleted_to`: the highest
+-- one that retention has deleted; a reader that is behind it has missed events
+CREATE TABLE event_counter (last bigint NOT NULL, deleted_to bigint NOT NULL DEFAULT 0);
 INSERT INTO event_counter VALUES (0);
 
 -- Gives committed events their position, in one short transaction at a time over all replicas. Relies on READ COMMITTED: what
@@ -282,7 +283,7 @@ CREATE INDEX audit_of_action ON audit (action, id);
 
 CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- retention alone may delete, in a transaction that says so
+  -- retention alone may delete: delete_old_audit, or the owner of the schema in a transaction that says so
   IF TG_OP = 'DELETE' AND current_setting('watcher.retention', true) = 'on' THEN
     RETURN OLD;
   END IF;
@@ -293,3 +294,27 @@ CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON audit
   FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+-- Deletes entries of more than so many days ago among the `at_most` oldest, and says how many. The only way for a role that may
+-- not delete, hence not for the last 30 days, in which an intruder's traces lie.
+CREATE FUNCTION delete_old_audit(days integer, at_most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
+SET watcher.retention = 'on' AS $$
+DECLARE
+  deleted integer;
+BEGIN
+  IF days < 30 THEN
+    RAISE EXCEPTION 'the audit is kept for 30 days at least';
+  END IF;
+  DELETE FROM audit USING (SELECT id, at FROM audit ORDER BY id LIMIT at_most) AS oldest
+  WHERE audit.id = oldest.id AND oldest.at < clock_timestamp() - make_interval(days => days);
+  GET DIAGNOSTICS deleted = ROW_COUNT;
+  RETURN deleted;
+END
+$$;
+REVOKE ALL ON FUNCTION delete_old_audit FROM PUBLIC;
+-- Temporary tables come last: they are the caller's, and this runs as the owner.
+DO $$
+BEGIN
+  EXECUTE format('ALTER FUNCTION delete_old_audit SET search_path TO %I, pg_temp', current_schema());
+END
+$$;

@@ -32,6 +32,7 @@ import { createRateLimit } from './http/rate-limit.ts'
 import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore, type DeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
+import type { MetricSources } from './metrics/metric-sources.ts'
 import { isWeakSecret } from './secrets/secret-rules.ts'
 import type { Settings } from './settings.ts'
 import { createEventStore } from './timeline/event-store.ts'
@@ -58,7 +59,6 @@ export async function composeApi(
     },
     controllerState: watching.controllerState,
   })
-  measure(services, watching, checkParts)
   const { submissionsPerMinute, streamsPerClient, waitsPerClient, trustedProxies } = settings.http
   const client = (request: FastifyRequest) => clientOf(request, trustedProxies.length > 0)
   const auth = openAuth({
@@ -84,6 +84,13 @@ export async function composeApi(
     schedule: settings.lock.schedule,
     read: lockStore.read,
     periods: createDeployLockStore(forReaders).periods,
+  })
+
+  const streams = createClientQuota(streamsPerClient, maxStreams)
+  measure(services, watching, {
+    isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
+    openEventStreams: streams.taken,
+    lockSource: async () => (await lock.details()).source,
   })
 
   const states = opened.use(
@@ -147,7 +154,7 @@ export async function composeApi(
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       recheckReadAccess: auth.recheckReadAccess,
-      streams: createClientQuota(streamsPerClient, maxStreams),
+      streams,
       clientOf: client,
       stopping,
     }),
@@ -212,14 +219,18 @@ function taskActions(
 }
 
 function measure(
-  { settings, metrics }: CoreServices,
-  { watchedCount, streamState, controllerState }: Watching,
-  checkParts: ReturnType<typeof createCheckParts>,
+  { settings, metrics, tasks, database, forReaders }: CoreServices,
+  { replicaId, watchedCount, streamState, controllerState, openWriteBacks }: Watching,
+  sources: Pick<MetricSources, 'isDatabaseUnavailable' | 'openEventStreams' | 'lockSource'>,
 ): void {
   metrics.readFrom({
+    ...sources,
     inProgressTasks: watchedCount,
+    ownedTasks: () => tasks.countOwned(replicaId()),
     isControllerUnavailable: () => controllerState().status === 'down',
-    isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
+    openWriteBacks,
+    waitingForConnection: () => ({ main: database.waiting(), readers: forReaders.waiting() }),
+    version,
     streamState: () => streamState().state,
     isJwtSecretWeak: () =>
       isWeakSecret(settings.auth.jwtSecret?.()) || isWeakSecret(settings.auth.jwtSecretPrevious?.()),

@@ -1,6 +1,7 @@
 import { canonicalName } from '../contract/application-name.ts'
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
+import { countCalls } from './argo-cd/count-calls.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { createSemaphore } from './concurrency/semaphore.ts'
 import type { CoreServices } from './core-services.ts'
@@ -38,7 +39,7 @@ const { nowMs } = systemClock
 export function composeWatching(services: CoreServices, access: GitAccess) {
   const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = services
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
-  const controller = opened.use(createArgoCdClient(settings.deliveryController))
+  const controller = opened.use(countCalls(createArgoCdClient(settings.deliveryController), metrics.argoCdCalled))
   const history = createCommitHistory({
     access,
     nowMs,
@@ -83,6 +84,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       readPodLog: podLogReader(settings, controller),
       onError: (message, error, facts) => log.warn({ err: error, ...facts }, message),
       onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
+      onDeployed: (sinceChangeMs) => metrics.verdictWritten(sinceChangeMs / 1000),
       onUnvalidated: metrics.writeBackSkipped,
     }),
   )
@@ -124,8 +126,9 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       async (one): Promise<WatchedTask> => ({
         ...watchedTaskOf(one, claimedAtMs),
         // Only an earlier owner can have left an outcome.
-        writeBackOutcome:
-          one.claim.fence === '1' ? undefined : await background.use(() => writeBack.outcomeOf(one.task.id)),
+        writeBackOutcome: hasEarlierOwner(one)
+          ? await background.use(() => writeBack.outcomeOf(one.task.id))
+          : undefined,
       }),
     )
     watcher.watch(await Promise.all(known))
@@ -143,7 +146,14 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     startClaiming({
       replica,
       tasks,
-      watcher: { watch, drop: watcher.drop, watchedIds: watcher.watchedIds },
+      watcher: {
+        watch(claimed) {
+          metrics.takenOver(claimed.filter(hasEarlierOwner).length)
+          return watch(claimed)
+        },
+        drop: watcher.drop,
+        watchedIds: watcher.watchedIds,
+      },
       isHeld: (id) => accepting.has(id) || watcher.isWatched(id),
       removeDead: async () => {
         const removed = await removeDeadReplicas(database, replica)
@@ -166,6 +176,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     },
     noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
+    openWriteBacks: writeBack.open,
     /** Names as tasks have them, by the last List and the stream since. */
     listedApps: () => [...listedApps],
     streamState: stream.streamState,
@@ -202,6 +213,8 @@ function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCd
   if (podLogLines === 0) return undefined
   return createReadPodLog({ readLog: readPodLog, lines: podLogLines, redact: createRedactor(secrets) })
 }
+
+const hasEarlierOwner = ({ claim }: ClaimedTask) => claim.fence !== '1'
 
 type OwnTask = Omit<ClaimedTask, 'task'> & {
   readonly task: Pick<Task, Exclude<keyof Task & keyof WatchedTask, 'diagnosis'> | 'created' | 'timeoutSeconds'> &

@@ -1,12 +1,13 @@
 import path from 'node:path'
+import type { FastifyRequest } from 'fastify'
 import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
 import { openCoreServices } from './core-services.ts'
-import { answerTo } from './error-replies.ts'
+import { answerTo, rejectionReason } from './error-replies.ts'
 import { checkPrograms } from './gitops/git/check-programs.ts'
 import { openGitAccess } from './gitops/git/git-access.ts'
 import { createHttpServer } from './http/http-server.ts'
-import type { Metrics } from './metrics/metrics.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { type Settings, SettingsError } from './settings.ts'
 import { migrate } from './storage/migrate.ts'
@@ -19,7 +20,11 @@ const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
  */
 export async function compose(settings: Settings, warnings: readonly string[]) {
   await using opened = new AsyncDisposableStack()
-  const http = createHttpServer({ ...httpSettings(settings), webFolder })
+  const metrics = createMetrics()
+  const http = createHttpServer({ ...httpSettings(settings), webFolder, onError: countRejections(metrics) })
+  http.addHook('onResponse', async ({ routeOptions: { url }, method }, { statusCode }) =>
+    metrics.answered(url ?? 'none', method, statusCode),
+  )
   opened.defer(() => http.close())
   const { log } = http
   for (const warning of warnings) log.warn(warning)
@@ -32,12 +37,12 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   await migrate(settings.database, {
     onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
   })
-  const services = openCoreServices(settings, opened, log)
+  const services = openCoreServices(settings, opened, { log, metrics })
   const watching = composeWatching(services, access)
   const stopping = new AbortController()
   await composeApi(services, watching, http, stopping.signal)
 
-  const { metrics, endings } = services
+  const { endings } = services
   const { host, port, metricsPort, maxConnections } = settings.http
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
   else await listenForMetrics(settings, metricsPort, metrics, opened)
@@ -61,6 +66,13 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     close: () => running.disposeAsync(),
   }
 }
+
+const countRejections =
+  ({ submissionRejected }: Metrics) =>
+  (error: unknown, { method, routeOptions }: FastifyRequest, status: number): void => {
+    const reason = rejectionReason(error, status)
+    if (reason && method === 'POST' && routeOptions.url === '/api/v1/tasks') submissionRejected(reason)
+  }
 
 async function listenForMetrics(
   settings: Settings,

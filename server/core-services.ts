@@ -3,7 +3,7 @@ import { createTaskCompletions } from './deployments/task-completions.ts'
 import type { EndedTask } from './deployments/task-row.ts'
 import { createTaskStore } from './deployments/task-store.ts'
 import type { HttpServer } from './http/http-server.ts'
-import { createMetrics } from './metrics/metrics.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { createWakeUps } from './ownership/wake-ups.ts'
 import { createRetentionStore } from './retention/retention-store.ts'
 import { startRetention } from './retention/start-retention.ts'
@@ -17,7 +17,11 @@ const keySweepIntervalMs = 60_000
 /** What watching and the API share: the stores, the wake-ups between replicas, events, metrics and the log. */
 export type CoreServices = ReturnType<typeof openCoreServices>
 
-export function openCoreServices(settings: Settings, opened: AsyncDisposableStack, log: HttpServer['log']) {
+export function openCoreServices(
+  settings: Settings,
+  opened: AsyncDisposableStack,
+  { log, metrics }: { readonly log: HttpServer['log']; readonly metrics: Metrics },
+) {
   const onError = (message: string, error: unknown) => log.warn({ err: error }, message)
   const connect = (maxConnections: number) =>
     opened.use(
@@ -51,15 +55,14 @@ export function openCoreServices(settings: Settings, opened: AsyncDisposableStac
         onError: (error) => onError('deleting expired data failed, retrying', error),
       }),
     )
-  const metrics = createMetrics()
   const tellAccepted = () => {
     metrics.taskAccepted()
     feed.written()
   }
   const reportFinished = (ended: readonly EndedTask[]) => {
     feed.written()
-    for (const { confirmedApp, status, seconds } of ended)
-      metrics.taskEnded({ app: confirmedApp, result: status, seconds })
+    for (const { confirmedApp, status, cause, seconds } of ended)
+      metrics.taskEnded({ app: confirmedApp, result: status, cause, seconds })
   }
   const tell = { tellAccepted, reportFinished }
   return {

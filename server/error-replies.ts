@@ -13,6 +13,7 @@ import type { ErrorAnswer } from './http/http-server.ts'
 import { InvalidJsonError } from './http/json-body.ts'
 import { HttpError, InvalidRequestError } from './http/request-errors.ts'
 import { DeployLockUnknownError, DeployLockUnreadableError } from './locks/deploy-lock-errors.ts'
+import type { RejectionReason } from './metrics/metrics.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
 
 /** Seconds after which a client may try again when the database was away: it is usually back by then. */
@@ -47,6 +48,14 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (ofTheFramework) return ofTheFramework
   if (isDatabaseUnreachable(error)) return databaseUnreachable
   return { status: 500, body: { error: `internal error, request ${requestId}` } }
+}
+
+/** Why a submission with this answer was not accepted; undefined where the service could not accept it. */
+export function rejectionReason(error: unknown, status: number): RejectionReason | undefined {
+  if (error instanceof DeploymentsLockedError) return 'lock'
+  if (status === 401 || status === 403) return 'credential'
+  if (status === 429) return 'limit'
+  return status < 500 ? 'validation' : undefined
 }
 
 function refused({ status, headers, message }: HttpError): ErrorAnswer {

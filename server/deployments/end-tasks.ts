@@ -58,7 +58,7 @@ export async function endTasks(
       UPDATE ${table('tasks')} AS tasks SET status = held.status, cause = held.cause, status_reason = held.reason,
         diagnosis = coalesce(held.diagnosis, tasks.diagnosis), progress = NULL, updated = clock_timestamp()
       FROM held WHERE tasks.id = held.id
-      RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url
+      RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url, tasks.cause
     ), recorded AS (
       INSERT INTO ${table('task_events')} (task_id, kind, detail)
       SELECT id, 'verdict', verdict FROM held JOIN ended USING (id)

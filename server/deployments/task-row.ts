@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Cause } from '../../contract/causes.ts'
 import { firstUnmet } from '../../contract/conditions.ts'
 import type { Condition } from '../../contract/diagnosis.ts'
 import type { FinalStatus } from '../../contract/task-status.ts'
@@ -18,16 +19,19 @@ export type ClaimedTask = {
 export type EndedTask = {
   readonly id: string
   readonly status: FinalStatus
+  /** Why it did not end deployed. */
+  readonly cause: Cause | undefined
   /** undefined: nobody has confirmed that there is such an application. */
   readonly confirmedApp: string | undefined
   readonly seconds: number
 }
 
-export type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url'>
+export type EndedRow = Pick<Selectable<Schema['tasks']>, 'id' | 'app' | 'created' | 'updated' | 'app_url' | 'cause'>
 
 export const endedOf = (row: EndedRow, status: FinalStatus): EndedTask => ({
   id: row.id,
   status,
+  cause: row.cause ?? undefined,
   confirmedApp: row.app_url === null ? undefined : row.app,
   seconds: (row.updated.getTime() - row.created.getTime()) / 1000,
 })

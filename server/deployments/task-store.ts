@@ -108,6 +108,16 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
       return (await owned.execute()).map(({ id }) => id)
     },
 
+    countOwned: async (owner: string | undefined): Promise<number> => {
+      const { count } = await query
+        .selectFrom('tasks')
+        .select(sql<number>`count(*)::integer`.as('count'))
+        .where('owner', '=', owner ?? null)
+        .where('ended', 'is', null)
+        .executeTakeFirstOrThrow()
+      return count
+    },
+
     /**
      * Claims unfinished tasks without a living owner, oldest first, and those of the owner itself that are among
      * `forgotten`: it has lost them from memory.

@@ -6,6 +6,7 @@ export function createClientQuota(maxPerClient: number, maxInAll: number) {
   let takenInAll = 0
 
   return {
+    taken: () => takenInAll,
     /** @returns how to give it back, once; or undefined where there is none left */
     take({ address, share }: Client): (() => void) | undefined {
       const own = taken.get(address) ?? 0

@@ -23,6 +23,8 @@ export type ErrorAnswer = {
 type HttpSettings = {
   /** Turns an error into the answer to the request of that id. */
   readonly answerTo: (error: unknown, requestId: string) => ErrorAnswer
+  /** Hears of each error that was answered. */
+  readonly onError?: (error: unknown, request: FastifyRequest, status: number) => void
   readonly log: LogSettings
   /** PUBLIC_URL: the one origin whose pages may change something; else the host that was asked. */
   readonly publicUrl: string | undefined
@@ -47,7 +49,7 @@ const largestHeaders = 8 * 1024
  */
 export function createHttpServer(settings: HttpSettings) {
   const { log, publicUrl, maxConnections, trustedProxies, webFolder } = settings
-  const answerError = createAnswerError(settings.answerTo)
+  const answerError = createAnswerError(settings)
   const clientErrors = createClientErrors()
   const app = fastify({
     logger: logOptions(log),
@@ -96,11 +98,12 @@ export function createHttpServer(settings: HttpSettings) {
 }
 
 const createAnswerError =
-  (answerTo: HttpSettings['answerTo']) =>
+  ({ answerTo, onError }: Pick<HttpSettings, 'answerTo' | 'onError'>) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, headers = {}, body } = answerTo(error, request.id)
     if (status === 503) request.log.warn({ err: error, req: request }, 'request failed, service unavailable')
     if (status === 500) request.log.error({ err: error, req: request }, 'request failed unexpectedly')
+    onError?.(error, request, status)
     reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
   }
 

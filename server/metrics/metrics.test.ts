@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { createAppLabels, createMetrics, type MetricSources } from './metrics.ts'
+import type { MetricSources } from './metric-sources.ts'
+import { createAppLabels, createMetrics } from './metrics.ts'
 import { metricsRoutes } from './routes.ts'
 
 /** The value of a series, or undefined where the scrape has none. */
@@ -86,6 +87,12 @@ const sources: MetricSources = {
   isDatabaseUnavailable: async () => true,
   streamState: () => 'live',
   isJwtSecretWeak: () => false,
+  ownedTasks: () => 6,
+  openWriteBacks: async () => ({ count: 3, oldestSeconds: 4.5 }),
+  openEventStreams: () => 2,
+  lockSource: () => 'schedule',
+  waitingForConnection: () => ({ main: 1, readers: 0 }),
+  version: '1.2.3',
 }
 
 describe('what is read at each scrape', () => {
@@ -97,6 +104,14 @@ describe('what is read at each scrape', () => {
     expect(await figureOf(metrics, 'argocd_unavailable')).toBe(0)
     expect(await figureOf(metrics, 'state_unavailable')).toBe(1)
     expect(await figureOf(metrics, 'application_stream_state{state="connecting"}')).toBe(1)
+    expect(await figureOf(metrics, 'owned_tasks')).toBe(6)
+    expect(await figureOf(metrics, 'write_backs_open')).toBe(3)
+    expect(await figureOf(metrics, 'write_backs_oldest_seconds')).toBe(4.5)
+    expect(await figureOf(metrics, 'event_streams_open')).toBe(2)
+    expect(await figureOf(metrics, 'deploy_lock_active{source="schedule"}')).toBe(1)
+    expect(await figureOf(metrics, 'deploy_lock_active{source="manual"}')).toBe(0)
+    expect(await figureOf(metrics, 'database_connections_waiting{pool="main"}')).toBe(1)
+    expect(await figureOf(metrics, 'build_info{version="1.2.3"}')).toBe(1)
     state = 'live'
     expect(await figureOf(metrics, 'application_stream_state{state="live"}')).toBe(1)
     expect(await figureOf(metrics, 'application_stream_state{state="connecting"}')).toBeUndefined()
@@ -107,7 +122,8 @@ describe('what is read at each scrape', () => {
     const fails = async () => {
       throw new Error('database away')
     }
-    metrics.readFrom({ ...sources, inProgressTasks: fails })
+    metrics.readFrom({ ...sources, inProgressTasks: fails, lockSource: fails })
+    expect(await figureOf(metrics, 'deploy_lock_active{source="manual"}')).toBeUndefined()
     expect(await figureOf(metrics, 'in_progress_tasks')).toBeUndefined()
     expect(await figureOf(metrics, 'state_unavailable')).toBe(1)
   })

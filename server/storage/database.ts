@@ -15,6 +15,8 @@ export type DatabaseSettings = {
 export type Database = {
   readonly query: Kysely<Schema>
   readonly settings: DatabaseSettings
+  /** Queries that wait for a connection. */
+  waiting(): number
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -55,5 +57,5 @@ export function openDatabase(
     isClosing = true
     return query.destroy()
   }
-  return { query, settings, [Symbol.asyncDispose]: close }
+  return { query, settings, waiting: () => pool.waitingCount, [Symbol.asyncDispose]: close }
 }

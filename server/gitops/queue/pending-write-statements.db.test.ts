@@ -98,6 +98,7 @@ test(`beside ${ended} ended writes no statement of the queue reads a large table
     queue: () => store.queue({ taskId: first, owner: claim.owner, fence: '0' }, plan),
     outcomeOf: () => store.outcomeOf(first),
     claimRepositories: () => store.claimRepositories(claim.owner),
+    openOfAll: () => store.openOfAll(),
     openWrites: () => store.openWrites(claim, 500),
     keepReason: () => store.keepReason(claim, batch, 'one'),
     tellReason: () => store.tellReason(claim, batch, 'two'),

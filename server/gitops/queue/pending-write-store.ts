@@ -124,6 +124,20 @@ export function createPendingWriteStore(database: Database) {
       return rows.map((row) => ({ ...row, owner }))
     },
 
+    /** How many writes of all replicas have no outcome yet, and for how long the oldest of them. */
+    async openOfAll(): Promise<{ readonly count: number; readonly oldestSeconds: number }> {
+      return await query
+        .selectFrom('pending_writes')
+        .select(sql<number>`count(*)::integer`.as('count'))
+        .select(
+          sql<number>`coalesce(extract(epoch FROM clock_timestamp() - min(created)), 0)::double precision`.as(
+            'oldestSeconds',
+          ),
+        )
+        .where('state', 'in', ['queued', 'pushing'])
+        .executeTakeFirstOrThrow()
+    },
+
     async release(owner: string): Promise<void> {
       await query.updateTable('repositories').set({ owner: null }).where('owner', '=', owner).execute()
     },

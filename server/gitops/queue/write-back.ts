@@ -240,6 +240,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       return isQueued
     },
     outcomeOf: (taskId: string): Promise<WriteBackOutcome | undefined> => store.outcomeOf(taskId),
+    open: store.openOfAll,
     /** Hears the outcomes of all tasks that this replica owns, and of those whose writes it does; returns the way out. */
     onOutcome(listener: OutcomeListener): () => void {
       listeners.add(listener)

@@ -23,7 +23,7 @@ export type TaskChange = {
 /** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
 type TaskRecords = {
   saveProgress(claim: Claim, change: TaskChange, events: readonly NewTaskEvent[]): Promise<boolean>
-  /** Also where it says that the claim is gone, the task is over for this watcher. */
+  /** Also where it says that the claim is gone (`false`), the task is over for this watcher. */
   finish(claim: Claim, end: TaskResult): Promise<unknown>
 }
 
@@ -45,6 +45,8 @@ export type RolloutWatcherDeps = {
   onError(message: string, error: unknown, facts: { readonly task?: string; readonly action?: string }): void
   /** For metrics: how long a refresh took to be answered. */
   onRefreshAnswered?(app: string, durationMs: number): void
+  /** For metrics: a task has ended deployed, so long after the last change of its application. */
+  onDeployed?(sinceChangeMs: number): void
   /** For metrics: nothing is committed for a task of a managed application, because it came without a valid credential. */
   onUnvalidated?(app: string): void
 }

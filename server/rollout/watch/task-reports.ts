@@ -6,12 +6,12 @@ import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
-type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings'>
+type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'onDeployed'>
 
 export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
-export function createTaskReports({ records, settings }: Dependencies) {
+export function createTaskReports({ records, settings, clock, onDeployed }: Dependencies) {
   const saveUpdate = ({ task, writes }: TaskState, update: TaskUpdate) =>
     writes.addUpdate(update, ({ change, events }) => records.saveProgress(task.claim, change, events))
 
@@ -52,8 +52,11 @@ export function createTaskReports({ records, settings }: Dependencies) {
       state.isOver = true
       state.cancelTimer()
       const whole = withPodLog(application, judgement)
+      const { changedAtMs } = application
       state.writes.add(async () => {
-        await records.finish(state.task.claim, whole)
+        const isWritten = await records.finish(state.task.claim, whole)
+        if (isWritten === true && whole.status === 'deployed' && changedAtMs !== undefined)
+          onDeployed?.(clock.nowMs() - changedAtMs)
         return false // either finished or taken: nothing is left to write
       })
     },

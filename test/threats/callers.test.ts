@@ -137,7 +137,19 @@ test(threats.T36, async () => {
 describe(threats.T45, () => {
   test('what looks like SQL in a filter is text', async () => {
     const before = await taskCount()
-    const filters = ['app', 'project', 'author', 'search', 'status', 'cause', 'limit', 'offset', 'from_timestamp', 'ended_from', 'cursor']
+    const filters = [
+      'app',
+      'project',
+      'author',
+      'search',
+      'status',
+      'cause',
+      'limit',
+      'offset',
+      'from_timestamp',
+      'ended_from',
+      'cursor',
+    ]
     expect(injections.length).toBe(60)
     for (const filter of filters) {
       const answers = await Promise.all(injections.map((text) => list(`${filter}=${encodeURIComponent(text)}`)))

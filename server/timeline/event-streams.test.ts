@@ -190,7 +190,7 @@ test('a stream that ends while its reader reads nothing is closed after 5 s', as
   await until(() => server.isPlaceFree())
   expect(errors).toEqual([])
   socket.destroy()
-}, 10_000)
+})
 
 test('a stream in which nothing happens says something every 15 s', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })

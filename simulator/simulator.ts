@@ -43,7 +43,8 @@ export type NewSimulatedApplication = Omit<NewApplicationSpec, 'sources'> &
 /** A source whose repository is one of the simulator's, by name, or any address. */
 export type SimulatedSource = Omit<Source, 'repoURL'> & ({ repository: string } | { repoURL: string })
 
-const watcherPolicies: readonly Policy[] = [{ action: 'get', object: '*/*' }]
+/** What README.md asks for. */
+export const watcherPolicies: readonly Policy[] = [{ action: 'get', object: '*/*' }]
 const deployerPolicies: readonly Policy[] = [
   { action: '*', object: '*/*' },
   { resource: 'logs', action: 'get', object: '*/*' },
@@ -135,6 +136,8 @@ export async function startSimulator(options: SimulatorOptions) {
   return {
     argoUrl: argo.url,
     argoToken: watcher.token,
+    /** What the account of that token tried and its policy does not allow. */
+    deniedCalls: (): readonly string[] => watcher.denied,
     /** May sync, terminate and read logs. */
     deployerToken: deployer.token,
     argo,

@@ -11,6 +11,8 @@ export type Account = {
   expiresAtMs: number | undefined
   isRevoked: boolean
   policies: readonly Policy[]
+  /** What it tried and no policy allows: `resource, action, object`. */
+  denied: string[]
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -35,6 +37,7 @@ export function createAccounts(now: () => number) {
       expiresAtMs: expiresInMs === undefined ? undefined : issuedAtMs + expiresInMs,
       isRevoked: false,
       policies,
+      denied: [],
     }
     accounts.set(account.token, account)
     return account
@@ -65,12 +68,14 @@ function signedToken(claims: Record<string, unknown>): string {
 
 /** Whether a policy of the account allows the action; `*` in an object matches anything, slashes too. */
 export function isAllowed(account: Account, resource: string, action: string, object: string): boolean {
-  return account.policies.some(
+  const isCovered = account.policies.some(
     (policy) =>
       (policy.resource ?? 'applications') === resource &&
       (policy.action === '*' || policy.action === action) &&
       globPattern(policy.object).test(object),
   )
+  if (!isCovered) account.denied.push(`${resource}, ${action}, ${object}`)
+  return isCovered
 }
 
 function globPattern(glob: string): RegExp {

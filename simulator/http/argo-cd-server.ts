@@ -290,7 +290,15 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   }
 }
 
-const nobody: Account = { name: '', token: '', issuedAtMs: 0, expiresAtMs: undefined, isRevoked: false, policies: [] }
+const nobody: Account = {
+  name: '',
+  token: '',
+  issuedAtMs: 0,
+  expiresAtMs: undefined,
+  isRevoked: false,
+  policies: [],
+  denied: [],
+}
 
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error

@@ -34,6 +34,7 @@ export async function startWorld({
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-world-'))
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const simulator = started.use(await startSimulator({ folder, times: { ...fastTimes, ...times } }))
+  started.defer(() => requireDocumentedCalls(simulator))
   const charts = applications.map((name) => chartFiles(`apps/${name}`, { tag: 'v1' }))
   await simulator.git.createRepository('gitops', Object.assign({}, ...charts))
   for (const name of applications) await createManaged(simulator, name)
@@ -55,6 +56,11 @@ export async function startWorld({
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+/** The documented policy is enough: the service tries nothing that it does not allow (T50). */
+export function requireDocumentedCalls({ deniedCalls }: Pick<Simulator, 'deniedCalls'>): void {
+  if (deniedCalls().length > 0) throw new Error(`the documented policy does not allow: ${deniedCalls().join('; ')}`)
 }
 
 export const settingsFor = (simulator: Simulator) => ({

@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
 import { aTask, startService, withoutLimits } from '../../test/support/service.ts'
 import { inTurns } from './in-turns.ts'
+import { startBenchPostgres } from './start-bench-postgres.ts'
 import { startInstallation } from './start-installation.ts'
 
 const deployToken = 'deploy-token-of-the-bench'
@@ -19,11 +16,7 @@ export type BenchWorld = Awaited<ReturnType<typeof startBenchWorld>>
  */
 export async function startBenchWorld(settings: Readonly<Record<string, string>> = withoutLimits, checkout?: string) {
   await using started = new AsyncDisposableStack()
-  const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-bench-'))
-  started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const postgres = started.adopt(await startEmbeddedPostgres({ directory: folder, durable: true }), ({ stop }) =>
-    stop(),
-  )
+  const postgres = started.use(await startBenchPostgres())
   const { remote: installation } = started.use(await startInstallation())
   const { argoUrl, argoToken, keyPath, knownHostsPath } = await installation.connection()
   const profile = process.env.PROFILE_DIR

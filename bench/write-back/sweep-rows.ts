@@ -20,8 +20,6 @@ type Statement = { readonly text: string; readonly ms: number; readonly scanned:
 /** How long the statements over `pending_writes` take that a replica sends by itself, beside so many ended rows. */
 export async function sweepRows(ended: number): Promise<BenchRow[]> {
   await using postgres = await startBenchPostgres()
-  // makes the tables, and is gone before anything is measured
-  await (await startService({ databaseUrl: postgres.url }))[Symbol.asyncDispose]()
   await loadHistory(postgres.url, ended)
   await query(postgres.url, fillPendingWrites)
   await query(postgres.url, 'VACUUM ANALYZE watcher.pending_writes, watcher.tasks, watcher.repositories')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { prepareDatabase } from '../support/template-database.ts'
 import { fuzzService } from './fuzz-service.ts'
 import { renderReport } from './render-report.ts'
 import { residentBytes } from './resident-bytes.ts'
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-fuzz-'))
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   const postgres = started.adopt(await startEmbeddedPostgres({ directory, durable: false }), ({ stop }) => stop())
+  await prepareDatabase(postgres.url)
   const { service, credentials } = started.use(await startFuzzWorld({ databaseUrl: postgres.url }))
   const began = performance.now()
   const limits = { cases: Number(values.cases), seed: Number(values.seed) % 2 ** 31 }

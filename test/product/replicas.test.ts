@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { readEvents } from '../support/event-reader.ts'
 import { type Replicas, type RunningReplica, startReplicas } from '../support/replicas.ts'
 import { aTask, type Service } from '../support/service.ts'
+import { prepareDatabase } from '../support/template-database.ts'
 import { withToken } from '../support/world.ts'
 
 let databases: TestDatabase[] = []
@@ -213,6 +214,7 @@ test('a restart of the database moves no task to another replica', async () => {
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   let postgres = await startEmbeddedPostgres({ directory, durable: false })
   stack.defer(() => postgres.stop())
+  await prepareDatabase(postgres.url)
   const applications = ['one', 'two', 'three', 'four']
   const replicas = stack.use(
     await startReplicas({ databaseUrl: postgres.url, applications, settings: { BAD_POD_GRACE: '0' } }),

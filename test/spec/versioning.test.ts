@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { TaskList } from '../../contract/task.ts'
 import { TaskEvents } from '../../contract/task-event.ts'
 import { migrate } from '../../server/storage/migrate.ts'
-import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { addNextMigration } from '../support/next-migration.ts'
 import { aTask, startService } from '../support/service.ts'
 import { settingsFor, startWorld, withToken } from '../support/world.ts'
@@ -34,10 +34,10 @@ const additions = [
 test('a version works on a database that the next one has migrated, and beside it (spec 9)', async () => {
   await using database = await createTestDatabase()
   await using next = await addNextMigration(additions)
-  await using world = await startWorld({ applications: ['shop'], databaseUrl: serviceUrlOf(database.url) })
+  await using world = await startWorld({ applications: ['shop'], databaseUrl: database.url })
   await migrate(database.settings, next) // while the first one runs
   await using started = await startService({
-    databaseUrl: serviceUrlOf(database.url),
+    databaseUrl: database.url,
     settings: settingsFor(world.simulator),
   })
   const owner = new Client({ connectionString: database.url })

@@ -5,10 +5,10 @@ import { Pool } from 'pg'
 import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { fastTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type ConnectionObserver, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { type Service, startService } from './service.ts'
 import { createTrafficLog, observeCalls, type Span, type TrafficLog } from './traffic-log.ts'
-import { settingsFor } from './world.ts'
+import { requireDocumentedCalls, settingsFor } from './world.ts'
 
 export type ReplicasOptions = {
   readonly databaseUrl: string
@@ -16,6 +16,8 @@ export type ReplicasOptions = {
   readonly times?: Partial<SimulatorTimes>
   readonly seed?: number
   readonly settings?: Readonly<Record<string, string>>
+  /** Sees what each replica says to the database. */
+  readonly observeDatabase?: (replica: number) => ConnectionObserver
   /** Managed applications of one repository. */
   readonly applications?: readonly string[]
   /** The service's token may read the logs of Pods as well. */
@@ -39,6 +41,7 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   const times = { ...fastTimes, ...options.times }
   const simulator = started.use(await startSimulator({ folder, times, seed: options.seed ?? 1 }))
+  started.defer(() => requireDocumentedCalls(simulator))
   const gitCalls: Span[] = []
   const gitLine = started.use(await startFaultProxy({ port: simulator.git.host.port }, observeCalls(gitCalls)))
   const charts = applications.map((name) => chartFiles(`apps/${name}`, { tag: 'v0' }))
@@ -48,9 +51,10 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   const knownHosts = await knownHostsFor(simulator, gitLine.port)
   const databaseLine = { port: Number(new URL(databaseUrl).port) }
 
-  const startReplica = async (): Promise<RunningReplica> => {
+  const startReplica = async (replica: number): Promise<RunningReplica> => {
     const traffic = createTrafficLog()
-    const database = started.use(await startFaultProxy(databaseLine, traffic.observeDatabase))
+    const observe = () => together(traffic.observeDatabase(), options.observeDatabase?.(replica))
+    const database = started.use(await startFaultProxy(databaseLine, observe))
     const argoPort = Number(new URL(simulator.argoUrl).port)
     const controller = started.use(await startFaultProxy({ port: argoPort }, traffic.observeController))
     const settings = {
@@ -64,7 +68,7 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
     const lines = { database, controller }
     return Object.assign(service, { lines, traffic, watchedCount: () => watchedCountOf(service) })
   }
-  const running = await Promise.all(Array.from({ length: count }, startReplica))
+  const running = await Promise.all(Array.from({ length: count }, (_, replica) => startReplica(replica)))
   const observerLine = started.use(await startFaultProxy(databaseLine))
   const observer = new Pool({ connectionString: throughLine(databaseUrl, observerLine), max: 2 })
   observer.on('error', () => undefined) // some tests restart the server
@@ -103,6 +107,15 @@ function createManagedAt(simulator: Simulator, repoURL: string, name: string) {
     },
   })
 }
+
+const together = (one: ConnectionObserver, other?: ConnectionObserver): ConnectionObserver =>
+  other === undefined
+    ? one
+    : {
+        sent: (chunk) => [one, other].forEach(({ sent }) => void sent(chunk)),
+        received: (chunk) => [one, other].forEach(({ received }) => void received(chunk)),
+        closed: () => [one, other].forEach(({ closed }) => void closed()),
+      }
 
 const throughLine = (url: string, line: FaultProxy) => {
   const address = new URL(url)

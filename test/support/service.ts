@@ -23,7 +23,7 @@ const maxWaitSeconds = 60
 export type ServiceOptions = {
   /** As in docs/settings.md. Where the delivery controller matters: ARGO_URL and ARGO_TOKEN; else nobody answers there. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Of another service, to run two replicas on one database; else a clone of its own, with the least rights in it. */
+  /** Of another service, to run two replicas on one database; else a clone of its own. The service has the least rights in it. */
   readonly databaseUrl?: string
   /** Where the service lies that is run; else here. */
   readonly checkout?: string
@@ -63,7 +63,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
     HOST: '127.0.0.1',
     PORT: String(port),
     DATA_DIR: dataDirectory,
-    DATABASE_URL: databaseUrl ?? serviceUrlOf(ownerUrl),
+    DATABASE_URL: serviceUrlOf(ownerUrl),
     ARGO_URL: 'http://127.0.0.1:1',
     ...('ARGO_TOKEN_FILE' in settings ? {} : { ARGO_TOKEN: 'token-of-the-test' }),
     OVERRIDE_FILE_PREFIX: 'argocd',

@@ -8,18 +8,31 @@ export const serviceRole = { username: 'watcher_service', password: 'least' } as
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 const grants = operations.match(/^(?:GRANT|REVOKE) [^;]+;$/gm) ?? []
 
+/** Migrates a database and makes the role of the service, with its rights there. */
+export async function prepareDatabase(ownerUrl: string): Promise<void> {
+  const connection = { connectionString: ownerUrl }
+  await migrate({ connection, schema: 'watcher', maxConnections: 2, connectTimeoutMs: 10_000 })
+  const owner = new Client(connection)
+  await owner.connect()
+  await owner.query(`CREATE ROLE ${serviceRole.username} LOGIN PASSWORD '${serviceRole.password}'`)
+  await owner.end()
+  await grantRights(ownerUrl)
+}
+
+/** What docs/operations.md tells the owner of the schema to do after each upgrade. */
+export async function grantRights(ownerUrl: string): Promise<void> {
+  const owner = new Client({ connectionString: ownerUrl })
+  await owner.connect()
+  for (const grant of grants) await owner.query(grant)
+  await owner.end()
+}
+
 /** A migrated database `watcher_template` that others are cloned from, so that no test waits for its migrations. */
 export async function createTemplate(adminUrl: string): Promise<void> {
   const admin = new Client({ connectionString: adminUrl })
   await admin.connect()
   await admin.query('CREATE DATABASE watcher_template')
-  const connectionString = Object.assign(new URL(adminUrl), { pathname: '/watcher_template' }).href
-  await migrate({ connection: { connectionString }, schema: 'watcher', maxConnections: 2, connectTimeoutMs: 10_000 })
-  await admin.query(`CREATE ROLE ${serviceRole.username} LOGIN PASSWORD '${serviceRole.password}'`)
-  const owner = new Client({ connectionString })
-  await owner.connect()
-  for (const grant of grants) await owner.query(grant)
-  await owner.end()
+  await prepareDatabase(Object.assign(new URL(adminUrl), { pathname: '/watcher_template' }).href)
   await admin.query('ALTER DATABASE watcher_template WITH ALLOW_CONNECTIONS false IS_TEMPLATE true')
   await admin.end()
 }

@@ -10,6 +10,7 @@ import { createHttpServer } from './http/http-server.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { type Settings, SettingsError } from './settings.ts'
+import { checkRights } from './storage/check-rights.ts'
 import { migrate } from './storage/migrate.ts'
 
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
@@ -30,13 +31,18 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   for (const warning of warnings) log.warn(warning)
 
   await checkPrograms(process.env.PATH ?? '')
-  const access = opened.use(await openGitAccess(settings.writeBack, process.env.PATH ?? ''))
+  const access = opened.use(
+    await openGitAccess(settings.writeBack, process.env.PATH ?? '').catch((error: unknown) => {
+      throw unwritableCache(error, settings.writeBack.repoCachePath)
+    }),
+  )
   const keyIssues = await access.checkKeys()
   if (keyIssues.length > 0) throw new SettingsError(keyIssues)
 
   await migrate(settings.database, {
     onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
   })
+  await checkRights(settings.database)
   const services = openCoreServices(settings, opened, { log, metrics })
   const watching = composeWatching(services, access)
   const stopping = new AbortController()
@@ -66,6 +72,14 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
     close: () => running.disposeAsync(),
   }
 }
+
+/** Of the system, for a volume that is not mounted or belongs to another user. */
+const unwritableCache = (error: unknown, folder: string): unknown =>
+  error instanceof Error && 'syscall' in error
+    ? new SettingsError([
+        `REPO_CACHE_PATH: ${folder} cannot be written (${error.message}): let user ${process.getuid?.()} write there, or name another folder by it or DATA_DIR`,
+      ])
+    : error
 
 const countRejections =
   ({ submissionRejected }: Metrics) =>

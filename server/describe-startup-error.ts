@@ -1,8 +1,16 @@
 import { DatabaseError } from 'pg'
+import { MissingProgramError } from './gitops/git/check-programs.ts'
+import { SettingsError } from './settings.ts'
+import { MissingRightsError } from './storage/check-rights.ts'
 import { isDatabaseUnreachable } from './storage/database-unreachable.ts'
+import { SchemaTooNewError } from './storage/migrate.ts'
 
 /** Of the driver, and of OpenSSL for a certificate that is not trusted. */
 const tlsTexts = /does not support SSL connections|certificate/
+
+/** What trying again without a change cannot cure: the exit code is 78. */
+export const isWrongSetup = (error: unknown): error is Error =>
+  [SettingsError, SchemaTooNewError, MissingRightsError, MissingProgramError].some((kind) => error instanceof kind)
 
 /** What is wrong around us, in one line; undefined for an error of our own. It names addresses and files, and no secret. */
 export function describeStartupError(error: unknown): string | undefined {

@@ -1,10 +1,8 @@
 import { inspect } from 'node:util'
 import { compose } from './compose.ts'
-import { describeStartupError } from './describe-startup-error.ts'
-import { MissingProgramError } from './gitops/git/check-programs.ts'
+import { describeStartupError, isWrongSetup } from './describe-startup-error.ts'
 import { createRedactor } from './http/redactor.ts'
-import { readSettings, SettingsError } from './settings.ts'
-import { SchemaTooNewError } from './storage/migrate.ts'
+import { readSettings } from './settings.ts'
 import { handleUncaughtErrors } from './uncaught-errors.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
@@ -15,9 +13,6 @@ const stopLimitMs = 25_000
 /** Known as soon as the settings are read. */
 let secrets: () => readonly string[] = () => []
 const redact = createRedactor(() => secrets())
-
-const isWrongSetup = (error: unknown): error is Error =>
-  error instanceof SettingsError || error instanceof SchemaTooNewError || error instanceof MissingProgramError
 
 function exitFor(error: unknown): never {
   if (isWrongSetup(error)) {

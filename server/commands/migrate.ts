@@ -1,5 +1,6 @@
-import { readSettings, SettingsError } from '../settings.ts'
-import { migrate, SchemaTooNewError } from '../storage/migrate.ts'
+import { isWrongSetup } from '../describe-startup-error.ts'
+import { readSettings } from '../settings.ts'
+import { migrate } from '../storage/migrate.ts'
 
 /** `npm run migrate`: the migrations alone, with the service's own settings. */
 async function migrateAlone(): Promise<void> {
@@ -11,7 +12,7 @@ async function migrateAlone(): Promise<void> {
 try {
   await migrateAlone()
 } catch (error) {
-  if (!(error instanceof SettingsError || error instanceof SchemaTooNewError)) throw error
+  if (!isWrongSetup(error)) throw error
   console.error(error.message)
   process.exitCode = 78
 }

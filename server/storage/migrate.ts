@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration'
 import { DatabaseError } from 'pg'
+import { missingSchemaRights } from './check-rights.ts'
 import { type DatabaseSettings, openDatabase } from './database.ts'
 import type { Schema } from './schema.ts'
 
@@ -34,6 +35,7 @@ export class SchemaTooNewError extends Error {
  * Brings the schema up to this version's migrations. Replicas that start together wait for each other's lock. What a newer
  * version has added is left as it is (decision 0021).
  * @throws {SchemaTooNewError}
+ * @throws {MissingRightsError}
  */
 export async function migrate(
   settings: DatabaseSettings,
@@ -51,6 +53,7 @@ export async function migrate(
   for (const endMs = performance.now() + statementTimeoutMs; ; await delay(pauseMs)) {
     const { error } = await migrator.migrateToLatest()
     if (error === undefined) break
+    if (isMissingRight(error)) throw missingSchemaRights(schema, error)
     if (!isLockTimeout(error) || performance.now() > endMs)
       throw new Error('the database could not be migrated', { cause: error })
     onRetry(error)
@@ -97,5 +100,8 @@ async function requireKnownSchema(query: Kysely<Schema>, schema: string, known: 
 
 /** Of `0001-schema.sql` it is 1. */
 const numberOf = (name = '') => Number.parseInt(name, 10)
+
+const isMissingRight = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && error.code === '42501'
 
 const isLockTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '55P03'

@@ -6,7 +6,8 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createTestDatabase, queryOnce, serviceUrlOf } from '../support/database.ts'
 import { readEvents } from '../support/event-reader.ts'
 import { runningCommands } from '../support/running-commands.ts'
 import { aTask, compileCache, startService } from '../support/service.ts'
@@ -206,3 +207,54 @@ describe.concurrent(`${badInputs.B55}, with exit code 78`, () => {
     expect(stderr).toMatch(/^deployment-watcher: startup failed: the database cannot be reached: [^\n]*\n$/)
   })
 })
+
+describe('a setup that is wrong ends the start with 78 and one line, before anything is changed', () => {
+  const settings = { ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token', PORT: '1' }
+
+  test('a folder that cannot be written', async () => {
+    await using database = await createTestDatabase()
+    await queryOnce(database.url, 'DROP SCHEMA watcher CASCADE')
+    const ended = await run({ ...settings, DATABASE_URL: database.url, DATA_DIR: '/proc/none' })
+    expect(ended).toMatchObject({ status: 78, stderr: expect.stringContaining('REPO_CACHE_PATH: /proc/none') })
+    expect(ended.stderr).toContain('write there')
+    expect(await queryOnce(database.url, "SELECT FROM pg_namespace WHERE nspname = 'watcher'")).toEqual([])
+  })
+
+  test('a role that may not make the schema', async () => {
+    await using database = await createTestDatabase()
+    await queryOnce(database.url, 'DROP SCHEMA watcher CASCADE')
+    const ended = await run({ ...settings, DATABASE_URL: serviceUrlOf(database.url), DATA_DIR: await folder() })
+    expect(ended).toMatchObject({ status: 78, stderr: expect.stringMatching(/permission denied.*npm run migrate/) })
+  })
+
+  test('a role that lacks the rights which an upgrade has made necessary', async () => {
+    await using database = await createTestDatabase()
+    await queryOnce(database.url, 'REVOKE INSERT, UPDATE ON watcher.pending_writes FROM watcher_service')
+    const ended = await run({ ...settings, DATABASE_URL: serviceUrlOf(database.url), DATA_DIR: await folder() })
+    expect(ended).toMatchObject({ status: 78 })
+    expect(ended.stderr).toContain(
+      'the database role watcher_service lacks rights in the schema watcher: INSERT, UPDATE on pending_writes.',
+    )
+    expect(ended.stderr).toContain('GRANT statements of docs/operations.md')
+  })
+
+  test('a restored database of a version that this one is too old for', async () => {
+    await using database = await createTestDatabase()
+    await queryOnce(database.url, 'UPDATE watcher.schema_min_version SET migration = 9999')
+    const ended = await run({ ...settings, DATABASE_URL: serviceUrlOf(database.url), DATA_DIR: await folder() })
+    expect(ended).toMatchObject({ status: 78, stderr: expect.stringContaining('requires migration 9999') })
+  })
+
+  test('retention of 0 days', async () => {
+    const ended = await run({ ...settings, TASK_RETENTION_DAYS: '0', AUDIT_RETENTION_DAYS: '7' })
+    expect(ended.status).toBe(78)
+    expect(ended.stderr).toContain('TASK_RETENTION_DAYS: must be a whole number of days from 1 to 36500')
+    expect(ended.stderr).toContain('AUDIT_RETENTION_DAYS: must be a whole number of days from 30 to 36500')
+  })
+})
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-start-'))
+  onTestFinished(() => rm(made, { recursive: true, force: true }))
+  return made
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ConnectionObserver } from '../support/fault-proxy.ts'
+import { createMessageReader } from '../support/postgres-messages.ts'
+import type { Fault } from './fault.ts'
+import {
+  countViolations,
+  deployment,
+  type FaultWorld,
+  startFaultWorld,
+  submitUntilAccepted,
+  trySubmit,
+  untilAllEnded,
+} from './fault-world.ts'
+
+/** What shows, outside of the replica, that it has come to a step: a statement that it sends, the answer to one, or Git. */
+const steps = {
+  'body parsed': { sent: /from "watcher"\."deploy_lock"/ },
+  'lock row locked': { sent: /for share/i },
+  'row inserted': { sent: /insert into "watcher"\."tasks"/ },
+  commit: { sent: /^commit/i, after: /insert into "watcher"\."tasks"/ },
+  'before reply': { received: /^COMMIT/, after: /insert into "watcher"\."tasks"/ },
+  claimed: { isAccepted: true },
+  fetched: { git: /upload-pack/ },
+  'committed locally': { sent: /"state" = |state = 'pushing'/, after: /pending_writes/ },
+  pushed: { git: /receive-pack/ },
+  'push acknowledged': { isCommitted: true },
+  recorded: { sent: /"commit"|commit = /, after: /pending_writes/, isCommitted: true },
+  'event seen': { sent: /progress = coalesce/, isCommitted: true },
+  'end written': { sent: /SELECT id, 'verdict'/ },
+} as const
+
+type Mark = {
+  readonly sent?: RegExp
+  readonly received?: RegExp
+  /** What its connection must have sent before. */
+  readonly after?: RegExp
+  readonly git?: RegExp
+  readonly isAccepted?: boolean
+  readonly isCommitted?: boolean
+}
+
+const stepLimitMs = 20_000
+const handoverBarMs = 5_000
+
+/** F36: the replica that works on a task is killed at each step. */
+export const killedAtStep: Fault = async ({ times = 5 }) => {
+  const watch = createStepWatch()
+  const applications = Object.keys(steps).map((_, at) => `app-${at}`)
+  await using world = await startFaultWorld({ applications, observeDatabase: watch.observer })
+  await world.untilDatabaseHasSettled()
+  const accepted: string[] = []
+  const handoversMs: number[] = []
+  let unreached = 0
+  for (let round = 0; round < times; round += 1) {
+    for (const [at, mark] of Object.values<Mark>(steps).entries()) {
+      const victim = (round + at) % world.running.length
+      const reached = watch.until(victim, mark, world)
+      const key = randomUUID()
+      const task = deployment(`app-${at}`, `v${round}`)
+      const first = trySubmit(world.replica(victim), task, key).then((answer) => {
+        if (answer?.status === 202) watch.accepted()
+        return answer
+      })
+      if (!(await reached)) unreached += 1
+      await world.replica(victim).kill('SIGKILL')
+      const killedMs = performance.now()
+      const answer = await first
+      const id =
+        answer?.status === 202
+          ? (answer.body as { id: string }).id
+          : await submitUntilAccepted(world, task, key, victim + 1)
+      accepted.push(id)
+      if (answer?.status === 202) handoversMs.push((await untilOwned(world, id)) - killedMs)
+      await world.replica(victim).restart()
+    }
+  }
+  const left = await untilAllEnded(world, 60_000)
+  const { lost, ends } = await countViolations(world, accepted)
+  const trailers = (await world.commits()).map(({ message }) => /Watcher-Task: (\S+)/.exec(message)?.[1])
+  const doubled = trailers.length - new Set(trailers).size
+  const wrong = await world.rows(`SELECT FROM watcher.tasks WHERE status NOT IN ('deployed', 'cancelled')`)
+  const slowestMs = Math.max(...handoversMs)
+  return {
+    figure: `${times} times at each of ${applications.length} steps (${unreached} not reached), ${lost} lost, ${accepted.length - new Set(accepted).size} doubled, ${ends} with other than one end, ${wrong.length} ended wrongly, ${doubled} commits doubled, ${left} unfinished, handed over after ${Math.round(slowestMs)} ms at most`,
+    bar: `0 violations, <= ${handoverBarMs} ms`,
+    isMet:
+      unreached + lost + ends + doubled + left + wrong.length === 0 &&
+      new Set(accepted).size === accepted.length &&
+      slowestMs <= handoverBarMs,
+  }
+}
+
+/** When a living replica owns the task, or it has ended. */
+async function untilOwned({ rows }: FaultWorld, id: string): Promise<number> {
+  const isOwned = `SELECT FROM watcher.tasks WHERE id = $1 AND (ended IS NOT NULL OR owner IN (SELECT id FROM watcher.replicas))`
+  // The dead one's row stays until it was removed.
+  const wasRemoved = `SELECT count(*)::integer AS alive FROM watcher.replicas`
+  for (const end = performance.now() + 30_000; performance.now() < end; await delay(20)) {
+    const [row] = await rows<{ alive: number }>(wasRemoved)
+    if ((row?.alive ?? 3) < 3 && (await rows(isOwned, [id])).length > 0) return performance.now()
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** Notices when a replica reaches a step. */
+function createStepWatch() {
+  let awaited:
+    | { readonly replica: number; readonly mark: Mark; isNear: boolean; readonly reach: () => void }
+    | undefined
+  const observer = (replica: number): ConnectionObserver => {
+    let before = ''
+    const note = (side: 'sent' | 'received', text: string) => {
+      if (awaited?.replica !== replica || !awaited.isNear) return
+      const { mark } = awaited
+      if (mark[side]?.test(text) === true && (mark.after === undefined || mark.after.test(before))) awaited.reach()
+      if (side === 'sent' && mark.after?.test(text)) before = text
+    }
+    const readSent = createMessageReader('client', (type, body) => {
+      const [first = '', second = ''] = body.toString('utf8').split('\0')
+      if (type === 'Q') note('sent', first)
+      if (type === 'P') note('sent', second)
+    })
+    const readReceived = createMessageReader('server', (type, body) => {
+      if (type === 'C') note('received', body.toString('utf8'))
+    })
+    return { sent: readSent, received: readReceived, closed: () => undefined }
+  }
+  return {
+    observer,
+    accepted: () => {
+      if (awaited?.mark.isAccepted) awaited.reach()
+    },
+    /** Whether it came to the step in time. */
+    async until(replica: number, mark: Mark, world: FaultWorld): Promise<boolean> {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const commandsBefore = world.simulator.git.host.commands().length
+      const headBefore = await world.simulator.git.head('gitops', 'main')
+      const isOfGit = mark.git !== undefined || mark.isCommitted === true
+      awaited = { replica, mark, isNear: !mark.isCommitted, reach: () => resolve(true) }
+      const limit = setTimeout(() => resolve(false), stepLimitMs)
+      const look = async () => {
+        if (!isOfGit || awaited === undefined) return
+        const commands = world.simulator.git.host.commands().slice(commandsBefore)
+        if (mark.git !== undefined && commands.some(({ service }) => mark.git?.test(service))) resolve(true)
+        if (mark.isCommitted && (await world.simulator.git.head('gitops', 'main')) !== headBefore) {
+          awaited.isNear = true
+          if (mark.sent === undefined) resolve(true)
+        }
+      }
+      const looking = setInterval(() => void look(), 10)
+      try {
+        return await promise
+      } finally {
+        clearTimeout(limit)
+        clearInterval(looking)
+        awaited = undefined
+      }
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -35,12 +35,8 @@ const setHidden = (page: Page, isHidden: boolean) =>
 const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 const cancelled = (page: Page) => page.locator('tbody .st, .title .st').getByText('Cancelled', { exact: true })
 const inProgress = (page: Page) => page.locator('tbody .st, .title .st').getByText('In progress', { exact: true })
-const submit = async (to: Service, app: string, tag = 'v1') => {
-  const image = `registry.example/${app}`
-  const { status, body } = await to.submitTask(aTask({ app, images: [{ image, tag }] }))
-  expect(status).toBe(202)
-  return (body as { id: string }).id
-}
+const submit = (to: Service, app: string, tag = 'v1') =>
+  to.acceptTask(aTask({ app, images: [{ image: `registry.example/${app}`, tag }] }))
 
 test('a status change is shown on list and task page without a read of the list (spec 1.6)', async () => {
   const id = await submit(service, 'followed')
@@ -58,7 +54,7 @@ test('a status change is shown on list and task page without a read of the list 
 })
 
 test('ten open tabs work over HTTP/1.1: a hidden one holds no connection and reads again when it is shown', async () => {
-  const context = await browser.newContext({ locale: 'en-GB' })
+  const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce' })
   const app = 'ten-tabs'
   await submit(service, app)
   const pages: Page[] = []
@@ -81,88 +77,91 @@ test('ten open tabs work over HTTP/1.1: a hidden one holds no connection and rea
   await context.close()
 })
 
-test('after a cut the page says so, reads every 15 s, and is live again without a reload', async () => {
-  await using line = await startFaultProxy({ port: Number(new URL(service.url).port) })
-  const url = `http://127.0.0.1:${line.port}`
-  await submit(service, 'cut')
-  await using opened = await openPage(browser, url, '/tasks?app=cut')
-  const { page } = opened
-  await live(page)
-  await inProgress(page).waitFor()
-  line.mood = 'refuse'
-  line.cut()
-  await page.getByText(/^Not live since/).waitFor()
-  await page.getByText(/reading every 15\ss until then/).waitFor()
-  await submit(service, 'cut', 'v2')
-  await page
-    .getByText(/^What you see is|^\d+\ss old$/)
-    .first()
-    .waitFor()
-  line.mood = 'well'
-  await page.getByRole('button', { name: 'Try now' }).click()
-  await cancelled(page).waitFor()
-  await live(page)
-  expect(await page.getByText(/^Not live since/).count()).toBe(0)
-}, 120_000)
+// They mostly wait.
+describe.concurrent('an outage', () => {
+  test('after a cut the page says so, reads every 15 s, and is live again without a reload', async ({ expect }) => {
+    await using line = await startFaultProxy({ port: Number(new URL(service.url).port) })
+    const url = `http://127.0.0.1:${line.port}`
+    await submit(service, 'cut')
+    await using opened = await openPage(browser, url, '/tasks?app=cut')
+    const { page } = opened
+    await live(page)
+    await inProgress(page).waitFor()
+    line.mood = 'refuse'
+    line.cut()
+    await page.getByText(/^Not live since/).waitFor()
+    await page.getByText(/reading every 15\ss until then/).waitFor()
+    await submit(service, 'cut', 'v2')
+    await page
+      .getByText(/^What you see is|^\d+\ss old$/)
+      .first()
+      .waitFor()
+    line.mood = 'well'
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await cancelled(page).waitFor()
+    await live(page)
+    expect(await page.getByText(/^Not live since/).count()).toBe(0)
+  })
 
-test('with too many streams a page reads every 15 s instead', async () => {
-  await using limited = await startService({ settings: { STREAMS_PER_CLIENT: '1' } })
-  await submit(limited, 'crowded')
-  await using first = await openPage(browser, limited.url, '/tasks')
-  await live(first.page)
-  await using second = await openPage(browser, limited.url, '/tasks')
-  const { page } = second
-  await page.getByText(/^Not live since/).waitFor()
-  await inProgress(page).waitFor()
-  await submit(limited, 'crowded', 'v2')
-  await cancelled(page).waitFor({ timeout: 20_000 })
-  await first[Symbol.asyncDispose]()
-  await page.getByRole('button', { name: 'Try now' }).click()
-  await live(page)
+  test('with too many streams a page reads every 15 s instead', async () => {
+    await using limited = await startService({ settings: { STREAMS_PER_CLIENT: '1' } })
+    await submit(limited, 'crowded')
+    await using first = await openPage(browser, limited.url, '/tasks')
+    await live(first.page)
+    await using second = await openPage(browser, limited.url, '/tasks')
+    const { page } = second
+    await page.getByText(/^Not live since/).waitFor()
+    await inProgress(page).waitFor()
+    await submit(limited, 'crowded', 'v2')
+    await cancelled(page).waitFor({ timeout: 20_000 })
+    await first[Symbol.asyncDispose]()
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await live(page)
+  })
+
+  test('a connection that says nothing for 20 s is noticed', async () => {
+    await using line = await startFaultProxy({ port: Number(new URL(service.url).port) })
+    await using opened = await openPage(browser, `http://127.0.0.1:${line.port}`, '/tasks')
+    await live(opened.page)
+    line.strand()
+    await opened.page.getByText('Connecting', { exact: true }).waitFor({ timeout: 30_000 })
+    await live(opened.page)
+  })
+
+  test('Argo CD that does not answer is said with its time and who waits', async () => {
+    await using database = await createTestDatabase()
+    await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+    const [replica] = replicas.running
+    if (!replica) throw new Error('there is one')
+    await submit(replica, 'shop', 'never')
+    await using opened = await openPage(browser, replica.url, '/tasks')
+    const { page } = opened
+    await live(page)
+    replica.lines.controller.mood = 'refuse'
+    replica.lines.controller.cut()
+    await page.getByText(/^Argo CD has not answered since \d\d:\d\d:\d\d/).waitFor()
+    await page.getByText('1 deployment waits for it.').waitFor()
+    replica.lines.controller.mood = 'well'
+    await page.getByText(/^Argo CD has not answered/).waitFor({ state: 'hidden' })
+  })
+
+  test('a database that does not answer is noticed, though the stream stays open', async () => {
+    await using database = await createTestDatabase()
+    await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+    const [replica] = replicas.running
+    if (!replica) throw new Error('there is one')
+    await submit(replica, 'shop', 'never')
+    await using opened = await openPage(browser, replica.url, '/tasks')
+    const { page } = opened
+    await live(page)
+    await inProgress(page).waitFor() // a page that has read nothing yet has nothing to call old
+    replica.lines.database.mood = 'refuse'
+    replica.lines.database.cut()
+    await page.getByText(/^Not live since/).waitFor()
+    replica.lines.database.mood = 'well'
+    await live(page)
+  })
 })
-
-test('a connection that says nothing for 20 s is noticed', async () => {
-  await using line = await startFaultProxy({ port: Number(new URL(service.url).port) })
-  await using opened = await openPage(browser, `http://127.0.0.1:${line.port}`, '/tasks')
-  await live(opened.page)
-  line.strand()
-  await opened.page.getByText('Connecting', { exact: true }).waitFor({ timeout: 30_000 })
-  await live(opened.page)
-}, 120_000)
-
-test('Argo CD that does not answer is said with its time and who waits', async () => {
-  await using database = await createTestDatabase()
-  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
-  const [replica] = replicas.running
-  if (!replica) throw new Error('there is one')
-  await submit(replica, 'shop', 'never')
-  await using opened = await openPage(browser, replica.url, '/tasks')
-  const { page } = opened
-  await live(page)
-  replica.lines.controller.mood = 'refuse'
-  replica.lines.controller.cut()
-  await page.getByText(/^Argo CD has not answered since \d\d:\d\d:\d\d/).waitFor()
-  await page.getByText('1 deployment waits for it.').waitFor()
-  replica.lines.controller.mood = 'well'
-  await page.getByText(/^Argo CD has not answered/).waitFor({ state: 'hidden' })
-}, 180_000)
-
-test('a database that does not answer is noticed, though the stream stays open', async () => {
-  await using database = await createTestDatabase()
-  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
-  const [replica] = replicas.running
-  if (!replica) throw new Error('there is one')
-  await submit(replica, 'shop', 'never')
-  await using opened = await openPage(browser, replica.url, '/tasks')
-  const { page } = opened
-  await live(page)
-  await inProgress(page).waitFor() // a page that has read nothing yet has nothing to call old
-  replica.lines.database.mood = 'refuse'
-  replica.lines.database.cut()
-  await page.getByText(/^Not live since/).waitFor()
-  replica.lines.database.mood = 'well'
-  await live(page)
-}, 180_000)
 
 test('an address that asks for an unknown status or date names it and offers to clear it', async () => {
   await submit(service, 'addressed')

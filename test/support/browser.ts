@@ -58,6 +58,7 @@ export async function openPage(
     locale: 'en-GB', // without one Chromium says `en-US@posix`, which no Intl function takes
     timezoneId: 'UTC',
     colorScheme: options.scheme ?? 'light',
+    reducedMotion: 'reduce', // drawing what moves costs most of what a browser does here
     viewport: { width: options.width ?? 1440, height: 900 },
   })
   context.setDefaultTimeout(patienceMs)

@@ -23,8 +23,7 @@ async function expectAllDeployed(world: World, ids: readonly string[]) {
 
 async function deployWithin(world: World, app: string, timeout: number): Promise<string> {
   const task = aTask({ app, images: [{ image: `registry.example/${app}`, tag: 'v2' }], timeout })
-  const { body } = await world.service.submitTask(task, withToken)
-  return (body as { id: string }).id
+  return world.service.acceptTask(task, withToken)
 }
 
 describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
@@ -83,11 +82,7 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
       const { ARGO_TOKEN: _, ...settings } = settingsFor(world.simulator)
       await using service = await startService({ settings: { ...settings, ARGO_TOKEN_FILE: file } })
       world.simulator.controller.faults.hangRefresh.add('argocd/shop')
-      const { body } = await service.submitTask(
-        aTask({ images: [{ image: 'registry.example/shop', tag: 'v2' }] }),
-        withToken,
-      )
-      const { id } = body as { id: string }
+      const id = await service.acceptTask(aTask({ images: [{ image: 'registry.example/shop', tag: 'v2' }] }), withToken)
       await service.waitForTask(id, ({ commit }) => commit !== undefined)
       control.revoke(first)
       world.simulator.controller.faults.hangRefresh.clear()

@@ -27,10 +27,8 @@ async function createGate(repository: string) {
   }
 }
 
-async function submit(to: Service, tag: string): Promise<string> {
-  const { body } = await to.submitTask(aTask({ images: [{ image: 'registry.example/shop', tag }] }), withToken)
-  return (body as { id: string }).id
-}
+const submit = (to: Service, tag: string) =>
+  to.acceptTask(aTask({ images: [{ image: 'registry.example/shop', tag }] }), withToken)
 
 type Process = { readonly pid: number; readonly parent: number; readonly command: string }
 

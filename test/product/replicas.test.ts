@@ -49,9 +49,7 @@ async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {
 
 async function submit(to: Service, task: Partial<TaskSubmission> & { app?: string }, tag: string): Promise<string> {
   const images = [{ image: `registry.example/${task.app ?? 'shop'}`, tag }]
-  const { status, body } = await to.submitTask(aTask({ images, ...task }), withToken)
-  expect(status).toBe(202)
-  return (body as { id: string }).id
+  return to.acceptTask(aTask({ images, ...task }), withToken)
 }
 
 type Ownership = { owner: string | null; fence: string; status: string; isOwned: boolean }

@@ -81,8 +81,8 @@ describe('a task of a managed application, with a credential (spec 1.3)', () => 
       },
     })
     const images = [{ image: 'registry.example/web', tag: 'v2' }]
-    const { body } = await world.service.submitTask(aTask({ app: 'Web', images }), withToken)
-    expect(await world.service.waitForEnd((body as { id: string }).id)).toMatchObject({ status: 'deployed' })
+    const id = await world.service.acceptTask(aTask({ app: 'Web', images }), withToken)
+    expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
     expect(await git.readFile('gitops', 'charts/web/.argocd-source-Web.yaml')).toBe(overrideFile('v2'))
   })
 })
@@ -100,8 +100,8 @@ describe('a task without a credential (spec 1.4)', () => {
 
   test('of a managed application times out, and the first line names the credential (spec 3)', async () => {
     const images = [{ image: 'registry.example/uncredited', tag: 'v2' }]
-    const { body } = await world.service.submitTask(aTask({ app: 'uncredited', images, timeout: 3 }))
-    const task = await world.service.waitForEnd((body as { id: string }).id)
+    const id = await world.service.acceptTask(aTask({ app: 'uncredited', images, timeout: 3 }))
+    const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'failed', cause: 'no_credential' })
     expect(task.status_reason?.split('\n', 1)[0]).toMatch(/credential/)
     expect(await commitsFor('uncredited')).toEqual([])

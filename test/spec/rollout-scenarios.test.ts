@@ -51,8 +51,7 @@ async function anApplication(name: string, { workloads, runs = 'v1', annotations
 async function deploy(app: string, tag = 'v2', fields: object = {}): Promise<string> {
   const name = app.split('/').at(-1) ?? app
   const task = aTask({ app, images: [{ image: `registry.example/${name}`, tag }], ...fields })
-  const { body } = await world.service.submitTask(task, withToken)
-  return (body as { id: string }).id
+  return world.service.acceptTask(task, withToken)
 }
 
 /** Ends `deployed`, and what it claims is true. */
@@ -212,8 +211,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       world.simulator.controller.faults.failSync.set(keyOf('given-up'), 'no quota is left')
       expect(await world.service.waitForEnd(await deploy('given-up'))).toMatchObject({ cause: 'sync_error' })
       const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
-      const { body } = await world.service.submitTask(aTask({ app: 'given-up', images, timeout: 10 }))
-      const { id } = body as { id: string }
+      const id = await world.service.acceptTask(aTask({ app: 'given-up', images, timeout: 10 }))
       await waitingFor(id, 'Argo CD stopped automated sync')
       const task = await world.service.waitForEnd(id)
       expect(task).toMatchObject({ status: 'failed', cause: 'auto_sync_stopped' })

@@ -39,11 +39,10 @@ async function aHydrated(name: string, { runs = 'v1', workloads }: Chart = {}, r
 }
 
 async function deploy(app: string, tag = 'v2', fields: object = {}): Promise<string> {
-  const { body } = await world.service.submitTask(
+  return world.service.acceptTask(
     aTask({ app, images: [{ image: `registry.example/${app}`, tag }], ...fields }),
     withToken,
   )
-  return (body as { id: string }).id
 }
 
 async function expectDeployed(id: string, app: string) {
@@ -268,8 +267,8 @@ describe('with ROLLOUT_STRICT', () => {
       annotations: managed('pinned'),
     })
     const images = [{ image: 'registry.example/pinned', tag: 'v2' }]
-    const { body } = await service.submitTask(aTask({ app: 'pinned', images, timeout: 6 }), withToken)
-    const task = await service.waitForEnd((body as { id: string }).id)
+    const id = await service.acceptTask(aTask({ app: 'pinned', images, timeout: 6 }), withToken)
+    const task = await service.waitForEnd(id)
     expect(task.status).toBe('failed')
     expect(task.status_reason).toMatch(
       /no old pods: expected no Pod with another tag, found Pod worker-\S+ with registry.example\/pinned:v1/,

@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type TaskRecord, type TaskSubmission, TaskRecord as taskSchema } from '../../contract/task.ts'
+import {
+  type TaskRecord,
+  type TaskSubmission,
+  TaskAcceptance as taskAcceptance,
+  TaskRecord as taskSchema,
+} from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
@@ -93,6 +99,16 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(task),
       }),
+    /** Submits until the task is accepted: on a busy machine the database may not answer in time, and a client asks again. */
+    async acceptTask(task: TaskSubmission, headers: Record<string, string> = {}): Promise<string> {
+      const key = { 'Idempotency-Key': randomUUID() }
+      for (const deadline = performance.now() + waitLimitMs; ; ) {
+        const answer = await service.submitTask(task, { ...key, ...headers })
+        if (answer.status === 202) return taskAcceptance.parse(answer.body).id
+        if (answer.status !== 503 || performance.now() > deadline)
+          throw new Error(`the task was not accepted: ${showAnswer(answer)}`)
+      }
+    },
     async getTask(id: string): Promise<TaskRecord> {
       const answer = await request(`${url}/api/v1/tasks/${id}`)
       if (answer.status !== 200) throw new Error(`task ${id} was not read: ${showAnswer(answer)}`)

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { fastTimes, type SimulatorTimes } from '../../simulator/model/simulator-times.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
-import { aTask, type Service, type ServiceOptions, startService } from './service.ts'
+import { aTask, type ServiceOptions, startService } from './service.ts'
 
-const acceptLimitMs = 60_000
 /** What pipelines of these tests send. */
 export const deployToken = 'deploy-token-of-the-tests'
 export const withToken = { 'Watcher-Deploy-Token': deployToken }
@@ -47,9 +45,9 @@ export async function startWorld({
     simulator,
     service,
     /** Submits a task that may commit and gives its id. */
-    deploy: (app: string, tag: string) => submit(service, app, tag, withToken),
+    deploy: (app: string, tag: string) => service.acceptTask(anUpdate(app, tag), withToken),
     /** The same without a credential. */
-    announce: (app: string, tag: string) => submit(service, app, tag, {}),
+    announce: (app: string, tag: string) => service.acceptTask(anUpdate(app, tag)),
     /** Commits of the service on the branch, newest first. */
     async commits() {
       return (await simulator.git.log('gitops')).filter(({ message }) => message.includes('Watcher-Task: '))
@@ -84,14 +82,4 @@ export function createManaged(simulator: Simulator, name: string, annotations: R
   })
 }
 
-async function submit(service: Service, app: string, tag: string, headers: Record<string, string>): Promise<string> {
-  const task = aTask({ app, images: [{ image: `registry.example/${app}`, tag }] })
-  const key = { 'Idempotency-Key': randomUUID() }
-  for (const deadline = performance.now() + acceptLimitMs; ; ) {
-    const { status, body } = await service.submitTask(task, { ...key, ...headers })
-    if (status === 202) return (body as { id: string }).id
-    // On a busy machine the database may not answer in time; a client sends the same again.
-    if (status !== 503 || performance.now() > deadline)
-      throw new Error(`not accepted: ${status} ${JSON.stringify(body)}`)
-  }
-}
+const anUpdate = (app: string, tag: string) => aTask({ app, images: [{ image: `registry.example/${app}`, tag }] })

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileChanges } from '../model/memory-git.ts'
 import { runGit } from './run-git.ts'
@@ -11,19 +10,21 @@ export type CommitOptions = { message?: string; branch?: string; author?: string
 
 export type BareRepository = Awaited<ReturnType<typeof openBareRepository>>
 
+const settings = `[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[receive]
+	autogc = false
+[gc]
+	auto = 0
+`
+
 /** A bare repository on disk; an existing one is kept as it is. */
 export async function openBareRepository(folder: string) {
   if (!existsSync(join(folder, 'HEAD'))) {
     await mkdir(folder, { recursive: true })
     await runGit(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '.'])
-    for (const [name, value] of [
-      ['uploadpack.allowFilter', 'true'],
-      ['uploadpack.allowAnySHA1InWant', 'true'],
-      ['receive.autogc', 'false'],
-      ['gc.auto', '0'],
-    ] as const) {
-      await runGit(folder, ['config', name, value])
-    }
+    await appendFile(join(folder, 'config'), settings)
   }
 
   async function head(branch = 'main'): Promise<string | undefined> {
@@ -36,19 +37,10 @@ export async function openBareRepository(folder: string) {
     changes: FileChanges,
     { message = 'Change', branch = 'main', author = 'Somebody' }: CommitOptions = {},
   ): Promise<string> {
-    const draft = `refs/simulator/${randomUUID()}`
     for (let attempt = 0; ; attempt++) {
-      const parent = await head(branch)
-      await runGit(
-        folder,
-        ['fast-import', '--quiet', '--force'],
-        importStream(changes, { message, ref: draft, author, parent }),
-      )
-      const made = (await runGit(folder, ['rev-parse', draft])).trim()
-      await runGit(folder, ['update-ref', '-d', draft])
+      const stream = importStream(changes, { message, ref: `refs/heads/${branch}`, author, parent: await head(branch) })
       try {
-        await runGit(folder, ['update-ref', `refs/heads/${branch}`, made, parent ?? '0'.repeat(40)])
-        return made
+        return (await runGit(folder, ['fast-import', '--quiet'], stream)).trim()
       } catch (error) {
         if (attempt >= 20) throw error // somebody else moves the branch all the time
       }
@@ -84,6 +76,7 @@ function parseLoggedCommit(entry: string): LoggedCommit {
   return { sha, parents: parents.split(' ').filter((parent) => parent !== ''), author, message: message.trimEnd() }
 }
 
+/** For `git fast-import`, which answers the commit and leaves the branch alone where it has moved on from the parent. */
 function importStream(
   changes: FileChanges,
   commit: { message: string; ref: string; author: string; parent: string | undefined },
@@ -94,5 +87,5 @@ function importStream(
     content === null ? `D ${JSON.stringify(path)}\n` : `M 100644 inline ${JSON.stringify(path)}\n${data(content)}`,
   )
   const from = commit.parent ? `from ${commit.parent}\n` : ''
-  return `commit ${commit.ref}\ncommitter ${who}\n${data(commit.message)}${from}${files.join('')}`
+  return `commit ${commit.ref}\nmark :1\ncommitter ${who}\n${data(commit.message)}${from}${files.join('')}get-mark :1\n`
 }

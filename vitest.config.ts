@@ -26,6 +26,7 @@ export default defineConfig({
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
           ...limits,
+          isolate: false,
         },
       },
     ],

@@ -5,10 +5,10 @@ import { runHistory } from './run-history.ts'
 import { countOf, emptyTally, renderTally } from './tally-histories.ts'
 
 const firstSeed = 1
-const historyCount = 2_000
+const historyCount = 1_000
 const shrinkMs = 20_000
 
-describe('2,000 histories of the rollout engine against the controller model', () => {
+describe('1,000 histories of the rollout engine against the controller model', () => {
   let tally = emptyTally()
 
   beforeAll(async () => {

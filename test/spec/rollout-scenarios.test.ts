@@ -143,7 +143,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
     })
 
     test('the old image is listed until its Pods are gone', async ({ expect }) => {
-      const workloads = [{ kind: 'Deployment', image: templated('slow-end'), terminationSeconds: 5 }]
+      const workloads = [{ kind: 'Deployment', image: templated('slow-end'), terminationSeconds: 60 }]
       await anApplication('slow-end', { workloads })
       await expectDeployed(await deploy('slow-end'), 'slow-end')
       expect((await world.simulator.control.truth('slow-end'))?.presentImages).toContain(image('slow-end', 'v1'))

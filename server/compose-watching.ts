@@ -29,6 +29,8 @@ import type { Settings } from './settings.ts'
 
 /** So many names are kept for who misspells one. */
 const maxListedApps = 5_000
+/** Reading the applications of so many tasks one by one takes half a second. */
+const manyClaimed = 20
 
 type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
 export type Watching = ReturnType<typeof composeWatching>
@@ -132,6 +134,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       }),
     )
     watcher.watch(await Promise.all(known))
+    if (claimed.length >= manyClaimed) stream.listSoon()
   }
   replica.start({
     onRegistered: async (id, former) => {

@@ -98,6 +98,24 @@ test('a List follows a connect once the burst has been quiet for 500 ms, then on
   expect(told.readAt).toEqual([])
 })
 
+test('a List that is asked for soon comes once after 100 ms, but not above 500 applications', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  await clock.advanceTo(2_000)
+  told.listedAt.length = 0
+  stream.listSoon()
+  await clock.advanceTo(2_050)
+  stream.listSoon()
+  await clock.advanceTo(10_000)
+  expect(told.listedAt).toEqual([2_150])
+  body()?.send(Array.from({ length: 501 }, (_, index) => frame(`app-${index}`)).join(''))
+  await clock.advanceTo(11_000)
+  stream.listSoon()
+  await clock.advanceTo(12_000)
+  expect(told.listedAt).toEqual([2_150])
+  expect(told.readAt).toEqual([])
+})
+
 test('a stream without a byte for 20 s is not live: applications are read directly every 15 s', async () => {
   const { clock, stream, told, body } = aStream()
   await using _ = stream

@@ -22,6 +22,7 @@ const streamTimes = {
   /** A connection that never says anything may be dead. */
   firstByteMs: 600_000,
   liveOnlyWaitMs: 1_000,
+  listSoonMs: 100,
 } as const
 
 /** Above this a List costs more than reading the applications that matter. */
@@ -205,6 +206,10 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   later('direct', streamTimes.directReadEveryMs, pollIfStale)
 
   return {
+    /** Many tasks were taken over: one List shows all of their applications, which would otherwise be read one by one. */
+    listSoon() {
+      if (!isCatchingUp && !isLargeInstallation()) later('resync', streamTimes.listSoonMs, resync)
+    },
     streamState: (): StreamState => ({
       state: isClosed ? 'closed' : isLive() ? 'live' : state,
       why,

@@ -148,6 +148,25 @@ describe.concurrent('a task whose owner goes away', () => {
     expect(await replicas.commits()).toHaveLength(1)
   })
 
+  test('by SIGKILL together with 59 others that all end meanwhile costs about one call a task', async () => {
+    const applications = Array.from({ length: 60 }, (_, index) => `app-${index}`)
+    await using pair = await twoReplicas({ applications })
+    const { replicas, a, b } = pair
+    const { control } = replicas.simulator
+    for (const app of applications) control.setMood(app, { newPods: 'held' })
+    const ids = await Promise.all(applications.map((app) => submit(a, { app }, 'v1')))
+    const awaitsPods = (app: string) => {
+      const { summary, health } = control.application(app)?.status ?? {}
+      return health?.status === 'Progressing' && summary?.images?.includes(`registry.example/${app}:v1`) === true
+    }
+    await vi.waitFor(() => expect(applications.filter((app) => !awaitsPods(app))).toEqual([]), { timeout: 60_000 })
+    await a.kill('SIGKILL')
+    control.clearCallLog()
+    for (const app of applications) control.releasePods(app)
+    for (const id of ids) expect(await b.waitForEnd(id)).toMatchObject({ status: 'deployed' })
+    expect(control.callLog().filter(({ kind }) => kind !== 'stream').length).toBeLessThan(90) // one by one it takes 120
+  })
+
   test('by SIGTERM is watched again within 2 s; the stopping one says so on /readyz first', async () => {
     await using pair = await twoReplicas({ times: slowPods, settings: { DRAIN_DELAY: '1s' } })
     const { replicas, a } = pair

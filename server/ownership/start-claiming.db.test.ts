@@ -88,6 +88,9 @@ test.concurrent('a task whose claim was made but never answered is claimed again
   await insert(id)
   await expect.poll(() => isLost).toBe(false)
   await expect.poll(() => watched).toEqual([id])
+  const results = claim.mock.settledResults
+  const afterTheLoss = results[results.findIndex(({ type }) => type === 'rejected') + 1]
+  expect(afterTheLoss).toMatchObject({ type: 'fulfilled', value: [{ task: { id } }] })
 })
 
 test.concurrent('a task that was accepted without an answer is claimed by the next sweep', async ({ expect }) => {

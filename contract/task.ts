@@ -5,6 +5,7 @@ import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
 import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, textFilter, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
+import { listedTaskFields } from './listed-task-fields.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
 
@@ -183,24 +184,7 @@ export const TaskRecord = z
 export type TaskRecord = z.infer<typeof TaskRecord>
 
 /** What a row of a list shows of a task. */
-export const ListedTask = TaskRecord.pick({
-  id: true,
-  created: true,
-  updated: true,
-  app: true,
-  author: true,
-  project: true,
-  images: true,
-  status: true,
-  cause: true,
-  progress: true,
-  unmet_condition: true,
-  timeout: true,
-  is_rollback: true,
-  rollback_target_id: true,
-  commit: true,
-  app_url: true,
-}).meta({ id: 'ListedTask' })
+export const ListedTask = TaskRecord.pick(listedTaskFields).meta({ id: 'ListedTask' })
 export type ListedTask = z.infer<typeof ListedTask>
 
 export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({

@@ -1,29 +1,10 @@
+import { listedTaskFields } from '../../../contract/listed-task-fields.ts'
 import type { ListedTask, TaskList, TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { pageSize, type TaskFilters } from './task-filters.ts'
 
 /** Tasks that came since wait to be shown: so many at most are kept. */
 const maxRows = 4 * pageSize
-
-/** What events tell of a task: a field that is absent there is gone. */
-const listedFields: Readonly<Record<keyof ListedTask, true>> = {
-  id: true,
-  created: true,
-  updated: true,
-  app: true,
-  author: true,
-  project: true,
-  images: true,
-  status: true,
-  cause: true,
-  progress: true,
-  unmet_condition: true,
-  timeout: true,
-  is_rollback: true,
-  rollback_target_id: true,
-  commit: true,
-  app_url: true,
-}
 
 /** The task as its newest event tells it, with what only the answer about one task holds. */
 export function applyToTask(task: TaskRecord, events: readonly TaskEvent[]): TaskRecord {
@@ -74,7 +55,8 @@ const nameOf = ({ image, tag }: TaskRecord['images'][number]) => `${image}:${tag
 const newestTasks = (events: readonly TaskEvent[]): ReadonlyMap<string, ListedTask> =>
   new Map(events.flatMap(({ task }) => (task === undefined ? [] : [[task.id, task] as const])))
 
+/** A field that an event does not have is gone. */
 function merge(task: TaskRecord, told: ListedTask): TaskRecord {
-  const others = Object.entries(task).filter(([name]) => !(name in listedFields))
+  const others = Object.entries(task).filter(([name]) => !(name in listedTaskFields))
   return { ...Object.fromEntries(others), ...told }
 }

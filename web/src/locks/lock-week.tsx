@@ -133,31 +133,22 @@ function Now({ hour, index }: { hour: number; index: number }) {
   )
 }
 
+const signs = {
+  scheduled: <rect className="k-win" x=".5" y=".5" width="21" height="9" rx="2" />,
+  manual: <rect className="k-man" width="22" height="10" rx="2" />,
+  opened: <rect className="k-opn" x=".5" y=".5" width="21" height="9" rx="2" />,
+  now: <path className="k-now" d="M0 5h22" />,
+}
+
 const Legend = () => (
   <div className="legend hide-phone">
-    <span>
-      <svg className="key" viewBox="0 0 22 10" aria-hidden="true">
-        <rect className="k-win" x=".5" y=".5" width="21" height="9" rx="2" />
-      </svg>
-      scheduled
-    </span>
-    <span>
-      <svg className="key" viewBox="0 0 22 10" aria-hidden="true">
-        <rect className="k-man" width="22" height="10" rx="2" />
-      </svg>
-      manual
-    </span>
-    <span>
-      <svg className="key" viewBox="0 0 22 10" aria-hidden="true">
-        <rect className="k-opn" x=".5" y=".5" width="21" height="9" rx="2" />
-      </svg>
-      opened
-    </span>
-    <span>
-      <svg className="key" viewBox="0 0 22 10" aria-hidden="true">
-        <path className="k-now" d="M0 5h22" />
-      </svg>
-      now
-    </span>
+    {Object.entries(signs).map(([word, sign]) => (
+      <span key={word}>
+        <svg className="key" viewBox="0 0 22 10" aria-hidden="true">
+          {sign}
+        </svg>
+        {word}
+      </span>
+    ))}
   </div>
 )

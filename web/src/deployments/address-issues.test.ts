@@ -3,14 +3,16 @@ import { addressIssues, withoutIssues } from './address-issues.ts'
 
 test.for<[string, readonly string[]]>([
   ['', []],
-  ['status=&offset=', []],
-  ['status=in+progress&app=shop&from_timestamp=1795420800.25&offset=50&unknown=1', []],
+  ['status=&cursor=', []],
+  ['status=in+progress&app=shop&from_timestamp=1795420800.25&cause=timeout&unknown=1', []],
   ['status=broken', ['status']],
   ['from_timestamp=yesterday&to_timestamp=1e9', ['from_timestamp', 'to_timestamp']],
   ['from_timestamp=200&to_timestamp=100', ['from_timestamp']],
-  ['offset=-1', ['offset']],
-  ['offset=100001', ['offset']],
+  ['ended_from=200&ended_to=100', ['ended_from']],
+  ['cause=bad_luck', ['cause']],
+  ['cursor=m1abcdef-019aa0c57d4c7c3e9d0a6c1f0b3f8a11', []],
   ['cursor=abc', ['cursor']],
+  ['offset=50', ['offset']],
   [`search=${'x'.repeat(256)}`, ['search']],
 ])('%s', ([query, names]) => {
   const issues = addressIssues(new URLSearchParams(query))

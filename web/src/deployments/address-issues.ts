@@ -1,10 +1,8 @@
+import { isCause } from '../../../contract/causes.ts'
 import { taskStatuses } from '../../../contract/task-status.ts'
-
-/** A part of the address that asks for nothing the list has. */
-export type AddressIssue = { readonly name: string; readonly value: string; readonly rule: string }
+import type { AddressIssue } from '../ui/address-issue-notice.tsx'
 
 const unixSeconds = 'must be a number of Unix seconds'
-const maxOffset = 100_000
 const isSeconds = (text: string) => /^\d{1,12}(\.\d{1,20})?$/.test(text)
 const isShort = (text: string) => text.length <= 255
 
@@ -14,10 +12,13 @@ const rules: Readonly<Record<string, readonly [isValid: (text: string) => boolea
   app: [isShort, 'must be at most 255 characters long'],
   project: [isShort, 'must be at most 255 characters long'],
   author: [isShort, 'must be at most 255 characters long'],
+  cause: [isCause, 'must be a failure code'],
   from_timestamp: [isSeconds, unixSeconds],
   to_timestamp: [isSeconds, unixSeconds],
-  offset: [(text) => /^\d{1,6}$/.test(text) && Number(text) <= maxOffset, `must be a whole number up to ${maxOffset}`],
-  cursor: [() => false, 'is only for the API: pages have an offset'],
+  ended_from: [isSeconds, unixSeconds],
+  ended_to: [isSeconds, unixSeconds],
+  cursor: [(text) => /^[0-9a-z]{1,9}-[0-9a-f]{32}$/.test(text), 'must be one that this list has made'],
+  offset: [() => false, 'is only for the API: pages have a cursor'],
 }
 
 /** What an address of the list asks for in vain; empty values ask for nothing. */
@@ -26,11 +27,13 @@ export function addressIssues(query: URLSearchParams): readonly AddressIssue[] {
     const value = query.get(name) ?? ''
     return value === '' || isValid(value) ? [] : [{ name, value, rule }]
   })
-  const [from, to] = [query.get('from_timestamp') ?? '', query.get('to_timestamp') ?? '']
-  const isReversed = isSeconds(from) && isSeconds(to) && Number(from) > Number(to)
-  return isReversed
-    ? [...issues, { name: 'from_timestamp', value: from, rule: 'must not be later than to_timestamp' }]
-    : issues
+  return [...issues, ...reversed(query, 'from_timestamp', 'to_timestamp'), ...reversed(query, 'ended_from', 'ended_to')]
+}
+
+function reversed(query: URLSearchParams, from: string, to: string): readonly AddressIssue[] {
+  const [begin, end] = [query.get(from) ?? '', query.get(to) ?? '']
+  if (!isSeconds(begin) || !isSeconds(end) || Number(begin) <= Number(end)) return []
+  return [{ name: from, value: begin, rule: `must not be later than ${to}` }]
 }
 
 /** The query string without what is in vain: the list that the page shows. */

@@ -47,8 +47,8 @@ describe('a list', () => {
 
   test('holds a new task that its filters ask for, once', () => {
     const once = applyToList(list, [anEvent(brandNew)], { app: 'shop' }, true)
-    expect(once).toEqual({ tasks: [brandNew, ...rows], total: 3 })
-    expect(applyToList(once, [anEvent(brandNew, 2)], { app: 'shop' }, true).total).toBe(3)
+    expect(once).toEqual({ ...list, tasks: [brandNew, ...rows] })
+    expect(applyToList(once, [anEvent(brandNew, 2)], { app: 'shop' }, true).total).toBe(2)
   })
 
   test('does not hold a task of a later page', () => {

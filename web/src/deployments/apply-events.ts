@@ -1,6 +1,7 @@
 import { listedTaskFields } from '../../../contract/listed-task-fields.ts'
 import type { ListedTask, TaskList, TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
+import { isFinal } from '../../../contract/task-status.ts'
 import { pageSize, type TaskFilters } from './task-filters.ts'
 
 /** Tasks that came since wait to be shown: so many at most are kept. */
@@ -33,26 +34,29 @@ export function applyToList(
     return newer === undefined ? task : merge(task, newer)
   })
   const tasks = [...added, ...changed].toSorted((a, b) => b.created - a.created).slice(0, maxRows)
-  return { ...list, tasks, ...(list.total === undefined ? {} : { total: list.total + added.length }) }
+  return { ...list, tasks }
 }
 
 /** Whether the list would hold the task, as the service filters. */
 export function matches(task: ListedTask, filters: TaskFilters): boolean {
-  const { search, from_timestamp: from, to_timestamp: to } = filters
+  const { search, from_timestamp: from, to_timestamp: to, ended_from: endedFrom, ended_to: endedTo } = filters
   const searched = [task.id, task.app, task.author, task.project, task.commit ?? '', ...task.images.map(nameOf)]
   return (
-    (['status', 'app', 'project', 'author'] as const).every(
+    (['status', 'app', 'project', 'author', 'cause'] as const).every(
       (name) => filters[name] === undefined || filters[name] === task[name],
     ) &&
     (search === undefined || searched.some((text) => text.toLowerCase().includes(search.toLowerCase()))) &&
     (from === undefined || task.created > Number(from)) &&
-    (to === undefined || task.created <= Number(to))
+    (to === undefined || task.created <= Number(to)) &&
+    ((endedFrom === undefined && endedTo === undefined) || isFinal(task.status)) &&
+    (endedFrom === undefined || task.updated >= Number(endedFrom)) &&
+    (endedTo === undefined || task.updated < Number(endedTo))
   )
 }
 
 const nameOf = ({ image, tag }: TaskRecord['images'][number]) => `${image}:${tag}`
 
-const newestTasks = (events: readonly TaskEvent[]): ReadonlyMap<string, ListedTask> =>
+export const newestTasks = (events: readonly TaskEvent[]): ReadonlyMap<string, ListedTask> =>
   new Map(events.flatMap(({ task }) => (task === undefined ? [] : [[task.id, task] as const])))
 
 /** A field that an event does not have is gone. */

@@ -11,29 +11,32 @@ import { taskQuery } from './read-task.ts'
 import { listQuery, pageSize, type TaskFilters } from './task-filters.ts'
 
 /** GET /api/v1/tasks: one page of the list, newest first. */
-function taskListQuery(connection: LiveConnection, filters: TaskFilters, offset: number) {
-  const query = new URLSearchParams(listQuery(filters, offset))
-  query.set('limit', String(pageSize))
+function taskListQuery(connection: LiveConnection, filters: TaskFilters, cursor?: string, limit = pageSize) {
+  const query = new URLSearchParams(listQuery(filters, cursor))
+  query.set('limit', String(limit))
   return queryOptions<TaskList>({
     queryKey: ['tasks', 'list', query.toString()],
     queryFn: ({ signal }) =>
       readAndFollow(
         connection,
         () => readJson<TaskList>(`/api/v1/tasks?${query}`, signal),
-        (list, events) => applyToList(list, events, filters, offset === 0),
+        (list, events) => applyToList(list, events, filters, cursor === undefined),
       ),
   })
 }
+
+/** Tasks that have ended stay in an answer until the next one. */
+const readRolloutsMs = 60_000
 
 /**
  * A page of the list, kept up to date by events, whose rows stay in their places: what is new waits until `showNew` is
  * called. A row that the answers no longer hold is read by itself until it is final.
  */
-export function useTaskList(filters: TaskFilters, offset: number) {
+export function useTaskList(filters: TaskFilters, cursor: string | undefined) {
   const [connection, client] = [use(Live), useQueryClient()]
-  const options = taskListQuery(connection, filters, offset)
+  const options = taskListQuery(connection, filters, cursor)
   const list = useQuery(options)
-  const page = listQuery(filters, offset)
+  const page = listQuery(filters, cursor)
   const [shown, setShown] = useState<{ page: string; tasks: readonly TaskRecord[] }>({ page: '', tasks: [] })
   const latest = list.data?.tasks
   const isSamePage = shown.page === page && shown.tasks.length > 0
@@ -45,14 +48,36 @@ export function useTaskList(filters: TaskFilters, offset: number) {
   const remembered = isSamePage && rows.every((task, index) => task === shown.tasks[index])
   if (latest !== undefined && latest.length > 0 && !remembered) setShown({ page, tasks: rows })
   useLiveEvents('tasks', (events) => {
-    client.setQueryData(options.queryKey, (known) => known && applyToList(known, events, filters, offset === 0))
+    client.setQueryData(options.queryKey, (known) => known && applyToList(known, events, filters, cursor === undefined))
     for (const id of kept.lost)
       client.setQueryData(taskQuery(connection, id).queryKey, (task) => task && applyToTask(task, events))
   })
   return {
     list,
     rows,
-    waiting: offset === 0 ? kept.waiting.length : 0,
+    waiting: cursor === undefined ? kept.waiting.length : 0,
     showNew: () => setShown({ page, tasks: latest ?? [] }),
+  }
+}
+
+const maxRollouts = 200
+const rolloutFilters: TaskFilters = { status: 'in progress' }
+
+/** The newest tasks in progress, kept up to date by events, and those that have ended since they were read. */
+export function useRollouts() {
+  const [connection, client] = [use(Live), useQueryClient()]
+  const options = taskListQuery(connection, rolloutFilters, undefined, maxRollouts)
+  useLiveEvents('tasks', (events) =>
+    client.setQueryData(options.queryKey, (known) => known && applyToList(known, events, rolloutFilters, true)),
+  )
+  const { data, error, refetch } = useQuery({ ...options, refetchInterval: readRolloutsMs })
+  const tasks = data?.tasks ?? []
+  return {
+    isRead: data !== undefined,
+    error,
+    refetch,
+    inProgress: tasks.filter(({ status }) => status === 'in progress'),
+    ended: tasks.filter(({ status }) => status !== 'in progress'),
+    hasMore: data?.next_cursor !== undefined,
   }
 }

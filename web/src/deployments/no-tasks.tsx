@@ -15,15 +15,15 @@ export function NoDeploymentYet() {
 }
 
 /** Names the filters that empty the list and offers to take them away. */
-export function NoMatch({ filters, offset }: { filters: TaskFilters; offset: number }) {
+export function NoMatch({ filters, cursor }: { filters: TaskFilters; cursor: string | undefined }) {
   const { status, ...others } = filters
   const names = Object.keys(filters)
   return (
     <div className="empty">
       <Icon name="i-find" />
-      <h2>{offset > 0 ? 'No older task' : `No ${describeFilters(filters)}`}</h2>
+      <h2>{cursor !== undefined ? 'No older task' : `No ${describeFilters(filters)}`}</h2>
       <div className="row">
-        {offset > 0 ? <Way to={listAddress(filters)}>Newest tasks</Way> : null}
+        {cursor !== undefined ? <Way to={listAddress(filters)}>Newest tasks</Way> : null}
         {status !== undefined && names.length > 1 ? <Way to={listAddress(others)}>Any status</Way> : null}
         {names.length > 0 ? <Way to="/tasks">Clear all filters</Way> : null}
       </div>

@@ -1,5 +1,5 @@
 import { duration } from '../ui/duration.ts'
-import { useUsual } from './read-usual.ts'
+import { useUsual } from './read-summaries.ts'
 
 const [width, height] = [190, 8]
 

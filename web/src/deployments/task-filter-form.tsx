@@ -1,27 +1,30 @@
-import { useDebouncedCallback } from '@mantine/hooks'
-import { memo, type ReactNode, useEffect, useId, useState } from 'react'
-import type { TaskRecord } from '../../../contract/task.ts'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import type { TaskCounts } from '../../../contract/task-counts.ts'
+import { useDeviceSetting } from '../ui/device-settings.ts'
 import { Icon } from '../ui/icon.tsx'
+import { exactTime } from '../ui/moment.ts'
+import { countOf, shortCount } from './count-words.ts'
+import { CreatedFilter } from './created-filter.tsx'
 import { StatusIcon } from './status-mark.tsx'
 import { shownStatuses, wordsOf } from './status-words.ts'
-import type { FilterName, TaskFilters } from './task-filters.ts'
+import { listAddress, type TaskFilters } from './task-filters.ts'
+import { NameFilter, TextFilter } from './text-filters.tsx'
 
 type Props = {
   filters: TaskFilters
-  /** The rows on the page: their names are offered while one types. */
-  tasks: readonly TaskRecord[]
-  change: (name: FilterName, value: string) => void
+  counts: TaskCounts | undefined
+  change: (changed: TaskFilters) => void
 }
 
-const typingPauseMs = 300
-
-/** Status chips and text filters. What is typed becomes the address after a short pause. */
-export function TaskFilterForm({ filters, tasks, change }: Props) {
-  const [more, setMore] = useState(filters.author !== undefined)
+/** Status chips, text filters and times. */
+export function TaskFilterForm({ filters, counts, change }: Props) {
+  const [more, setMore] = useState(filters.author !== undefined || filters.from_timestamp !== undefined)
+  const onPhone = more ? 'field' : 'field hide-phone'
   return (
     <search>
       <form className="filters" aria-label="Tasks" onSubmit={(event) => event.preventDefault()}>
-        <StatusChips status={filters.status} change={(status) => change('status', status)} />
+        <StatusChips status={filters.status} counts={counts} change={(status) => change({ status })} />
         <div className="line">
           <TextFilter
             label="Search"
@@ -29,35 +32,37 @@ export function TaskFilterForm({ filters, tasks, change }: Props) {
             placeholder="Name, tag, author, id or commit"
             className="field wide"
             value={filters.search}
-            change={(value) => change('search', value)}
-            keys="/"
+            change={(search) => change({ search })}
           />
-          {(['app', 'project', 'author'] as const).map((name) => (
-            <TextFilter
-              key={name}
-              label={labels[name]}
-              type="text"
-              placeholder="All"
-              className={name === 'author' && !more ? 'field hide-phone' : 'field'}
-              value={filters[name]}
-              change={(value) => change(name, value)}
-              offered={[...new Set(tasks.map((task) => task[name]))].toSorted()}
-            />
-          ))}
+          <NameFilter name="app" className="field" value={filters.app} change={(app) => change({ app })} />
+          <NameFilter
+            name="project"
+            className="field"
+            value={filters.project}
+            change={(project) => change({ project })}
+          />
+          <NameFilter
+            name="author"
+            className={onPhone}
+            value={filters.author}
+            change={(author) => change({ author })}
+          />
+          <CreatedFilter filters={filters} className={onPhone} change={change} />
           <button className="btn only-phone" type="button" aria-expanded={more} onClick={() => setMore(!more)}>
             <Icon name="i-down" className="tiny" />
             {more ? 'Fewer filters' : 'More filters'}
           </button>
         </div>
+        <OtherFilters filters={filters} />
       </form>
     </search>
   )
 }
 
-const labels = { app: 'Application', project: 'Project', author: 'Author' }
+type ChipsProps = { status: string | undefined; counts: TaskCounts | undefined; change: (status: string) => void }
 
-function StatusChips({ status, change }: { status: string | undefined; change: (status: string) => void }) {
-  const chip = (value: string, words: ReactNode, className?: string) => (
+function StatusChips({ status, counts, change }: ChipsProps) {
+  const chip = (value: string, words: ReactNode, count: ReturnType<typeof countOf>, className?: string) => (
     <label key={value} className={className}>
       <input
         type="radio"
@@ -67,12 +72,13 @@ function StatusChips({ status, change }: { status: string | undefined; change: (
         onChange={() => change(value)}
       />
       {words}
+      {count === undefined ? null : <span className="n">{shortCount(count)}</span>}
     </label>
   )
   return (
     <fieldset className="choice">
       <legend className="sr">Status</legend>
-      {chip('', 'All')}
+      {chip('', 'All', countOf(counts, undefined))}
       {shownStatuses.map((value) => {
         const { word, icon, tone } = wordsOf(value)
         const words = (
@@ -81,59 +87,43 @@ function StatusChips({ status, change }: { status: string | undefined; change: (
             {word}
           </>
         )
-        return chip(value, words, `st-${tone}`)
+        return chip(value, words, countOf(counts, value), `st-${tone}`)
       })}
     </fieldset>
   )
 }
 
-type TextFilterProps = {
-  label: string
-  type: 'search' | 'text'
-  placeholder: string
-  className: string
-  value: string | undefined
-  change: (value: string) => void
-  offered?: readonly string[]
-  keys?: string
-}
-
-function TextFilter({ label, type, placeholder, className, value = '', change, offered, keys }: TextFilterProps) {
-  const id = useId()
-  const [typed, setTyped] = useState(value)
-  const changeSoon = useDebouncedCallback(change, typingPauseMs)
-  useEffect(() => setTyped(value), [value])
-  const take = (text: string) => {
-    setTyped(text)
-    changeSoon(text)
-  }
+/** Filters that other pages link to: what they ask for, and the way to take each away. */
+function OtherFilters({ filters }: { filters: TaskFilters }) {
+  const zone = useDeviceSetting('zone')
+  const { cause, ended_from: from, ended_to: to } = filters
+  const { ended_from: _from, ended_to: _to, ...anyEnd } = filters
+  const { cause: _cause, ...anyCause } = filters
+  if (cause === undefined && from === undefined && to === undefined) return null
   return (
-    <div className={className}>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type={type}
-        placeholder={placeholder}
-        value={typed}
-        autoComplete="off"
-        spellCheck={false}
-        list={offered === undefined ? undefined : `${id}-list`}
-        onChange={(event) => take(event.currentTarget.value)}
-        aria-keyshortcuts={keys}
-      />
-      {offered === undefined ? null : <Offered id={`${id}-list`} names={JSON.stringify(offered)} />}
+    <div className="row">
+      {cause === undefined ? null : (
+        <Removable to={listAddress(anyCause)}>
+          Cause <code>{cause}</code>
+        </Removable>
+      )}
+      {from === undefined && to === undefined ? null : (
+        <Removable to={listAddress(anyEnd)}>
+          Ended
+          {from === undefined ? '' : ` from ${exactTime(Number(from), zone)}`}
+          {to === undefined ? '' : ` to ${exactTime(Number(to), zone)}`}
+        </Removable>
+      )}
     </div>
   )
 }
 
-/** `names` is a list in JSON: a page whose rows change many times a second offers the same names all the while. */
-const Offered = memo(function Offered({ id, names }: { id: string; names: string }) {
-  const offered: readonly string[] = JSON.parse(names)
+function Removable({ to, children }: { to: string; children: ReactNode }) {
   return (
-    <datalist id={id}>
-      {offered.map((name) => (
-        <option value={name} key={name} />
-      ))}
-    </datalist>
+    <Link className="btn btn-s" href={to}>
+      <span className="sr">Remove the filter: </span>
+      <span>{children}</span>
+      <Icon name="i-close" className="tiny" />
+    </Link>
   )
-})
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { describeFilters, describePage, filtersIn, listAddress, offsetIn } from './task-filters.ts'
+import { cursorIn, describeFilters, describePage, filtersIn, listAddress } from './task-filters.ts'
 
+const cursor = 'm1abcdef-019aa0c57d4c7c3e9d0a6c1f0b3f8a11'
 const read = (query: string) => filtersIn(new URLSearchParams(query))
 
 describe('filters in the address', () => {
@@ -13,34 +14,25 @@ describe('filters in the address', () => {
 
   test('survive a round trip', () => {
     const filters = { status: 'app not found', app: 'a/b?c', search: 'x&y=z', author: 'renovate[bot]' }
-    const address = listAddress(filters, 50)
+    const address = listAddress(filters, cursor)
     const query = new URLSearchParams(address.split('?')[1])
     expect(filtersIn(query)).toEqual(filters)
-    expect(offsetIn(query)).toBe(50)
+    expect(cursorIn(query)).toBe(cursor)
   })
 
   test('none leave the bare page', () => expect(listAddress({})).toBe('/tasks'))
-
-  test.for([
-    ['offset=100', 100],
-    ['offset=-1', 0],
-    ['offset=x', 0],
-    ['offset=1.5', 0],
-  ] as const)('%s skips %d rows', ([query, offset]) => expect(offsetIn(new URLSearchParams(query))).toBe(offset))
 })
 
 test.for([
   [{}, 'task'],
   [{ status: 'failed', app: 'checkout-api' }, 'failed task of checkout-api'],
   [{ project: 'shop', author: 'ada', search: 'v1' }, 'task in project shop by ada with “v1”'],
-  [{ status: 'app not found', to_timestamp: '1' }, '“app not found” task in the chosen time'],
+  [{ status: 'app not found', to_timestamp: '1' }, '“app not found” task created in the chosen time'],
+  [{ cause: 'crash_loop', ended_from: '1' }, 'task with the cause crash_loop that ended in the chosen time'],
 ] as const)('the filters %j read "%s"', ([filters, words]) => expect(describeFilters(filters)).toBe(words))
 
 test.for([
-  [50, 0, 50, false, '1–50 of 50'],
-  [20, 50, 1_234, false, '51–70 of 1,234'],
-  [50, 0, 10_000, true, '1–50 of more than 10,000'],
-  [7, 0, undefined, false, '1–7'],
-] as const)('%d rows after %d of %s', ([shown, offset, total, capped, words]) => {
-  expect(describePage(shown, offset, total, capped)).toBe(words)
-})
+  [20, { count: 1_234, isCapped: false }, '20 of 1,234'],
+  [50, { count: 10_000, isCapped: true }, '50 of more than 10,000'],
+  [7, undefined, '7'],
+] as const)('%d rows of %j read "%s"', ([shown, total, words]) => expect(describePage(shown, total)).toBe(words))

@@ -1,8 +1,20 @@
 import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
+import { type CappedCount, countWords, figure } from './count-words.ts'
 
 /** The filters as the query string has them, in the page's address and in the API's alike. */
-const filterNames = ['status', 'search', 'app', 'project', 'author', 'from_timestamp', 'to_timestamp'] as const
-export type FilterName = (typeof filterNames)[number]
+export const filterNames = [
+  'status',
+  'search',
+  'app',
+  'project',
+  'author',
+  'cause',
+  'from_timestamp',
+  'to_timestamp',
+  'ended_from',
+  'ended_to',
+] as const
+type FilterName = (typeof filterNames)[number]
 export type TaskFilters = Readonly<Partial<Record<FilterName, string>>>
 
 export const pageSize = 50
@@ -17,26 +29,23 @@ export function filtersIn(query: URLSearchParams): TaskFilters {
   return status !== undefined && isStatus(status) ? { status, ...filters } : filters
 }
 
-/** How many newer rows the address skips. */
-export function offsetIn(query: URLSearchParams): number {
-  const offset = Number(query.get('offset') ?? '0')
-  return Number.isSafeInteger(offset) && offset > 0 ? offset : 0
-}
+/** Where the page of the address begins; undefined for the newest tasks. */
+export const cursorIn = (query: URLSearchParams): string | undefined => query.get('cursor') || undefined
 
 /** The query string of a page of the list, without a question mark; empty for the whole list's first page. */
-export function listQuery(filters: TaskFilters, offset = 0): string {
+export function listQuery(filters: TaskFilters, cursor?: string): string {
   const query = new URLSearchParams()
   for (const name of filterNames) {
     const value = filters[name]
     if (value !== undefined && value !== '') query.set(name, value)
   }
-  if (offset > 0) query.set('offset', String(offset))
+  if (cursor !== undefined) query.set('cursor', cursor)
   return query.toString()
 }
 
 /** The address of a page of the list. */
-export function listAddress(filters: TaskFilters, offset = 0): string {
-  const query = listQuery(filters, offset)
+export function listAddress(filters: TaskFilters, cursor?: string): string {
+  const query = listQuery(filters, cursor)
   return query === '' ? '/tasks' : `/tasks?${query}`
 }
 
@@ -50,18 +59,16 @@ export function describeFilters(filters: TaskFilters): string {
     filters.project && `in project ${filters.project}`,
     filters.author && `by ${filters.author}`,
     filters.search && `with “${filters.search}”`,
-    (filters.from_timestamp ?? filters.to_timestamp) && 'in the chosen time',
+    filters.cause && `with the cause ${filters.cause}`,
+    (filters.from_timestamp ?? filters.to_timestamp) && 'created in the chosen time',
+    (filters.ended_from ?? filters.ended_to) && 'that ended in the chosen time',
   ]
   return parts.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-/** "1–50 of 1,234": which rows are shown of how many. */
-export function describePage(shown: number, offset: number, total: number | undefined, capped: boolean): string {
-  const rows = `${figure(offset + 1)}–${figure(offset + shown)}`
-  if (total === undefined) return rows
-  return `${rows} of ${capped ? 'more than ' : ''}${figure(total)}`
+/** "50 of more than 10,000": how many rows are shown of how many. */
+export function describePage(shown: number, total: CappedCount | undefined): string {
+  return total === undefined ? figure(shown) : `${figure(shown)} of ${countWords(total)}`
 }
-
-const figure = (count: number) => count.toLocaleString('en')
 
 const isStatus = (text: string): text is TaskStatus => taskStatuses.some((status) => status === text)

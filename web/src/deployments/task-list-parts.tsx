@@ -1,22 +1,23 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { useHistoryState } from 'wouter/use-browser-location'
 import type { TaskList, TaskRecord } from '../../../contract/task.ts'
 import { Icon } from '../ui/icon.tsx'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { ReadFailure } from '../ui/read-failure.tsx'
 import { NoDeploymentYet, NoMatch } from './no-tasks.tsx'
-import { listAddress, pageSize, type TaskFilters } from './task-filters.ts'
+import { listAddress, type TaskFilters } from './task-filters.ts'
 import { TaskTable } from './task-table.tsx'
 
-type Place = { filters: TaskFilters; offset: number }
+type Place = { filters: TaskFilters; cursor: string | undefined }
 type RowsProps = Place & { list: UseQueryResult<TaskList>; rows: readonly TaskRecord[] }
 
 /** The table, or why there is none. */
-export function Rows({ list, rows, filters, offset }: RowsProps) {
+export function Rows({ list, rows, filters, cursor }: RowsProps) {
   if (rows.length > 0) return <TaskTable tasks={rows} />
   if (list.data !== undefined) {
-    const isWholeList = offset === 0 && Object.keys(filters).length === 0
-    return isWholeList ? <NoDeploymentYet /> : <NoMatch filters={filters} offset={offset} />
+    const isWholeList = cursor === undefined && Object.keys(filters).length === 0
+    return isWholeList ? <NoDeploymentYet /> : <NoMatch filters={filters} cursor={cursor} />
   }
   if (list.error === null) return <LoadingRows label="Loading tasks" />
   return (
@@ -42,23 +43,33 @@ export function NewTasks({ count, show }: { count: number; show: () => void }) {
   )
 }
 
-export function Pages({ filters, offset, received }: Place & { received: number }) {
-  if (offset === 0 && received < pageSize) return null
+/** A cursor leads to older tasks only, so each page remembers the newer ones that led to it, the nearest first. */
+type CameFrom = { readonly newer?: readonly string[] } | null
+
+export function Pages({ filters, cursor, next }: Place & { next: string | undefined }) {
+  const newer = useHistoryState<CameFrom>()?.newer ?? []
+  if (cursor === undefined && next === undefined) return null
+  const [nearest = listAddress(filters), ...others] = newer
+  const older = next === undefined ? undefined : listAddress(filters, next)
   return (
     <nav className="between" aria-label="Pages">
       <span className="small dim">Rows keep their place while you read.</span>
       <span className="row">
-        <Step name="Newer" to={offset > 0 ? listAddress(filters, Math.max(0, offset - pageSize)) : undefined} />
-        <Step name="Older" to={received < pageSize ? undefined : listAddress(filters, offset + pageSize)} />
+        <Step
+          name={cursor !== undefined && newer.length === 0 ? 'Newest' : 'Newer'}
+          to={cursor === undefined ? undefined : nearest}
+          newer={others}
+        />
+        <Step name="Older" to={older} newer={[listAddress(filters, cursor), ...newer]} />
       </span>
     </nav>
   )
 }
 
-function Step({ name, to }: { name: string; to: string | undefined }) {
+function Step({ name, to, newer }: { name: string; to: string | undefined; newer: readonly string[] }) {
   if (to !== undefined) {
     return (
-      <Link className="btn btn-s" href={to}>
+      <Link className="btn btn-s" href={to} state={{ newer }}>
         {name}
       </Link>
     )

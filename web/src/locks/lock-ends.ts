@@ -1,5 +1,5 @@
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { epochAt } from '../ui/zoned-time.ts'
+import { fromPicker } from '../ui/zoned-time.ts'
 
 /** When a lock ends: after some minutes, with the next lockdown window, at a time of one's own, or by release only. */
 export type LockEnd = '30' | '60' | '240' | 'window' | 'time' | 'released'
@@ -19,6 +19,5 @@ export function endOfDraft(
   if (end === 'released') return null
   if (end === 'window') return lock.next_window?.from
   if (end !== 'time') return now + Number(end) * 60
-  const wall = Date.parse(`${time}Z`) / 1000
-  return Number.isNaN(wall) ? undefined : epochAt(wall, zone)
+  return fromPicker(time, zone)
 }

@@ -1,13 +1,14 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import { useState } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { useLocation, useSearch } from 'wouter'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { Icon } from '../ui/icon.tsx'
+import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { useNow } from '../ui/now.tsx'
 import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
-import { isTimeZone, startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
+import { ZoneSelect } from '../ui/zone-select.tsx'
+import { isTimeZone, startOfDay, wallDay, weekdayOf, zoneRule } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
 import { LockAudit } from './lock-audit.tsx'
 import { emptyDraft } from './lock-ends.ts'
@@ -15,7 +16,6 @@ import { LockSwitch } from './lock-switch.tsx'
 import { LockWeek } from './lock-week.tsx'
 import { useDeployLock } from './read-deploy-lock.ts'
 import { useLockCalendar } from './read-lock-calendar.ts'
-import { ZoneSelect } from './zone-select.tsx'
 
 /** May we deploy, until when, and who said so? */
 export function LockPage() {
@@ -45,21 +45,21 @@ const aheadDays = 28
 function Loaded({ lock }: { lock: DeployLockDetails }) {
   const [draft, setDraft] = useState(emptyDraft)
   const now = useNow()
-  const { zone, unknown, choose } = useZone(lock.schedule.time_zone)
+  const { zone, issues, choose } = useZone(lock.schedule.time_zone)
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
   const intervals = calendar.data?.intervals ?? []
   return (
     <>
-      {unknown === undefined ? null : <UnknownZone name={unknown} used={zone} />}
+      <AddressIssueNotice issues={issues} cleared="/lock" />
       <div className="cols">
         <div className="flow">
           <LockSwitch lock={lock} zone={zone} draft={draft} setDraft={setDraft} />
           <Section
             title="This week"
             id="week"
-            end={<ZoneSelect zone={zone} scheduleZone={lock.schedule.time_zone} now={now} choose={choose} />}
+            end={<ZoneSelect zone={zone} suggested={lock.schedule.time_zone} now={now} choose={choose} />}
           >
             {calendar.data === undefined && calendar.error !== null ? (
               <ReadFailure what="The week" error={calendar.error} retry={() => void calendar.refetch()} />
@@ -86,26 +86,7 @@ function useZone(scheduleZone: string) {
   const isKnown = asked !== undefined && isTimeZone(asked)
   return {
     zone: isKnown ? asked : own,
-    unknown: isKnown ? undefined : asked,
+    issues: asked === undefined || isKnown ? [] : [{ name: 'tz', value: asked, rule: zoneRule }],
     choose: (zone: string) => navigate(`/lock?${new URLSearchParams({ tz: zone })}`, { replace: true }),
   }
-}
-
-function UnknownZone({ name, used }: { name: string; used: string }) {
-  return (
-    <div className="alarm s-aborted" role="alert">
-      <Icon name="i-aborted" />
-      <div>
-        <h2 className="name">The address names an unknown time zone</h2>
-        <p>
-          <code>tz={name}</code> is not the name of a time zone. Times are in {used}.
-        </p>
-      </div>
-      <div className="when">
-        <Link className="btn btn-s" href="/lock">
-          Clear it
-        </Link>
-      </div>
-    </div>
-  )
 }

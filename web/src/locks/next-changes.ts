@@ -17,6 +17,22 @@ export function nextChanges(intervals: readonly DeployLockInterval[], now: numbe
   return changes
 }
 
+/** A time for which deployments are locked, in Unix seconds. */
+export type LockedRange = { readonly from: number; readonly to: number }
+
+/** When deployments are locked between two moments. */
+export function lockedRanges(
+  intervals: readonly DeployLockInterval[],
+  from: number,
+  to: number,
+): readonly LockedRange[] {
+  const changes = [{ at: from, isLocked: isLockedAt(intervals, from) }, ...nextChanges(intervals, from)]
+  return changes
+    .map(({ at, isLocked }, index) => ({ isLocked, from: at, to: Math.min(changes[index + 1]?.at ?? to, to) }))
+    .filter((range) => range.isLocked && range.from < range.to)
+    .map((range) => ({ from: range.from, to: range.to }))
+}
+
 /** A manual lock outranks a time for which a window was opened, and that outranks the window. */
 function isLockedAt(intervals: readonly DeployLockInterval[], at: number): boolean {
   const kinds = intervals.filter(({ from, to }) => from <= at && (to === null || at < to)).map(({ kind }) => kind)

@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react'
+import { ownTimeZone } from './zoned-time.ts'
 
 /** What this device keeps for itself; the first value is the default. */
-const choices = { zone: ['utc', 'local'], shortcuts: ['on', 'off'] } as const
+const choices = { zone: ['utc', 'local'], times: ['relative', 'absolute'], shortcuts: ['on', 'off'] } as const
 type Choices = typeof choices
 export type Zone = Choices['zone'][number]
 
@@ -37,6 +38,9 @@ export function setDeviceSetting<Name extends keyof Choices>(name: Name, value: 
 
 export const useDeviceSetting = <Name extends keyof Choices>(name: Name): Choices[Name][number] =>
   useSyncExternalStore(subscribe, () => deviceSetting(name))
+
+/** The name of the time zone in which this device shows times. */
+export const useTimeZone = (): string => (useDeviceSetting('zone') === 'utc' ? 'UTC' : ownTimeZone())
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)

@@ -16,8 +16,12 @@ export type IconName =
   | 'i-cut'
   | 'i-down'
   | 'i-close'
+  | 'i-key'
+  | 'n-overview'
   | 'n-tasks'
+  | 'n-history'
   | 'n-lock'
+  | 'n-settings'
 
 /** A sign of the sprite in the page. It always stands beside its word, so it is hidden from the ear. */
 export function Icon({ name, className = '' }: { name: IconName; className?: string }) {

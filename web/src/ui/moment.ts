@@ -30,8 +30,27 @@ export function clockTime(at: number, zone: Zone = 'utc'): string {
 
 /** `19 Nov 2026, 14:30:52 UTC`, for Unix seconds. */
 export function exactTime(at: number, zone: Zone = 'utc'): string {
+  return `${dateOf(at, zone)}, ${clockTime(at, zone)}`
+}
+
+/** `14:30` on the day of `now`, else `18 Nov, 14:30`; with the year where it is another one. In Unix seconds. */
+export function shortTime(at: number, now: number, zone: Zone = 'utc'): string {
+  const [{ date }, { date: today }] = [wallClock(at, zone), wallClock(now, zone)]
+  const minutes = clockFigures(date).slice(0, 5)
+  const isToday = date.toISOString().slice(0, 10) === today.toISOString().slice(0, 10)
+  return isToday ? minutes : `${dayBeside(date, today)}, ${minutes}`
+}
+
+/** The day, with the year where `today` is in another one. */
+function dayBeside(date: Date, today: Date): string {
+  const isSameYear = date.getUTCFullYear() === today.getUTCFullYear()
+  return isSameYear ? day(date) : `${day(date)}${noBreak}${date.getUTCFullYear()}`
+}
+
+/** `18 Feb 2026` */
+export function dateOf(at: number, zone: Zone = 'utc'): string {
   const { date } = wallClock(at, zone)
-  return `${day(date)}${noBreak}${date.getUTCFullYear()}, ${clockTime(at, zone)}`
+  return `${day(date)}${noBreak}${date.getUTCFullYear()}`
 }
 
 /** For the `datetime` attribute. */
@@ -46,7 +65,5 @@ export function relativeTime(at: number, now: number, zone: Zone = 'utc'): strin
   if (seconds < 60) return `${seconds}${noBreak}s${noBreak}ago`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}${noBreak}min${noBreak}ago`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}${noBreak}h${noBreak}ago`
-  const [{ date }, { date: today }] = [wallClock(at, zone), wallClock(now, zone)]
-  const sameYear = date.getUTCFullYear() === today.getUTCFullYear()
-  return sameYear ? day(date) : `${day(date)}${noBreak}${date.getUTCFullYear()}`
+  return dayBeside(wallClock(at, zone).date, wallClock(now, zone).date)
 }

@@ -1,13 +1,14 @@
 import { useDeviceSetting } from './device-settings.ts'
-import { clockTime, exactTime, isoTime, relativeTime } from './moment.ts'
+import { clockTime, exactTime, isoTime, relativeTime, shortTime } from './moment.ts'
 import { useNow } from './now.tsx'
 
-/** How long ago; the exact time is in the title and for machines. */
+/** How long ago, or when, as this device has chosen; the exact time is in the title and for machines. */
 export function Ago({ at }: { at: number }) {
-  const zone = useDeviceSetting('zone')
+  const [zone, times] = [useDeviceSetting('zone'), useDeviceSetting('times')]
+  const now = useNow()
   return (
     <time dateTime={isoTime(at)} title={exactTime(at, zone)}>
-      {relativeTime(at, useNow(), zone)}
+      {times === 'absolute' ? shortTime(at, now, zone) : relativeTime(at, now, zone)}
     </time>
   )
 }

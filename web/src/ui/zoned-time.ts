@@ -23,6 +23,9 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format
 }
 
+/** What `isTimeZone` asks for. */
+export const zoneRule = 'must be the name of a time zone, such as Europe/Stockholm'
+
 export function isTimeZone(zone: string): boolean {
   try {
     return formatOf(zone) !== undefined
@@ -53,6 +56,16 @@ export function epochAt(wall: number, zone: string): number {
   const exact = [before, after].filter((at) => wallSeconds(at, zone) === wall)
   return exact.length > 0 ? Math.min(...exact) : before
 }
+
+/** Unix seconds of what an input of a date and a time holds, read in the zone; undefined where it is not complete. */
+export function fromPicker(text: string, zone: string): number | undefined {
+  const wall = Date.parse(`${text}Z`) / 1000
+  return Number.isNaN(wall) ? undefined : epochAt(wall, zone)
+}
+
+/** What an input of a date and a time has to hold to show this moment in the zone, to the minute. */
+export const toPicker = (at: number, zone: string): string =>
+  new Date(wallSeconds(at, zone) * 1000).toISOString().slice(0, 16)
 
 /** Days since 1970 in the zone. */
 export const wallDay = (at: number, zone: string): number => Math.floor(wallSeconds(at, zone) / daySeconds)

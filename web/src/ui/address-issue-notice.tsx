@@ -1,8 +1,14 @@
 import { Link } from 'wouter'
-import { Icon } from '../ui/icon.tsx'
-import type { AddressIssue } from './address-issues.ts'
+import { Icon } from './icon.tsx'
 
-type Props = { issues: readonly AddressIssue[]; cleared: string }
+/** A part of the address that asks for nothing the page has; the rule follows `name=value`. */
+export type AddressIssue = { readonly name: string; readonly value: string; readonly rule: string }
+
+type Props = {
+  issues: readonly AddressIssue[]
+  /** The address without them. */
+  cleared: string
+}
 
 /** Names what the address asks for in vain, and leads to the address without it. */
 export function AddressIssueNotice({ issues, cleared }: Props) {
@@ -11,7 +17,7 @@ export function AddressIssueNotice({ issues, cleared }: Props) {
     <div className="alarm s-aborted" role="status">
       <Icon name="i-aborted" />
       <div>
-        <h2 className="name">The address holds what the list cannot use</h2>
+        <h2 className="name">The address holds what this page cannot use</h2>
         <ul className="plain">
           {issues.map(({ name, value, rule }) => (
             <li key={`${name} ${rule}`}>
@@ -19,7 +25,7 @@ export function AddressIssueNotice({ issues, cleared }: Props) {
             </li>
           ))}
         </ul>
-        <p>The list below is without it.</p>
+        <p>What you see is without it.</p>
       </div>
       <div className="when">
         <Link className="btn btn-s" href={cleared}>

@@ -1,12 +1,12 @@
 import { useId } from 'react'
-import { offsetWords, ownTimeZone } from '../ui/zoned-time.ts'
+import { offsetWords, ownTimeZone } from './zoned-time.ts'
 
-type Props = { zone: string; scheduleZone: string; now: number; choose: (zone: string) => void }
+type Props = { zone: string; suggested: string; now: number; choose: (zone: string) => void }
 
-/** The time zone in which the page shows times: that of the schedule, UTC, this device's, or any other. */
-export function ZoneSelect({ zone, scheduleZone, now, choose }: Props) {
+/** The time zone in which the page shows times: the suggested one, UTC, this device's, or any other. */
+export function ZoneSelect({ zone, suggested, now, choose }: Props) {
   const id = useId()
-  const near = [...new Set([scheduleZone, 'UTC', ownTimeZone(), zone])]
+  const near = [...new Set([suggested, 'UTC', ownTimeZone(), zone])]
   return (
     <span className="row">
       <label htmlFor={id} className="dim">

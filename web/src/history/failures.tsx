@@ -1,0 +1,84 @@
+import { Link } from 'wouter'
+import { causeOf, isCause } from '../../../contract/causes.ts'
+import type { History } from '../../../contract/history.ts'
+import { listAddress, type TaskFilters } from '../deployments/task-filters.ts'
+import { duration } from '../ui/duration.ts'
+import { Section } from '../ui/section.tsx'
+import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { badOf, decidedOf } from './figures.ts'
+
+type Props = {
+  history: History
+  /** Of the lists that these lead to: the period and what the page is narrowed to. */
+  filters: TaskFilters
+}
+
+/** Why deployments did not work, the most frequent cause first; each leads to its tasks. */
+export function CauseBars({ history: { causes, total, days }, filters }: Props) {
+  const most = Math.max(1, ...causes.map(({ count }) => count))
+  return (
+    <Section
+      title="Why deployments failed"
+      id="causes"
+      note={badOf(total.counts).toLocaleString('en')}
+      end={<span className="dim">{days} days</span>}
+    >
+      {causes.length === 0 ? <p className="why">None failed.</p> : null}
+      <ul className="bars">
+        {causes.map(({ cause, count }) => (
+          <li key={cause}>
+            <span>
+              <Link className="quiet" href={listAddress({ ...filters, cause })}>
+                {isCause(cause) ? causeOf(cause).headline : 'Another cause'}
+              </Link>{' '}
+              <code className="dim">{cause}</code>
+            </span>
+            <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+              <rect className="cause-bar" width={(count / most) * 100} height="10" />
+            </svg>
+            <span className="num">{count.toLocaleString('en')}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+const columns = [
+  { name: 'Application' },
+  { name: 'Tasks', isNumber: true },
+  { name: 'Failed', isNumber: true },
+  { name: 'Median', isNumber: true },
+]
+
+/** The applications with the most failed and aborted tasks; each leads to its tasks. */
+export function FailingApps({ history: { most_failing: apps }, filters }: Props) {
+  return (
+    <Section title="Applications that fail most" id="failing" end={<Link href="/?apps=all">All applications</Link>}>
+      {apps.length === 0 ? (
+        <p className="why">None failed.</p>
+      ) : (
+        <Table label="Applications that fail most" className="" columns={columns}>
+          {apps.map(({ app, counts, median_seconds: median }) => (
+            <Row key={app}>
+              <RowHead className="full">
+                <Link className="name quiet" href={listAddress({ ...filters, app })}>
+                  {app}
+                </Link>
+              </RowHead>
+              <Cell className="num" data-label="Tasks">
+                {decidedOf(counts).toLocaleString('en')}
+              </Cell>
+              <Cell className="num" data-label="Failed">
+                {badOf(counts).toLocaleString('en')}
+              </Cell>
+              <Cell className="num nowrap push" data-label="Median">
+                {median === undefined ? '–' : duration(median)}
+              </Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}

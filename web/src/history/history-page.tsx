@@ -1,0 +1,139 @@
+import { useDocumentTitle } from '@mantine/hooks'
+import { useId } from 'react'
+import { Link, useLocation, useSearchParams } from 'wouter'
+import type { History } from '../../../contract/history.ts'
+import { NameFilter } from '../deployments/text-filters.tsx'
+import { lockedRanges } from '../locks/next-changes.ts'
+import { useDeployLock } from '../locks/read-deploy-lock.ts'
+import { useLockCalendar } from '../locks/read-lock-calendar.ts'
+import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
+import { useTimeZone } from '../ui/device-settings.ts'
+import { Icon } from '../ui/icon.tsx'
+import { LoadingRows } from '../ui/loading-rows.tsx'
+import { useNow } from '../ui/now.tsx'
+import { ReadFailure } from '../ui/read-failure.tsx'
+import { ZoneSelect } from '../ui/zone-select.tsx'
+import { CauseBars, FailingApps } from './failures.tsx'
+import { decidedOf, historySentence } from './figures.ts'
+import { DeploymentsChart, DurationChart, LeadTimeChart, SuccessChart } from './history-charts.tsx'
+import { type HistoryAddress, historyAddress, historyRanges, readHistoryAddress } from './history-filters.ts'
+import { useHistory } from './read-history.ts'
+
+/** `/history`: are we getting better? */
+export function HistoryPage() {
+  const [query] = useSearchParams()
+  const [, navigate] = useLocation()
+  const deviceZone = useTimeZone()
+  const { address, issues } = readHistoryAddress(query)
+  const zone = address.tz ?? deviceZone
+  const { data, error, refetch } = useHistory(address, zone)
+  useDocumentTitle('History · Deployment Watcher')
+  const change = (changed: Partial<HistoryAddress>) =>
+    navigate(historyAddress({ ...address, ...changed }), { replace: true })
+  return (
+    <>
+      <div className="between mid">
+        <h1 tabIndex={-1}>History</h1>
+        <ZoneSelect zone={zone} suggested={deviceZone} now={useNow()} choose={(tz) => change({ tz })} />
+      </div>
+      <AddressIssueNotice issues={issues} cleared={historyAddress(address)} />
+      <Range address={address} change={change} />
+      {data === undefined ? (
+        error === null ? (
+          <LoadingRows label="Loading the history" />
+        ) : (
+          <ReadFailure what="The history" error={error} retry={() => void refetch()} />
+        )
+      ) : (
+        <Loaded history={data} address={address} zone={zone} />
+      )}
+    </>
+  )
+}
+
+type RangeProps = { address: HistoryAddress; change: (changed: Partial<HistoryAddress>) => void }
+
+/** Which days, and of what. */
+function Range({ address, change }: RangeProps) {
+  const name = useId()
+  return (
+    <form className="filters" aria-label="Range" onSubmit={(event) => event.preventDefault()}>
+      <fieldset className="choice">
+        <legend className="sr">Days</legend>
+        {historyRanges.map((days) => (
+          <label key={days}>
+            <input
+              type="radio"
+              name={name}
+              checked={address.days === Number(days)}
+              onChange={() => change({ days: Number(days) })}
+            />
+            {days} days
+          </label>
+        ))}
+      </fieldset>
+      <div className="line">
+        <NameFilter name="app" className="field" value={address.app} change={(app) => change({ app })} />
+        <NameFilter
+          name="project"
+          className="field"
+          value={address.project}
+          change={(project) => change({ project })}
+        />
+      </div>
+    </form>
+  )
+}
+
+function Loaded({ history, address, zone }: { history: History; address: HistoryAddress; zone: string }) {
+  const { data: lock } = useDeployLock()
+  const days = history.by_day
+  const [from, to] = [days[0]?.from ?? history.total.from, days.at(-1)?.to ?? history.total.to]
+  const { data: calendar } = useLockCalendar(from, to, lock)
+  const locked = lockedRanges(calendar?.intervals ?? [], from, history.as_of)
+  const filters = {
+    ...(address.app !== undefined && { app: address.app }),
+    ...(address.project !== undefined && { project: address.project }),
+  }
+  const ofPeriod = { ...filters, ended_from: String(history.total.from), ended_to: String(to) }
+  const chart = { history, locked, filters, zone }
+  if (decidedOf(history.total.counts) === 0)
+    return <NothingEnded history={history} isNarrowed={Object.keys(filters).length > 0} />
+  return (
+    <>
+      <p className="lede">{historySentence(history)}</p>
+      <div className="cols-even charts">
+        <DeploymentsChart {...chart} />
+        <SuccessChart {...chart} />
+        <DurationChart {...chart} />
+        <LeadTimeChart {...chart} />
+      </div>
+      <div className="cols-even">
+        <CauseBars history={history} filters={ofPeriod} />
+        <FailingApps history={history} filters={ofPeriod} />
+      </div>
+    </>
+  )
+}
+
+function NothingEnded({ history, isNarrowed }: { history: History; isNarrowed: boolean }) {
+  return (
+    <div className="empty">
+      <Icon name="n-history" />
+      <h2>{historySentence(history)}</h2>
+      <p>Charts appear with the first verdict.</p>
+      <div className="row">
+        {history.days < 90 ? (
+          <Link className="btn btn-s" href="/history?days=90">
+            Show 90 days
+          </Link>
+        ) : null}
+        {isNarrowed ? (
+          <Link className="btn btn-s" href="/history">
+            All applications
+          </Link>
+        ) : null}
+      </div>
+    </div>
+  )
+}

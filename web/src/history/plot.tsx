@@ -1,0 +1,193 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import type { Axis, Options, Series } from 'uplot'
+import type { HistoryDay } from '../../../contract/history.ts'
+import { shortDay } from './figures.ts'
+import { labelledDays, lonelyPoints } from './plot-data.ts'
+
+/** Drawn in this order: solid, dashed, dotted. */
+const lineLooks = [
+  { colour: '--ink', dash: [] },
+  { colour: '--accent-mark', dash: [6, 4] },
+  { colour: '--ink-3', dash: [1, 5] },
+] as const
+
+export type PlotData = {
+  readonly days: readonly HistoryDay[]
+  /** Tops of stacked bars, from the base up, with the name of their colour; or lines, whose gaps are null. */
+  readonly bars?: readonly { readonly colour: string; readonly tops: readonly number[] }[]
+  readonly lines?: readonly (readonly (number | null)[])[]
+  readonly ticks: readonly number[]
+  readonly tickWords: (value: number) => string
+  /** Fields behind the days, on an axis on which day `n` goes from `n - 0.5` to `n + 0.5`. */
+  readonly fields: readonly (readonly [from: number, to: number])[]
+}
+
+type Props = PlotData & {
+  /** The plot in a sentence: it is one stop for the keyboard and the ear. */
+  label: string
+  /** Said while the pointer is on a day. */
+  titleOf: (day: HistoryDay) => string
+  /** A click at a height of a day's column. */
+  onPick?: (day: HistoryDay, height: number) => void
+}
+
+/** A chart of days, drawn when the library has come; until then its place is kept. */
+export function Plot({ label, titleOf, onPick, ...data }: Props) {
+  const place = useRef<HTMLDivElement>(null)
+  const scheme = useComputedColorScheme('light')
+  const handlers = useRef({ titleOf, onPick })
+  handlers.current = { titleOf, onPick }
+  const drawn = JSON.stringify([data.days, data.bars, data.lines, data.ticks, data.fields, scheme])
+  const newest = useRef(data)
+  newest.current = data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` says whether the data or the colours are other ones
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const chart = draw(element, newest.current, handlers)
+    return () => void chart.then((remove) => remove())
+  }, [drawn])
+  return (
+    <div
+      className={`plot-area ${onPick === undefined ? '' : 'can-pick'}`}
+      ref={place}
+      role="img"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the sentence is a stop; its figures are links in the table below
+      tabIndex={0}
+    />
+  )
+}
+
+const height = 192
+const axisWidth = 56
+const phoneWidth = 480
+
+type Handlers = { readonly current: { titleOf: Props['titleOf']; onPick: Props['onPick'] | undefined } }
+
+/** Returns how to remove it. */
+async function draw(element: HTMLElement, data: PlotData, handlers: Handlers): Promise<() => void> {
+  const [{ default: UPlot }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')])
+  if (!element.isConnected) return () => undefined
+  const { days, bars = [], lines = [], ticks, fields } = data
+  const colourOf = colourReader(element)
+  const columns = UPlot.paths.bars?.({ size: [0.56, 24] })
+  const series: Series[] = [
+    {},
+    // The highest first: each lower part is painted over it.
+    ...bars.toReversed().map(
+      ({ colour }): Series => ({
+        fill: colourOf(colour),
+        stroke: colourOf('--bg'),
+        width: 1,
+        points: { show: false },
+        ...(columns && { paths: columns }),
+      }),
+    ),
+    ...lines.map((values, index): Series => {
+      const { colour, dash } = lineLooks[index] ?? lineLooks[0]
+      const lonely = lonelyPoints(values)
+      return {
+        stroke: colourOf(colour),
+        width: 2,
+        dash: [...dash],
+        spanGaps: false,
+        points: { show: lonely.length > 0, filter: () => [...lonely], size: 5, fill: colourOf(colour) },
+      }
+    }),
+  ]
+  const values = [
+    days.map((_, index) => index),
+    ...bars.toReversed().map(({ tops }) => [...tops]),
+    ...lines.map((line) => [...line]),
+  ]
+  const options: Options = {
+    width: element.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { points: { show: false }, drag: { x: false, y: false }, x: false, y: false },
+    scales: {
+      x: { time: false, range: [-0.5, days.length - 0.5] },
+      y: { range: [ticks[0] ?? 0, ticks.at(-1) ?? 1] },
+    },
+    axes: axesOf(data, colourOf),
+    series,
+    hooks: {
+      drawClear: [
+        (plot) => {
+          const { ctx, bbox } = plot
+          ctx.fillStyle = colourOf('--locked-soft')
+          for (const [from, to] of fields) {
+            const left = plot.valToPos(from, 'x', true)
+            ctx.fillRect(left, bbox.top, Math.max(1, plot.valToPos(to, 'x', true) - left), bbox.height)
+          }
+        },
+      ],
+      setCursor: [
+        (plot) => {
+          const day = days[plot.cursor.idx ?? -1]
+          plot.over.title = day === undefined ? '' : handlers.current.titleOf(day)
+        },
+      ],
+    },
+  }
+  const plot = new UPlot(options, values as [number[], ...(number | null)[][]], element)
+  plot.over.addEventListener('click', ({ offsetX, offsetY }) => {
+    const day = days[Math.round(plot.posToVal(offsetX, 'x'))]
+    if (day !== undefined) handlers.current.onPick?.(day, plot.posToVal(offsetY, 'y'))
+  })
+  const resizing = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
+  resizing.observe(element)
+  return () => {
+    resizing.disconnect()
+    plot.destroy()
+  }
+}
+
+function axesOf({ days, ticks, tickWords }: PlotData, colourOf: (name: string) => string): Axis[] {
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`
+  const common = { font, stroke: colourOf('--ink-3'), ticks: { show: false } }
+  return [
+    {
+      ...common,
+      size: 28,
+      grid: { show: false },
+      border: { show: true, stroke: colourOf('--line-strong'), width: 1 },
+      splits: ({ width }) => [...labelledDays(days.length, width < phoneWidth ? 3 : 5)],
+      values: (_, at) => at.map((index) => shortDay(days[index]?.day ?? '')),
+    },
+    {
+      ...common,
+      size: axisWidth,
+      grid: { stroke: colourOf('--line'), width: 1 },
+      splits: () => [...ticks],
+      values: (_, at) => at.map(tickWords),
+    },
+  ]
+}
+
+/** Reads colours of the tokens as a canvas needs them: a custom property is given unresolved, the colour of an element is not. */
+function colourReader(element: HTMLElement): (name: string) => string {
+  const probe = element.appendChild(document.createElement('i'))
+  const colours = new Map<string, string>()
+  const read = (name: string) => {
+    probe.style.color = `var(${name})`
+    return getComputedStyle(probe).color
+  }
+  for (const name of [
+    '--ink',
+    '--ink-3',
+    '--accent-mark',
+    '--bg',
+    '--line',
+    '--line-strong',
+    '--locked-soft',
+    '--deployed-mark',
+    '--failed-mark',
+    '--aborted-mark',
+  ])
+    colours.set(name, read(name))
+  probe.remove()
+  return (name) => colours.get(name) ?? 'CanvasText'
+}

@@ -1,11 +1,17 @@
-import type { ReactNode } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
 
-type Props = { title: string; id: string; note?: string; end?: ReactNode; children: ReactNode }
+type Props = Omit<ComponentProps<'section'>, 'title' | 'id'> & {
+  title: string
+  id: string
+  note?: string
+  end?: ReactNode
+  children: ReactNode
+}
 
 /** A titled part of a page; its id can be jumped to. */
-export function Section({ title, id, note, end, children }: Props) {
+export function Section({ title, id, note, end, children, ...others }: Props) {
   return (
-    <section className="section" id={id} aria-labelledby={`h-${id}`}>
+    <section className="section" id={id} aria-labelledby={`h-${id}`} {...others}>
       <div className="head">
         <h2 id={`h-${id}`}>{title}</h2>
         {note === undefined ? null : <span className="count">{note}</span>}

@@ -1,6 +1,6 @@
-import { type ReactNode, type RefObject, useId } from 'react'
+import { type RefObject, useId } from 'react'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { Icon } from '../ui/icon.tsx'
+import { FieldError } from '../ui/field-error.tsx'
 import { offsetWords, timeIn } from '../ui/zoned-time.ts'
 import { endOfDraft, type LockDraft, type LockEnd } from './lock-ends.ts'
 
@@ -88,13 +88,4 @@ function choices({ next_window: next }: DeployLockDetails): readonly { end: Lock
 function endWords(until: number | null | undefined, now: number, zone: string): string {
   if (until === undefined) return 'Ends at the date and time you enter.'
   return until === null ? 'Stays locked until a user releases it.' : `Ends at ${timeIn(until, now, zone)}, ${zone}.`
-}
-
-function FieldError({ id, children }: { id: string; children: ReactNode }) {
-  return (
-    <p className="field-error" id={id} role="alert">
-      <Icon name="i-failed" />
-      {children}
-    </p>
-  )
 }

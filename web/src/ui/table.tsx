@@ -7,9 +7,9 @@ export function Table({ label, className, columns, children }: TableProps) {
     <table className={`table cards ${className}`} role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ name, isNumber }) => (
+          {columns.map(({ name, isNumber, isHidden }) => (
             <th role="columnheader" scope="col" className={isNumber ? 'num' : undefined} key={name}>
-              {name}
+              {isHidden ? <span className="sr">{name}</span> : name}
             </th>
           ))}
         </tr>
@@ -22,7 +22,8 @@ export function Table({ label, className, columns, children }: TableProps) {
 type TableProps = {
   label: string
   className: string
-  columns: readonly { name: string; isNumber?: boolean }[]
+  /** A hidden name is for the ear. */
+  columns: readonly { name: string; isNumber?: boolean; isHidden?: boolean }[]
   children: ReactNode
 }
 

@@ -1,0 +1,37 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../../contract/auth.ts'
+import { sessionQuery } from '../auth/session.ts'
+import { AnswerError, readJson } from '../ui/read-json.ts'
+import { sendJson } from '../ui/send-json.ts'
+
+const path = '/api/v1/deploy-tokens'
+
+/** GET /api/v1/deploy-tokens, newest first; expired and revoked ones too. */
+const deployTokensQuery = queryOptions<{ tokens: readonly DeployToken[] }>({
+  queryKey: ['deploy-tokens'],
+  queryFn: ({ signal }) => readJson(path, signal),
+  refetchInterval: 60_000,
+})
+
+export const useDeployTokens = () => useQuery(deployTokensQuery)
+
+function useTokenChange<Given, Answer>(mutationFn: (given: Given) => Promise<Answer>) {
+  const client = useQueryClient()
+  return useMutation<Answer, Error, Given>({
+    mutationFn,
+    networkMode: 'always',
+    gcTime: 0, // the answer may hold a token
+    onError: (error) => {
+      if (error instanceof AnswerError && error.status === 401) void client.invalidateQueries(sessionQuery)
+    },
+    onSettled: () => client.invalidateQueries(deployTokensQuery),
+  })
+}
+
+/** POST /api/v1/deploy-tokens. The answer holds the token, this once. */
+export const useIssueToken = () =>
+  useTokenChange((body: DeployTokenRequest) => sendJson<IssuedDeployToken>('POST', path, body))
+
+/** DELETE /api/v1/deploy-tokens/<id>. */
+export const useRevokeToken = () =>
+  useTokenChange((id: string) => sendJson<DeployToken>('DELETE', `${path}/${encodeURIComponent(id)}`))

@@ -1,0 +1,116 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: a phone lays rows out as blocks, and a table that is not displayed as one loses its roles
+import { useState } from 'react'
+import type { EffectiveSetting, EffectiveSettings } from '../../../contract/effective-settings.ts'
+import { permissionOf } from '../auth/permission.ts'
+import { useSession } from '../auth/session.ts'
+import { SignInLink } from '../auth/sign-in-link.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { LoadingRows } from '../ui/loading-rows.tsx'
+import { ReadFailure } from '../ui/read-failure.tsx'
+import { Section } from '../ui/section.tsx'
+import { Cell, Row, RowHead } from '../ui/table.tsx'
+import { useSettings } from './read-settings.ts'
+
+/** What the service was started with: each value and where it comes from. Secrets are never shown. */
+export function SettingsSection() {
+  const { data, error, refetch } = useSettings()
+  return (
+    <Section
+      title="Effective settings"
+      id="effective"
+      end={<span className="dim hide-phone">Read only. They come from the environment; secrets are never shown.</span>}
+    >
+      {data === undefined ? (
+        error === null ? (
+          <LoadingRows label="Loading the settings" />
+        ) : (
+          <ReadFailure what="The settings" error={error} retry={() => void refetch()} />
+        )
+      ) : 'needs' in data ? (
+        <Closed needs={data.needs} />
+      ) : (
+        <Groups groups={data.groups} />
+      )}
+    </Section>
+  )
+}
+
+function Closed({ needs }: { needs: string }) {
+  const { data: session } = useSession()
+  return (
+    <div className="empty">
+      <Icon name="i-key" />
+      <h3>The settings are not shown to everyone</h3>
+      <p>The service said: {needs}.</p>
+      {permissionOf(session).kind === 'signed_out' ? <SignInLink /> : null}
+    </div>
+  )
+}
+
+const isChosen = ({ origin }: EffectiveSetting) => origin !== 'default'
+
+/** Those that were chosen; all of them on request. */
+function Groups({ groups }: EffectiveSettings) {
+  const [areAllShown, showAll] = useState(false)
+  const shown = groups
+    .map((group) => ({ ...group, settings: group.settings.filter((setting) => areAllShown || isChosen(setting)) }))
+    .filter(({ settings }) => settings.length > 0)
+  const count = groups.reduce((sum, { settings }) => sum + settings.length, 0)
+  return (
+    <>
+      <table className="table cards settings" role="table" aria-label="Effective settings">
+        <thead role="rowgroup">
+          <tr role="row">
+            {['Name', 'Value', 'From'].map((name) => (
+              <th role="columnheader" scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {shown.map(({ name, settings }) => (
+          <tbody role="rowgroup" aria-label={name} key={name}>
+            <Row className="group">
+              <RowHead scope="rowgroup" colSpan={3}>
+                {name}
+              </RowHead>
+            </Row>
+            {settings.map((setting) => (
+              <SettingRow setting={setting} key={setting.name} />
+            ))}
+          </tbody>
+        ))}
+      </table>
+      <p>
+        <button className="btn btn-s" type="button" aria-expanded={areAllShown} onClick={() => showAll(!areAllShown)}>
+          {areAllShown ? 'Show those that are set' : `Show all ${count} settings`}
+        </button>
+      </p>
+    </>
+  )
+}
+
+const originWords: Readonly<Record<string, string>> = { environment: 'environment', default: 'default' }
+
+function SettingRow({ setting: { name, value, is_secret: isSecret, origin } }: { setting: EffectiveSetting }) {
+  return (
+    <Row>
+      <RowHead className="full">
+        <code>{name}</code>
+      </RowHead>
+      <Cell className="wrap-any">
+        {isSecret && value !== null ? (
+          <span className="secret">
+            <Icon name="i-key" />
+            set
+          </span>
+        ) : value === null ? (
+          <span className="dim">not set</span>
+        ) : (
+          <code>{value === '' ? '""' : value}</code>
+        )}
+      </Cell>
+      <Cell className="set-src push">{originWords[origin] ?? <code>{origin}</code>}</Cell>
+    </Row>
+  )
+}

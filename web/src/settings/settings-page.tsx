@@ -1,0 +1,57 @@
+import { useDocumentTitle } from '@mantine/hooks'
+import { useOpenFind } from '../find/open-find.ts'
+import { DeviceChoices } from '../ui/device-choices.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Section } from '../ui/section.tsx'
+import { useJump } from '../ui/use-jump.ts'
+import { SettingsSection } from './effective-settings.tsx'
+import { HealthSection } from './health-section.tsx'
+import { TokenSection } from './token-section.tsx'
+
+/** `/settings`: how is it set up, and who may deploy? */
+export function SettingsPage() {
+  const find = useOpenFind()
+  useDocumentTitle('Settings · Deployment Watcher')
+  useJump()
+  return (
+    <>
+      <div className="between mid">
+        <h1 tabIndex={-1}>Settings</h1>
+        <nav className="jump" aria-label="On this page">
+          <a href="#tokens">Deploy tokens</a>
+          <a href="#effective">Effective settings</a>
+          <a href="#about">Version and health</a>
+          <a href="#api">API explorer</a>
+          <a href="#device">On this device</a>
+        </nav>
+      </div>
+      <p className="only-phone">
+        <button className="btn" type="button" onClick={find}>
+          <Icon name="i-find" />
+          Find an application or task
+        </button>
+      </p>
+      <div className="cols">
+        <div className="flow">
+          <TokenSection />
+          <SettingsSection />
+        </div>
+        <div className="aside">
+          <HealthSection />
+          <Section title="API explorer" id="api">
+            <p className="small">Every endpoint with its fields, errors and a form to try it.</p>
+            <p>
+              <a className="btn" href="/swagger/index.html">
+                <Icon name="i-out" />
+                Open the API explorer
+              </a>
+            </p>
+          </Section>
+          <Section title="On this device" id="device">
+            <DeviceChoices />
+          </Section>
+        </div>
+      </div>
+    </>
+  )
+}

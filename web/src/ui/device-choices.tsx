@@ -1,0 +1,49 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { Choice } from './choice.tsx'
+import { setDeviceSetting, useDeviceSetting } from './device-settings.ts'
+
+/** What this device keeps for itself. */
+export function DeviceChoices() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <>
+      <Choice
+        legend="Colours"
+        options={[
+          ['auto', 'System'],
+          ['light', 'Light'],
+          ['dark', 'Dark'],
+        ]}
+        value={colorScheme}
+        choose={setColorScheme}
+      />
+      <Choice
+        legend="Time zone"
+        options={[
+          ['utc', 'UTC'],
+          ['local', 'Local'],
+        ]}
+        value={useDeviceSetting('zone')}
+        choose={(value) => setDeviceSetting('zone', value)}
+      />
+      <Choice
+        legend="Times"
+        options={[
+          ['relative', '6 min ago'],
+          ['absolute', '14:26'],
+        ]}
+        value={useDeviceSetting('times')}
+        choose={(value) => setDeviceSetting('times', value)}
+      />
+      <Choice
+        legend="Keyboard shortcuts"
+        options={[
+          ['on', 'On'],
+          ['off', 'Off'],
+        ]}
+        value={useDeviceSetting('shortcuts')}
+        choose={(value) => setDeviceSetting('shortcuts', value)}
+      />
+    </>
+  )
+}

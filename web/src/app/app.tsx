@@ -1,9 +1,12 @@
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { Redirect, Route, Switch } from 'wouter'
+import { Route, Switch } from 'wouter'
 import { TaskListPage } from '../deployments/task-list-page.tsx'
 import { TaskPage } from '../deployments/task-page.tsx'
+import { HistoryPage } from '../history/history-page.tsx'
 import { LockPage } from '../locks/lock-page.tsx'
+import { OverviewPage } from '../overview/overview-page.tsx'
+import { SettingsPage } from '../settings/settings-page.tsx'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -24,12 +27,12 @@ export function App() {
         <ToastProvider>
           <Frame>
             <Switch>
-              <Route path="/">
-                <Redirect to="/tasks" replace />
-              </Route>
+              <Route path="/" component={OverviewPage} />
               <Route path="/tasks" component={TaskListPage} />
               <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
+              <Route path="/history" component={HistoryPage} />
               <Route path="/lock" component={LockPage} />
+              <Route path="/settings" component={SettingsPage} />
               <Route component={NotFoundPage} />
             </Switch>
           </Frame>

@@ -4,6 +4,7 @@ import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Account } from './account.tsx'
 import type { Liveness } from './liveness.ts'
+import { isCurrentPage, pages } from './pages.ts'
 import { ZoneButton } from './zone-button.tsx'
 
 type Props = {
@@ -16,7 +17,6 @@ type Props = {
 
 export function Bar({ find, liveness, isSignedOut, age }: Props) {
   const [path] = useLocation()
-  const isTasks = path === '/tasks' || path.startsWith('/task/')
   return (
     <header className="bar">
       <div className="bar-in">
@@ -25,13 +25,10 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
           <span className="brand-name">Deployment Watcher</span>
         </Link>
         <nav className="nav" aria-label="Main">
-          <Link href="/tasks" aria-current={isTasks ? 'page' : undefined}>
-            <Icon name="n-tasks" />
-            Tasks
-          </Link>
-          <LockItem isCurrent={path === '/lock'} />
-          <a href="/swagger/index.html">
-            <Icon name="i-out" />
+          {pages.map((page) => (
+            <PageLink page={page} isCurrent={isCurrentPage(page.path, path)} key={page.path} />
+          ))}
+          <a className="hide-phone" href="/swagger/index.html">
             API explorer
           </a>
         </nav>
@@ -39,7 +36,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
           <button
             className="find hide-phone"
             type="button"
-            aria-label="Find a task, key slash"
+            aria-label="Find an application or task, key slash"
             aria-keyshortcuts="/"
             onClick={find}
           >
@@ -59,17 +56,17 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
   )
 }
 
-/** Shows the closed padlock while deployments are locked. */
-function LockItem({ isCurrent }: { isCurrent: boolean }) {
-  const isLocked = useDeployLock().data?.active === true
+/** That of the lock shows the closed padlock while deployments are locked. */
+function PageLink({ page: { path, name, icon }, isCurrent }: { page: (typeof pages)[number]; isCurrent: boolean }) {
+  const isLocked = useDeployLock().data?.active === true && path === '/lock'
   return (
     <Link
-      href="/lock"
+      href={path}
       aria-current={isCurrent ? 'page' : undefined}
       aria-label={isLocked ? 'Lock, deployments are locked' : undefined}
     >
-      {isLocked ? <Icon name="i-locked" className="nav-locked" /> : <Icon name="n-lock" />}
-      Lock
+      {isLocked ? <Icon name="i-locked" className="nav-locked" /> : <Icon name={icon} />}
+      {name}
     </Link>
   )
 }

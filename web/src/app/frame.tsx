@@ -1,13 +1,17 @@
-import { type ReactNode, useMemo, useRef } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
+import { FindDialog } from '../find/find-dialog.tsx'
+import { OpenFind } from '../find/open-find.ts'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { LockBanner } from '../locks/lock-banner.tsx'
+import { useServiceStatus } from '../service/read-status.ts'
 import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { ArgoCdNotice } from './argo-cd-notice.tsx'
 import { Bar } from './bar.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
-import { DeviceDialog } from './device-dialog.tsx'
+import { KeysDialog } from './keys-dialog.tsx'
+import { pages } from './pages.ts'
 import { SignedOut } from './signed-out.tsx'
 import { useRouteFocus } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
@@ -15,16 +19,16 @@ import { useLiveness } from './use-liveness.ts'
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
-  const find = useFind()
-  const device = useRef<HTMLDialogElement>(null)
-  const showDevice = () => device.current?.showModal()
-  usePageKeys(showDevice)
+  const [isFinding, setFinding] = useState(false)
+  const keys = useRef<HTMLDialogElement>(null)
+  const find = useCallback(() => setFinding(true), [])
+  usePageKeys(find, keys)
   useRouteFocus()
   useLiveWhileVisible()
   const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
   const age = state.kind === 'stale' && since !== undefined ? now - since : undefined
   return (
-    <>
+    <OpenFind value={find}>
       <a className="skip" href="#main">
         Skip to content
       </a>
@@ -39,45 +43,24 @@ export function Frame({ children }: { children: ReactNode }) {
         <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>
       </main>
       <footer className="foot">
-        <span>Deployment Watcher</span>
+        <span>Deployment Watcher {useServiceStatus().data?.version}</span>
         <a href="/swagger/index.html">API explorer</a>
-        <button className="btn btn-plain btn-s" type="button" onClick={showDevice}>
-          This device
-        </button>
         <span className="hide-phone">
           Press <kbd>?</kbd> for shortcuts
         </span>
       </footer>
-      <DeviceDialog dialog={device} />
-    </>
+      <KeysDialog dialog={keys} />
+      {isFinding ? <FindDialog onClose={() => setFinding(false)} /> : null}
+    </OpenFind>
   )
 }
 
-/** `g` and a letter lead to a page, `?` lists the keys. */
-function usePageKeys(showDevice: () => void) {
+/** `g` and a letter lead to a page, `/` finds, `?` lists the keys. */
+function usePageKeys(find: () => void, keys: { readonly current: HTMLDialogElement | null }) {
   const [, navigate] = useLocation()
-  const newest = useRef(showDevice)
-  newest.current = showDevice
-  useKeys(
-    useMemo(
-      () => ({ 'g t': () => navigate('/tasks'), 'g l': () => navigate('/lock'), '?': () => newest.current() }),
-      [navigate],
-    ),
-  )
+  const actions = useMemo(() => {
+    const ways = pages.map(({ key, path }) => [`g ${key}`, () => navigate(path)] as const)
+    return { ...Object.fromEntries(ways), '/': find, '?': () => keys.current?.showModal() }
+  }, [navigate, find, keys])
+  useKeys(actions)
 }
-
-/** `/` and the button in the bar lead to the search field of the list, from any page. */
-function useFind(): () => void {
-  const [, navigate] = useLocation()
-  const find = useMemo(
-    () => () => {
-      if (searchField() === null) navigate('/tasks')
-      requestAnimationFrame(() => searchField()?.focus())
-    },
-    [navigate],
-  )
-  useKeys(useMemo(() => ({ '/': find }), [find]))
-  return find
-}
-
-const searchField = () => document.querySelector<HTMLInputElement>('main input[type="search"]')

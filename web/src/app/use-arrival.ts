@@ -20,11 +20,8 @@ export function useRouteFocus(): void {
     }
   }, [])
   useEffect(() => {
-    // `/` only leads on, so nobody arrives there, and who opened it has not changed the page.
-    if (seen.current === path || path === '/') return
-    const wasOpenedHere = seen.current === '/'
+    if (seen.current === path) return
     seen.current = path
-    if (wasOpenedHere) return
     document.querySelector('h1')?.focus({ preventScroll: true })
     window.scrollTo(0, cameBack.current ? (places.current.get(path) ?? 0) : 0)
     cameBack.current = false

@@ -1,0 +1,44 @@
+import { type RefObject, useId } from 'react'
+
+const shortcuts = [
+  ['/', 'Find'],
+  ['g o', 'Overview'],
+  ['g t', 'Tasks'],
+  ['g h', 'History'],
+  ['g l', 'Deploy lock'],
+  ['g s', 'Settings'],
+  ['j k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['.', 'Show new tasks'],
+  ['c', 'Copy the report of a failed task'],
+  ['?', 'This list'],
+] as const
+
+/** The keys. Closed by Esc, which takes the focus back to where it was. */
+export function KeysDialog({ dialog }: { dialog: RefObject<HTMLDialogElement | null> }) {
+  const title = useId()
+  return (
+    <dialog className="dialog" ref={dialog} aria-labelledby={title}>
+      <div>
+        <h2 id={title}>Keyboard shortcuts</h2>
+        <dl className="keys">
+          {shortcuts.map(([names, what]) => (
+            <div key={names}>
+              <dt>
+                {names.split(' ').map((name) => (
+                  <kbd key={name}>{name}</kbd>
+                ))}
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <div className="actions">
+          <button className="btn" type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </div>
+      </div>
+    </dialog>
+  )
+}

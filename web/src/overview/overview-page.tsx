@@ -1,5 +1,5 @@
 import { useDocumentTitle } from '@mantine/hooks'
-import type { AppSummaries } from '../../../contract/app-summary.ts'
+import type { AppSummary } from '../../../contract/app-summary.ts'
 import { ChangeAnnouncement } from '../deployments/change-announcement.tsx'
 import { useRollouts } from '../deployments/list-tasks.ts'
 import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
@@ -14,47 +14,32 @@ import { DayStrip } from './day-strip.tsx'
 import { headlineOf, titleOf, todaySentence } from './headline.ts'
 import { ArgoCdSummary, LockSummary, TodaySummary } from './overview-aside.tsx'
 import { RolloutList } from './rollout-list.tsx'
-import { attentionsOf, sortRollouts } from './views.ts'
+import { type Attention, attentionsOf, sortRollouts } from './views.ts'
 
 /** `/`: is anything wrong, and what is happening? */
 export function OverviewPage() {
   const summaries = useSummaries()
   const rollouts = useRollouts()
-  useDocumentTitle('Overview · Deployment Watcher')
-  const error = summaries.error ?? rollouts.error
-  const isRead = summaries.data !== undefined && rollouts.isRead
-  if (isRead) return <Loaded summaries={summaries.data} rollouts={rollouts} />
+  const zone = useTimeZone()
+  const { data: today } = useToday(zone)
+  const { inProgress } = rollouts
+  const apps = rollouts.isRead ? summaries.data?.apps : undefined
+  const attentions = attentionsOf(apps ?? [])
+  const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps?.length ?? 0)
+  const title = apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length)
+  useDocumentTitle(`${title} · Deployment Watcher`)
   const retry = () => {
     void summaries.refetch()
     void rollouts.refetch()
   }
-  return (
-    <>
-      <h1 tabIndex={-1}>Overview</h1>
-      {error === null ? (
-        <LoadingRows label="Loading the overview" />
-      ) : (
-        <ReadFailure what="The overview" error={error} retry={retry} />
-      )}
-    </>
-  )
-}
-
-type LoadedProps = { summaries: AppSummaries; rollouts: ReturnType<typeof useRollouts> }
-
-function Loaded({ summaries: { apps }, rollouts: { inProgress, ended, hasMore } }: LoadedProps) {
-  const zone = useTimeZone()
-  const { data: today } = useToday(zone)
-  const attentions = attentionsOf(apps)
-  const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps.length)
-  useDocumentTitle(`${titleOf(attentions.length, inProgress.length)} · Deployment Watcher`)
+  const error = summaries.error ?? rollouts.error
   return (
     <>
       <div className="stack">
         <div className="headline">
           <h1 tabIndex={-1}>
             {bad === undefined ? null : <span className="bad">{bad} </span>}
-            {rest}
+            {apps === undefined ? title : rest}
           </h1>
           {today === undefined ? null : <p>{todaySentence(today)}</p>}
         </div>
@@ -62,21 +47,13 @@ function Loaded({ summaries: { apps }, rollouts: { inProgress, ended, hasMore } 
       </div>
       <div className="cols">
         <div className="flow">
-          {apps.length === 0 && inProgress.length === 0 ? (
-            <NoDeploymentYet />
+          {apps !== undefined ? (
+            <Applications apps={apps} attentions={attentions} rollouts={rollouts} />
+          ) : error === null ? (
+            <LoadingRows label="Loading the overview" />
           ) : (
-            <>
-              <AttentionList attentions={attentions} />
-              <RolloutList
-                tasks={sortRollouts(inProgress, apps)}
-                ended={ended}
-                count={`${hasMore ? 'more than ' : ''}${inProgress.length}`}
-                usual={new Map(apps.map(({ app, median_seconds }) => [app, median_seconds]))}
-              />
-              <ApplicationTiles apps={apps} />
-            </>
+            <ReadFailure what="The overview" error={error} retry={retry} />
           )}
-          <ChangeAnnouncement tasks={[...inProgress, ...ended]} />
         </div>
         <div className="aside">
           <LockSummary zone={zone} />
@@ -84,6 +61,29 @@ function Loaded({ summaries: { apps }, rollouts: { inProgress, ended, hasMore } 
           <ArgoCdSummary />
         </div>
       </div>
+    </>
+  )
+}
+
+type Props = {
+  apps: readonly AppSummary[]
+  attentions: readonly Attention[]
+  rollouts: ReturnType<typeof useRollouts>
+}
+
+function Applications({ apps, attentions, rollouts: { inProgress, ended, hasMore } }: Props) {
+  if (apps.length === 0 && inProgress.length === 0) return <NoDeploymentYet />
+  return (
+    <>
+      <AttentionList attentions={attentions} />
+      <RolloutList
+        tasks={sortRollouts(inProgress, apps)}
+        ended={ended}
+        count={`${hasMore ? 'more than ' : ''}${inProgress.length}`}
+        usual={new Map(apps.map(({ app, median_seconds }) => [app, median_seconds]))}
+      />
+      <ApplicationTiles apps={apps} />
+      <ChangeAnnouncement tasks={[...inProgress, ...ended]} />
     </>
   )
 }

@@ -26,22 +26,26 @@ export function compressedAssets(): Plugin {
     name: 'compressed-assets',
     apply: 'build',
     enforce: 'post',
-    async generateBundle(_options, bundle) {
-      const assets = Object.values(bundle).filter(({ fileName }) => compressible.test(fileName))
-      for (const asset of assets) {
-        const content = Buffer.from(asset.type === 'chunk' ? asset.code : asset.source)
-        const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
-        this.emitFile({
-          type: 'asset',
-          fileName: `${asset.fileName}.br`,
-          source: await promisify(brotliCompress)(content, quality),
-        })
-        this.emitFile({
-          type: 'asset',
-          fileName: `${asset.fileName}.gz`,
-          source: await promisify(gzip)(content, { level: 9 }),
-        })
-      }
+    // After Vite's own plugins: they write the names of chunks that are loaded late into the code.
+    generateBundle: {
+      order: 'post',
+      async handler(_options, bundle) {
+        const assets = Object.values(bundle).filter(({ fileName }) => compressible.test(fileName))
+        for (const asset of assets) {
+          const content = Buffer.from(asset.type === 'chunk' ? asset.code : asset.source)
+          const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
+          this.emitFile({
+            type: 'asset',
+            fileName: `${asset.fileName}.br`,
+            source: await promisify(brotliCompress)(content, quality),
+          })
+          this.emitFile({
+            type: 'asset',
+            fileName: `${asset.fileName}.gz`,
+            source: await promisify(gzip)(content, { level: 9 }),
+          })
+        }
+      },
     },
   }
 }

@@ -80,7 +80,10 @@ export function DeploymentsChart({
       <Plot
         label={`Deployments a day over ${count} days: ${figure(deployedOf(total.counts))} deployed, ${total.counts.failed ?? 0} failed, ${total.counts.aborted ?? 0} aborted.`}
         days={days}
-        bars={tops.map((values, index) => ({ colour: colours[index] ?? '--ink-3', tops: values }))}
+        bars={tops.map((values, index) => ({
+          colour: colours[index] ?? '--ink-3',
+          tops: values.map((top) => (top === 0 ? null : top)),
+        }))}
         ticks={countTicks(Math.max(0, ...(tops.at(-1) ?? [])))}
         tickWords={figure}
         fields={lockedFields(days, locked)}

@@ -15,7 +15,7 @@ const lineLooks = [
 export type PlotData = {
   readonly days: readonly HistoryDay[]
   /** Tops of stacked bars, from the base up, with the name of their colour; or lines, whose gaps are null. */
-  readonly bars?: readonly { readonly colour: string; readonly tops: readonly number[] }[]
+  readonly bars?: readonly { readonly colour: string; readonly tops: readonly (number | null)[] }[]
   readonly lines?: readonly (readonly (number | null)[])[]
   readonly ticks: readonly number[]
   readonly tickWords: (value: number) => string

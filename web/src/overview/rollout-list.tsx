@@ -2,7 +2,6 @@ import { memo } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { GateStrip } from '../deployments/gate-strip.tsx'
-import { gatesOf } from '../deployments/gates.ts'
 import { StatusMark } from '../deployments/status-mark.tsx'
 import { listAddress } from '../deployments/task-filters.ts'
 import { Tags } from '../deployments/task-row.tsx'
@@ -51,7 +50,6 @@ export function RolloutList({ tasks, ended, count, usual }: Props) {
 /** Drawn again only when its task changes; its clock ticks by itself. */
 const Rollout = memo(function Rollout({ task, usual }: { task: TaskRecord; usual: number | undefined }) {
   const { headline } = verdictWords(task)
-  const gate = gatesOf(task).find(({ state }) => state === 'now')
   return (
     <li className="roll">
       <div>
@@ -67,7 +65,6 @@ const Rollout = memo(function Rollout({ task, usual }: { task: TaskRecord; usual
       </div>
       <div className="for c-for">
         {task.status === 'in progress' ? null : <StatusMark status={task.status} />}
-        {gate === undefined ? null : <b>{gate.name}: </b>}
         {headline}
         {task.status === 'in progress' && usual !== undefined ? (
           <IfLonger created={task.created} usual={usual} />

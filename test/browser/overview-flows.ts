@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { causes } from '../../contract/causes.ts'
+import type { OpenedPage } from '../support/browser.ts'
+import type { BrowserWorld } from '../support/browser-world.ts'
+import type { ExampleTasks } from '../support/example-tasks.ts'
+import type { HttpBrowser } from '../support/http-browser.ts'
+
+type Visit = {
+  readonly world: BrowserWorld
+  readonly tasks: ExampleTasks
+  readonly open: (path: string, as?: HttpBrowser | 'signed out') => Promise<OpenedPage>
+  readonly look: (opened: OpenedPage) => Promise<void>
+}
+
+type Flow = { readonly name: string; readonly run: (visit: Visit) => Promise<void> }
+
+const section = (page: Page, name: string) => page.getByRole('region', { name })
+/** A tag that no other run of a flow has. */
+const newTag = () => `v-${randomUUID().slice(0, 8)}`
+const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
+
+/** What somebody does on the overview, the history and the settings, and with Find. */
+export const overviewFlows: readonly Flow[] = [
+  {
+    name: 'a failure enters the overview by itself and leaves it with a later deployment',
+    async run({ world, open, look }) {
+      const [bad, good] = [newTag(), newTag()]
+      world.hold('inventory', 'crashes', 'v0', good)
+      await using opened = await open('/')
+      const { page } = opened
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('heading', { level: 1, name: /attention/ }).waitFor()
+      const alarm = section(page, 'Needs attention').getByRole('listitem').filter({ hasText: 'inventory' })
+      await alarm.waitFor({ state: 'detached' })
+      await world.submit('inventory', bad)
+      await section(page, 'Rolling out now').getByText(bad).waitFor()
+      await alarm.getByText(causes.crash_loop.headline).waitFor()
+      await section(page, 'Rolling out now').getByText(bad).waitFor({ state: 'detached' })
+      expect(await page.title()).toMatch(/^\d+ needs? attention · Deployment Watcher$/)
+      await look(opened)
+      await world.submit('inventory', good)
+      await alarm.getByText('A newer deployment is in progress.').waitFor()
+      await alarm.waitFor({ state: 'detached' })
+      const tile = section(page, 'Applications').getByRole('listitem').filter({ hasText: 'inventory' })
+      await tile.getByText(good).waitFor()
+      await tile.getByRole('img', { name: /^Last ten: .*1 deployed, 1 failed/ }).waitFor()
+    },
+  },
+  {
+    name: 'what ends under the pointer keeps its place with its verdict until the pointer leaves',
+    async run({ world, open }) {
+      const tag = newTag()
+      world.hold('inventory', 'never-ready', 'v0')
+      await using opened = await open('/')
+      const { page } = opened
+      await page.getByText('Live', { exact: true }).waitFor()
+      const id = await world.submit('inventory', tag)
+      const rollouts = section(page, 'Rolling out now')
+      await rollouts.getByText(tag).waitFor()
+      await rollouts.hover()
+      await page.mouse.move(0, 0)
+      await rollouts.getByText(tag).hover()
+      world.hold('inventory', 'never-ready', 'v0', tag)
+      await world.submit('inventory', newTag())
+      await world.waitForEnd(id)
+      await rollouts.getByRole('listitem').filter({ hasText: tag }).getByText('Cancelled', { exact: true }).waitFor()
+      await page.mouse.move(0, 0)
+      await rollouts.getByText(tag).waitFor({ state: 'detached' })
+    },
+  },
+  {
+    name: 'a task, an application and a page are found from anywhere',
+    async run({ tasks, open, look }) {
+      await using opened = await open('/lock')
+      const { page } = opened
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const find = async (text: string) => {
+        await page.keyboard.press('/')
+        await page.getByRole('searchbox').fill(text)
+      }
+      const found = (name: string | RegExp): Locator =>
+        page.getByRole('dialog', { name: 'Find' }).getByRole('link', { name })
+      await find(tasks.failed)
+      await found(/preferences/).waitFor()
+      await look(opened)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/task/${tasks.failed}`)
+      await find('prefer')
+      await found('preferences').waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/tasks?app=preferences')
+      await find('hist')
+      await found('History').click()
+      await page.locator('h1:focus').getByText('History').waitFor()
+      await page.keyboard.press('/')
+      await page.keyboard.press('Escape')
+      expect(await page.getByRole('dialog').count()).toBe(0)
+    },
+  },
+  {
+    name: 'the history leads from a figure and from a cause to their tasks',
+    async run({ open, look }) {
+      await using opened = await open('/history?days=7&project=shop')
+      const { page } = opened
+      await page.getByText(/deployments? in 7 days\. .+ succeeded/).waitFor()
+      await page
+        .getByRole('img', { name: /^Deployments a day over 7 days/ })
+        .locator('canvas')
+        .waitFor()
+      const figure = page.getByRole('figure', { name: 'Deployments a day' })
+      await figure.getByText('Show as a table').click()
+      await look(opened)
+      await figure.getByRole('row').nth(1).getByRole('cell').nth(1).getByRole('link').click()
+      await page.waitForURL(/\/tasks\?status=failed&project=shop&ended_from=\d+&ended_to=\d+$/)
+      await page.getByRole('rowheader', { name: 'preferences' }).first().waitFor()
+      await page.goBack()
+      await section(page, 'Why deployments failed').getByRole('link', { name: causes.crash_loop.headline }).click()
+      await page.waitForURL(/\/tasks\?project=shop&cause=crash_loop&ended_from=/)
+      await page.getByRole('rowheader', { name: 'preferences' }).first().waitFor()
+    },
+  },
+  {
+    name: 'a history that the service does not have is named and cleared',
+    async run({ open, look }) {
+      await using opened = await open('/history?days=31&tz=Mars%2FOlympus&project=shop')
+      const { page } = opened
+      await page.getByText('days=31').waitFor()
+      await page.getByText('tz=Mars/Olympus').waitFor()
+      await page.getByText(/in 30 days\./).waitFor()
+      await look(opened)
+      await page.getByRole('link', { name: 'Clear it' }).click()
+      expect(addressOf(page)).toBe('/history?project=shop')
+      await page.getByLabel('Shown in').selectOption('America/New_York')
+      await page.getByText('Days are America/New_York.').waitFor()
+      expect(addressOf(page)).toBe('/history?project=shop&tz=America%2FNew_York')
+    },
+  },
+]
+
+/** The same where there is an identity provider. */
+export const tokenFlows: readonly Flow[] = [
+  {
+    name: 'a token is issued after what the service rejects is corrected, shown once, and revoked',
+    async run({ world, open, look }) {
+      const description = `ci-${newTag()}`
+      await using opened = await open('/settings')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Issue a token' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Issue a deploy token' })
+      const named = async (label: string | RegExp) => {
+        const field = dialog.getByLabel(label)
+        await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+        return page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent()
+      }
+      const issue = dialog.getByRole('button', { name: 'Issue token' })
+      await dialog.getByLabel('Applications').fill('inventory, search-*')
+      await issue.click()
+      expect(await named('Description')).toContain('description')
+      await dialog.getByLabel('Description').fill(description)
+      await dialog.getByLabel('At a time').check({ force: true })
+      for (const [time, rule] of [
+        ['2020-01-01T10:00', 'must lie in the future'],
+        ['2099-01-01T10:00', 'must be at most a year ahead'],
+      ] as const) {
+        await dialog.getByLabel('Date and time in UTC').fill(time)
+        await issue.click()
+        await dialog.getByText(rule).waitFor()
+        expect(await named('Date and time in UTC')).toContain(rule)
+        expect(await dialog.getByLabel('Description').inputValue()).toBe(description)
+      }
+      await look(opened)
+      await dialog.getByLabel('90 days').check({ force: true })
+      await issue.click()
+      await dialog.waitFor({ state: 'detached' })
+      const token = (await page.locator('.once code.code-block').textContent()) ?? ''
+      expect(token).toMatch(/^dwt_/)
+      await look(opened)
+      const status = async () => {
+        const headers = { authorization: `Bearer ${token}` }
+        return (await world.service.request('/api/v1/settings', { headers })).status
+      }
+      expect(await status()).toBe(200)
+      await page.reload()
+      const row = page.getByRole('row').filter({ hasText: description })
+      await row.getByText('search-*').waitFor()
+      expect(await page.getByText(token).count()).toBe(0)
+      await row.getByRole('button', { name: `Revoke ${description}` }).click()
+      const question = page.getByRole('dialog', { name: `Revoke ${description}?` })
+      await question.getByText(/^It was last used .+ ago\./).waitFor()
+      await question.getByRole('button', { name: 'Keep the token' }).click()
+      expect(await status()).toBe(200)
+      await row.getByRole('button', { name: `Revoke ${description}` }).click()
+      await question.getByRole('button', { name: 'Revoke token' }).click()
+      await page.getByText(`${description} is revoked.`).waitFor()
+      expect(await status()).toBe(401)
+      await page.getByText(/expired or revoked token/).click()
+      await page.getByRole('row').filter({ hasText: description }).getByText('Revoked').waitFor()
+    },
+  },
+  {
+    name: 'settings are shown to who has signed in, and a secret never',
+    async run({ open, look }) {
+      await using opened = await open('/settings#effective')
+      const { page } = opened
+      const settings = section(page, 'Effective settings')
+      const row = (name: string) => settings.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
+      await row('ARGO_TOKEN').getByText('set', { exact: true }).waitFor()
+      expect(await row('ARGO_API_TIMEOUT').count()).toBe(0)
+      await settings.getByRole('button', { name: /^Show all \d+ settings$/ }).click()
+      await row('ARGO_API_TIMEOUT').getByText('default').waitFor()
+      await section(page, 'Version and health')
+        .getByText(/^PostgreSQL \d+/)
+        .waitFor()
+      await look(opened)
+      expect(await page.content()).not.toContain('deploy-token-of-the-tests')
+    },
+  },
+  {
+    name: 'settings say what opens them to who has not signed in',
+    async run({ open, look }) {
+      await using opened = await open('/settings', 'signed out')
+      const { page } = opened
+      const settings = section(page, 'Effective settings')
+      await settings.getByRole('heading', { name: 'The settings are not shown to everyone' }).waitFor()
+      await settings.getByRole('link', { name: 'Sign in' }).waitFor()
+      await section(page, 'Deploy tokens').getByText('Sign in to read and issue deploy tokens.').waitFor()
+      await look(opened)
+    },
+  },
+]

@@ -12,9 +12,10 @@ import { changeRows } from './change-rows.ts'
 import { openEventStreams } from './event-streams.ts'
 import { buildPages, weighInitialScript } from './initial-script.ts'
 import { openLivePage } from './live-page.ts'
+import { measureOverview } from './overview.ts'
 
-/** `npm run bench:web [-- --only size,rows,status,broadcast]`: what an open page costs, and how soon it shows what happened. */
-const parts = ['size', 'rows', 'status', 'broadcast'] as const
+/** `npm run bench:web [-- --only size,rows,overview,status,broadcast]`: what an open page costs, and how soon it shows what happened. */
+const parts = ['size', 'rows', 'overview', 'status', 'broadcast'] as const
 const { values } = parseArgs({ options: { only: { type: 'string', default: parts.join(',') } } })
 const bars = {
   scriptKilobytes: 200,
@@ -35,7 +36,13 @@ const addRow = (claim: string, figure: string, bar: string, isMet: boolean) => {
   console.error(rows.at(-1)?.join('  '))
 }
 
-const measures = { size: measureSize, rows: measureRows, status: measureStatus, broadcast: measureBroadcast }
+const measures = {
+  size: measureSize,
+  rows: measureRows,
+  overview: addOverview,
+  status: measureStatus,
+  broadcast: measureBroadcast,
+}
 await buildPages()
 console.log(describeMachine())
 for (const part of parts) if (values.only.split(',').includes(part)) await measures[part]()
@@ -76,6 +83,14 @@ async function measureRows() {
   const { p50: median } = quantilesOf(longest)
   const claim = `${rowCount} rows changed ${1_000 / changeEveryMs} times a second: longest task, median of ${changeRuns} runs`
   addRow(claim, `${median.toFixed(0)} ms`, `<= ${bars.longestTaskMs}`, median <= bars.longestTaskMs)
+}
+
+async function addOverview() {
+  const { claim, openingMs, longestMs, residentMegabytes } = await measureOverview()
+  const figure = `${longestMs.toFixed(0)} ms (${openingMs.toFixed(0)} ms when opened)`
+  addRow(`${claim}: longest task, median run`, figure, `<= ${bars.longestTaskMs}`, longestMs <= bars.longestTaskMs)
+  const isSmall = residentMegabytes <= bars.residentMegabytes
+  addRow(`${claim}: resident`, `${residentMegabytes.toFixed(0)} MB`, `<= ${bars.residentMegabytes}`, isSmall)
 }
 
 async function measureStatus() {

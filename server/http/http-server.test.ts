@@ -244,7 +244,7 @@ describe('headers', () => {
     for (const request of requests) {
       const { headers } = await send(request)
       expect(headers['content-security-policy']).toBe(
-        "default-src 'self';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;object-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none'",
+        "default-src 'self';script-src 'self';style-src 'self';img-src 'self' data:;object-src 'none';base-uri 'none';form-action 'self';frame-ancestors 'none'",
       )
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -254,6 +254,14 @@ describe('headers', () => {
         'cross-origin-resource-policy': 'same-origin',
       })
     }
+  })
+
+  test.for([
+    ['/swagger/index.html', "style-src 'self' 'unsafe-inline';"],
+    ['/tasks', "style-src 'self';"],
+    ['/swagger-like', "style-src 'self';"],
+  ] as const)('%s may have styles by %s', async ([url, styles]) => {
+    expect((await send({ url })).headers['content-security-policy']).toContain(styles)
   })
 
   test('API answers are not kept by caches', async () => {

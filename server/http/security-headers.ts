@@ -1,24 +1,27 @@
 import type { FastifyInstance } from 'fastify'
 import { targetPath } from './known-routes.ts'
 
-/** Inline styles are allowed because the UI kit and the API explorer write them; scripts are not. */
-const contentSecurityPolicy = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join(';')
+/** What a page may load and run; inline scripts never. */
+const contentSecurityPolicy = (styles: string) =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join(';')
+const policy = contentSecurityPolicy("'self'")
+/** The API explorer writes inline styles. */
+const explorerPolicy = contentSecurityPolicy("'self' 'unsafe-inline'")
 
 /**
  * Strict-Transport-Security is left to whoever terminates TLS: it would bind hosts we know nothing of. The last four only
  * turn off what old browsers and plug-ins do by themselves.
  */
 const securityHeaders = {
-  'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Origin-Agent-Cluster': '?1',
@@ -34,7 +37,9 @@ const securityHeaders = {
 /** Headers for every answer. */
 export function addSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ url }, reply) => {
+    const path = targetPath(url)
     reply.headers(securityHeaders)
-    if (targetPath(url).startsWith('/api/')) reply.header('Cache-Control', 'no-store')
+    reply.header('Content-Security-Policy', path.startsWith('/swagger/') ? explorerPolicy : policy)
+    if (path.startsWith('/api/')) reply.header('Cache-Control', 'no-store')
   })
 }

@@ -14,8 +14,8 @@ let browser: Browser
 let ada: HttpBrowser
 beforeAll(async () => {
   browser = await launchBrowser()
-  world = await startServiceWithSignIn({ SSH_COMMIT_USER: payloads.join(' ') })
-  ada = await world.signedIn('ada')
+  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: ['oncall', ...payloads].join() })
+  ada = await world.signedIn('ada', ['oncall'])
   const expires = Math.floor(Date.now() / 1000) + 3_600
   for (const payload of payloads) {
     const body = { description: payload, apps: [payload], expires }

@@ -10,7 +10,6 @@ import { SettingsPage } from '../settings/settings-page.tsx'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
-import { theme, tokensForMantine } from './theme.ts'
 
 /**
  * A failed read is not repeated at once: the connection asks for the next one, and the page says how old it is meanwhile.
@@ -20,9 +19,10 @@ const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false } },
 })
 
+/** Of Mantine only the colour scheme: what it would write into style elements, the design's files have. */
 export function App() {
   return (
-    <MantineProvider theme={theme} cssVariablesResolver={tokensForMantine} defaultColorScheme="auto">
+    <MantineProvider defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       <QueryClientProvider client={queries}>
         <ToastProvider>
           <Frame>

@@ -4,7 +4,7 @@ import { FindDialog } from '../find/find-dialog.tsx'
 import { OpenFind } from '../find/open-find.ts'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { LockBanner } from '../locks/lock-banner.tsx'
-import { useServiceStatus } from '../service/read-status.ts'
+import { useServiceVersion } from '../service/read-status.ts'
 import { NowProvider } from '../ui/now.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { ArgoCdNotice } from './argo-cd-notice.tsx'
@@ -43,7 +43,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>
       </main>
       <footer className="foot">
-        <span>Deployment Watcher {useServiceStatus().data?.version}</span>
+        <span>Deployment Watcher {useServiceVersion()}</span>
         <a href="/swagger/index.html">API explorer</a>
         <span className="hide-phone">
           Press <kbd>?</kbd> for shortcuts

@@ -1,4 +1,3 @@
-import '@mantine/core/styles/default-css-variables.css'
 import '../ui/design/tokens.css'
 import '../ui/design/components.css'
 import '../ui/additions.css'

@@ -12,3 +12,6 @@ const statusQuery = queryOptions<ServiceStatus>({
 })
 
 export const useServiceStatus = () => useQuery(statusQuery)
+
+/** It changes with a start of the service only. */
+export const useServiceVersion = (): string | undefined => useQuery({ ...statusQuery, refetchInterval: false }).data?.version

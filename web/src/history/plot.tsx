@@ -61,7 +61,7 @@ export function Plot({ label, titleOf, onPick, ...data }: Props) {
 }
 
 const height = 192
-const axisWidth = 56
+const axisWidth = 72
 const phoneWidth = 480
 
 type Handlers = { readonly current: { titleOf: Props['titleOf']; onPick: Props['onPick'] | undefined } }

@@ -47,7 +47,7 @@ const argoCd = {
   ARGO_API_TIMEOUT: value.positiveDuration.prefault('60'),
   ARGO_API_RETRIES: value.wholeNumber(0, 20).prefault('3'),
   ARGO_REFRESH_APP: value.booleanFlag.prefault('true'),
-  ARGO_CA_FILE: value.text.optional(),
+  ARGO_CA_FILE: value.filePath.optional(),
   SKIP_TLS_VERIFY: value.booleanFlag.prefault('false'),
   ARGO_PROJECTS: value.list.prefault(''),
   ARGO_SELECTOR: value.text.optional(),
@@ -99,15 +99,15 @@ const identityProvider = {
 }
 
 const writeBack = {
-  SSH_KEY_PATH: value.text.optional(),
+  SSH_KEY_PATH: value.filePath.optional(),
   SSH_KEY_PASS: value.secret.optional(),
-  SSH_SIGNING_KEY_PATH: value.text.optional(),
+  SSH_SIGNING_KEY_PATH: value.filePath.optional(),
   SSH_SIGNING_KEY_PASS: value.secret.optional(),
-  SSH_KNOWN_HOSTS: value.text.optional(),
+  SSH_KNOWN_HOSTS: value.filePath.optional(),
   SSH_COMMIT_USER: value.commitIdentity.prefault('deployment-watcher'),
   SSH_COMMIT_MAIL: value.commitIdentity.prefault('deployment-watcher@localhost'),
   GIT_CREDENTIALS: value.gitCredentials.prefault(''),
-  GIT_CA_FILE: value.text.optional(),
+  GIT_CA_FILE: value.filePath.optional(),
   GIT_WEB_URLS: value.gitWebUrls.prefault(''),
   GIT_OP_TIMEOUT: value.positiveDuration.prefault('90s'),
   REPO_CACHE_PATH: value.text.optional(),

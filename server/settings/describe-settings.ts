@@ -33,7 +33,7 @@ const shownTextOf = (name: string, text: string): string =>
         .map((entry) => withoutUserinfo(entry.trim()))
         .join(', ')
 
-function isSecretSetting(name: string): boolean {
+export function isSecretSetting(name: string): boolean {
   let form: unknown = definitions.shape[name as Name]
   while (form !== undefined) {
     if (secretForms.has(form)) return true

@@ -14,6 +14,9 @@ const refused = (message: string) => ({ error: message })
 
 export const text = z.string().trim().min(1, 'must not be blank')
 
+/** The path of a file that is read. The chart mounts it. */
+export const filePath = text.meta({ format: 'path' })
+
 /** Kept as it is, blanks at its ends included; only an empty or blank one is refused. */
 export const secret = z.string().refine((value) => value.trim() !== '', 'must not be blank')
 
@@ -26,11 +29,13 @@ export const headerSecret = secret.refine(
 /** Blank where there is none now; one may come with the next rotation. */
 export const secretOrNone = z.string().transform((value) => (value.trim() === '' ? '' : value))
 
+/** `meta` here and below: how the values of the chart may write it, where that is more than the text. */
 export const booleanFlag = z
   .string()
   .trim()
   .regex(/^(true|false|t|f|1|0)$/i, refused('must be true or false'))
   .transform((value) => /^[t1]/i.test(value))
+  .meta({ type: ['boolean', 'string'] })
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
@@ -56,6 +61,7 @@ export const wholeNumber = (smallest: number, largest: number, unit = '') =>
       `must be a whole number${unit && ` of ${unit}`} from ${smallest} to ${largest}`,
     )
     .transform(Number)
+    .meta({ type: ['integer', 'string'], minimum: smallest, maximum: largest, pattern: '^[0-9]+$' })
 
 const unitBytes: ReadonlyMap<string, number> = new Map([
   ['m', 1024 ** 2],
@@ -81,6 +87,7 @@ const milliseconds = (isPossible: (ms: number) => boolean, rule: string) =>
       context.addIssue({ code: 'custom', message: rule })
       return z.NEVER
     })
+    .meta({ type: ['integer', 'string'], minimum: 0, pattern: '^([0-9]+|([0-9.]+(ms|s|m|h))+)$' })
 
 /** @returns milliseconds */
 export const duration = milliseconds(() => true, `must be ${durationForm}`)

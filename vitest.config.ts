@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config'
 /** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
 const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
 
-/** `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service. */
+/**
+ * `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service.
+ * `chart`: what needs Helm.
+ */
 export default defineConfig({
   test: {
     // Most of the time of a service test is waiting, so more of them run at once than there are processors.
@@ -12,8 +15,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{.ci,contract,gotemplate,server,simulator,web}/**/*.test.{ts,tsx}'],
-          exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/node_modules/**'],
+          include: ['{.ci,chart,contract,gotemplate,server,simulator,web}/**/*.test.{ts,tsx}'],
+          exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/*.helm.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,
           isolate: false, // a process for each file would take more time than its tests
@@ -27,6 +30,14 @@ export default defineConfig({
           pool: 'forks',
           ...limits,
           isolate: false,
+        },
+      },
+      {
+        test: {
+          name: 'chart',
+          include: ['chart/**/*.helm.test.ts'],
+          globalSetup: ['chart/tests/find-helm.ts'],
+          ...limits,
         },
       },
     ],

@@ -1,0 +1,233 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1/HTTPRoute'
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'
+import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
+import { Job } from 'kubernetes-models/batch/v1/Job'
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
+import { Service } from 'kubernetes-models/v1/Service'
+import { afterAll, describe, expect, test } from 'vitest'
+import { definitions } from '../../server/settings/definitions.ts'
+import { readSettings } from '../../server/settings.ts'
+import { fileNames, settingNames } from '../generator/chart-values.ts'
+import {
+  type Container,
+  chart,
+  helm,
+  type KubernetesObject,
+  rejectionOf,
+  renderContainer,
+  renderObjects,
+  renderText,
+  valueFiles,
+} from './render-chart.ts'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-chart-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const models = {
+  ConfigMap,
+  Deployment,
+  HTTPRoute,
+  Ingress,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  PrometheusRule,
+  Service,
+  ServiceMonitor,
+}
+type Kind = keyof typeof models
+
+/** @throws naming each field that breaks the schema of its kind */
+function validate(object: KubernetesObject): void {
+  const Model = models[object.kind as Kind] as unknown as { new (object: unknown): { validate(): void } }
+  new Model(object).validate()
+}
+
+describe.for(valueFiles)('chart/ci/%s-values.yaml', (values) => {
+  test('passes helm lint --strict', () => {
+    const { status, stdout } = helm(['lint', '--strict', chart, `--values=${chart}ci/${values}-values.yaml`])
+    expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')])
+  })
+
+  test('renders what its snapshot shows', async () => {
+    await expect(renderText(values)).toMatchFileSnapshot(`snapshots/${values}.yaml`)
+  })
+
+  test('gives objects that are valid by their schemas', () => {
+    for (const object of renderObjects(values)) validate(object)
+  })
+
+  test('gives an environment that the service starts with', () => {
+    expect(() => readSettings(environmentOf(renderContainer(values, 'Deployment')))).not.toThrow()
+  })
+})
+
+test('there is a value file for each kind of object', () => {
+  const kinds = renderObjects('every-object').map(({ kind }) => kind)
+  expect([...new Set(kinds)].sort()).toEqual(Object.keys(models))
+})
+
+test('the migration Job has what the migration reads, and not the token of Argo CD', () => {
+  const { env } = renderContainer('every-object', 'Job')
+  const { settings } = readSettings(environmentOf({ env, volumeMounts: [] }))
+  expect(settings.database).toMatchObject({
+    schema: 'deployments',
+    connection: { connectionString: texts.DATABASE_URL },
+  })
+  expect(settings.deliveryController.token()).toBe('not-used')
+})
+
+describe('every setting', () => {
+  const own = { argo: { url: 'https://argocd.example.com' }, scheduledLockdown: ['Fri 17:00 - Mon 08:00'] }
+  const credentials = { fields: ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'WATCHER_DEPLOY_TOKEN'] }
+  const settings = Object.fromEntries(settingNames.map((name) => [name, defaultOf(name)]))
+  const files = Object.fromEntries(fileNames.map((name) => [name, { secretName: 'all' }]))
+  const names = () =>
+    renderContainer('least', 'Deployment', {
+      ...own,
+      credentials,
+      // Three ways to name a database exclude each other.
+      settings: { ...settings, DB_HOST: undefined },
+      files: { ...files, DB_DSN: undefined },
+    }).env.map(({ name }) => name.replace(/(?<!_CA)_FILE$/, ''))
+
+  test('is reached, and none twice', () => {
+    expect([...names(), 'DB_DSN', 'DB_HOST'].sort()).toEqual(Object.keys(definitions.shape).sort())
+    expect(settingNames).toContain('DB_HOST')
+    expect(fileNames).toContain('DB_DSN')
+  })
+  test('is text, however large its number', () => {
+    const { env } = renderContainer('least', 'Deployment', { settings: { MAX_UNFINISHED_TASKS: 1_000_000 } })
+    expect(env).toContainEqual({ name: 'MAX_UNFINISHED_TASKS', value: '1000000' })
+  })
+})
+
+test('the clones have so long a path that the copy of the SSH key goes to /tmp, which is memory', () => {
+  const { env, volumeMounts } = renderContainer('least', 'Deployment')
+  const data = env.find(({ name }) => name === 'DATA_DIR')?.value ?? ''
+  expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(['/etc/deployment-watcher', data, '/tmp'])
+  expect(path.join(data, 'repositories', 'p-0123456789ab').length).toBeGreaterThan(60) // as process-folders.ts has it
+})
+
+describe('what is wrong is named before anything is changed', () => {
+  test.for<[string, object, string]>([
+    ['a misspelt value', { updatr: {} }, "additional properties 'updatr' not allowed"],
+    [
+      'a misspelt setting',
+      { settings: { LOG_LEVLE: 'info' } },
+      "at '/settings': additional properties 'LOG_LEVLE' not",
+    ],
+    [
+      'a setting with a value of its own',
+      { settings: { ARGO_URL: 'x' } },
+      "additional properties 'ARGO_URL' not allowed",
+    ],
+    ['a secret as a setting', { settings: { DB_PASSWORD: 'x' } }, "additional properties 'DB_PASSWORD' not allowed"],
+    ['a setting as a variable', { extraEnv: [{ name: 'JWT_SECRET' }] }, "at '/extraEnv/0/name': 'not' failed"],
+    ['text for a number', { settings: { PORT: 'http' } }, "at '/settings/PORT': 'http' does not match pattern"],
+    [
+      'a number that is too large',
+      { settings: { POD_LOG_LINES: 101 } },
+      "at '/settings/POD_LOG_LINES': maximum: got 101",
+    ],
+    ['text for a flag', { settings: { COMMIT_TRAILER: 'yes' } }, "at '/settings/COMMIT_TRAILER': 'yes' does not match"],
+    ['a long drain delay', { settings: { DRAIN_DELAY: '20s' } }, "at '/settings/DRAIN_DELAY': '20s' does not match"],
+    ['no port', { settings: { PORT: null } }, "at '/settings': missing property 'PORT'"],
+    [
+      'a file without its source',
+      { files: { GIT_CREDENTIALS: { key: 'a' } } },
+      "at '/files/GIT_CREDENTIALS': 'oneOf' failed",
+    ],
+    [
+      'an unknown hour',
+      { scheduledLockdown: ['Mon 01:00 - Mon 02:00', 'Fri 25:00 - Mon 08:00'] },
+      'scheduledLockdown[1]: "Fri 25:00 - Mon 08:00" must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00',
+    ],
+    ['no address', { argo: { url: '' } }, 'argo.url: is required'],
+    ['no Secret of Argo CD', { argo: { secretName: '' } }, 'argo.secretName: is required: name the Secret that has'],
+    [
+      'no Secret of the database',
+      { database: { secretName: '' } },
+      'database.secretName: is required: name the Secret',
+    ],
+    ['two databases', { settings: { DB_HOST: 'db' } }, 'database.secretName, settings.DB_HOST: keep one'],
+    ['an Ingress without a host', { ingress: { enabled: true } }, 'ingress.host: is required with ingress.enabled'],
+    [
+      'an HTTPRoute without a Gateway',
+      { httpRoute: { enabled: true, host: 'a' } },
+      'httpRoute.parentRefs: is required',
+    ],
+    [
+      'two hosts',
+      { ingress: { enabled: true, host: 'a' }, httpRoute: { enabled: true, host: 'b', parentRefs: [{ name: 'x' }] } },
+      'settings.PUBLIC_URL: is required with two hosts',
+    ],
+  ])('%s', ([, changes, expected]) => expect(rejectionOf(changes)).toContain(expected))
+
+  test('all of it together', () => {
+    const rejection = rejectionOf({ argo: { url: '', secretName: '' }, database: { secretName: '' } })
+    expect(rejection.match(/^ {2}- .+$/gm)).toHaveLength(3)
+  })
+})
+
+test('a chart that has this one as a part may share values with it', () => {
+  expect(() => renderText('least', { global: { registry: 'a' } })).not.toThrow()
+})
+
+describe('the notes', () => {
+  /** Helm shows them with a cluster only, so another template of a copy shows them here. */
+  const notesOf = (values: string) => {
+    const copy = path.join(folder, 'chart')
+    cpSync(chart, copy, { recursive: true })
+    writeFileSync(
+      path.join(copy, 'templates/notes.yaml'),
+      'notes: {{ include (print .Template.BasePath "/NOTES.txt") . | quote }}',
+    )
+    return /^notes: .*$/m.exec(renderText(values, {}, copy))?.[0] ?? ''
+  }
+  const doors = ['REQUIRE_CREDENTIAL', 'JWT_ENFORCE_ALLOWED_APPS', 'IDP_REQUIRE_READ_AUTH', 'WRITE_BACK_ALLOWED_REPOS']
+  test('name the next step and the doors that are open', () => {
+    const notes = notesOf('least')
+    for (const text of ['Next: ', 'Open doors:', ...doors]) expect(notes).toContain(text)
+  })
+  test('name no door that is closed', () => {
+    const notes = notesOf('every-object')
+    for (const text of ['Open doors:', ...doors]) expect(notes).not.toContain(text)
+  })
+})
+
+/** What the mounted Secrets and ConfigMaps hold. */
+const key = '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n'
+const texts: Readonly<Record<string, string>> = {
+  ARGO_CA_FILE: '-----BEGIN CERTIFICATE-----\n',
+  DATABASE_URL: 'postgresql://watcher:pw@db.example.com/watcher',
+  GIT_CREDENTIALS: 'git.example.com=watcher:token',
+  SSH_KEY_PATH: key,
+  SSH_SIGNING_KEY_PATH: key,
+}
+
+/** As the service sees it: what is mounted lies in a folder here. */
+const environmentOf = ({ env }: Container) =>
+  Object.fromEntries(
+    env.map(({ name, value }) => [name, value.startsWith('/etc/deployment-watcher/') ? mounted(value) : value]),
+  )
+
+function mounted(file: string): string {
+  const name = path.basename(file)
+  const copy = path.join(folder, name)
+  writeFileSync(copy, texts[name] ?? `the text of ${name}, longer than 32 bytes`)
+  return copy
+}
+
+/** Any text that the schema accepts. */
+function defaultOf(name: (typeof settingNames)[number]): string {
+  const { def } = definitions.shape[name]
+  return 'defaultValue' in def && def.defaultValue ? String(def.defaultValue) : '9'
+}

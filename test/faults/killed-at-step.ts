@@ -13,31 +13,39 @@ import {
   untilAllEnded,
 } from './fault-world.ts'
 
-/** What shows, outside of the replica, that it has come to a step: a statement that it sends, the answer to one, or Git. */
-const steps = {
-  'body parsed': { sent: /from "watcher"\."deploy_lock"/ },
-  'lock row locked': { sent: /for share/i },
-  'row inserted': { sent: /insert into "watcher"\."tasks"/ },
-  commit: { sent: /^commit/i, after: /insert into "watcher"\."tasks"/ },
-  'before reply': { received: /^COMMIT/, after: /insert into "watcher"\."tasks"/ },
-  claimed: { isAccepted: true },
-  fetched: { git: /upload-pack/ },
-  'committed locally': { sent: /"state" = |state = 'pushing'/, after: /pending_writes/ },
-  pushed: { git: /receive-pack/ },
-  'push acknowledged': { isCommitted: true },
-  recorded: { sent: /"commit"|commit = /, after: /pending_writes/, isCommitted: true },
-  'event seen': { sent: /progress = coalesce/, isCommitted: true },
-  'end written': { sent: /SELECT id, 'verdict'/ },
-} as const
+const inserted = /insert into "watcher"\."tasks"/
+const beginsPush = /^update "watcher"\."pending_writes" set "state" = .*"base" = /
 
 type Mark = {
+  /** A statement that a replica sends, or the answer to one. */
   readonly sent?: RegExp
   readonly received?: RegExp
-  /** What its connection must have sent before. */
+  /** What its connection has sent before. */
   readonly after?: RegExp
+  /** A command that the Git host gets. */
   readonly git?: RegExp
   readonly isAccepted?: boolean
+  /** Only once the commit is on the branch. */
   readonly isCommitted?: boolean
+  /** It is a step of the repository's owner, and not of the replica that the task was sent to. */
+  readonly isOfPusher?: boolean
+}
+
+/** What shows, outside of the replica, that it has come to a step. */
+const steps: Readonly<Record<string, Mark>> = {
+  'body parsed': { sent: /from "watcher"\."deploy_lock"/ },
+  'lock row locked': { sent: /for share/i },
+  'row inserted': { sent: inserted },
+  commit: { sent: /^commit/i, after: inserted },
+  'before reply': { received: /^COMMIT/, after: inserted },
+  claimed: { isAccepted: true },
+  fetched: { git: /upload-pack/, sent: beginsPush, isOfPusher: true },
+  'committed locally': { sent: beginsPush, isOfPusher: true },
+  pushed: { git: /receive-pack/, isOfPusher: true },
+  'push acknowledged': { isCommitted: true, isOfPusher: true },
+  recorded: { sent: /"watcher"\."repositories".*for update/s, isCommitted: true, isOfPusher: true },
+  'event seen': { sent: /progress = coalesce/, isCommitted: true },
+  'end written': { sent: /SELECT id, 'verdict'/ },
 }
 
 const stepLimitMs = 20_000
@@ -53,16 +61,20 @@ export const killedAtStep: Fault = async ({ times = 5 }) => {
   const handoversMs: number[] = []
   let unreached = 0
   for (let round = 0; round < times; round += 1) {
-    for (const [at, mark] of Object.values<Mark>(steps).entries()) {
-      const victim = (round + at) % world.running.length
-      const reached = watch.until(victim, mark, world)
+    for (const [at, mark] of Object.values(steps).entries()) {
+      const acceptedBy = (round + at) % world.running.length
+      const { reached } = await watch.begin(acceptedBy, mark, world)
       const key = randomUUID()
       const task = deployment(`app-${at}`, `v${round}`)
-      const first = trySubmit(world.replica(victim), task, key).then((answer) => {
+      const first = trySubmit(world.replica(acceptedBy), task, key).then((answer) => {
         if (answer?.status === 202) watch.accepted()
         return answer
       })
-      if (!(await reached)) unreached += 1
+      const victim = await reached
+      if (victim === undefined) {
+        unreached += 1
+        continue
+      }
       await world.replica(victim).kill('SIGKILL')
       const killedMs = performance.now()
       const answer = await first
@@ -103,17 +115,25 @@ async function untilOwned({ rows }: FaultWorld, id: string): Promise<number> {
   return Number.POSITIVE_INFINITY
 }
 
+type Awaited = {
+  readonly acceptedBy: number
+  readonly mark: Mark
+  isNear: boolean
+  readonly reach: (replica: number) => void
+}
+
 /** Notices when a replica reaches a step. */
 function createStepWatch() {
-  let awaited:
-    | { readonly replica: number; readonly mark: Mark; isNear: boolean; readonly reach: () => void }
-    | undefined
+  let awaited: Awaited | undefined
+  let pusher: number | undefined
   const observer = (replica: number): ConnectionObserver => {
     let before = ''
     const note = (side: 'sent' | 'received', text: string) => {
-      if (awaited?.replica !== replica || !awaited.isNear) return
-      const { mark } = awaited
-      if (mark[side]?.test(text) === true && (mark.after === undefined || mark.after.test(before))) awaited.reach()
+      if (side === 'sent' && beginsPush.test(text)) pusher = replica
+      const { mark, acceptedBy } = awaited ?? {}
+      if (mark === undefined || !awaited?.isNear || !(mark.isOfPusher || acceptedBy === replica)) return
+      if (mark[side]?.test(text) === true && (mark.after === undefined || mark.after.test(before)))
+        awaited.reach(replica)
       if (side === 'sent' && mark.after?.test(text)) before = text
     }
     const readSent = createMessageReader('client', (type, body) => {
@@ -129,33 +149,32 @@ function createStepWatch() {
   return {
     observer,
     accepted: () => {
-      if (awaited?.mark.isAccepted) awaited.reach()
+      if (awaited?.mark.isAccepted) awaited.reach(awaited.acceptedBy)
     },
-    /** Whether it came to the step in time. */
-    async until(replica: number, mark: Mark, world: FaultWorld): Promise<boolean> {
-      const { promise, resolve } = Promise.withResolvers<boolean>()
-      const commandsBefore = world.simulator.git.host.commands().length
-      const headBefore = await world.simulator.git.head('gitops', 'main')
-      const isOfGit = mark.git !== undefined || mark.isCommitted === true
-      awaited = { replica, mark, isNear: !mark.isCommitted, reach: () => resolve(true) }
-      const limit = setTimeout(() => resolve(false), stepLimitMs)
+    /** `reached`: the replica that came to the step; undefined where none did in time. */
+    async begin(acceptedBy: number, mark: Mark, { simulator }: FaultWorld) {
+      const { promise, resolve } = Promise.withResolvers<number | undefined>()
+      const head = () => simulator.git.head('gitops', 'main')
+      const [commandsBefore, headBefore] = [simulator.git.host.commands().length, await head()]
+      const watched: Awaited = { acceptedBy, mark, isNear: !mark.isCommitted, reach: resolve }
+      awaited = watched
       const look = async () => {
-        if (!isOfGit || awaited === undefined) return
-        const commands = world.simulator.git.host.commands().slice(commandsBefore)
-        if (mark.git !== undefined && commands.some(({ service }) => mark.git?.test(service))) resolve(true)
-        if (mark.isCommitted && (await world.simulator.git.head('gitops', 'main')) !== headBefore) {
-          awaited.isNear = true
-          if (mark.sent === undefined) resolve(true)
+        const ofGit = mark.isOfPusher ? (pusher ?? acceptedBy) : acceptedBy
+        const commands = simulator.git.host.commands().slice(commandsBefore)
+        if (mark.git !== undefined && commands.some(({ service }) => mark.git?.test(service))) resolve(ofGit)
+        if (mark.isCommitted && (await head()) !== headBefore) {
+          watched.isNear = true
+          if (mark.sent === undefined) resolve(ofGit)
         }
       }
-      const looking = setInterval(() => void look(), 10)
-      try {
-        return await promise
-      } finally {
+      const limit = setTimeout(() => resolve(undefined), stepLimitMs)
+      const looking = mark.git !== undefined || mark.isCommitted ? setInterval(() => void look(), 10) : undefined
+      const reached = promise.finally(() => {
         clearTimeout(limit)
         clearInterval(looking)
         awaited = undefined
-      }
+      })
+      return { reached }
     },
   }
 }

@@ -79,7 +79,8 @@ export type RetentionStore = ReturnType<typeof createRetentionStore>
 /** A full batch may have left some. */
 const batchOf = (deleted: number): Batch => ({ deleted, next: deleted < batchSize ? undefined : firstPlace })
 
-const before = (days: number) => sql<Date>`clock_timestamp() - make_interval(days => ${days})`
+/** Stable within a statement, which an index can be searched by. */
+const before = (days: number) => sql<Date>`now() - make_interval(days => ${days})`
 
 /** The next tasks of that age, and which of them may go: none that is unfinished, nor the last one that an application deployed. */
 const oldTasksAfter = (query: Kysely<Schema>, days: number, { created, id }: Place) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely'
+import { Client } from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import type { TaskStatus } from '../../contract/task-status.ts'
 import { openFileDatabase, serviceUrlOf } from '../../test/support/database.ts'
@@ -102,4 +103,23 @@ test('deletes batch after batch, past the tasks that stay', async () => {
     owner.query,
   )
   expect(await sweep()).toMatchObject({ tasks: 2_299 })
+})
+
+test('searches the index for old tasks, and does not read the newer ones', async () => {
+  const asked: { readonly sql: string; readonly parameters: readonly unknown[] }[] = []
+  const recorder: KyselyPlugin = {
+    transformQuery({ node, queryId }) {
+      asked.push(new PostgresQueryCompiler().compileQuery(node, queryId))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  await createRetentionStore({ ...database, query: database.query.withPlugin(recorder) }).deleteTasks(30, firstPlace)
+  const statement = asked.find(({ sql: text }) => text.includes('is_expired'))
+  const client = new Client({ connectionString: testDatabase.url })
+  await client.connect()
+  await client.query('SET enable_seqscan = off')
+  const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${statement?.sql}`, [...(statement?.parameters ?? [])])
+  await client.end()
+  expect(JSON.stringify(rows)).toMatch(/"Index Cond":"\(\(created < [^"]*ROW\(created, id\) > /)
 })

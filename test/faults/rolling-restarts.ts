@@ -116,6 +116,7 @@ function followThrough(url: string, isOver: () => boolean) {
       from ??= reader.events[0] === undefined ? reader.position() : reader.events[0].id - 1
       last = reader.position() ?? last
       current = undefined
+      await delay(100) // a stopping replica ends it at once
     }
   }
   const following = follow()

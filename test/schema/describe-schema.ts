@@ -6,7 +6,7 @@ const queries = {
     SELECT format('%s.%s %s%s%s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       CASE WHEN a.attnotnull THEN ' not null' ELSE '' END,
       coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''),
-      ' generated ' || a.attgenerated || ' identity ' || a.attidentity || ' ' || coalesce(l.collname, '')) AS line
+      ' generated ' || a.attgenerated::text || ' identity ' || a.attidentity::text || ' ' || coalesce(l.collname::text, '')) AS line
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
     LEFT JOIN pg_collation l ON l.oid = a.attcollation

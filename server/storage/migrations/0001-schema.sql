@@ -297,17 +297,18 @@ CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON audit
 
 -- Deletes entries of more than so many days ago among the `at_most` oldest, and says how many. The only way for a role that may
 -- not delete, hence not for the last 30 days, in which an intruder's traces lie.
-CREATE FUNCTION delete_old_audit(days integer, at_most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER
-SET watcher.retention = 'on' AS $$
+CREATE FUNCTION delete_old_audit(days integer, at_most integer) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
   deleted integer;
 BEGIN
   IF days < 30 THEN
     RAISE EXCEPTION 'the audit is kept for 30 days at least';
   END IF;
+  PERFORM set_config('watcher.retention', 'on', true);
   DELETE FROM audit USING (SELECT id, at FROM audit ORDER BY id LIMIT at_most) AS oldest
   WHERE audit.id = oldest.id AND oldest.at < clock_timestamp() - make_interval(days => days);
   GET DIAGNOSTICS deleted = ROW_COUNT;
+  PERFORM set_config('watcher.retention', 'off', true);
   RETURN deleted;
 END
 $$;

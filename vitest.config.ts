@@ -5,7 +5,7 @@ const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { t
 
 /**
  * `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service.
- * `chart`: what needs Helm.
+ * `chart`: what needs Helm. `docs`: what the documents tell readers to do, with bash, curl and jq.
  */
 export default defineConfig({
   test: {
@@ -26,10 +26,19 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
+          exclude: ['test/docs/**'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
           ...limits,
           isolate: false,
+        },
+      },
+      {
+        test: {
+          name: 'docs',
+          include: ['test/docs/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          ...limits,
         },
       },
       {

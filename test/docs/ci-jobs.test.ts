@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { deployToken, startWorld, type World, withToken } from '../support/world.ts'
+import { codeBlocksOf } from './documents.ts'
+
+type Run = { readonly code: number | null; readonly output: string }
+type Job = {
+  readonly name: string
+  readonly shell: readonly [string, ...string[]]
+  readonly script: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const applications = ['shop', 'payments', 'stuck']
+let world: World
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-docs-'))
+  world = await startWorld({ applications, settings: { BAD_POD_GRACE: '2s' } })
+  world.simulator.control.setMood('payments', { newPods: 'image-pull-error', except: ['registry.example/payments:v1'] })
+  world.simulator.control.setMood('stuck', { newPods: 'held', except: ['registry.example/stuck:v1'] })
+})
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const yamlUnder = (heading: string) => {
+  const block = codeBlocksOf('docs/ci.md').find((one) => one.heading === heading && one.language === 'yaml')
+  if (block === undefined) throw new Error(`docs/ci.md has no job under "${heading}"`)
+  return parse(block.code)
+}
+
+function gitHubJob(): Job {
+  const { env, steps } = yamlUnder('GitHub Actions').jobs.deploy
+  const [step] = steps
+  const environment = { ...env, ...step.env, GITHUB_ACTOR: 'ada', GITHUB_REPOSITORY: 'team/shop', GITHUB_SHA: 'abc' }
+  // As a runner on Linux does where the job names no shell.
+  return { name: 'GitHub Actions', shell: ['bash', '-e'], script: step.run, environment }
+}
+
+function gitLabJob(): Job {
+  const { script, variables } = yamlUnder('GitLab CI').deploy
+  const environment = { ...variables, GITLAB_USER_LOGIN: 'ada', CI_PROJECT_PATH: 'team/shop', CI_COMMIT_SHA: 'abc' }
+  return { name: 'GitLab CI', shell: ['sh', '-e'], script: script.join('\n'), environment }
+}
+
+/** Runs the script of a job as its runner does; what the job leaves to the runner, such as secrets, is given. */
+async function runJob(job: Job, changes: Readonly<Record<string, string>>): Promise<Run> {
+  const file = path.join(folder, `${randomUUID()}.sh`)
+  await writeFile(file, job.script)
+  const [command, ...flags] = job.shell
+  const run = randomUUID()
+  const child = spawn(command, [...flags, file], {
+    cwd: await mkdtemp(path.join(folder, 'job-')),
+    env: {
+      PATH: process.env.PATH,
+      ...job.environment,
+      GITHUB_RUN_ID: run,
+      GITHUB_RUN_ATTEMPT: '1',
+      CI_JOB_ID: run,
+      WATCHER_URL: world.service.url,
+      WATCHER_DEPLOY_TOKEN: deployToken,
+      TAG: `v-${run}`,
+      ...changes,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
+  return { code, output: Buffer.concat(chunks).toString() }
+}
+
+const of = (app: string) => ({ APP: app, IMAGE: `registry.example/${app}` })
+
+describe.each([gitHubJob(), gitLabJob()])('the job for $name', (job) => {
+  test('ends with 0 when the task is deployed, and prints the address of its page', async () => {
+    const { code, output } = await runJob(job, of('shop'))
+    expect(output).toMatch(new RegExp(`^${world.service.url}/task/[0-9a-f-]{36}\ndeployed\n$`))
+    expect(code).toBe(0)
+  })
+
+  test('submits the author, the project and the commit that the runner names', async () => {
+    const { output } = await runJob(job, of('shop'))
+    const [, id = ''] = /\/task\/(\S+)/.exec(output) ?? []
+    expect(await world.service.getTask(id)).toMatchObject({
+      author: 'ada',
+      project: 'team/shop',
+      source: { repository: 'team/shop', sha: 'abc' },
+    })
+  })
+
+  test('ends with 1 and the culprit when the rollout fails', async () => {
+    const { code, output } = await runJob(job, of('payments'))
+    expect(output).toContain('\nfailed\nThe image cannot be pulled: Pod payments-')
+    expect(code).toBe(1)
+  })
+
+  test('ends with 2 when Argo CD has no such application', async () => {
+    const { code, output } = await runJob(job, of('unknown-to-argo-cd'))
+    expect(output).toContain('\napp not found\n')
+    expect(code).toBe(2)
+  })
+
+  test('ends with 4 when a newer task replaces it', async () => {
+    const older = runJob(job, of('stuck'))
+    await expect
+      .poll(async () => (await world.service.request('/api/v1/tasks?app=stuck&status=in%20progress')).body)
+      .toMatchObject({ total: 1 })
+    const newer = await world.deploy('stuck', `newer-${randomUUID()}`)
+    expect(await older).toMatchObject({ code: 4, output: expect.stringContaining('\ncancelled\n') })
+    await world.service.request(`/api/v1/tasks/${newer}`, { method: 'DELETE', headers: withToken })
+  })
+
+  test('ends with 5 and the reason when the credential is rejected', async () => {
+    const { code, output } = await runJob(job, { ...of('shop'), WATCHER_DEPLOY_TOKEN: 'wrong' })
+    expect(output).toContain('credential rejected: ')
+    expect(code).toBe(5)
+  })
+})

@@ -11,6 +11,7 @@ const folders = ['.ci', 'bench', 'contract', 'docs', 'launcher', 'server', 'simu
 const files = [...folders.flatMap(below), ...readdirSync(root)].filter((file) =>
   /\.(ts|tsx|mjs|md|sql|css|patch)$/.test(file),
 )
+const codeBlock = /^ *```[\s\S]*?^ *```$/gm
 const own = path.relative(root, import.meta.filename)
 const texts = files.filter((file) => file !== own).map((file) => [file, read(file)] as const)
 
@@ -68,12 +69,39 @@ describe('what is cited can be looked up', () => {
     expect(cited(named).length).toBeGreaterThan(5)
   })
 
-  test('a link in a page leads to a file', () => {
-    const broken = pages.flatMap((file) =>
-      [...read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].flatMap(([, to = '']) =>
-        [path.dirname(file), '.'].some((from) => existsSync(path.join(root, from, to))) ? [] : [`${file}: ${to}`],
-      ),
+  test('a link in a page leads to a file, and to a heading of it where it names one', () => {
+    const broken = pages.flatMap((page) =>
+      linksOf(page).filter((link) => {
+        const [to = '', heading] = link.split('#')
+        const file = to === '' ? page : path.join(path.dirname(page), to)
+        if (!existsSync(path.join(root, file))) return true
+        return heading !== undefined && !anchorsOf(file).includes(heading)
+      }),
     )
     expect(broken).toEqual([])
   })
 })
+
+/** Links and pictures that lie in the repository. */
+function linksOf(page: string): readonly string[] {
+  const text = read(page)
+    .replace(codeBlock, '')
+    .replace(/`[^`\n]*`/g, 'code')
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, link, source]) => link ?? source ?? '')
+  return targets.filter((target) => !/^https?:/.test(target))
+}
+
+/** As Git hosts name headings: lower case, hyphens for blanks, other characters left out. */
+function anchorsOf(page: string): readonly string[] {
+  const headings = [
+    ...read(page)
+      .replace(codeBlock, '')
+      .matchAll(/^#+ (.+)$/gm),
+  ].map(([, heading = '']) => heading)
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}

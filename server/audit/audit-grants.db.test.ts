@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { createTestDatabase, serviceUrlOf } from '../../test/support/database.ts'
 
-test('by the grants of docs/operations.md the service adds audit entries and cannot change or delete them', async () => {
+test('by the grants of docs/install.md the service adds audit entries and cannot change or delete them', async () => {
   await using testDatabase = await createTestDatabase()
   const service = new Client({ connectionString: serviceUrlOf(testDatabase.url) })
   await service.connect()

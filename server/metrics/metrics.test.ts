@@ -131,11 +131,11 @@ describe('what is read at each scrape', () => {
   })
 })
 
-test('docs/operations.md names every metric', async () => {
+test('docs/metrics.md names every metric', async () => {
   const metrics = createMetrics()
   metrics.readFrom(sources)
   const kinds = [...(await metrics.render()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, kind]) => [name, kind])
-  const documented = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const documented = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
   const rows = [...documented.matchAll(/^\| `([a-z_]+)` \| (counter|gauge|histogram) \|/gm)]
   expect(rows.map(([, name, kind]) => [name, kind]).sort()).toEqual(
     kinds.filter(([name]) => !/^(?:nodejs|process)_/.test(name ?? '')).sort(),

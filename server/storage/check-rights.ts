@@ -48,7 +48,7 @@ export async function checkRights(settings: DatabaseSettings): Promise<void> {
   )
 }
 
-const wayOut = 'As the owner of the schema, run `npm run migrate` and the GRANT statements of docs/operations.md'
+const wayOut = 'As the owner of the schema, run `npm run migrate` and the GRANT statements of docs/install.md'
 
 export const missingSchemaRights = (schema: string, { message }: Error) =>
   new MissingRightsError(`the database role may not migrate the schema ${schema}: ${message}. ${wayOut}`)

@@ -19,7 +19,7 @@ export type CodeBlock = { readonly language: string; readonly heading: string; r
 export function codeBlocksOf(document: string): readonly CodeBlock[] {
   const blocks: CodeBlock[] = []
   let heading = ''
-  for (const [, title, language, code] of textOf(document).matchAll(/^#+ (.+)$|^```(\S*)\n([\s\S]*?)^```$/gm)) {
+  for (const [, title, language, code] of textOf(document).matchAll(/^#+ (.+)$|^ *```(\S*)\n([\s\S]*?)^ *```$/gm)) {
     if (title !== undefined) heading = title
     if (code !== undefined) blocks.push({ language: language ?? '', heading, code })
   }

@@ -235,7 +235,7 @@ describe('a setup that is wrong ends the start with 78 and one line, before anyt
     expect(ended.stderr).toContain(
       'the database role watcher_service lacks rights in the schema watcher: INSERT, UPDATE on pending_writes.',
     )
-    expect(ended.stderr).toContain('GRANT statements of docs/operations.md')
+    expect(ended.stderr).toContain('GRANT statements of docs/install.md')
   })
 
   test('a restored database of a version that this one is too old for', async () => {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { migrate } from '../../server/storage/migrate.ts'
 
-/** Its rights are those that docs/operations.md gives, which are the least. */
+/** Its rights are those that docs/install.md gives, which are the least. */
 export const serviceRole = { username: 'watcher_service', password: 'least' } as const
 
-const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-const grants = operations.match(/^(?:GRANT|REVOKE) [^;]+;$/gm) ?? []
+const installation = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
+const grants = installation.match(/^(?:GRANT|REVOKE) [^;]+;$/gm) ?? []
 
 /** Migrates a database and makes the role of the service, with its rights there. */
 export async function prepareDatabase(ownerUrl: string): Promise<void> {
@@ -19,7 +19,7 @@ export async function prepareDatabase(ownerUrl: string): Promise<void> {
   await grantRights(ownerUrl)
 }
 
-/** What docs/operations.md tells the owner of the schema to do after each upgrade. */
+/** What docs/install.md tells the owner of the schema to do after each upgrade. */
 export async function grantRights(ownerUrl: string): Promise<void> {
   const owner = new Client({ connectionString: ownerUrl })
   await owner.connect()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { definitions, type Name } from '../../server/settings/definitions.ts'
+import { isSecretSetting } from '../../server/settings/describe-settings.ts'
 
 const text = (description: string, chosen = '') => z.string().default(chosen).describe(description)
 const flag = (description: string, chosen = false) => z.boolean().default(chosen).describe(description)
@@ -35,8 +36,8 @@ export const ownValues = {
 const allNames = Object.keys(definitions.shape) as Name[]
 const otherNames = allNames.filter((name) => !(name in ownValues))
 const isFromFile = (name: Name) => {
-  const { writeOnly, format } = z.toJSONSchema(definitions.shape[name], { io: 'input', unrepresentable: 'any' })
-  return writeOnly === true || format === 'path'
+  const { format } = z.toJSONSchema(definitions.shape[name], { io: 'input', unrepresentable: 'any' })
+  return isSecretSetting(name) || format === 'path'
 }
 /** What a Secret or a ConfigMap holds. */
 export const fileNames = otherNames.filter(isFromFile)

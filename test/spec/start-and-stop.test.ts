@@ -215,7 +215,10 @@ describe('a setup that is wrong ends the start with 78 and one line, before anyt
     await using database = await createTestDatabase()
     await queryOnce(database.url, 'DROP SCHEMA watcher CASCADE')
     const ended = await run({ ...settings, DATABASE_URL: database.url, DATA_DIR: '/dev/null' })
-    expect(ended).toMatchObject({ status: 78, stderr: expect.stringContaining('REPO_CACHE_PATH: /dev/null/repositories') })
+    expect(ended).toMatchObject({
+      status: 78,
+      stderr: expect.stringContaining('REPO_CACHE_PATH: /dev/null/repositories'),
+    })
     expect(ended.stderr).toContain('write there')
     expect(await queryOnce(database.url, "SELECT FROM pg_namespace WHERE nspname = 'watcher'")).toEqual([])
   })

@@ -14,4 +14,5 @@ const statusQuery = queryOptions<ServiceStatus>({
 export const useServiceStatus = () => useQuery(statusQuery)
 
 /** It changes with a start of the service only. */
-export const useServiceVersion = (): string | undefined => useQuery({ ...statusQuery, refetchInterval: false }).data?.version
+export const useServiceVersion = (): string | undefined =>
+  useQuery({ ...statusQuery, refetchInterval: false }).data?.version

@@ -161,7 +161,7 @@ async function startHaproxy(urls: readonly string[]) {
       '',
     ].join('\n'),
   )
-  const child = spawn(program, ['-f', file, '-db'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(program, ['-f', file, '-db'], { stdio: 'ignore' })
   const countUp = async () => {
     const text = await fetch(`http://127.0.0.1:${statistics}/;csv`).then(
       (answer) => answer.text(),

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { migrate } from '../../server/storage/migrate.ts'
 import { startService } from '../support/service.ts'
 import { grantRights } from '../support/template-database.ts'
-import { settingsFor, withToken } from '../support/world.ts'
+import { withToken } from '../support/world.ts'
 import type { Fault } from './fault.ts'
 import { countViolations, deployment, startFaultWorld, untilAllEnded } from './fault-world.ts'
 
@@ -35,8 +35,9 @@ export const twoVersions: Fault = async ({ seconds = 300 }) => {
   }
   await migrate(owner, { folder: new URL(`file://${next}/server/storage/migrations/`) })
   await grantRights(world.databaseUrl())
-  const settings = settingsFor(world.simulator)
-  const newer = started.use(await startService({ databaseUrl: world.databaseUrl(), settings, checkout: next }))
+  const newer = started.use(
+    await startService({ databaseUrl: world.databaseUrl(), settings: world.settings, checkout: next }),
+  )
   const both = [world.replica(0), newer]
   const accepted: string[] = []
   const failed: string[] = []

@@ -51,19 +51,20 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   const knownHosts = await knownHostsFor(simulator, gitLine.port)
   const databaseLine = { port: Number(new URL(databaseUrl).port) }
 
+  const ownSettings = {
+    ...settingsFor(simulator),
+    SSH_KNOWN_HOSTS: knownHosts,
+    ...(options.mayReadLogs ? { ARGO_TOKEN: simulator.deployerToken } : {}),
+    ...options.settings,
+  }
+
   const startReplica = async (replica: number): Promise<RunningReplica> => {
     const traffic = createTrafficLog()
     const observe = () => together(traffic.observeDatabase(), options.observeDatabase?.(replica))
     const database = started.use(await startFaultProxy(databaseLine, observe))
     const argoPort = Number(new URL(simulator.argoUrl).port)
     const controller = started.use(await startFaultProxy({ port: argoPort }, traffic.observeController))
-    const settings = {
-      ...settingsFor(simulator),
-      ARGO_URL: throughLine(simulator.argoUrl, controller),
-      SSH_KNOWN_HOSTS: knownHosts,
-      ...(options.mayReadLogs ? { ARGO_TOKEN: simulator.deployerToken } : {}),
-      ...options.settings,
-    }
+    const settings = { ...ownSettings, ARGO_URL: throughLine(simulator.argoUrl, controller), ...options.settings }
     const service = started.use(await startService({ databaseUrl: throughLine(databaseUrl, database), settings }))
     const lines = { database, controller }
     return Object.assign(service, { lines, traffic, watchedCount: () => watchedCountOf(service) })
@@ -77,6 +78,8 @@ export async function startReplicas({ databaseUrl, count = 2, applications = ['s
   return {
     simulator,
     running,
+    /** For one more replica, without lines of its own. */
+    settings: ownSettings,
     gitLine,
     /** What all of them asked the Git host. */
     gitCalls: gitCalls as readonly Span[],

@@ -13,26 +13,30 @@ const counts = z
   .partialRecord(z.enum(finalStatuses), wholeNumber)
   .describe('Tasks that ended, by status; a status without any is absent')
 
+const HistoryDurations = z
+  .object({ median_seconds: decimalNumber, p95_seconds: decimalNumber, p99_seconds: decimalNumber })
+  .meta({ id: 'HistoryDurations' })
+export type HistoryDurations = z.infer<typeof HistoryDurations>
+
+const HistoryLeadTime = z
+  .object({
+    median_seconds: decimalNumber,
+    p75_seconds: decimalNumber,
+    known: wholeNumber.describe('Number of commits that they are measured from'),
+  })
+  .meta({ id: 'HistoryLeadTime' })
+export type HistoryLeadTime = z.infer<typeof HistoryLeadTime>
+
 /** What is told of a period, and of each of its days. */
 const Period = z.object({
   counts,
-  durations: z
-    .object({ median_seconds: decimalNumber, p95_seconds: decimalNumber, p99_seconds: decimalNumber })
-    .meta({ id: 'HistoryDurations' })
-    .optional()
-    .describe('Seconds from the creation of deployed tasks to their end; absent where none was deployed'),
-  lead_time: z
-    .object({
-      median_seconds: decimalNumber,
-      p75_seconds: decimalNumber,
-      known: wholeNumber.describe('Number of commits that they are measured from'),
-    })
-    .meta({ id: 'HistoryLeadTime' })
-    .optional()
-    .describe(
-      'Seconds from `source.committed_at` to the end of the first deployed task of that `source.sha`, by the time of that ' +
-        'end; absent where no commit is known',
-    ),
+  durations: HistoryDurations.optional().describe(
+    'Seconds from the creation of deployed tasks to their end; absent where none was deployed',
+  ),
+  lead_time: HistoryLeadTime.optional().describe(
+    'Seconds from `source.committed_at` to the end of the first deployed task of that `source.sha`, by the time of that ' +
+      'end; absent where no commit is known',
+  ),
   locked_seconds: decimalNumber.describe('How long deployments were locked, manually or by the schedule as it is now'),
 })
 
@@ -128,13 +132,13 @@ export const HistoryFilter = z.object({
     .enum(historyDays, { error: `must be one of ${historyDays.join(', ')}` })
     .transform(Number)
     .optional()
-    .meta({ type: 'integer', enum: historyDays.map(Number) })
+    .meta({ type: 'integer', format: 'int32', enum: historyDays.map(Number) })
     .describe(`Number of days, today included; absent: ${usualDays}`),
   app: textFilter.describe('Only tasks of exactly this application'),
   project: textFilter.describe('Only tasks of exactly this project'),
   tz: z
     .string()
-    .max(64, 'must be at most 64 characters long')
+    .max(64, { error: 'must be at most 64 characters long', abort: true })
     .refine(isTimeZone, 'must be an IANA time zone such as UTC or Europe/Berlin')
     .optional()
     .describe('IANA time zone of the days; absent: UTC'),

@@ -65,4 +65,5 @@ export const ServiceStatus = z
       },
     ],
   })
+export type ReplicaStatus = z.infer<typeof ReplicaStatus>
 export type ServiceStatus = z.infer<typeof ServiceStatus>

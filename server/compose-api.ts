@@ -18,9 +18,11 @@ import { createSubmissionLimit } from './deployments/submission-limit.ts'
 import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
 import type { EndedTask } from './deployments/task-row.ts'
+import { createTellHistory } from './deployments/tell-history.ts'
 import { createUnfinishedQuota } from './deployments/unfinished-quota.ts'
 import { addExplorer } from './explorer/explorer.ts'
 import { createCheckParts } from './health/check-parts.ts'
+import { createDescribeStatus } from './health/describe-status.ts'
 import { probeRoutes } from './health/probe-routes.ts'
 import { renderServiceConfig } from './health/render-service-config.ts'
 import { serviceRoutes } from './health/service-routes.ts'
@@ -33,6 +35,7 @@ import { createDeployLock } from './locks/deploy-lock.ts'
 import { createDeployLockStore, type DeployLockStore } from './locks/deploy-lock-store.ts'
 import { lockRoutes } from './locks/routes.ts'
 import type { MetricSources } from './metrics/metric-sources.ts'
+import { listReplicas } from './ownership/list-replicas.ts'
 import { isWeakSecret } from './secrets/secret-rules.ts'
 import type { Settings } from './settings.ts'
 import { createEventStore } from './timeline/event-store.ts'
@@ -140,6 +143,7 @@ export async function composeApi(
     overviewRoutes({
       tasks,
       canonicalName: nameOf,
+      tellHistory: createTellHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
       summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
       canSeeTasksOf: auth.canSeeTasksOf,
     }),
@@ -162,9 +166,41 @@ export async function composeApi(
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
   if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser }), api)
-  http.register(serviceRoutes({ checkParts, config: renderServiceConfig(shownSettings(settings)) }), api)
+  http.register(
+    serviceRoutes({
+      checkParts,
+      config: renderServiceConfig(shownSettings(settings)),
+      settings: { groups: settings.described },
+      describeStatus: describeStatusOf(services, watching, checkParts),
+      requireReader: auth.requireReader,
+      hasGoodCredential: (request) => auth.isAllowed(request, 'read_private'),
+    }),
+    api,
+  )
   http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
 }
+
+const describeStatusOf = (
+  { database }: CoreServices,
+  { controllerState, controllerFacts, readControllerVersion }: Watching,
+  checkParts: ReturnType<typeof createCheckParts>,
+) =>
+  createDescribeStatus({
+    version,
+    checkParts,
+    controllerState,
+    controllerFacts,
+    readControllerVersion,
+    async readDatabaseVersion() {
+      const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(
+        database.query,
+      )
+      return rows[0]?.version ?? ''
+    },
+    listReplicas: () => listReplicas(database),
+    nowMs: systemClock.nowMs,
+    wallMs: Date.now,
+  })
 
 /** Tells the streams of all replicas that a user has changed the lock. */
 const telling = ({ set, release }: DeployLockStore, { send }: CoreServices['wakeUps']) => {

@@ -183,6 +183,12 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     /** Names as tasks have them, by the last List and the stream since. */
     listedApps: () => [...listedApps],
     streamState: stream.streamState,
+    readControllerVersion: controller.readVersion,
+    controllerFacts: () => ({
+      lastMessageMs: stream.streamState().lastByteAtMs,
+      unreachableSinceMs: watcher.unreachable()?.sinceMs,
+      applications: listedApps.size,
+    }),
     controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
   }
 }

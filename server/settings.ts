@@ -12,6 +12,7 @@ import type { RetentionSettings } from './retention/start-retention.ts'
 import type { RolloutSettings } from './rollout/judge/rollout-settings.ts'
 import { crossFieldIssues } from './settings/cross-field-issues.ts'
 import { definitions, mayNotBeEmpty, settingDefaults, type Values } from './settings/definitions.ts'
+import { describeSettings } from './settings/describe-settings.ts'
 import { notesOf, otherNames, refusalsOf } from './settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from './settings/parse-database-connection.ts'
 import { parseGitCredentials } from './settings/parse-git-credentials.ts'
@@ -135,6 +136,8 @@ function settingsOf(values: Values, environment: Environment) {
     identityProvider,
     writeBack,
     gitWebUrls: values.GIT_WEB_URLS,
+    /** All of them as they may be shown. */
+    described: describeSettings(environment),
   })
 }
 

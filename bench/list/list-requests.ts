@@ -64,3 +64,23 @@ export const listRequests: Readonly<Record<string, () => string>> = {
   'app, search tag': together(app, () => search(`v1.${below(1_000)}`)),
   'status bad, search application': together(bad, () => search(appName(randomRank()))),
 }
+
+/** What is asked of many tasks at once. */
+export const overviewRequests: Readonly<Record<string, () => string>> = {
+  // A window that was not requested lately is not in memory.
+  'summary of 20 to 39 days': () => `apps/summary?days=${20 + below(20)}`,
+  counts: () => 'tasks/counts',
+  'counts, app': () => `tasks/counts?${app()}`,
+  'counts, project': () => `tasks/counts?${project()}`,
+  'counts, author': () => `tasks/counts?${author()}`,
+  'counts, search application': () => `tasks/counts?${search(appName(randomRank()))}`,
+  'counts, search id or commit': () => `tasks/counts?${search(hex(8))}`,
+  names: () => 'tasks/names?field=app',
+  'names, search': () => `tasks/names?field=app&search=${below(500)}`,
+  'names, search absent': () => 'tasks/names?field=author&search=zq',
+  'history of 1 day': () => 'history?days=1',
+  'history of 30 days': () => 'history?days=30',
+  'history of 90 days': () => 'history?days=90&tz=Europe/Berlin',
+  'history of 90 days, app': () => `history?days=90&${app()}`,
+  'history of 90 days, project': () => `history?days=90&${project()}`,
+}

@@ -6,7 +6,7 @@ import { loadHistory } from '../support/load-history.ts'
 import { quantilesOf } from '../support/quantiles.ts'
 import { renderTable } from '../support/render-table.ts'
 import { startBenchPostgres } from '../support/start-bench-postgres.ts'
-import { listRequests } from './list-requests.ts'
+import { listRequests, overviewRequests } from './list-requests.ts'
 
 /** Of p99. With more tasks than 100,000 a 503 is within the bar too: it says what to narrow. */
 const [smallHistory, smallBarMs, largeBarMs] = [100_000, 300, 2_000]
@@ -29,21 +29,14 @@ async function measureHistory(tasks: number): Promise<void> {
   await loadHistory(databaseUrl, tasks)
   const client = started.adopt(new Pool(service.url, { connections: 1 }), (pool) => pool.close())
   const barMs = tasks <= smallHistory ? smallBarMs : largeBarMs
-  const requests = Array.from({ length: Number(options.requests) }, (_, index) => index)
-  const lists = Object.entries(listRequests).map(([name, query]) => ({
-    name,
-    paths: requests.map(() => `tasks?limit=100&${query()}`),
-  }))
-  // A window that was not requested lately is not in memory.
-  const summary = {
-    name: 'summary of 20 to 39 days',
-    paths: requests.map((index) => `apps/summary?days=${20 + (index % 20)}`),
-  }
-  console.log(`${describeMachine()}; ${requests.length} requests each, one after another`)
+  const turns = Number(options.requests)
+  const lists = Object.entries(listRequests).map(([name, query]) => [name, () => `tasks?limit=100&${query()}`] as const)
+  console.log(`${describeMachine()}; ${turns} requests each, one after another`)
   const rows: string[][] = []
-  for (const { name, paths } of [...lists, summary].filter((request) => request.name.includes(options.only))) {
+  const all = [...lists, ...Object.entries(overviewRequests)].filter(([name]) => name.includes(options.only))
+  for (const [name, path] of all) {
     const answers = []
-    for (const path of paths) answers.push(await ask(client, path))
+    for (let turn = 0; turn < turns; turn += 1) answers.push(await ask(client, path()))
     const answered = answers.filter(({ status }) => status === 200).map(({ ms }) => ms)
     const timedOut = answers.length - answered.length
     const { p50, p99 } = quantilesOf(answered)

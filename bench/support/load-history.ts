@@ -5,7 +5,8 @@ const applications = 500
 
 /**
  * Fills the tasks with a year of history, evenly over time: 500 applications, of which the n-th has about 1/n as many tasks
- * as the first, and one task in ten that did not end deployed. The last one ended `daysAgo`. Indexes are made at the end, as a restored backup has them.
+ * as the first, one task in ten that did not end deployed, and a commit for seven in ten. The last one ended `daysAgo`.
+ * Indexes are made at the end, as a restored backup has them.
  */
 export async function loadHistory(url: string, count: number, daysAgo = 0): Promise<void> {
   const client = new Client({ connectionString: url })
@@ -53,7 +54,7 @@ export const randomRank = () => Math.floor(applications ** Math.random())
 
 const insertTasks = `
   INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write,
-    status, status_reason, cause, app_url, commit, repository, branch)
+    status, status_reason, cause, app_url, commit, repository, branch, source)
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(noise, 1, 3) || '8' ||
       substr(noise, 4, 15))::uuid,
     at, at + make_interval(secs => 20 + 100 * luck), at + interval '15 minutes',
@@ -61,7 +62,9 @@ const insertTasks = `
     jsonb_build_array(jsonb_build_object('image', 'registry.example/team-' || (rank % 20) || '/app-' || rank, 'tag', 'v1.' || n)),
     900, true, true, status, CASE WHEN status <> 'deployed' THEN status || ': no image' END,
     CASE WHEN status <> 'deployed' THEN 'timeout' END, 'https://argocd.example/applications/app-' || rank,
-    CASE WHEN status = 'deployed' THEN noise || substr(noise, 1, 8) END, 'ssh://git@git.example/gitops.git', 'main'
+    CASE WHEN status = 'deployed' THEN noise || substr(noise, 1, 8) END, 'ssh://git@git.example/gitops.git', 'main',
+    CASE WHEN luck > 0.3 THEN jsonb_build_object('repository', 'https://git.example/app-' || rank, 'sha', md5((n / 2)::text),
+      'committed_at', extract(epoch FROM at)::bigint - 60 - n % 7200) END
   FROM (
     SELECT n, luck, md5(n::text || luck) AS noise,
       now() - make_interval(days => $2::integer + $4::integer) + n * (make_interval(days => $2) / $1) AS at,

@@ -28,6 +28,8 @@ export type ArgoCdClient = DeliveryController & {
   /** The shared stream of all applications. The answer may take as long as it takes until the first of them changes. */
   openStream(options: { readonly liveOnly: boolean; readonly signal: AbortSignal }): Promise<StreamOpening>
   readPodLog(address: ApplicationAddress, request: LogRequest): Promise<ReadOutcome<readonly string[]>>
+  /** Argo CD's own version. */
+  readVersion(): Promise<ReadOutcome<string>>
   /** Reads a line of the stream that is too large for the main thread. */
   readLargeFrame(line: Uint8Array): Promise<StreamFrame>
   [Symbol.asyncDispose](): Promise<void>
@@ -203,6 +205,8 @@ export function createArgoCdClient(
       if (outcome.kind !== 'read' || outcome.value.isLoggedIn) return outcome
       return { kind: 'unauthorized', why: 'Argo CD does not know the token: it is wrong, expired or revoked' }
     },
+
+    readVersion: () => read('version', { path: 'api/version', query: [], retries: 0 }),
 
     readLargeFrame: large.parseFrame,
 

@@ -15,9 +15,13 @@ export type AnswerValues = {
   readonly managed_resources: ManagedResources
   readonly sync_windows: SyncWindows
   readonly events: readonly string[]
+  readonly version: string
   readonly session: { readonly isLoggedIn: boolean }
 }
 export type AnswerKind = keyof AnswerValues
+
+/** `v3.5.1+0123abc` */
+const maxVersionLength = 60
 
 const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[Kind] | undefined } = {
   application: parseApplication,
@@ -26,6 +30,7 @@ const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[
   managed_resources: parseManagedResources,
   sync_windows: parseSyncWindows,
   events: parseEvents,
+  version: (body) => textAt(body, 'Version')?.slice(0, maxVersionLength),
   session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
 }
 

@@ -116,10 +116,16 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       return authorize(readAccess.principal, app === undefined ? 'read_all' : 'read', app).kind === 'allowed'
     },
 
-    /** Whether the credential of a request is good and may read tasks of `app`, or what their Pods wrote. */
-    async isAllowed(request: FastifyRequest, action: 'read' | 'read_log', app: string): Promise<boolean> {
+    /** Whether the credential of a request is good and may read tasks of `app`, or what only such a one is shown. */
+    async isAllowed(request: FastifyRequest, action: 'read' | 'read_private', app?: string): Promise<boolean> {
       const principal = await readerOf(request).catch(() => undefined)
       return principal !== undefined && authorize(principal, action, app).kind === 'allowed'
+    },
+
+    /** Rejects unless the credential of a request is good, also where reading is open. @throws {UnauthorizedError} */
+    async requireReader(request: FastifyRequest): Promise<void> {
+      const decision = authorize(await readerOf(request), 'read_private')
+      if (decision.kind !== 'allowed') throw new UnauthorizedError(decision.reason)
     },
 
     /** Verifies anew who reads, for what is read as long as it comes: nobody uses a session for it. Rejects as the first time. */

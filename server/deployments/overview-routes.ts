@@ -2,16 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../contract/app-summary.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { History, HistoryFilter } from '../../contract/history.ts'
 import { TaskConditions } from '../../contract/task.ts'
 import { TaskCounts } from '../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../contract/task-names.ts'
 import { globsOf } from './readable-apps.ts'
 import type { TaskStore } from './task-store.ts'
+import type { createTellHistory } from './tell-history.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'count' | 'names'>
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
+  readonly tellHistory: ReturnType<typeof createTellHistory>
   readonly summaries: (days: number) => Promise<AppSummaries>
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
 }
@@ -20,7 +23,7 @@ const answers = { 400: ErrorReply, 401: Refusal, 503: ErrorReply }
 
 /** What is told of many tasks at once; registered below /api/v1. */
 export const overviewRoutes =
-  ({ tasks, canonicalName, summaries, canSeeTasksOf }: Dependencies): FastifyPluginAsyncZod =>
+  ({ tasks, canonicalName, tellHistory, summaries, canSeeTasksOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const inCanonicalName = <Filter extends { readonly app?: string | undefined }>(filter: Filter): Filter =>
       filter.app === undefined ? filter : { ...filter, app: canonicalName(filter.app) }
@@ -55,6 +58,21 @@ export const overviewRoutes =
         },
       },
       (request) => tasks.names(request.query, globsOf(request)),
+    )
+
+    app.get(
+      '/history',
+      {
+        config: { isReadableInScope: true },
+        schema: {
+          tags: ['tasks'],
+          operationId: 'getHistory',
+          summary: 'Get figures of the tasks that ended in the last days',
+          querystring: HistoryFilter,
+          response: { 200: History, ...answers },
+        },
+      },
+      (request) => tellHistory(inCanonicalName(request.query), globsOf(request)),
     )
 
     app.get(

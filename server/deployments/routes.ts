@@ -52,7 +52,7 @@ type Dependencies = {
   /** Who deploys or cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
   readonly requireAccess: (request: FastifyRequest, action: 'submit' | 'cancel', app?: string) => Promise<Principal>
   /** Whether a request may be shown tasks of `app`, or what their Pods wrote, for which it needs a good credential. */
-  readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_log', app: string) => Promise<boolean>
+  readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_private', app: string) => Promise<boolean>
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
 }
@@ -89,7 +89,7 @@ export const taskRoutes =
     const recordFor = (request: FastifyRequest, task: Task): Promise<TaskRecord> =>
       describeTask(task, {
         canSeeTasksOf: (name) => canSeeTasksOf(request, name),
-        canSeeMoreOf: (name) => isAllowed(request, 'read_log', name),
+        canSeeMoreOf: (name) => isAllowed(request, 'read_private', name),
       })
 
     app.post(

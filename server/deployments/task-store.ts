@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { AppSummaries } from '../../contract/app-summary.ts'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
+import type { HistoryFilter } from '../../contract/history.ts'
 import type { ListedTask, PodLog, TaskConditions, TaskFilter } from '../../contract/task.ts'
 import type { TaskCounts } from '../../contract/task-counts.ts'
 import type { NameSearch, TaskNames } from '../../contract/task-names.ts'
@@ -11,9 +12,11 @@ import { countTasks } from './count-tasks.ts'
 import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
 import { findNames } from './find-names.ts'
 import { maxAppEdits } from './find-similar-apps.ts'
+import type { HistoryRange } from './history-range.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
 import type { KnownKey } from './judge-known-key.ts'
 import { listTasks, readListed, type TaskPage } from './list-tasks.ts'
+import { type FoundHistory, readHistory } from './read-history.ts'
 import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
 import type { Task } from './task.ts'
@@ -95,6 +98,9 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
       const found = await readListed(query, ids)
       return new Map(found.map((task) => [task.id, listedTaskOf(task)]))
     },
+
+    history: (range: HistoryRange, filter: HistoryFilter, globs?: readonly string[]): Promise<FoundHistory> =>
+      readHistory(forReaders.query, range, filter, globs),
 
     summarize: (days: number): Promise<AppSummaries> => summarizeApps(forReaders.query, days),
 

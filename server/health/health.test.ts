@@ -6,6 +6,7 @@ import { createCheckParts } from './check-parts.ts'
 import { probeRoutes } from './probe-routes.ts'
 import { renderServiceConfig, type ShownSettings } from './render-service-config.ts'
 import { serviceRoutes } from './service-routes.ts'
+import { version } from './version.ts'
 
 const shown: ShownSettings = {
   argoUrl: 'https://ada:canary@argo.example/base',
@@ -34,7 +35,17 @@ beforeEach(() => {
   app = quietHttpServer()
   const checkParts = createCheckParts({ checkDatabase: () => database(), controllerState: () => controller })
   app.register(probeRoutes({ checkParts, isDraining: () => isDraining }))
-  app.register(serviceRoutes({ checkParts, config: renderServiceConfig(shown) }), { prefix: '/api/v1' })
+  app.register(
+    serviceRoutes({
+      checkParts,
+      config: renderServiceConfig(shown),
+      settings: { groups: [] },
+      describeStatus: async () => ({ version, started: 0, argo_cd: { status: 'up' } }),
+      requireReader: async () => undefined,
+      hasGoodCredential: async () => false,
+    }),
+    { prefix: '/api/v1' },
+  )
 })
 afterEach(() => app.close())
 

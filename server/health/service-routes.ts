@@ -1,20 +1,39 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { EffectiveSettings } from '../../contract/effective-settings.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import { Reachability } from '../../contract/health.ts'
 import { ServiceConfig } from '../../contract/service-config.ts'
+import { ServiceStatus } from '../../contract/service-status.ts'
 import type { CheckParts } from './check-parts.ts'
+import type { createDescribeStatus } from './describe-status.ts'
 import { judgeReachability } from './judge-health.ts'
 import { version } from './version.ts'
 
-type Dependencies = { readonly checkParts: CheckParts; readonly config: ServiceConfig }
+type Dependencies = {
+  readonly checkParts: CheckParts
+  readonly config: ServiceConfig
+  readonly settings: EffectiveSettings
+  readonly describeStatus: ReturnType<typeof createDescribeStatus>
+  /** Rejects without a good credential. */
+  readonly requireReader: (request: FastifyRequest) => Promise<void>
+  readonly hasGoodCredential: (request: FastifyRequest) => Promise<boolean>
+}
 
 const tags = ['service']
 const Version = z.string().meta({ id: 'Version', examples: ['1.4.0'] })
 
-/** /version, /config and /reachability; registered below /api/v1. */
+/** What is told of the service itself; registered below /api/v1. */
 export const serviceRoutes =
-  ({ checkParts, config }: Dependencies): FastifyPluginAsyncZod =>
+  ({
+    checkParts,
+    config,
+    settings,
+    describeStatus,
+    requireReader,
+    hasGoodCredential,
+  }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/version',
@@ -43,6 +62,39 @@ export const serviceRoutes =
         },
       },
       async () => config,
+    )
+
+    app.get(
+      '/settings',
+      {
+        config: { isReadableInScope: true },
+        schema: {
+          tags,
+          operationId: 'listSettings',
+          summary: 'List the settings in effect',
+          description: 'Shown to callers with a credential, also where reading is open.',
+          security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }],
+          response: { 200: EffectiveSettings, 401: Refusal, 403: ErrorReply, 503: ErrorReply },
+        },
+      },
+      async (request) => {
+        await requireReader(request)
+        return settings
+      },
+    )
+
+    app.get(
+      '/status',
+      {
+        config: { isReadableInScope: true },
+        schema: {
+          tags,
+          operationId: 'getStatus',
+          summary: 'Get the state of this service and what it depends on',
+          response: { 200: ServiceStatus, 401: Refusal, 503: ErrorReply },
+        },
+      },
+      async (request) => describeStatus(await hasGoodCredential(request)),
     )
 
     app.get(

@@ -23,7 +23,7 @@ export function createDeployLockStore({ query, settings }: Database) {
     },
 
     /** What users did that overlaps a range of time, in order; one more than a calendar holds. */
-    async periods({ from, to }: Interval): Promise<LockPeriod[]> {
+    async periods({ from, to }: Interval, limit = maxIntervals + 1): Promise<LockPeriod[]> {
       const overlapping = await query
         .selectFrom('deploy_lock_periods')
         .select(['kind', 'since as from', 'until as to', 'reason', 'set_by as setBy'])
@@ -39,7 +39,7 @@ export function createDeployLockStore({ query, settings }: Database) {
         )
         .where(({ or, eb }) => or([eb('until', 'is', null), eb('until', '>', from)]))
         .orderBy('since')
-        .limit(maxIntervals + 1)
+        .limit(limit)
         .execute()
       return overlapping
     },

@@ -7,6 +7,7 @@ import {
 } from './evaluate-deploy-lock.ts'
 import { type LockPeriod, renderLockCalendar } from './lock-calendar.ts'
 import { closedIntervals, type Interval, type LockdownSchedule } from './lockdown-times.ts'
+import { lockedTimes, maxLockChanges } from './locked-times.ts'
 import { renderLockDetails } from './render-lock-details.ts'
 import type { StoredLock } from './stored-lock.ts'
 
@@ -15,7 +16,7 @@ type Dependencies = {
   /** What is stored about the lock, and when that was so by the database's clock. Rejects if it cannot be read. */
   readonly read: () => Promise<{ readonly at: Date; readonly stored: StoredLock }>
   /** What users did that overlaps a range of time, in order. */
-  readonly periods: (range: Interval) => Promise<readonly LockPeriod[]>
+  readonly periods: (range: Interval, limit?: number) => Promise<readonly LockPeriod[]>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -47,6 +48,9 @@ export function createDeployLock({ schedule, read, periods }: Dependencies) {
       const known = await periods({ from: new Date(range.from * 1000), to: new Date(range.to * 1000) })
       return renderLockCalendar(range, schedule, known)
     },
+    /** When it was active in a range of the past. */
+    lockedTimes: async (range: Interval): Promise<readonly Interval[]> =>
+      lockedTimes(range, schedule, await periods(range, maxLockChanges)),
     closedTimes,
   }
 }

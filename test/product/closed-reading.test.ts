@@ -42,6 +42,9 @@ const closed = () => [
   '/api/v1/tasks/counts',
   '/api/v1/tasks/names?field=app',
   '/api/v1/apps/summary',
+  '/api/v1/history',
+  '/api/v1/settings',
+  '/api/v1/status',
   '/api/v1/deploy-lock/details',
   '/api/v1/deploy-lock/calendar?from=1&to=2',
   '/api/v1/version',
@@ -188,6 +191,18 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(await read('/api/v1/apps/summary', scoped)).toMatchObject({ body: { apps: [{ app: 'team-a' }] } })
     expect(await read('/api/v1/tasks/counts', scoped)).toMatchObject({ body: { counts: { 'in progress': 2 } } })
     expect(await read('/api/v1/tasks/names?field=app', scoped)).toMatchObject({ body: { names: ['team-a', 'team-b'] } })
+    await world.database.query("UPDATE watcher.tasks SET status = 'failed' WHERE app IN ('team-a', 'shop')")
+    expect(await read('/api/v1/history', scoped)).toMatchObject({
+      body: { total: { counts: { failed: 1 } }, most_failing: [{ app: 'team-a' }] },
+    })
+  })
+
+  test('the settings and the status are read with any good credential', async () => {
+    for (const credential of [scoped, { Authorization: jwt }, { 'Watcher-Deploy-Token': 'token-of-this-test' }])
+      expect(await read('/api/v1/settings', credential)).toMatchObject({ status: 200 })
+    await expect
+      .poll(async () => (await read('/api/v1/status', scoped)).body)
+      .toMatchObject({ argo_cd: { status: 'down', unreachable_since: expect.any(Number) }, replicas: [{}] })
   })
 
   test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {

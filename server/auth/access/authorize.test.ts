@@ -49,7 +49,7 @@ describe('without a credential', () => {
     ['nothing is administered', { hasUsers: true }, 'administer', `unauthorized: no credential was given: ${userWays}`],
     ['tasks are read where reading is open', {}, 'read', 'allowed'],
     ['all is read where reading is open', {}, 'read_all', 'allowed'],
-    ['no log is read, also where reading is open', {}, 'read_log', noCredential],
+    ['no log is read, also where reading is open', {}, 'read_private', noCredential],
     ['no task is read where reading is closed', closed, 'read', `${noCredential}, or sign in`],
     ['nothing is read where reading is closed', closed, 'read_all', `${noCredential}, or sign in`],
   ])('%s', ([, policy, action, expected]) => expect(decide(policy, [anonymous, action, 'shop'])).toBe(expected))
@@ -80,7 +80,12 @@ describe('with a credential', () => {
     ['a scoped token reads everything where reading is open', {}, [scoped(['other']), 'read', 'shop'], 'allowed'],
     ['a scoped token reads its tasks', closed, [scoped(['shop']), 'read', 'shop'], 'allowed'],
     ['a scoped token reads no other task', closed, [scoped(['other']), 'read', 'shop'], outOfScope],
-    ['a scoped token reads no other log, also where reading is open', {}, [scoped([]), 'read_log', 'shop'], outOfScope],
+    [
+      'a scoped token reads no other log, also where reading is open',
+      {},
+      [scoped([]), 'read_private', 'shop'],
+      outOfScope,
+    ],
     ['a scoped token reads nothing but tasks', closed, [scoped(['shop']), 'read_all'], tasksOnly],
     ['a scoped token without globs reads all', closed, [scoped(), 'read_all'], 'allowed'],
     ['any user changes something without privileged groups', {}, [user(['x']), 'administer'], 'allowed'],
@@ -93,7 +98,7 @@ describe('with a credential', () => {
     ['a group with a blank is another one', grouped, [user(['platform ']), 'submit', 'shop'], notMember],
     ['a group that was not confirmed does not count', grouped, [user(['platform'], true), 'administer'], stale],
     ['a user who may not change anything reads', { ...closed, ...grouped }, [user(), 'read_all'], 'allowed'],
-    ['a user who may not change anything reads logs', grouped, [user(), 'read_log', 'shop'], 'allowed'],
+    ['a user who may not change anything reads logs', grouped, [user(), 'read_private', 'shop'], 'allowed'],
   ])('%s', ([, policy, asked, expected]) => expect(decide(policy, asked)).toBe(expected))
 
   test.for<[string, Asked, boolean]>([

@@ -4,9 +4,9 @@ import type { Principal, User } from './principal.ts'
 
 /**
  * What a principal asks for: `administer` the deploy lock, deploy tokens and the audit; `read` tasks; `read_all`, what is
- * not of one application; `read_log`, what Pods wrote, which needs a credential also where reading is open.
+ * not of one application; `read_private`, what needs a credential also where reading is open: the settings, what Pods wrote.
  */
-type Action = 'submit' | 'cancel' | 'administer' | 'read' | 'read_all' | 'read_log'
+type Action = 'submit' | 'cancel' | 'administer' | 'read' | 'read_all' | 'read_private'
 
 type AccessPolicy = {
   /** REQUIRE_CREDENTIAL */

@@ -2,7 +2,7 @@ import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
 import { type CappedCount, countWords, figure } from './count-words.ts'
 
 /** The filters as the query string has them, in the page's address and in the API's alike. */
-export const filterNames = [
+const filterNames = [
   'status',
   'search',
   'app',

@@ -2,8 +2,11 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
+import { restAsLong } from './rest-as-long.ts'
 
 const batchSize = 1_000
+/** Takes PostgreSQL a few milliseconds. */
+const chunkSize = 100
 
 /** Up to where tasks were checked, oldest first. */
 export type Place = { readonly created: Date; readonly id: string }
@@ -108,16 +111,26 @@ const oldTasksAfter = (query: Kysely<Schema>, days: number, { created, id }: Pla
     .limit(batchSize)
     .execute()
 
-/** The counter comes last: who numbers events waits for it until the commit. */
+/** A few at a time, with rests. The counter comes last: who numbers events waits for it until the commit. */
 async function deleteWithEvents(query: Kysely<Schema>, schema: string, ids: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ newest: string | null }>`
-    WITH gone AS (
-      DELETE FROM ${sql.id(schema, 'task_events')} WHERE task_id = ANY (${ids}::uuid[]) AND position IS NOT NULL
-      RETURNING position
-    )
-    SELECT max(position) AS newest FROM gone`.execute(query)
-  await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${ids}::uuid[])`).execute()
-  const newest = rows[0]?.newest
-  if (newest)
-    await query.updateTable('event_counter').set({ deleted_to: newest }).where('deleted_to', '<', newest).execute()
+  let newest = 0n
+  for (let from = 0; from < ids.length; from += chunkSize) {
+    const began = performance.now()
+    const some = ids.slice(from, from + chunkSize)
+    const { rows } = await sql<{ newest: string | null }>`
+      WITH gone AS (
+        DELETE FROM ${sql.id(schema, 'task_events')} WHERE task_id = ANY (${some}::uuid[]) AND position IS NOT NULL
+        RETURNING position
+      )
+      SELECT max(position) AS newest FROM gone`.execute(query)
+    await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${some}::uuid[])`).execute()
+    const last = BigInt(rows[0]?.newest ?? 0)
+    if (last > newest) newest = last
+    await restAsLong(began)
+  }
+  await query
+    .updateTable('event_counter')
+    .set({ deleted_to: String(newest) })
+    .where('deleted_to', '<', String(newest))
+    .execute()
 }

@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { repeat } from '../concurrency/repeat.ts'
+import { restAsLong } from './rest-as-long.ts'
 import { firstPlace, type Place, type RetentionStore } from './retention-store.ts'
 
 const intervalMs = 3_600_000
-/** After each batch, as a multiple of the time it took: submissions and verdicts come first. */
-const restShare = 2
 
 export type RetentionSettings = { readonly taskDays: number; readonly auditDays: number }
 
@@ -32,7 +30,7 @@ export function startRetention({ store, settings, onDeleted, onError }: Dependen
       const done = await batch(place)
       deleted += done?.deleted ?? 0
       place = done?.next
-      if (place) await rest((performance.now() - began) * restShare, stopping.signal)
+      if (place) await restAsLong(began, stopping.signal)
     }
     return deleted
   }
@@ -51,5 +49,3 @@ export function startRetention({ store, settings, onDeleted, onError }: Dependen
     },
   }
 }
-
-const rest = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }).catch(() => undefined)

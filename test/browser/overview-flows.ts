@@ -78,7 +78,7 @@ export const overviewFlows: readonly Flow[] = [
       await page.getByRole('heading', { level: 1 }).waitFor()
       const find = async (text: string) => {
         await page.keyboard.press('/')
-        await page.getByRole('searchbox').fill(text)
+        await page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill(text)
       }
       const found = (name: string | RegExp): Locator =>
         page.getByRole('dialog', { name: 'Find' }).getByRole('link', { name })
@@ -189,7 +189,7 @@ export const tokenFlows: readonly Flow[] = [
       expect(await page.getByText(token).count()).toBe(0)
       await row.getByRole('button', { name: `Revoke ${description}` }).click()
       const question = page.getByRole('dialog', { name: `Revoke ${description}?` })
-      await question.getByText(/^It was last used .+ ago\./).waitFor()
+      await question.getByText(/^It was last used .+\sago\./).waitFor()
       await question.getByRole('button', { name: 'Keep the token' }).click()
       expect(await status()).toBe(200)
       await row.getByRole('button', { name: `Revoke ${description}` }).click()

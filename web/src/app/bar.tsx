@@ -36,7 +36,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
           <button
             className="find hide-phone"
             type="button"
-            aria-label="Find an application or task, key slash"
+            aria-label="Find, key slash"
             aria-keyshortcuts="/"
             onClick={find}
           >

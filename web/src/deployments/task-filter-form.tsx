@@ -72,7 +72,7 @@ function StatusChips({ status, counts, change }: ChipsProps) {
         onChange={() => change(value)}
       />
       {words}
-      {count === undefined ? null : <span className="n">{shortCount(count)}</span>}
+      <span className="n">{count === undefined ? '' : shortCount(count)}</span>
     </label>
   )
   return (

@@ -62,9 +62,11 @@ export function FindDialog({ onClose }: { onClose: () => void }) {
 
 /** @param search `typed`, a moment later: what is asked of the service */
 function Results({ search, typed, close }: { search: string; typed: string; close: () => void }) {
-  const apps = useTaskNames('app', search).slice(0, maxApps)
+  // Until the answer to what is typed comes, that of the text before may be shown: only what matches of it.
+  const isLikeTyped = (name: string) => name.toLowerCase().includes(typed.toLowerCase())
+  const apps = useTaskNames('app', search).filter(isLikeTyped).slice(0, maxApps)
   const { tasks, error } = useFoundTasks(search)
-  const matching = pages.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
+  const matching = pages.filter(({ name }) => isLikeTyped(name))
   return (
     <>
       <Group name="Tasks">

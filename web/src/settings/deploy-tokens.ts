@@ -15,6 +15,12 @@ const deployTokensQuery = queryOptions<{ tokens: readonly DeployToken[] }>({
 
 export const useDeployTokens = () => useQuery(deployTokensQuery)
 
+/** For a question that names the last use. */
+export function useReadTokensAgain(): () => void {
+  const client = useQueryClient()
+  return () => void client.invalidateQueries(deployTokensQuery)
+}
+
 function useTokenChange<Given, Answer>(mutationFn: (given: Given) => Promise<Answer>) {
   const client = useQueryClient()
   return useMutation<Answer, Error, Given>({

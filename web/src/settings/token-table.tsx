@@ -8,7 +8,7 @@ import { dateOf, exactTime, relativeTime } from '../ui/moment.ts'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
 import { useToast } from '../ui/toast.tsx'
 import { Ago } from '../ui/when.tsx'
-import { useRevokeToken } from './deploy-tokens.ts'
+import { useReadTokensAgain, useRevokeToken } from './deploy-tokens.ts'
 import { tokenState } from './token-state.ts'
 
 const columns = [
@@ -77,8 +77,14 @@ const Patterns = ({ names }: { names: readonly string[] }) =>
 function Revoke({ token: { id, description, last_used: used }, now }: { token: DeployToken; now: number }) {
   const [isAsking, setAsking] = useState(false)
   const revoke = useRevokeToken()
+  const readAgain = useReadTokensAgain()
   const showToast = useToast()
   const zone = useDeviceSetting('zone')
+  const ask = () => {
+    if (revoke.isPending) return
+    setAsking(true)
+    readAgain()
+  }
   const answer = (isConfirmed: boolean) => {
     setAsking(false)
     if (isConfirmed) revoke.mutate(id, { onSuccess: () => showToast({ text: `${description} is revoked.` }) })
@@ -90,7 +96,7 @@ function Revoke({ token: { id, description, last_used: used }, now }: { token: D
         type="button"
         aria-label={`Revoke ${description}`}
         aria-disabled={revoke.isPending}
-        onClick={() => revoke.isPending || setAsking(true)}
+        onClick={ask}
       >
         {revoke.isPending ? 'Revoking' : 'Revoke'}
       </button>

@@ -231,6 +231,18 @@ describe(badInputs.B72, () => {
       what: 'an anchored value that is used elsewhere',
       text: 'helm:\n  parameters:\n  - name: image.tag\n    value: &v v1\nx: *v\n',
     },
+    {
+      what: 'an anchored value in quotes that is used elsewhere',
+      text: 'helm:\n  parameters:\n  - name: image.tag\n    value: &v "v1"\n    forceString: true\nx: *v\n',
+    },
+    {
+      what: 'a value in quotes in a list that is used elsewhere',
+      text: 'helm:\n  parameters: &p\n  - name: image.tag\n    value: "v1"\n    forceString: true\nx: *p\n',
+    },
+    {
+      what: 'more than 1 MiB with a longer tag',
+      text: `helm: {parameters: [{name: image.tag, value: "", forceString: true}]}\n# ${'x'.repeat(1024 * 1024 - 73)}\n`,
+    },
     { what: 'more than 1 MiB', text: `# ${'x'.repeat(1024 * 1024)}\n` },
     { what: 'deep brackets', text: `a: ${'['.repeat(20_000)}` },
     { what: 'deep dashes', text: `${'- '.repeat(20_000)}x\n` },
@@ -249,6 +261,40 @@ describe(badInputs.B72, () => {
     const started = cpuMs()
     expect(merge(text)).toMatchObject({ kind: 'invalid', reason: expect.stringMatching(/./) })
     expect(cpuMs() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('a tag in quotes gives way to another one', () => {
+  const inBlock = (value: string, lineEnd = '\n') =>
+    ['helm:', '  parameters:', '  - name: image.tag', `    value: ${value}`, '    forceString: true', 'z: 1', ''].join(
+      lineEnd,
+    )
+  test.for([
+    { before: inBlock('"v1"'), after: inBlock('"v2"') },
+    { before: inBlock('"v1" # old'), after: inBlock('"v2" # old') },
+    { before: inBlock('"v1"', '\r\n'), after: inBlock('"v2"', '\r\n') },
+    { before: inBlock('"a \\"text\\": {\\u0041}"'), after: inBlock('"v2"') },
+    { before: inBlock('"over\n      two lines"'), after: inBlock('"v2"') },
+    { before: inBlock('\n      "v1"'), after: inBlock('\n      "v2"') },
+    {
+      before: '{"helm":{"parameters":[{"value":"v1","name":"image.tag","forceString":true}]},"z":1}',
+      after: '{"helm":{"parameters":[{"value": "v2","name":"image.tag","forceString":true}]},"z":1}',
+    },
+  ])('in $before', ({ before, after }) => {
+    expect(changed(before)).toBe(after)
+    expect(parse(after)).toEqual({ ...parse(before), ...parse(inBlock('"v2"')) })
+  })
+
+  test('and the file is parsed once', () => {
+    const others = Array.from({ length: 500 }, (_, at) => `  - name: other.p${at}\n    value: "a text ${at}"\n`)
+    const text = inBlock('"v1"').replace('z: 1\n', others.join(''))
+    const costOf = (work: () => unknown) => {
+      const beganMs = cpuMs()
+      work()
+      return cpuMs() - beganMs
+    }
+    const least = (work: () => unknown) => Math.min(...Array.from({ length: 8 }, () => costOf(work)))
+    expect(least(() => changed(text)) / least(() => parseOverrideFile(text))).toBeLessThan(1.5)
   })
 })
 

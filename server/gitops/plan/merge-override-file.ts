@@ -8,11 +8,14 @@ import {
   type InvalidOverrideFile,
   invalidBecause,
   listOf,
+  maxOverrideFileBytes,
   type OverrideDocument,
   OverrideFileError,
   pairOf,
+  parameterNodes,
   parseOverrideFile,
   tooLarge,
+  valuesOf,
 } from './parse-override-file.ts'
 
 export type OverrideMerge =
@@ -40,8 +43,8 @@ export function mergeOverrideFile(
   try {
     const before = parseOverrideFile(text ?? '')
     const merged = mergeInto(before, own, inherited, tool)
-    if (merged.text === before.text) return { kind: 'same' }
-    return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged.text}` }
+    if (merged === before.text) return { kind: 'same' }
+    return { kind: 'changed', text: `${byteOrderMark.exec(text ?? '')?.[0] ?? ''}${merged}` }
   } catch (error) {
     return invalidBecause(error)
   }
@@ -52,18 +55,40 @@ function mergeInto(
   own: readonly { readonly name: string; readonly value: string }[],
   inherited: readonly OverrideEntry[],
   tool: SourceTool,
-): OverrideDocument {
+): string {
   const ownNames = new Set(own.map(({ name }) => name))
   const present = entriesOf(before, tool)
   const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
   const wanted = [...lacking, ...own.map((entry) => ({ ...entry, forceString: tool === 'helm' }))]
   let current = before
-  for (const entry of wanted) {
+  for (const [at, entry] of wanted.entries()) {
     const listed = { ...entry, tool }
     const text = setEntry(current, listed)
+    if (at === wanted.length - 1 && isSwapInQuotes(current, text, listed)) return text
     if (text !== current.text) current = checked(current, text, listed)
   }
-  return current
+  return current.text
+}
+
+/**
+ * A plain text in quotes in the place of another one, in a file in which nothing can refer to it: a parser would find that
+ * entry changed and nothing else. To parse is what an edit takes its time for, and this is the usual edit.
+ */
+function isSwapInQuotes(
+  before: OverrideDocument,
+  text: string,
+  { tool, name, value, forceString }: ListedEntry,
+): boolean {
+  if (tool !== 'helm' || entriesOf(before, tool).get(name)?.forceString !== forceString) return false
+  if (/[&*!]/.test(before.text) || !/^[\w.+-]+$/.test(value) || Buffer.byteLength(text) > maxOverrideFileBytes)
+    return false
+  const named = parameterNodes(before.document.contents).filter(
+    (item) => isMap(item) && scalarOf(item, 'name') === name,
+  )
+  const [node, ...others] = named.flatMap((item) => valuesOf(item, 'value'))
+  if (!isScalar(node) || others.length > 0 || node.type !== 'QUOTE_DOUBLE' || !node.range) return false
+  const [start, end] = node.range
+  return text === `${before.text.slice(0, start)}"${value}"${before.text.slice(end)}`
 }
 
 /** An edit must change the one entry and nothing else; a shape we did not foresee is refused instead of damaged. */

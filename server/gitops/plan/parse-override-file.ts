@@ -81,16 +81,26 @@ function refuseDoubleKeys(document: Document): void {
 
 /** The delivery controller follows `<<`, this library does not: what it brings into the lists that we edit would be lost. */
 function refuseMergeKeys({ contents }: Document): void {
-  const helm = valuesOf(contents, 'helm')
-  const entries = helm.flatMap((map) => valuesOf(map, 'parameters')).flatMap((list) => (isSeq(list) ? list.items : []))
-  const places = [contents, ...helm, ...entries, ...valuesOf(contents, 'kustomize')]
+  const places = [
+    contents,
+    ...valuesOf(contents, 'helm'),
+    ...parameterNodes(contents),
+    ...valuesOf(contents, 'kustomize'),
+  ]
   if (places.some((node) => valuesOf(node, '<<').length > 0)) {
     const where = 'above or in helm.parameters or kustomize.images'
     throw new OverrideFileError(`has a merge key (<<) ${where}: write out what it brings`)
   }
 }
 
-function valuesOf(node: unknown, name: string): readonly unknown[] {
+/** The items of helm.parameters. */
+export function parameterNodes(contents: unknown): readonly unknown[] {
+  const lists = valuesOf(contents, 'helm').flatMap((map) => valuesOf(map, 'parameters'))
+  return lists.flatMap((list) => (isSeq(list) ? list.items : []))
+}
+
+/** What a map has under a name in any letter case. */
+export function valuesOf(node: unknown, name: string): readonly unknown[] {
   if (!isMap(node)) return []
   return node.items.flatMap(({ key, value }) =>
     isScalar(key) && String(key.value).toLowerCase() === name ? [value] : [],

@@ -49,7 +49,7 @@ test.for([
   await using opened = await openPage(browser, world.service.url, path, { cookies })
   const { page, complaints, outside } = opened
   await page.locator('main').getByText('<').first().waitFor()
-  for (const payload of shown) expect(await page.getByText(payload, { exact: true }).count()).toBeGreaterThan(0)
+  for (const payload of shown) await page.getByText(payload, { exact: true }).first().waitFor({ state: 'attached' })
   await page.keyboard.press('/')
   await page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill('<')
   await page.getByRole('dialog', { name: 'Find' }).getByRole('link').nth(3).waitFor()

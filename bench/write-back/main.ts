@@ -5,6 +5,7 @@ import { type BenchRow, cellsOf } from './bench-row.ts'
 import { endToEndRivalRows, endToEndRows } from './end-to-end-rows.ts'
 import { eventLoopRows } from './event-loop-rows.ts'
 import { cutOffRows, hangingHookRows } from './fault-rows.ts'
+import { httpsRows } from './https-rows.ts'
 import { lastingRows } from './lasting-rows.ts'
 import { cutRows, endingRows } from './once-only-rows.ts'
 import { fastRivalRows, slowRivalRows } from './rival-rows.ts'
@@ -26,6 +27,7 @@ const rounds = Number(options.rounds)
 
 const parts: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   speed: () => speedRows(rounds),
+  https: () => httpsRows(rounds),
   'event-loop': () => eventLoopRows(rounds),
   rival: fastRivalRows,
   'slow-rival': slowRivalRows,

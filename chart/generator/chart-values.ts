@@ -62,6 +62,7 @@ const settings = z
     // Its clones have so long a path that the copy of the SSH key goes to /tmp, which is memory (docs/settings.md).
     DATA_DIR: '/var/cache/deployment-watcher/replica',
     OVERRIDE_FILE_PREFIX: 'argocd',
+    TASK_RETENTION_ENABLED: true,
   })
   .meta({
     description:

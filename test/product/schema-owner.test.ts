@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, inject, test } from 'vitest'
+import { queryOnce, serviceUrlOf } from '../support/database.ts'
+import { aTask, startService } from '../support/service.ts'
+import { threats } from '../threats/rows.ts'
+
+const command = fileURLToPath(new URL('../../server/commands/migrate.ts', import.meta.url))
+const page = readFileSync(new URL('../../docs/chart.md', import.meta.url), 'utf8')
+const statements = (pattern: RegExp) => page.match(pattern) ?? []
+
+/** What the chart does with `database.ownerSecretName`: the Job migrates before the service starts with a lesser role. */
+test(`${threats.T45} (docs/chart.md)`, async () => {
+  const adminUrl = inject('postgresUrl')
+  await queryOnce(adminUrl, "CREATE ROLE watcher_owner LOGIN PASSWORD 'owner'")
+  await queryOnce(adminUrl, 'CREATE DATABASE of_an_owner OWNER watcher_owner')
+  const ownerUrl = Object.assign(new URL(adminUrl), {
+    username: 'watcher_owner',
+    password: 'owner',
+    pathname: '/of_an_owner',
+  }).href
+  const grants = statements(/^ALTER DEFAULT PRIVILEGES [^;]+;$/gm)
+  expect(grants).toHaveLength(4)
+  for (const grant of grants) await queryOnce(ownerUrl, grant)
+  const env = { ARGO_URL: 'http://127.0.0.1:1', ARGO_TOKEN: 'not-used', DATABASE_URL: ownerUrl }
+  expect(spawnSync(process.execPath, [command], { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
+  for (const revoke of statements(/^REVOKE [^;]+;$/gm)) await queryOnce(ownerUrl, revoke)
+
+  const databaseUrl = serviceUrlOf(ownerUrl)
+  await using service = await startService({ databaseUrl, settings: { TASK_RETENTION_ENABLED: 'true' } })
+  expect((await service.submitTask(aTask())).status).toBe(202)
+  await expect(queryOnce(databaseUrl, 'CREATE TABLE watcher.x ()')).rejects.toThrow('permission denied')
+  await expect(queryOnce(databaseUrl, 'DELETE FROM watcher.audit')).rejects.toThrow('permission denied')
+  expect(await queryOnce(databaseUrl, 'SELECT watcher.delete_old_audit(30, 1)')).toHaveLength(1)
+  expect(service.logs()).not.toContain('permission denied')
+})

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startControlServer } from './control/control-server.ts'
 import { startDemo } from './demo.ts'
@@ -22,6 +24,7 @@ async function main(): Promise<void> {
   const simulator = opened.use(await startSimulator({ folder: values.dir, ports: await keptPorts(values.dir) }))
   await keepPorts(values.dir, portsOf(simulator))
   const demo = values.demo ? await startDemo(simulator) : {}
+  await writeConnection(values.dir, simulator)
   const control = values.control ? { controlUrl: opened.use(await startControlServer(simulator)).url } : {}
   process.stdout.write(`${JSON.stringify({ ...connection(simulator), ...demo, ...control })}\n`)
   await stopped
@@ -29,6 +32,12 @@ async function main(): Promise<void> {
 
 function portsOf(simulator: Simulator) {
   return { argo: Number(new URL(simulator.argoUrl).port), ssh: Number(new URL(simulator.git.sshUrl).port) }
+}
+
+/** For a service that reads its settings from files. */
+async function writeConnection(folder: string, { argoUrl, argoToken }: Simulator): Promise<void> {
+  await writeFile(join(folder, 'argo-url'), argoUrl)
+  await writeFile(join(folder, 'argo-token'), argoToken)
 }
 
 function connection(simulator: Simulator) {

@@ -6,6 +6,7 @@ const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { t
 /**
  * `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service.
  * `chart`: what needs Helm. `docs`: what the documents tell readers to do, with bash, curl and jq.
+ * `image`: what needs root, and debootstrap and bubblewrap of Debian.
  */
 export default defineConfig({
   test: {
@@ -26,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
-          exclude: ['test/docs/**'],
+          exclude: ['test/docs/**', '**/*.image.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
           ...limits,
@@ -46,6 +47,14 @@ export default defineConfig({
           name: 'chart',
           include: ['chart/**/*.helm.test.ts'],
           globalSetup: ['chart/tests/find-helm.ts'],
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'image',
+          include: ['test/image/*.image.test.ts'],
+          globalSetup: ['test/support/global-setup.ts', 'test/image/build-image.ts'],
           ...limits,
         },
       },

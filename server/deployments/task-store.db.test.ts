@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { TaskFilter } from '../../contract/task.ts'
-import { openFileDatabase } from '../../test/support/database.ts'
+import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-errors.ts'
@@ -12,7 +11,7 @@ import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-loc
 import { DeploymentsLockedError } from './task-errors.ts'
 import { createTaskStore } from './task-store.ts'
 
-const { database } = await openFileDatabase()
+const { database, testDatabase } = await openFileDatabase()
 
 const aBaseline = {
   uid: 'u1',
@@ -339,9 +338,11 @@ describe('the list', () => {
   test('a total above 10,000 is capped, and a page has 1,000 tasks at most', async () => {
     const tasks = createTaskStore(database)
     const project = `many-${crypto.randomUUID()}`
-    await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
-      SELECT gen_random_uuid(), now(), 'many', 'ada', ${project}, '[]', 1, true, true, 'deployed' FROM generate_series(1, 10001)`.execute(
-      database.query,
+    await queryOnce(
+      testDatabase.url,
+      `INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+       SELECT gen_random_uuid(), now(), 'many', 'ada', '${project}', '[]', 1, true, true, 'deployed'
+       FROM generate_series(1, 10001)`,
     )
     expect(await tasks.list({ project, limit: 1 })).toMatchObject({ total: { count: 10_000, isCapped: true } })
     for (const limit of [undefined, '0', '-1', '1000', '1001'])

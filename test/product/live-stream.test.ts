@@ -90,9 +90,10 @@ describe('the stream of all events, on two replicas', () => {
     await database.query("UPDATE watcher.deploy_lock SET override_until = clock_timestamp() + interval '1 s'")
     await told({ active: true, source: 'schedule', override_until: null })
     await database.query(
-      "UPDATE watcher.deploy_lock SET is_set = true, since = now(), until = clock_timestamp() + interval '1 s'",
+      "UPDATE watcher.deploy_lock SET is_set = true, since = now(), until = now() + interval '1 day'",
     )
     await told({ source: 'manual' })
+    await database.query("UPDATE watcher.deploy_lock SET until = clock_timestamp() + interval '1 s'")
     await told({ source: 'schedule' })
     const counts = readers.map(({ locks }) => locks.length)
     await delay(2_500) // two looks more: what is as it was is not told

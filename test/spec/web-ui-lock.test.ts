@@ -40,6 +40,7 @@ describe('the deploy lock (spec 2.4)', () => {
     await elsewhere.page.getByText('Live', { exact: true }).waitFor()
     await using opened = await open('/lock', ada)
     const { page, complaints, outside } = opened
+    await page.getByText('Enter a reason first.').waitFor()
     expect(await theSwitch(page).getAttribute('aria-disabled')).toBe('true')
     await theSwitch(page).click({ force: true }) // it is dashed, and leads to what is missing
     await page.locator('input:focus').fill("failover <b>OPS-2214</b> 'now'")

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -16,16 +17,16 @@ declare module 'vitest' {
  * Runs the steps of the Dockerfile without a container engine: the base is a Debian of debootstrap with this Node, each
  * stage is a copy of the one that it is made from, and RUN is a chroot.
  */
-export default function buildImage(project: TestProject): () => void {
+export default async function buildImage(project: TestProject): Promise<() => Promise<void>> {
   requirePrograms()
   const roots = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-image-'))
   chmodSync(roots, 0o755) // the service runs from there as another user
-  const remove = () => rmSync(roots, { recursive: true, force: true })
+  const remove = () => rm(roots, { recursive: true, force: true })
   try {
     timed('base', () => makeBase(path.join(roots, 'image')))
     for (const stage of parseDockerfile()) timed(stage.name, () => makeStage(roots, stage))
   } catch (error) {
-    remove()
+    await remove()
     throw error
   }
   project.provide('imageRoots', roots)

@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
+
+let world: BrowserWorld
+beforeAll(async () => {
+  world = await startBrowserWorld({
+    hasProvider: true,
+    applications: ['held', 'shop', 'crowded'],
+    settings: { MAX_UNFINISHED_PER_APP: '2' },
+  })
+  world.hold('held', 'never-ready', 'v0')
+})
+afterAll(() => world?.[Symbol.asyncDispose]())
+
+const lockPath = '/api/v1/deploy-lock'
+const nextHour = Math.floor(Date.now() / 1000) + 3_600
+const cancelling = { label: 'Cancel deployment', task: async () => world.submit('held', 'v1') }
+const goingBack = (app: string) => ({
+  label: 'Roll back to this version',
+  task: async () => (await world.waitForEnd(await world.submit(app, 'v1'))).id,
+})
+const database = () => world.service.lines.database
+
+/** What happens between the look at the page and the press, and is over when disposed of. */
+type Row = {
+  readonly status: number
+  readonly why: string
+  readonly action: { readonly label: string; readonly task: () => Promise<string> }
+  readonly arrange: (id: string, user: string) => Promise<unknown>
+  readonly restore?: () => unknown
+  /** Beside the words of the service. */
+  readonly shows?: string | RegExp
+}
+
+const rows: readonly Row[] = [
+  {
+    status: 401,
+    why: 'the session has ended',
+    action: cancelling,
+    arrange: (_id, user) => world.rows('DELETE FROM watcher.sessions WHERE name = $1', [user]),
+    shows: 'You are not signed in.',
+  },
+  {
+    status: 403,
+    why: 'the user has left the group',
+    action: cancelling,
+    arrange: (_id, user) => world.rows("UPDATE watcher.sessions SET groups = '{}' WHERE name = $1", [user]),
+  },
+  {
+    status: 404,
+    why: 'the task was deleted',
+    action: cancelling,
+    arrange: (id) => world.rows('DELETE FROM watcher.tasks WHERE id = $1', [id]),
+    shows: 'This task was deleted while the page was open.',
+  },
+  {
+    status: 406,
+    why: 'deployments are locked',
+    action: goingBack('shop'),
+    arrange: () => changeLock('POST', { reason: 'failover', until: nextHour }),
+    restore: () => changeLock('DELETE'),
+    shows: /The lock ends \d/,
+  },
+  {
+    status: 429,
+    why: 'the application has too many unfinished tasks',
+    action: goingBack('crowded'),
+    arrange: () =>
+      world.rows(
+        `INSERT INTO watcher.tasks
+           (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write)
+         SELECT gen_random_uuid(), now(), now() + interval '1 hour', 'crowded', 'ada', 'shop',
+           jsonb_build_array(jsonb_build_object('image', image, 'tag', 'v1')), 3600, true, true
+         FROM unnest(ARRAY['one', 'other']) AS image`,
+      ),
+    shows: /Try again from \d/,
+  },
+  {
+    status: 503,
+    why: 'the database is unavailable',
+    action: cancelling,
+    async arrange() {
+      database().mood = 'refuse'
+      database().cut()
+    },
+    restore() {
+      database().mood = 'well'
+    },
+  },
+]
+
+const changeLock = async (method: 'POST' | 'DELETE', body?: object) =>
+  world.ada?.change(world.service.url, lockPath, method, body)
+const ErrorBody = z.object({ error: z.string() })
+
+/** The words with which the service refuses what `press` asks for. */
+async function refusalOf(page: Page, status: number, press: () => Promise<void>): Promise<string> {
+  const isChange = (method: string) => method === 'POST' || method === 'DELETE'
+  const refused = page.waitForResponse((answer) => isChange(answer.request().method()))
+  await press()
+  const answer = await refused
+  expect(answer.status()).toBe(status)
+  return ErrorBody.parse(await answer.json()).error
+}
+
+describe('a refusal stands beside the button in the words of the service', () => {
+  test.for(rows)('$status: $why', async ({ status, action: { label, task }, arrange, restore, shows }) => {
+    const user = `user-${status}`
+    const as = await world.signIn(user)
+    const id = await task()
+    await using opened = await world.open(`/task/${id}`, { as })
+    const { page } = opened
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: label, exact: true }).click()
+    await using stack = new AsyncDisposableStack()
+    stack.defer(async () => void (await restore?.()))
+    await arrange(id, user)
+    const press = () => page.getByRole('dialog').getByRole('button', { name: label }).click()
+    const words = await refusalOf(page, status, press)
+    await page.getByRole('alert').getByText(`${label}: ${words}.`).waitFor()
+    if (shows !== undefined) await page.getByText(shows).first().waitFor()
+  })
+
+  test('503 to the lock: the reason stays where it was typed, and the next press locks', async () => {
+    await using opened = await world.open('/lock', { as: world.ada })
+    const { page } = opened
+    const reason = page.getByLabel('Reason')
+    await reason.fill('OPS-4')
+    database().mood = 'refuse'
+    database().cut()
+    const words = await refusalOf(page, 503, () => page.getByRole('switch').click())
+    await page.getByRole('alert').getByText(`Not changed: ${words}`).waitFor()
+    expect(await reason.inputValue()).toBe('OPS-4')
+    database().mood = 'well'
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('switch').click()
+    await page.getByText('OPS-4, by ada.').waitFor()
+    await changeLock('DELETE')
+  })
+})

@@ -12,14 +12,26 @@ const patienceMs = 90_000
 const browserArguments = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
 /**
- * Starts a headless Chromium: the one at CHROMIUM_PATH if given, else the one from npm (x64 Linux; the first start
+ * Starts a headless Chromium: the program at CHROMIUM_PATH if given, else the one from npm (x64 Linux; the first start
  * unpacks it into the temporary folder). Closed by `await using`.
+ * @throws naming what to install and to set where none starts
  */
-export async function launchBrowser(): Promise<Browser & AsyncDisposable> {
-  const executablePath = process.env.CHROMIUM_PATH ?? (await chromium.executablePath())
-  const libraries = await missingLibraries(executablePath)
-  const env = { ...process.env, LANG: 'en_US.UTF-8', ...(libraries && { LD_LIBRARY_PATH: libraries }) }
-  return playwright.launch({ executablePath, args: browserArguments, env })
+export async function launchBrowser(program = process.env.CHROMIUM_PATH): Promise<Browser & AsyncDisposable> {
+  try {
+    const executablePath = program ?? (await programFromNpm())
+    const libraries = await missingLibraries(executablePath)
+    const env = { ...process.env, LANG: 'en_US.UTF-8', ...(libraries && { LD_LIBRARY_PATH: libraries }) }
+    return await playwright.launch({ executablePath, args: browserArguments, env })
+  } catch (cause) {
+    const hint = 'install one (apt-get install chromium) and set CHROMIUM_PATH to its program (/usr/bin/chromium)'
+    throw new Error(`no Chromium starts: ${hint}`, { cause })
+  }
+}
+
+async function programFromNpm(): Promise<string> {
+  const { platform, arch } = process
+  if (platform !== 'linux' || arch !== 'x64') throw new Error(`npm has no Chromium for ${platform} ${arch}`)
+  return chromium.executablePath()
 }
 
 /** Where libnss3, libnspr4 and libexpat are when the system lacks them: the package carries a set of its own. */
@@ -47,7 +59,10 @@ export type OpenedPage = AsyncDisposable & {
   readonly outside: readonly string[]
 }
 
-/** Opens a page of the service in a context of its own and notes what a reader would not see. */
+/**
+ * Opens a page of the service in a context of its own and notes what a reader would not see. What pages of others do, such as
+ * those of an identity provider, is not noted.
+ */
 export async function openPage(
   browser: Browser,
   baseUrl: string,
@@ -68,7 +83,9 @@ export async function openPage(
   if (options.hasClock) await page.clock.install()
   const complaints: string[] = []
   const outside: string[] = []
+  const isElsewhere = () => page.url().startsWith('http') && !page.url().startsWith(`${baseUrl}/`)
   page.on('console', (message) => {
+    if (isElsewhere()) return
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))
@@ -78,7 +95,7 @@ export async function openPage(
   })
   page.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(`${baseUrl}/`) && !url.startsWith('data:')) outside.push(url)
+    if (!url.startsWith(`${baseUrl}/`) && !url.startsWith('data:') && !isElsewhere()) outside.push(url)
   })
   await page.goto(baseUrl + path)
   return { page, complaints, outside, [Symbol.asyncDispose]: () => context.close() }

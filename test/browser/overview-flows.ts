@@ -2,19 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { causes } from '../../contract/causes.ts'
-import type { OpenedPage } from '../support/browser.ts'
-import type { BrowserWorld } from '../support/browser-world.ts'
-import type { ExampleTasks } from '../support/example-tasks.ts'
-import type { HttpBrowser } from '../support/http-browser.ts'
-
-type Visit = {
-  readonly world: BrowserWorld
-  readonly tasks: ExampleTasks
-  readonly open: (path: string, as?: HttpBrowser | 'signed out') => Promise<OpenedPage>
-  readonly look: (opened: OpenedPage) => Promise<void>
-}
-
-type Flow = { readonly name: string; readonly run: (visit: Visit) => Promise<void> }
+import type { Flow } from './flows.ts'
 
 const section = (page: Page, name: string) => page.getByRole('region', { name })
 /** A tag that no other run of a flow has. */
@@ -144,6 +132,7 @@ export const overviewFlows: readonly Flow[] = [
 export const tokenFlows: readonly Flow[] = [
   {
     name: 'a token is issued after what the service rejects is corrected, shown once, and revoked',
+    complaint: /406/,
     async run({ world, open, look }) {
       const description = `ci-${newTag()}`
       await using opened = await open('/settings')
@@ -220,6 +209,8 @@ export const tokenFlows: readonly Flow[] = [
   },
   {
     name: 'settings say what opens them to who has not signed in',
+    kinds: ['open reading'],
+    complaint: /401/,
     async run({ open, look }) {
       await using opened = await open('/settings', 'signed out')
       const { page } = opened

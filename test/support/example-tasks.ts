@@ -34,6 +34,12 @@ export async function deployExamples(world: BrowserWorld) {
   return { waiting, failed, deployed, cancelled, missing, aborted: ledger }
 }
 
+/** A task whose names are as long as they may be and have no break. @returns its id */
+export function submitLongNames({ submit }: BrowserWorld): Promise<string> {
+  const name = 'x'.repeat(255)
+  return submit(name, name, { author: name, project: name, images: [{ image: name, tag: name }] })
+}
+
 /** Ended tasks of one project, a minute apart, the last of them newest. */
 export const insertHistory = (world: BrowserWorld, project: string, count: number) =>
   world.rows(

@@ -8,3 +8,7 @@ export async function findViolations(page: Page): Promise<readonly string[]> {
     axe.run(document, { resultTypes: ['violations'], iframes: false, rules: { 'target-size': { enabled: true } } })
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
 }
+
+/** How far a page can be scrolled sideways, in pixels. */
+export const sidewaysScroll = (page: Page) =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')

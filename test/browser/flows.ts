@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import type { OpenedPage } from '../support/browser.ts'
+import type { BrowserWorld } from '../support/browser-world.ts'
+import type { ExampleTasks } from '../support/example-tasks.ts'
+import type { HttpBrowser } from '../support/http-browser.ts'
+import type { Kind } from './combinations.ts'
+import { withProvider } from './combinations.ts'
+import { overviewFlows, tokenFlows } from './overview-flows.ts'
+
+type Visit = {
+  readonly world: BrowserWorld
+  readonly tasks: ExampleTasks
+  /** Opens a page in the combination that is tried, as a user who may act unless somebody else is given. */
+  readonly open: (path: string, as?: HttpBrowser | 'signed out') => Promise<OpenedPage>
+  /** Requires of the page as it is what holds for every page. */
+  readonly look: (opened: OpenedPage) => Promise<void>
+}
+
+/** What somebody does, from the first page to the last. Another flow is another row. */
+export type Flow = {
+  readonly name: string
+  readonly kinds?: readonly Kind[]
+  /** What the console says of it. */
+  readonly complaint?: RegExp
+  readonly run: (visit: Visit) => Promise<void>
+}
+
+/** A tag that no other run of a flow has. */
+const newTag = () => `v-${randomUUID().slice(0, 8)}`
+const lockPath = '/api/v1/deploy-lock'
+
+export const flows: readonly Flow[] = [
+  {
+    name: 'a deployment is followed from the list to its verdict',
+    async run({ world, open, look }) {
+      await using opened = await open('/tasks?app=payments-worker')
+      const { page } = opened
+      await page.getByRole('row').nth(1).waitFor()
+      await page.getByText('Live', { exact: true }).waitFor()
+      const id = await world.submit('payments-worker', newTag())
+      await page.getByRole('button', { name: '1 new task' }).click()
+      await page.locator(`a[href="/task/${id}"]`).click()
+      await page.getByRole('heading', { level: 2, name: /^Deployed in/ }).waitFor()
+      await page.getByRole('region', { name: 'Timeline' }).getByText('Deployed', { exact: true }).waitFor()
+      await look(opened)
+    },
+  },
+  {
+    name: 'the list is narrowed until nothing is left, and widened again',
+    async run({ open, look }) {
+      await using opened = await open('/tasks')
+      const { page } = opened
+      await page.getByRole('radio', { name: 'Failed' }).check({ force: true })
+      await page.waitForURL('**/tasks?status=failed')
+      await page.getByLabel('Search').fill('nothing like it')
+      await page.getByRole('heading', { name: /^No failed task with/ }).waitFor()
+      await look(opened)
+      await page.getByRole('link', { name: 'Clear all filters' }).click()
+      await page.getByRole('row').nth(3).waitFor()
+    },
+  },
+  {
+    name: 'deployments are locked with a reason, and Undo opens them again',
+    kinds: withProvider,
+    async run({ world, open, look }) {
+      await using opened = await open('/lock')
+      const { page } = opened
+      await page.getByLabel('Reason').fill('Moving the database, OPS-2214')
+      await page.getByRole('switch').click()
+      await page.getByRole('status').filter({ hasText: 'All deployments are locked.' }).waitFor()
+      await page.getByText(/^Deployments are locked/).waitFor()
+      await look(opened)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText(/^Deployments are locked/).waitFor({ state: 'detached' })
+      expect((await world.service.request(lockPath)).body).toBe(false)
+    },
+  },
+  {
+    name: 'a deployment is cancelled after one question',
+    kinds: withProvider,
+    async run({ world, open, look }) {
+      world.hold('held', 'never-ready', 'v0')
+      const id = await world.submit('held', newTag())
+      await using opened = await open(`/task/${id}`)
+      const { page } = opened
+      await page.getByRole('button', { name: 'Cancel deployment', exact: true }).click()
+      const question = page.getByRole('dialog', { name: 'Cancel this deployment?' })
+      await question.waitFor()
+      await look(opened)
+      await question.getByRole('button', { name: 'Cancel deployment' }).click()
+      await page.getByRole('heading', { level: 2, name: 'Cancelled on request' }).waitFor()
+    },
+  },
+  {
+    name: 'going back to a version is rejected while locked, in the words of the service, and works afterwards',
+    kinds: withProvider,
+    complaint: /406/,
+    async run({ world, tasks, open, look }) {
+      await world.ada?.change(world.service.url, lockPath, 'POST', { reason: 'failover' })
+      await using stack = new AsyncDisposableStack()
+      stack.defer(async () => void (await world.ada?.change(world.service.url, lockPath, 'DELETE')))
+      const opened = stack.use(await open(`/task/${tasks.deployed}`))
+      const { page } = opened
+      const goBack = async () => {
+        await page.getByRole('button', { name: 'Roll back to this version', exact: true }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Roll back to this version' }).click()
+      }
+      await goBack()
+      await page.getByRole('alert').getByText('lockdown is active, deployments are not accepted').waitFor()
+      await look(opened)
+      await page.getByRole('button', { name: 'Release', exact: true }).click()
+      await page.getByText(/^Deployments are locked/).waitFor({ state: 'detached' })
+      await goBack()
+      await page.waitForURL((url) => !url.href.endsWith(tasks.deployed))
+      await page.getByText('Deployed', { exact: true }).first().waitFor()
+    },
+  },
+  {
+    name: 'a user signs in, comes back to the page, and signs out',
+    kinds: withProvider,
+    complaint: /401/,
+    async run({ world, open, look }) {
+      world.idp?.users.set('grace', { preferred_username: 'grace', groups: ['platform'] })
+      await using opened = await open('/lock?tz=Asia%2FKolkata', 'signed out')
+      const { page } = opened
+      await page.getByRole('banner').getByRole('link', { name: 'Sign in' }).click()
+      await page.locator('input[name="login"]').fill('grace')
+      await page.locator('input[name="password"]').fill('any')
+      await page.locator('button[type="submit"]').click()
+      await page.waitForURL(`${world.service.url}/lock?tz=Asia%2FKolkata`)
+      await page.getByRole('button', { name: 'grace, account' }).click()
+      await page.getByRole('dialog', { name: 'Account' }).waitFor()
+      await look(opened)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.waitForURL(`${world.idp?.issuer}/session/end**`)
+    },
+  },
+  {
+    name: 'a session ends while a page is open: what was typed stays, and one way leads back',
+    kinds: withProvider,
+    complaint: /401/,
+    async run({ world, open, look }) {
+      await using opened = await open('/lock', await world.signIn('eve'))
+      const { page } = opened
+      await page.getByLabel('Reason').fill('OPS-3')
+      await world.rows("DELETE FROM watcher.sessions WHERE name = 'eve'")
+      await page.getByRole('switch').click()
+      await page.getByText(/^Your session has ended\.|^You are signed out\./).waitFor()
+      await page.getByText('"reason":"OPS-3"').waitFor()
+      await look(opened)
+    },
+  },
+  ...overviewFlows,
+  ...tokenFlows.map((flow) => ({ kinds: withProvider, ...flow })),
+]

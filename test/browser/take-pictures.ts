@@ -1,0 +1,91 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { startBenchPostgres } from '../../bench/support/start-bench-postgres.ts'
+import { buildUi } from '../../launcher/build-ui.mjs'
+import { demoTimes } from '../../simulator/model/simulator-times.ts'
+import { startBrowserWorld } from '../support/browser-world.ts'
+import { deployExamples, exampleApplications } from '../support/example-tasks.ts'
+import { pageStates } from './pages.ts'
+
+/** `npm run screenshots`: the pages of the real service as docs/images/<name>-<scheme>-<width>.png. */
+
+const root = path.join(import.meta.dirname, '../..')
+const images = path.join(root, 'docs/images')
+const views = [
+  { scheme: 'light', width: 1440 },
+  { scheme: 'dark', width: 1440 },
+] as const
+
+/** What a list shows of the hours before: author, project, application, tag, seconds it took. */
+const morning = [
+  ['orders-ci', 'orders', 'order-history', '3.41.2', 71],
+  ['linus', 'platform', 'edge-gateway', '1.190.0', 44],
+  ['search-ci', 'discovery', 'search-indexer', '2026.11.3', 161],
+  ['grace', 'payments', 'invoice-mailer', '0.18.4', 38],
+  ['comms-ci', 'comms', 'notification-fanout', '5.7.1', 95],
+  ['orders-ci', 'orders', 'checkout-web', '8.112.0', 67],
+] as const
+
+buildUi(root, process.execPath)
+await mkdir(images, { recursive: true })
+await using started = new AsyncDisposableStack()
+const { url: databaseUrl } = started.use(await startBenchPostgres())
+const { refresh, sync } = demoTimes
+const world = started.use(
+  await startBrowserWorld({
+    databaseUrl,
+    hasProvider: true,
+    applications: [...exampleApplications, 'edge-gateway'],
+    times: { refresh, sync, podReady: [1_500, 2_500] },
+    settings: {
+      LOCKDOWN_SCHEDULE: 'Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00',
+      LOCKDOWN_TIMEZONE: 'Europe/Stockholm',
+    },
+  }),
+)
+await insertMorning()
+const tasks = { ...(await deployExamples(world)), long: '', waiting: await startRollout() }
+
+for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) {
+  if (picture === undefined) continue
+  await using stack = new AsyncDisposableStack()
+  if (arrange) stack.use(await arrange(world))
+  const as = isSignedOut ? undefined : world.ada
+  for (const { scheme, width } of views) {
+    await using opened = await world.open(typeof where === 'string' ? where : where(tasks), { as, scheme, width })
+    await shows(opened.page).waitFor()
+    const file = path.join(images, `${picture.name}-${scheme}-${width}.png`)
+    await opened.page.screenshot({ path: file, fullPage: true, animations: 'disabled' })
+    console.log(path.relative(root, file))
+  }
+}
+
+async function insertMorning(): Promise<void> {
+  const hours = morning.map(([author, project, app, tag, seconds], index) => {
+    return {
+      author,
+      project,
+      app,
+      images: [{ image: `registry.example/${app}`, tag }],
+      seconds,
+      minutes: 23 * (index + 1),
+    }
+  })
+  await world.rows(
+    `INSERT INTO watcher.tasks
+       (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+     SELECT gen_random_uuid(), began, began + make_interval(secs => seconds), now(), app, author, project, images, 900, true,
+       true, 'deployed'
+     FROM jsonb_to_recordset($1) AS row (author text, project text, app text, images jsonb, seconds int, minutes int),
+       LATERAL (SELECT now() - make_interval(mins => minutes) AS began) AS moment`,
+    [JSON.stringify(hours)],
+  )
+}
+
+/** A rollout whose new Pods take their time. */
+async function startRollout(): Promise<string> {
+  world.simulator.controller.setTimes({ podReady: [600_000, 600_000] })
+  const id = await world.submit('edge-gateway', '1.191.0', { author: 'linus', project: 'platform' })
+  await world.waitForTask(id, (task) => task.unmet_condition === 'healthy')
+  return id
+}

@@ -1,0 +1,3 @@
+import { tryKind } from './try-kind.ts'
+
+tryKind('without a provider')

@@ -55,7 +55,7 @@ describe('POD_LOG_LINES=2, with a token that may read logs (decision 0007)', () 
 })
 
 test('a token that may not read logs gives the same report without them (decision 0007)', async () => {
-  await using world = await startWorld({ settings })
+  await using world = await startWorld({ settings, mayReadLogs: 'refused' })
   const task = await failedDeployment(world)
   expect(task).toMatchObject({ status: 'failed', cause: 'crash_loop', status_reason: expect.stringContaining('shop-') })
   const { body } = await recordOf(world, `/api/v1/tasks/${task.id}`, withToken)

@@ -15,7 +15,7 @@ const provenIn = (id: string) =>
 
 test('each case of docs/spec/cases.md is named by a test, or says where its tests are', () => {
   const cases = readFileSync(path.join(root, 'docs/spec/cases.md'), 'utf8')
-  const places = [...cases.matchAll(/^\| ([TFIB]\d+) \|.*?(?:: `((?:server|test)\/[^`]+)`)? \|$/gm)].map(
+  const places = [...cases.matchAll(/^\| ([TFIB]\d+) \|.*?(?:: `((?:server|simulator|test)\/[^`]+)`)? \|$/gm)].map(
     ([, id = '', place]) => [id, place === undefined ? provenIn(id) : [place]] as const,
   )
   console.info(places.map(([id, files]) => `${id}: ${files.join(', ')}`).join('\n'))

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test, vi } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
@@ -10,10 +11,13 @@ const { testDatabase, database } = await openFileDatabase({ onError: () => undef
 
 const ids = async () => (await database.query.selectFrom('replicas').select('id').execute()).map(({ id }) => id)
 
-function aReplica(onRegistered: (id: string, former: string | undefined) => void = () => undefined) {
+function aReplica(
+  onRegistered: (id: string, former: string | undefined) => void = () => undefined,
+  settings = testDatabase.settings,
+) {
   const lost = vi.fn<() => void>()
   const heard: string[] = []
-  const replica = createReplica(testDatabase.settings, wakeUpChannel('watcher'))
+  const replica = createReplica(settings, wakeUpChannel('watcher'))
   replica.start({
     onRegistered: async (id, former) => onRegistered(id, former),
     onLost: lost,
@@ -112,6 +116,22 @@ test('a replica that no answer reaches gives up by itself, before others may thi
   line.mood = 'well'
   await expect.poll(() => lost.mock.calls.length).toBe(1)
   await expect.poll(() => replica.id()).toBeDefined()
+  await replica[Symbol.asyncDispose]()
+  await database.query.deleteFrom('replicas').execute()
+})
+
+test('a replica whose session goes silent registers and listens again within 8 s (F4)', async () => {
+  await using line = await startFaultProxy({ port: Number(new URL(testDatabase.url).port) })
+  const connectionString = Object.assign(new URL(testDatabase.url), { port: String(line.port) }).href
+  const { replica, heard } = aReplica(undefined, { ...testDatabase.settings, connection: { connectionString } })
+  await expect.poll(() => replica.id()).toBeDefined()
+  const former = replica.id()
+  line.strand()
+  const strandedMs = performance.now()
+  await expect.poll(() => replica.id() ?? former, { timeout: 15_000, interval: 20 }).not.toBe(former)
+  expect(performance.now() - strandedMs).toBeLessThan(8_000)
+  await sql`SELECT pg_notify(${wakeUpChannel('watcher')}, 'task:a')`.execute(database.query)
+  await expect.poll(() => heard).toEqual(['task:a'])
   await replica[Symbol.asyncDispose]()
   await database.query.deleteFrom('replicas').execute()
 })

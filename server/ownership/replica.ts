@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, escapeIdentifier } from 'pg'
+import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import type { DatabaseSettings } from '../storage/database.ts'
 
 /** How long a replica counts as alive after its last beat, in milliseconds. */
@@ -42,8 +42,8 @@ type Session = {
 
 /**
  * Keeps this process registered as a replica, once started: one dedicated connection holds a session advisory lock,
- * LISTENs on `channel` and beats every 2 s. When the session breaks or cannot beat for 8 s the replica owns nothing until
- * it has registered again under a new id (decision 0013).
+ * LISTENs on `channel` and beats every 2 s. When the session breaks, does not answer a beat within 3 s or cannot beat for
+ * 8 s the replica owns nothing until it has registered again under a new id (decision 0013).
  */
 export function createReplica(settings: DatabaseSettings, channel: string): Replica {
   const stopping = new AbortController()
@@ -165,6 +165,7 @@ async function beatUntilBroken(
       session.lastBeatSentMs = sentMs
     } catch (error) {
       onError('heartbeat failed, retrying', error)
+      if (!(error instanceof DatabaseError)) return // without an answer all later queries of the session wait too
     }
   }
 }

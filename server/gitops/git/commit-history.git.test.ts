@@ -1,21 +1,28 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runGit } from '../../../simulator/git-host/run-git.ts'
 import { countedGit } from '../../../test/support/counted-git.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
+import { createOverrideFileEditor } from '../queue/override-file-editor.ts'
 import { createCommitHistory } from './commit-history.ts'
 import { openGitAccess } from './git-access.ts'
 
+const editor = createOverrideFileEditor()
 let host: GitHost
 let made = 0
 
 beforeAll(async () => {
   host = await startGitHost()
 })
-afterAll(() => host[Symbol.asyncDispose]())
+afterAll(async () => {
+  await editor[Symbol.asyncDispose]()
+  await host[Symbol.asyncDispose]()
+})
 
 async function anAccess(searchPath = process.env.PATH ?? '') {
   const settings = writeBackSettings(host)
@@ -27,13 +34,22 @@ async function anAccess(searchPath = process.env.PATH ?? '') {
   return access
 }
 
-const aHistory = async () => createCommitHistory({ access: await anAccess(), nowMs: Date.now, onError: () => {} })
+const aHistory = async () =>
+  createCommitHistory({ access: await anAccess(), editor, nowMs: Date.now, onError: () => {} })
 
 /** A history whose git commands are written down. */
 async function aCountedHistory() {
   const { searchPath, commands } = await countedGit()
   const access = await anAccess(searchPath)
-  return { history: createCommitHistory({ access, nowMs: Date.now, onError: () => {} }), commands }
+  return { history: createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} }), commands }
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void // what that flag brings
+
+function usedHeap(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
 }
 
 async function aRepository(commits: number) {
@@ -195,6 +211,42 @@ describe('the override file at a revision', () => {
     expect(await history.overrideAt({ ...plan, repository: 'ssh://git@127.0.0.1:1/x.git' }, revision)).toBeUndefined()
   })
 
+  test('of many revisions takes the memory of their tags', async () => {
+    const { name, url } = await aRepository(1)
+    const parameters = Array.from({ length: 2_000 }, (_, at) => `    - {name: other.p${at}, value: a value ${at}}\n`)
+    const file = (tag: string) => `helm:\n  parameters:\n    - {name: image.tag, value: ${tag}}\n${parameters.join('')}`
+    const history = await aHistory()
+    const read = async (tag: string) => {
+      const revision = await host.commitFiles(name, { 'apps/x.yaml': file(tag) })
+      expect(await history.overrideAt(aPlan(url), revision)).toEqual(new Map([['registry.example/shop', tag]]))
+    }
+    await read('first')
+    const before = usedHeap()
+    for (let at = 0; at < 15; at += 1) await read(`tag-${at}`)
+    expect(usedHeap() - before).toBeLessThan(1_500_000)
+  })
+
+  test('T19 is parsed outside of the main thread', async () => {
+    const { name, url } = await aRepository(1)
+    const text = Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join('')
+    const revision = await host.commitFiles(name, { 'apps/x.yaml': text })
+    const history = await aHistory()
+    const before = process.threadCpuUsage()
+    expect(await history.overrideAt(aPlan(url), revision)).toEqual(new Map())
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(150)
+  })
+
+  test('that cannot be read is reported once for each revision', async () => {
+    const { name, url } = await aRepository(1)
+    const revision = await host.commitFiles(name, { 'apps/x.yaml': 'helm: [\n' })
+    const errors: string[] = []
+    const onError = (_: string, error: unknown) => void errors.push(String(error))
+    const history = createCommitHistory({ access: await anAccess(), editor, nowMs: Date.now, onError })
+    for (let at = 0; at < 3; at += 1) expect(await history.overrideAt(aPlan(url), revision)).toBeUndefined()
+    expect(errors).toEqual([expect.stringContaining(`the override file apps/x.yaml at ${revision} is not YAML`)])
+  })
+
   test('tells the tags of a kustomization, but no digest and no tag of another image', async () => {
     const { name, url } = await aRepository(1)
     const image = (short: string) => ({ name: short, value: '', image: `registry.example/${short}` })
@@ -245,7 +297,7 @@ describe('a clone that has grown is replaced', () => {
   ])('$what: made anew, and all is answered as before', async ({ limits, every }) => {
     const { name, url, shas } = await aRepository(1)
     const access = await anAccess()
-    const history = createCommitHistory({ access, limits, nowMs: Date.now, onError: () => {} })
+    const history = createCommitHistory({ access, editor, limits, nowMs: Date.now, onError: () => {} })
     const packs = async () => {
       const clone = (await readdir(access.folder)).find((file) => file.startsWith('h')) ?? ''
       const names = await readdir(path.join(access.folder, clone, 'objects', 'pack'))

@@ -6,7 +6,7 @@ import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
 import type { SourceTool } from '../plan/application-source.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
-import { entriesOf, parseOverrideFile } from '../plan/parse-override-file.ts'
+import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { type RepositoryAddress, repositoryName } from '../plan/repository-address.ts'
 import { directorySize } from './cache-limit.ts'
@@ -48,6 +48,13 @@ const commitsInARow = 1_000
  */
 export function createCommitHistory(deps: {
   readonly access: GitAccess
+  /** Reads override files in a thread of its own, for a limited time. */
+  readonly editor: {
+    readEntries(
+      request: { readonly text: string; readonly tool: SourceTool },
+      isWanted: () => boolean,
+    ): Promise<EntriesRead | { readonly kind: 'exhausted'; readonly reason: string } | { readonly kind: 'postponed' }>
+  }
   readonly limits?: typeof cloneLimits
   readonly nowMs: () => number
   /** The repository did not answer; what follows from it is not known for now. */
@@ -86,18 +93,18 @@ export function createCommitHistory(deps: {
     deps.onError('reading commits failed, retrying', error, repository)
   }
 
-  const files = new Map<string, ReadonlyMap<string, string>>()
-  async function readOverride(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string>> {
-    const { file, tool } = plan
-    const key = `${plan.repository} ${revision} ${tool} ${file}`
-    const values = files.get(key) ?? (await cloneOf(plan.repository).entriesAt(revision, file, tool))
-    remember(files, key, values)
-    const tags = plan.entries.flatMap(({ name, image }) => {
-      const value = values.get(name)
-      const tag = value !== undefined && tool === 'kustomize' ? tagOfKustomizeImage(value, image) : value
-      return tag === undefined ? [] : [[image, tag] as const]
-    })
-    return new Map(tags)
+  const tags = new Map<string, ReadonlyMap<string, string> | undefined>()
+  /** Remembers the tags alone, for a file may have thousands of other values, and that a file cannot be read. */
+  async function readOverride(plan: WriteBackPlan, revision: string) {
+    const { repository, file, tool, entries } = plan
+    const key = JSON.stringify([repository, revision, tool, file, entries.map(({ name, image }) => [name, image])])
+    if (tags.has(key)) return tags.get(key)
+    const text = await cloneOf(repository).textAt(revision, file)
+    const read = text === undefined ? noEntries : await deps.editor.readEntries({ text, tool }, () => true)
+    if (read.kind === 'postponed') return undefined
+    remember(tags, key, read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined)
+    if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
+    return tags.get(key)
   }
 
   return {
@@ -124,6 +131,17 @@ export function createCommitHistory(deps: {
   }
 }
 
+const noEntries: EntriesRead = { kind: 'entries', entries: new Map() }
+
+const tagsOf = ({ tool, entries }: WriteBackPlan, found: OverrideEntries): ReadonlyMap<string, string> =>
+  new Map(
+    entries.flatMap(({ name, image }) => {
+      const value = found.get(name)?.value
+      const tag = value !== undefined && tool === 'kustomize' ? tagOfKustomizeImage(value, image) : value
+      return tag === undefined ? [] : [[image, tag] as const]
+    }),
+  )
+
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.set(key, value)
   const oldest = map.keys().next()
@@ -132,7 +150,7 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
 
 type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
-  entriesAt(revision: string, file: string, tool: SourceTool): Promise<ReadonlyMap<string, string>>
+  textAt(revision: string, file: string): Promise<string | undefined>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
   lastChange(base: string, tip: string, file: string): Promise<string | undefined>
 }
@@ -294,11 +312,7 @@ function createClone(
 
   return {
     ancestry,
-    async entriesAt(revision, file, tool) {
-      const text = await orRenewed(() => readFile(revision, file))
-      if (text === undefined) return new Map()
-      return new Map([...entriesOf(parseOverrideFile(text), tool)].map(([name, { value }]) => [name, value]))
-    },
+    textAt: (revision, file) => orRenewed(() => readFile(revision, file)),
     async trailersBetween(base, tip) {
       await bringTip(tip)
       await ancestry(base, tip) // the graph reaches from one to the other then

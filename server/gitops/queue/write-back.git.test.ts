@@ -44,7 +44,8 @@ async function aWriteBack(
 ) {
   const settings = writeBackSettings(host, change)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
-  const made = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
+  const editor = createOverrideFileEditor()
+  const made = createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} })
   const traced: string[] = []
   const history: CommitHistory = {
     ...made,
@@ -59,6 +60,7 @@ async function aWriteBack(
     settings,
     access,
     history,
+    editor,
     replicaId: () => replica,
     wakeUps: { send: () => {}, on: () => () => {} },
     log,
@@ -72,6 +74,7 @@ async function aWriteBack(
   })
   const close = async () => {
     await writeBack[Symbol.asyncDispose]()
+    await editor[Symbol.asyncDispose]()
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   }
@@ -792,7 +795,7 @@ test('the pause after failures doubles up to 4 s, although the branch can be rea
     }),
     {
       store,
-      history: createCommitHistory({ access, nowMs: Date.now, onError: nothing }),
+      history: createCommitHistory({ access, editor, nowMs: Date.now, onError: nothing }),
       editor,
       canContinue: () => pauses.length < 6,
       inSlot: (work) => work(),

@@ -10,7 +10,7 @@ import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
-import { createOverrideFileEditor } from './override-file-editor.ts'
+import type { OverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
@@ -31,6 +31,7 @@ export type WriteBackDeps = {
   readonly settings: WriteBackSettings
   readonly access: GitAccess
   readonly history: CommitHistory
+  readonly editor: OverrideFileEditor
   /** undefined: this replica may own nothing now. */
   readonly replicaId: () => string | undefined
   readonly wakeUps: WakeUps
@@ -61,7 +62,6 @@ export function createWriteBack(deps: WriteBackDeps) {
   const store = createPendingWriteStore(deps.database)
   const branches = new Map<string, { cache: RepositoryCache; turn: Semaphore }>()
   const writers = new Map<string, QueueWriter>()
-  const editor = createOverrideFileEditor()
   const slots = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
@@ -100,7 +100,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       store,
       // where the service writes no trailers, those that are found were written by another program
       history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },
-      editor,
+      editor: deps.editor,
       canContinue,
       inSlot: (work) => turn.use(() => slotsOf(queue.address).use(work)),
       onRecorded,
@@ -258,7 +258,6 @@ export function createWriteBack(deps: WriteBackDeps) {
       await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
       ended.abort()
       for (const { repository } of writers.values()) repository.rest()
-      await editor[Symbol.asyncDispose]()
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },

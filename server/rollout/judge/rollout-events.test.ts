@@ -62,6 +62,17 @@ describe('no event, but the stored diagnosis follows, when', () => {
     expect(lastChanges([{ ...waiting, atMs: 1_000 }, other, { ...other, atMs: 3_000 }]).diagnosis).toBeUndefined()
   })
 
+  test('a condition changes of which the sentence says nothing', () => {
+    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
+    const { waitingFor, diagnosis } = lastChanges([
+      { ...waiting, atMs: 1_000 },
+      stalled,
+      { ...stalled, atMs: 2_022, sync: 'OutOfSync' },
+    ])
+    expect(waitingFor).toEqual([])
+    expect(diagnosis?.conditions).toContainEqual(expect.objectContaining({ name: 'synced', state: 'not_met' }))
+  })
+
   test('the message of the same culprit changes', () => {
     const { waitingFor, diagnosis } = lastChanges([stuck(1_000), stuck(20_000), stuck(40_000, 'shop-1', 'not found')])
     expect(waitingFor).toEqual([])

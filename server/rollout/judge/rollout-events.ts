@@ -28,7 +28,9 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
       ? undefined
       : { ...diagnose(evaluation, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
-  const now: ReportedState = { ...describe(application), waiting, found, progress }
+  // a change of conditions that the sentence does not name is in the diagnosis alone
+  const waitingFor = reported.waiting === waiting ? reported.waitingFor : bounded(progress)
+  const now: ReportedState = { ...describe(application), waiting, waitingFor, found, progress }
   const events: NewTaskEvent[] = []
   if (reported.uid === '')
     events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
@@ -38,7 +40,7 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
   if (reported.operation !== now.operation && now.operation !== '')
     events.push({ kind: 'operation_changed', detail: now.operation })
   if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
-  if (reported.waiting !== waiting) events.push({ kind: 'waiting_for', detail: bounded(progress) })
+  if (reported.waitingFor !== waitingFor) events.push({ kind: 'waiting_for', detail: waitingFor })
   const isSame = events.length === 0 && diagnosis === undefined && reported.operation === now.operation
   return { reported: isSame ? reported : now, events, diagnosis }
 }
@@ -60,7 +62,9 @@ function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   return `${texts}\n${holdUp?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
 }
 
-function describe(application: ObservedApplication): Omit<ReportedState, 'waiting' | 'found' | 'progress'> {
+function describe(
+  application: ObservedApplication,
+): Omit<ReportedState, 'waiting' | 'waitingFor' | 'found' | 'progress'> {
   const { operation, revisions } = application
   const at = revisions.map(shortRevision).join(', ')
   return {

@@ -66,8 +66,10 @@ export type ReportedState = {
   readonly health: string
   readonly operation: string
   readonly images: string
-  /** What makes a new event when it changes, what only a new diagnosis, and the sentence as it was last saved. */
+  /** What may make a new event when it changes, and the sentence of the last one. */
   readonly waiting: string
+  readonly waitingFor: string
+  /** What makes only a new diagnosis when it changes, and the sentence as it was last saved. */
   readonly found: string
   readonly progress: string
   readonly uid: string
@@ -79,6 +81,7 @@ const nothingReported: ReportedState = {
   operation: '',
   images: '',
   waiting: '',
+  waitingFor: '',
   found: '',
   progress: '',
   uid: '',

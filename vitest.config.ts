@@ -16,7 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{.ci,chart,contract,gotemplate,server,simulator,web}/**/*.test.{ts,tsx}'],
+          include: ['{.ci,chart,contract,gotemplate,launcher,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/*.helm.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,

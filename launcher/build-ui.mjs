@@ -1,22 +1,28 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { LaunchError, wrongSetup } from './launch-error.mjs'
 
 /**
- * Builds the web UI if there is none or a source is newer. An installation without development packages keeps what it has.
+ * Builds the web UI unless the last build was of the same sources and packages. An installation without development
+ * packages keeps what it has.
  *
  * @param {string} checkout
  * @param {string} node
  */
 export function buildUi(checkout, node) {
-  const built = path.join(checkout, 'web', 'dist', 'index.html')
+  const dist = path.join(checkout, 'web', 'dist')
+  const record = path.join(dist, '.built-from')
   const vite = path.join(checkout, 'node_modules', 'vite', 'bin', 'vite.js')
-  if (existsSync(built) && (!existsSync(vite) || statSync(built).mtimeMs >= newestSource(checkout))) return
+  const isBuilt = existsSync(path.join(dist, 'index.html'))
   if (!existsSync(vite)) {
+    if (isBuilt) return
     const message = 'the web UI is not built and its build needs all packages: run "npm ci" without --omit=dev'
     throw new LaunchError(message, { exitCode: wrongSetup })
   }
+  const sources = digestSources(checkout) // before the build: what changes during it is built next time
+  if (isBuilt && existsSync(record) && readFileSync(record, 'utf8') === sources) return
   console.error('building the web UI …')
   const { status, stdout, stderr } = spawnSync(node, [vite, 'build', '--config', 'web/vite.config.ts'], {
     cwd: checkout,
@@ -25,23 +31,37 @@ export function buildUi(checkout, node) {
     timeout: 180_000,
   })
   if (status !== 0) throw new LaunchError(`the web UI could not be built:\n${stdout}${stderr}`, { exitCode: 1 })
-}
-
-/** @param {string} checkout */
-function newestSource(checkout) {
-  const files = ['web', 'contract'].flatMap((folder) => sourcesIn(path.join(checkout, folder)))
-  return Math.max(...[path.join(checkout, 'package-lock.json'), ...files].map((file) => statSync(file).mtimeMs))
+  writeFileSync(record, sources)
 }
 
 /**
+ * Of the contents: times say nothing after a checkout, a copy or a deletion.
+ *
+ * @param {string} checkout
+ */
+function digestSources(checkout) {
+  const installed = path.join('node_modules', '.package-lock.json') // npm writes there what it has installed
+  const files = ['web', 'contract'].flatMap((folder) => sourcesIn(checkout, folder))
+  const digest = createHash('sha256')
+  for (const file of [installed, 'package-lock.json', ...files]) {
+    const full = path.join(checkout, file)
+    const content = existsSync(full) ? readFileSync(full) : ''
+    digest.update(`${file} ${content.length}\n`).update(content)
+  }
+  return digest.digest('hex')
+}
+
+/**
+ * @param {string} checkout
  * @param {string} folder
  * @returns {string[]}
  */
-function sourcesIn(folder) {
-  return readdirSync(folder, { withFileTypes: true })
+function sourcesIn(checkout, folder) {
+  return readdirSync(path.join(checkout, folder), { withFileTypes: true })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .filter(({ name }) => name !== 'dist')
     .flatMap((entry) => {
-      const full = path.join(folder, entry.name)
-      return entry.isDirectory() ? sourcesIn(full) : [full]
+      const inside = path.join(folder, entry.name)
+      return entry.isDirectory() ? sourcesIn(checkout, inside) : [inside]
     })
 }

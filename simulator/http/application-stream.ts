@@ -30,10 +30,11 @@ export function projectsOf(url: URL): readonly string[] {
 export type StreamOptions = {
   controller: DeliveryController
   replica: Replica
-  /** Between the initial burst and the subscription; what happens in this time is lost to this stream. */
-  burstGapMs: number
-  later: (ms: number, run: () => void) => () => void
+  /** Subscribes some time after the initial burst, and answers how to stop that; what happens before is lost to this stream. */
+  afterBurst: AfterBurst
 }
+
+export type AfterBurst = (subscribe: () => void) => () => void
 
 /** Watches applications: a burst of what the cache holds, then live events only. Answers how to stop. */
 export function watchApplications(call: Call, stream: EventStream, options: StreamOptions): () => void {
@@ -61,8 +62,7 @@ export function watchApplications(call: Call, stream: EventStream, options: Stre
     return () => unsubscribe()
   }
   for (const application of replica.list()) send({ type: 'ADDED', application })
-  if (options.burstGapMs === 0) subscribe()
-  const cancel = options.burstGapMs === 0 ? () => {} : options.later(options.burstGapMs, subscribe)
+  const cancel = options.afterBurst(subscribe)
   return () => {
     cancel()
     unsubscribe()

@@ -19,7 +19,7 @@ import {
   syncApplication,
   terminateOperation,
 } from './application-calls.ts'
-import { watchApplications } from './application-stream.ts'
+import { type AfterBurst, watchApplications } from './application-stream.ts'
 import type { Call, CallKind, LoggedCall } from './call.ts'
 import { type EventStream, openEventStream, type StreamEnding } from './event-stream.ts'
 import { goJson } from './go-json.ts'
@@ -43,6 +43,14 @@ export type ArgoCdServerOptions = {
 const streamKinds: readonly CallKind[] = ['stream', 'tree-stream', 'logs']
 const openKinds: readonly CallKind[] = ['userinfo', 'session', 'version', 'healthz', 'webhook']
 
+const afterGap =
+  (ms: number): AfterBurst =>
+  (subscribe) => {
+    if (ms > 0) return systemClock.setTimer(ms, subscribe)
+    subscribe()
+    return () => {}
+  }
+
 /** The delivery controller's HTTP surface on a loopback port. */
 export async function startArgoCdServer(options: ArgoCdServerOptions) {
   const { controller, accounts } = options
@@ -52,7 +60,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   const log: LoggedCall[] = []
   const streams = new Set<EventStream>()
   let nextReplica = 0
-  let burstGapMs = options.burstGapMs ?? 0
+  let afterBurst = afterGap(options.burstGapMs ?? 0)
   let pinnedReplica: number | undefined
 
   function context(): CallContext {
@@ -176,8 +184,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
     return watchApplications(call, stream, {
       controller,
       replica: context().replica,
-      burstGapMs,
-      later: clock.setTimer,
+      afterBurst,
     })
   }
 
@@ -266,7 +273,19 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
       for (const stream of streams) stream.stall()
     },
     setBurstGap(ms: number): void {
-      burstGapMs = ms
+      afterBurst = afterGap(ms)
+    },
+    /** Streams that are opened now lose what happens before the answer is called. */
+    holdBurstGap(): () => void {
+      const held = new Set<() => void>()
+      afterBurst = (subscribe) => {
+        held.add(subscribe)
+        return () => held.delete(subscribe)
+      }
+      return () => {
+        afterBurst = afterGap(0)
+        for (const subscribe of held) subscribe()
+      }
     },
     pinReplica(index: number | undefined): void {
       pinnedReplica = index

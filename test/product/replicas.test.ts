@@ -160,11 +160,18 @@ describe.concurrent('a task whose owner goes away', () => {
       return health?.status === 'Progressing' && summary?.images?.includes(`registry.example/${app}:v1`) === true
     }
     await vi.waitFor(() => expect(applications.filter((app) => !awaitsPods(app))).toEqual([]), { timeout: 60_000 })
-    await a.kill('SIGKILL')
-    control.clearCallLog()
+    await a.kill('SIGSTOP') // sees no end, and is not yet taken for dead
     for (const app of applications) control.releasePods(app)
+    const isHealthy = (app: string) => control.application(app)?.status.health.status === 'Healthy'
+    await vi.waitFor(() => expect(applications.filter((app) => !isHealthy(app))).toEqual([]), { timeout: 60_000 })
+    control.clearCallLog()
+    await a.kill('SIGKILL')
     for (const id of ids) expect(await b.waitForEnd(id)).toMatchObject({ status: 'deployed' })
-    expect(control.callLog().filter(({ kind }) => kind !== 'stream').length).toBeLessThan(90) // one by one it takes 120
+    const calls = control.callLog().filter(({ kind }) => kind !== 'stream')
+    const [list] = calls.filter(({ kind }) => kind === 'list')
+    if (list?.durationMs === undefined) throw new Error('no List was answered')
+    const listedMs = list.atMs + list.durationMs // which takes long on a busy machine, and what is read meanwhile is read twice
+    expect(calls.filter(({ atMs }) => atMs > listedMs).length).toBeLessThan(90) // one by one it takes 120
   })
 
   test('by SIGTERM is watched again within 2 s; the stopping one says so on /readyz first', async () => {
@@ -214,14 +221,16 @@ describe.concurrent('a task whose owner goes away', () => {
     await using pair = await twoReplicas()
     const { replicas, a } = pair
     replicas.simulator.control.setMood('shop', { newPods: 'never-ready' })
-    const id = await submit(a, { timeout: 9 }, 'v1')
+    const id = await submit(a, { timeout: 20 }, 'v1')
     await a.waitForTask(id, (task) => task.commit !== undefined)
     const { owner, other } = await ownerAndOther(replicas)
+    const isHalfOver = "SELECT FROM watcher.tasks WHERE now() - created > interval '10 s'"
+    await vi.waitFor(async () => expect(await replicas.rows(isHalfOver)).toHaveLength(1), soon)
     await owner.kill('SIGKILL')
     const { status, created, updated } = await other.waitForEnd(id)
     expect(status).toBe('failed')
-    expect(updated - created).toBeGreaterThanOrEqual(9)
-    expect(updated - created).toBeLessThan(10.5)
+    expect(updated - created).toBeGreaterThanOrEqual(20)
+    expect(updated - created).toBeLessThan(30) // which is when a restarted time would be over
   })
 })
 

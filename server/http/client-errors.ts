@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http' // its values would load a fetch of Node's that nothing uses
 import type { Socket } from 'node:net'
 
 /**
@@ -26,7 +26,7 @@ function endWith(socket: Socket, code: string | undefined): void {
   const { status, text } = describe(code)
   const body = JSON.stringify({ error: text })
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   )
@@ -39,9 +39,12 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
   response.writeHead(417, { ...headers, Connection: 'close' }).end(body)
 }
 
-function describe(code: string | undefined): { status: number; text: string } {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, text: 'the request took too long to arrive' }
-  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, text: 'the headers are larger than 8 KiB' }
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return { status: 413, text: 'the chunk extensions are too large' }
-  return { status: 400, text: 'malformed HTTP request' }
+function describe(code: string | undefined): { status: string; text: string } {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: '408 Request Timeout', text: 'the request took too long to arrive' }
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: '431 Request Header Fields Too Large', text: 'the headers are larger than 8 KiB' }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return { status: '413 Payload Too Large', text: 'the chunk extensions are too large' }
+  return { status: '400 Bad Request', text: 'malformed HTTP request' }
 }

@@ -27,7 +27,7 @@ export async function startDemo(simulator: Simulator) {
   const repositoryUrl = await simulator.git.createRepository(repository, files, { message: 'Start of the demo' })
   for (const { name, image, failsOnNewTags } of demoApplications) {
     if (failsOnNewTags) {
-      simulator.control.setMood(name, { newPods: 'image-pull-error', except: [`${image}:${firstTag}`] })
+      simulator.control.overridePods(name, { newPods: 'image-pull-error', except: [`${image}:${firstTag}`] })
     }
     await simulator.control.createApplication({
       name,

@@ -170,8 +170,8 @@ export async function startSimulator(options: SimulatorOptions) {
       editApplication: (name: ApplicationName, change: (current: Application) => Application) =>
         controller.editApplication(keyOfName(name), change),
       deleteApplication: (name: ApplicationName) => controller.deleteApplication(keyOfName(name)),
-      setMood: (name: ApplicationName, mood: Parameters<typeof controller.setMood>[1]) =>
-        controller.setMood(keyOfName(name), mood),
+      overridePods: (name: ApplicationName, override: Parameters<typeof controller.overridePods>[1]) =>
+        controller.overridePods(keyOfName(name), override),
       application: (name: ApplicationName) => controller.store.get(keyOfName(name)),
       truth: (name: ApplicationName) => controller.truthOf(keyOfName(name)),
       releasePods: (name: ApplicationName) => controller.releasePods(keyOfName(name)),

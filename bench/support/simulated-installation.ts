@@ -110,7 +110,7 @@ function createInstallation(simulator: Simulator, folder: string) {
     /** From now on the next rollout of these is expected to bring `tag`, and its Pods wait to be released. */
     hold(names: readonly string[], tag: string): void {
       expectRollout(names, tag)
-      for (const name of names) control.setMood(name, { newPods: 'held' })
+      for (const name of names) control.overridePods(name, { newPods: 'held' })
     },
     /** From now on the next rollout of these is expected to bring `tag`. */
     expectRollout,

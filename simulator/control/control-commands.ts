@@ -128,9 +128,9 @@ export function controlCommands(simulator: Simulator): Readonly<Record<string, C
     ),
     deleteApplication: command(named, ({ application }) => control.deleteApplication(application)),
     truth: command(named, ({ application }) => control.truth(application)),
-    setMood: command(
+    overridePods: command(
       named.extend({ newPods: behaviour.optional(), except: z.array(z.string()).default([]) }),
-      ({ application, newPods, except }) => control.setMood(application, newPods && { newPods, except }),
+      ({ application, newPods, except }) => control.overridePods(application, newPods && { newPods, except }),
     ),
     addHttpFault: command(
       httpFault,

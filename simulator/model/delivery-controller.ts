@@ -59,7 +59,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   const store = createObjectStore({ clock, random })
   const managedByUid = new Map<string, ManagedApplication>()
   const windows = new Map<string, readonly SyncWindow[]>()
-  const moods = new Map<string, PodOverride>()
+  const podOverrides = new Map<string, PodOverride>()
   const log: { atMs: number; event: StoreEvent }[] = []
   const faults: ControllerFaults = {
     hangRefresh: new Set(),
@@ -189,7 +189,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
         random,
         times: () => times,
         nextResourceVersion: () => String(Number(store.resourceVersion()) + 1),
-        behaviourOf: (image) => behaviourIn(moods.get(keyOf(key)), image),
+        behaviourOf: (image) => behaviourIn(podOverrides.get(keyOf(key)), image),
         onChange: () => react(() => assess(managed)),
       }),
       observed: new Map(),
@@ -373,15 +373,15 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     },
     windowsOf: context.windowsOf,
     setSyncWindows: (project: string, list: readonly SyncWindow[]) => void windows.set(project, list),
-    setMood(key: ApplicationKey, mood: PodOverride | undefined): void {
-      if (mood) moods.set(keyOf(key), mood)
-      else moods.delete(keyOf(key))
+    overridePods(key: ApplicationKey, override: PodOverride | undefined): void {
+      if (override) podOverrides.set(keyOf(key), override)
+      else podOverrides.delete(keyOf(key))
     },
-    logOf: (key: ApplicationKey): readonly string[] | undefined => moods.get(keyOf(key))?.says,
+    logOf: (key: ApplicationKey): readonly string[] | undefined => podOverrides.get(keyOf(key))?.says,
 
-    /** Ends the mood, and Pods that were started as `held` become ready. */
+    /** Ends the override, and Pods that were started as `held` become ready. */
     releasePods(key: ApplicationKey): void {
-      moods.delete(keyOf(key))
+      podOverrides.delete(keyOf(key))
       managedAt(key)?.cluster.releasePods()
     },
     setTimes(changes: Partial<SimulatorTimes>): void {
@@ -441,8 +441,8 @@ function instanceName({ name, namespace }: ApplicationKey, controlPlaneNamespace
   return namespace === controlPlaneNamespace ? name : `${namespace}_${name}`
 }
 
-function behaviourIn(mood: PodOverride | undefined, image: string): PodBehaviour {
-  return mood && !mood.except?.includes(image) ? mood.newPods : behaviourByTag(image)
+function behaviourIn(override: PodOverride | undefined, image: string): PodBehaviour {
+  return override && !override.except?.includes(image) ? override.newPods : behaviourByTag(image)
 }
 
 /** What a change of an object or of its health changes. */

@@ -62,7 +62,7 @@ describe('an automated rollout', () => {
   test('held Pods keep a rollout in progress until they are released', async () => {
     const world = createVirtualWorld()
     await world.createApplication('shop')
-    world.controller.setMood(world.keyOf('shop'), { newPods: 'held' })
+    world.controller.overridePods(world.keyOf('shop'), { newPods: 'held' })
     world.deploy('shop', '1.0.1')
     world.refresh('shop')
     await world.clock.advance(60_000)

@@ -22,8 +22,11 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-docs-'))
   world = await startWorld({ applications, settings: { BAD_POD_GRACE: '2s' } })
-  world.simulator.control.setMood('payments', { newPods: 'image-pull-error', except: ['registry.example/payments:v1'] })
-  world.simulator.control.setMood('stuck', { newPods: 'held', except: ['registry.example/stuck:v1'] })
+  world.simulator.control.overridePods('payments', {
+    newPods: 'image-pull-error',
+    except: ['registry.example/payments:v1'],
+  })
+  world.simulator.control.overridePods('stuck', { newPods: 'held', except: ['registry.example/stuck:v1'] })
 })
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -58,8 +58,8 @@ export function happen(happening: Happening, { applications, controller, git, cl
       if (happening.backAfterMs !== undefined) after(happening.backAfterMs, () => void create(controller, application))
       return
     case 'pods-behave':
-      controller.setMood(key, { newPods: happening.behaviour })
-      after(happening.forMs, () => controller.setMood(key, undefined))
+      controller.overridePods(key, { newPods: happening.behaviour })
+      after(happening.forMs, () => controller.overridePods(key, undefined))
       return
     case 'sync-fails':
       controller.faults.failSync.set(text, 'admission webhook denied the request')

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const hold = (app: string) =>
-  world.simulator.control.setMood(app, { newPods: 'never-ready', except: [`registry.example/${app}:v1`] })
+  world.simulator.control.overridePods(app, { newPods: 'never-ready', except: [`registry.example/${app}:v1`] })
 
 const waitingForHealth = (id: string) =>
   world.service.waitForTask(id, ({ unmet_condition }) => unmet_condition === 'healthy')
@@ -50,7 +50,10 @@ describe('the diagnosis of a task', () => {
   })
 
   test('of one that failed says the same as its reason: cause, culprit and next steps of one table', async () => {
-    world.simulator.control.setMood('ended', { newPods: 'invalid-image-name', except: ['registry.example/ended:v1'] })
+    world.simulator.control.overridePods('ended', {
+      newPods: 'invalid-image-name',
+      except: ['registry.example/ended:v1'],
+    })
     const task = await world.service.waitForEnd(await world.deploy('ended', 'v2'))
     const { diagnosis, status_reason: reason = '' } = TaskRecord.parse(task)
     expect(task).toMatchObject({ status: 'failed', cause: 'image_name', unmet_condition: 'healthy' })

@@ -7,7 +7,7 @@ const says = ['not shown', `connecting with ${deployToken}`, `fatal: ${'x'.repea
 
 /** A deployment whose Pods crash, to its end. */
 async function failedDeployment({ simulator, service, deploy }: World): Promise<TaskRecord> {
-  simulator.control.setMood('shop', { newPods: 'crashes', says })
+  simulator.control.overridePods('shop', { newPods: 'crashes', says })
   return service.waitForEnd(await deploy('shop', 'v2'))
 }
 

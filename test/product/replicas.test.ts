@@ -153,7 +153,7 @@ describe.concurrent('a task whose owner goes away', () => {
     await using pair = await twoReplicas({ applications })
     const { replicas, a, b } = pair
     const { control } = replicas.simulator
-    for (const app of applications) control.setMood(app, { newPods: 'held' })
+    for (const app of applications) control.overridePods(app, { newPods: 'held' })
     const ids = await Promise.all(applications.map((app) => submit(a, { app }, 'v1')))
     const awaitsPods = (app: string) => {
       const { summary, health } = control.application(app)?.status ?? {}
@@ -194,7 +194,7 @@ describe.concurrent('a task whose owner goes away', () => {
   test('by SIGTERM during a push that takes long is watched again within 2 s, and the commit is made once', async () => {
     await using pair = await twoReplicas({ applications: ['shop', 'other'] })
     const { replicas, a } = pair
-    replicas.simulator.control.setMood('other', { newPods: 'never-ready' })
+    replicas.simulator.control.overridePods('other', { newPods: 'never-ready' })
     const slow = await submit(a, {}, 'v1')
     await a.waitForEnd(slow) // the repository is owned and its connection stands
     replicas.simulator.git.host.setFault({ kind: 'delay', ms: 5_000 })
@@ -220,7 +220,7 @@ describe.concurrent('a task whose owner goes away', () => {
   test('ends at its original deadline: a takeover restarts no time', async () => {
     await using pair = await twoReplicas()
     const { replicas, a } = pair
-    replicas.simulator.control.setMood('shop', { newPods: 'never-ready' })
+    replicas.simulator.control.overridePods('shop', { newPods: 'never-ready' })
     const id = await submit(a, { timeout: 20 }, 'v1')
     await a.waitForTask(id, (task) => task.commit !== undefined)
     const { owner, other } = await ownerAndOther(replicas)
@@ -245,7 +245,7 @@ test('a restart of the database moves no task to another replica', async () => {
   const replicas = stack.use(
     await startReplicas({ databaseUrl: postgres.url, applications, settings: { BAD_POD_GRACE: '0' } }),
   )
-  for (const app of applications) replicas.simulator.control.setMood(app, { newPods: 'never-ready' })
+  for (const app of applications) replicas.simulator.control.overridePods(app, { newPods: 'never-ready' })
   const ids = await Promise.all(
     applications.map((app, index) => submit(at(replicas, index % 2), { app, timeout: 60 }, 'v1')),
   )
@@ -330,8 +330,8 @@ describe('two replicas that both take requests', () => {
   })
 
   test('stop a task that is cancelled on the one that does not watch it', async () => {
-    replicas.simulator.control.setMood('web', { newPods: 'never-ready' })
-    onTestFinished(() => replicas.simulator.control.setMood('web', undefined))
+    replicas.simulator.control.overridePods('web', { newPods: 'never-ready' })
+    onTestFinished(() => replicas.simulator.control.overridePods('web', undefined))
     const id = await submit(a, { app: 'web' }, 'v1')
     const { other } = await ownerAndOther(replicas)
     const answer = await other.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })

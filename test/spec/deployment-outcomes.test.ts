@@ -48,7 +48,7 @@ describe('a task of a managed application, with a credential (spec 1.3)', () => 
   })
 
   test('fails with the message of a Pod that cannot pull its image', async () => {
-    world.simulator.control.setMood('unpullable', {
+    world.simulator.control.overridePods('unpullable', {
       newPods: 'image-pull-error',
       except: ['registry.example/unpullable:v1'],
     })
@@ -111,14 +111,14 @@ describe('a task without a credential (spec 1.4)', () => {
 test('with fire-and-forget a task is deployed after its commit, unwatched (spec 3)', async () => {
   await world.simulator.git.commit('gitops', chartFiles('apps/jobs', { tag: 'v1' }))
   await createManaged(world.simulator, 'jobs', { 'watcher/fire-and-forget': 'true' })
-  world.simulator.control.setMood('jobs', { newPods: 'image-pull-error' })
+  world.simulator.control.overridePods('jobs', { newPods: 'image-pull-error' })
   const task = await world.service.waitForEnd(await world.deploy('jobs', 'v2'))
   expect(task).toMatchObject({ status: 'deployed' })
   expect((await commitsFor('jobs'))[0]?.sha).toBe(task.commit)
 })
 
 test('a newer task of the same image cancels the older one, and the branch ends at the newer tag', async () => {
-  world.simulator.control.setMood('superseded', { newPods: 'held', except: ['registry.example/superseded:v1'] })
+  world.simulator.control.overridePods('superseded', { newPods: 'held', except: ['registry.example/superseded:v1'] })
   const older = await world.deploy('superseded', 'v2')
   await world.service.waitForTask(older, ({ commit }) => commit !== undefined)
   const newer = await world.deploy('superseded', 'v3')
@@ -140,7 +140,7 @@ test('fifty applications of one repository deployed at once are all deployed, wi
 
 describe('killed between commit and verdict, and started again', () => {
   test('the service ends the task with exactly one commit, within the original deadline', async () => {
-    world.simulator.control.setMood('restarted', { newPods: 'held', except: ['registry.example/restarted:v1'] })
+    world.simulator.control.overridePods('restarted', { newPods: 'held', except: ['registry.example/restarted:v1'] })
     const id = await world.deploy('restarted', 'v2')
     const before = await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
     await world.service.kill('SIGKILL')

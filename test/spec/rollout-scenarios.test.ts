@@ -261,7 +261,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
     test('a sync that somebody terminates', async ({ expect }) => {
       const waits = { kind: 'Job', name: 'waits', hook: 'PreSync', image: 'registry.example/waits:v1' }
       await anApplication('stopped', { workloads: [waits, { kind: 'Deployment', image: templated('stopped') }] })
-      world.simulator.control.setMood('stopped', { newPods: 'never-ready' })
+      world.simulator.control.overridePods('stopped', { newPods: 'never-ready' })
       const id = await deploy('stopped')
       await waitingFor(id, 'waiting for completion of hook')
       expect(world.simulator.controller.terminate({ name: 'stopped', namespace: 'argocd' })).toBe(true)

@@ -54,7 +54,7 @@ const change = (path: string, method: string, body?: unknown) =>
   signedIn.get('ada')?.change(world.service.url, `/api/v1${path}`, method, body)
 
 const hold = (app: string, newPods: 'never-ready' | 'crashes', ...except: readonly string[]) =>
-  world.simulator.control.setMood(app, { newPods, except: except.map((tag) => `registry.example/${app}:${tag}`) })
+  world.simulator.control.overridePods(app, { newPods, except: except.map((tag) => `registry.example/${app}:${tag}`) })
 
 async function deployed(app: string, tag: string): Promise<TaskRecord> {
   const task = await world.service.waitForEnd(await world.deploy(app, tag))

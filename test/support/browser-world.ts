@@ -96,7 +96,10 @@ export async function startBrowserWorld(options: BrowserWorldOptions = {}) {
     waitForEnd: (id: string) => waitForTask(id, ({ status }) => isFinal(status)),
     /** New Pods of these tags behave so; none: all run again. */
     hold: (app: string, newPods: 'never-ready' | 'crashes', ...well: readonly string[]) =>
-      replicas.simulator.control.setMood(app, { newPods, except: well.map((tag) => `registry.example/${app}:${tag}`) }),
+      replicas.simulator.control.overridePods(app, {
+        newPods,
+        except: well.map((tag) => `registry.example/${app}:${tag}`),
+      }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

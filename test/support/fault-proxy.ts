@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Socket } from 'node:net'
 
 /** How the line between two parties misbehaves. `delayMs` holds every chunk back; the others say what happens to it. */
-export type PodOverride =
+export type LineState =
   | 'well'
   | 'refuse'
   | 'swallow'
@@ -10,7 +10,7 @@ export type PodOverride =
 
 export type FaultProxy = AsyncDisposable & {
   readonly port: number
-  mood: PodOverride
+  mood: LineState
   /** Breaks every open connection, by RST. */
   cut(): void
   /** Not a byte more passes on the connections that are open now, and nobody is told; new ones work. */
@@ -32,7 +32,7 @@ export async function startFaultProxy(
 ): Promise<FaultProxy> {
   const open = new Set<Socket>()
   const stranded = new WeakSet<Socket>()
-  let mood: PodOverride = 'well'
+  let mood: LineState = 'well'
 
   type Notes = { readonly arrives?: (chunk: Buffer) => void; readonly leaves?: (chunk: Buffer) => void }
   const isSilent = (from: Socket) => mood === 'swallow' || stranded.has(from)

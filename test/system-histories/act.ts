@@ -1,5 +1,5 @@
 import type { createClient } from './client.ts'
-import { type HistoryWorld, setMood } from './history-world.ts'
+import { type HistoryWorld, setLineState } from './history-world.ts'
 import type { Step } from './plan-history.ts'
 
 /** Does one step of a plan. @returns when a client has heard its answer, or a process has come or gone */
@@ -29,17 +29,17 @@ export async function act(step: Step, client: ReturnType<typeof createClient>, w
     case 'thaw':
       return world[step.kind](step.replica)
     case 'line':
-      return setMood(world.line(step.replica, step.line), step.mood)
+      return setLineState(world.line(step.replica, step.line), step.mood)
     case 'cut':
       return world.line(step.replica, step.line)?.cut()
     case 'git_line':
-      return setMood(world.gitLine, step.mood)
+      return setLineState(world.gitLine, step.mood)
     case 'cut_git':
       return world.gitLine.cut()
     case 'git_host':
       return world.setGitFault(step.fault, step.times)
     case 'identity_line':
-      return setMood(world.identityLine, step.mood)
+      return setLineState(world.identityLine, step.mood)
     case 'controller_answers':
       return world.controllerAnswers(step.fault)
     case 'controller_streams':

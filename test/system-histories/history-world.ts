@@ -1,5 +1,5 @@
 import { overrideFile } from '../../simulator/model/example-repository.ts'
-import type { PodOverride } from '../support/fault-proxy.ts'
+import type { LineState } from '../support/fault-proxy.ts'
 import type { TestIdentityProvider } from '../support/identity-provider.ts'
 import type { Replicas } from '../support/replicas.ts'
 import type { Span } from '../support/traffic-log.ts'
@@ -31,7 +31,7 @@ export function createHistoryWorld(replicas: Replicas, identity: TestIdentityPro
   const start = (replica: number, tries = 3) =>
     inTurn(replica, async (one) => {
       for (let left = tries; left > 0 && !one.isRunning(); left -= 1) {
-        setMood(one.lines.database, 'well')
+        setLineState(one.lines.database, 'well')
         await one.restart().catch((error: unknown) => {
           if (one.isRunning()) throw error
         })
@@ -109,18 +109,18 @@ export function createHistoryWorld(replicas: Replicas, identity: TestIdentityPro
       if (control.application(app) === undefined) await replicas.createManaged(app)
     },
     pods(app: string, newPods: 'never-ready' | 'image-pull-error' | undefined): void {
-      if (control.application(app) !== undefined) control.setMood(app, newPods && { newPods })
+      if (control.application(app) !== undefined) control.overridePods(app, newPods && { newPods })
     },
     async heal(): Promise<void> {
-      for (const app of applications) if (control.application(app) !== undefined) control.setMood(app, undefined)
+      for (const app of applications) if (control.application(app) !== undefined) control.overridePods(app, undefined)
       controllerIsWell()
       argo.faults.clear()
       argo.endStreams('eof') // those that stall go on to
       git.host.setFault(undefined)
-      setMood(gitLine, 'well')
+      setLineState(gitLine, 'well')
       gitLine.cut() // commands that hang would do so for ever
-      setMood(identity.proxy, 'well')
-      for (const { lines } of running) for (const line of Object.values(lines)) setMood(line, 'well')
+      setLineState(identity.proxy, 'well')
+      for (const { lines } of running) for (const line of Object.values(lines)) setLineState(line, 'well')
       await Promise.all(running.map((_, replica) => thaw(replica)))
       await Promise.all(running.map((_, replica) => start(replica)))
     },
@@ -136,7 +136,7 @@ export function createHistoryWorld(replicas: Replicas, identity: TestIdentityPro
 }
 
 /** What a line swallowed does not come later, so the connections it hurt end with the mood. */
-export function setMood(line: { mood: PodOverride; cut(): void } | undefined, mood: PodOverride): void {
+export function setLineState(line: { mood: LineState; cut(): void } | undefined, mood: LineState): void {
   if (line === undefined) return
   const isHurt = line.mood === 'swallow'
   line.mood = mood

@@ -2,7 +2,7 @@ import type { GitHostFault } from '../../simulator/git-host/ssh-git-host.ts'
 import type { StreamEnding } from '../../simulator/http/event-stream.ts'
 import type { HttpFault, HttpFaultAction } from '../../simulator/http/http-faults.ts'
 import { pickFrom, type Random, seededRandom } from '../../simulator/model/random.ts'
-import type { PodOverride } from '../support/fault-proxy.ts'
+import type { LineState } from '../support/fault-proxy.ts'
 
 export const replicaCount = 3
 export const applications = ['shop', 'web', 'api'] as const
@@ -45,12 +45,12 @@ type Command =
   | { kind: 'list'; replica: number }
   | { kind: 'lock' | 'unlock'; replica: number }
   | { kind: 'kill' | 'stop' | 'start' | 'freeze' | 'thaw'; replica: number }
-  | { kind: 'line'; replica: number; line: Line; mood: PodOverride }
+  | { kind: 'line'; replica: number; line: Line; mood: LineState }
   | { kind: 'cut'; replica: number; line: Line }
-  | { kind: 'git_line'; mood: PodOverride }
+  | { kind: 'git_line'; mood: LineState }
   | { kind: 'cut_git' }
   | { kind: 'git_host'; fault: GitHostFault; times: number }
-  | { kind: 'identity_line'; mood: PodOverride }
+  | { kind: 'identity_line'; mood: LineState }
   | { kind: 'controller_answers'; fault: HttpFault }
   | { kind: 'controller_streams'; how: StreamEnding | 'stall' }
   | { kind: 'controller_mood'; app: string; mood: ControllerMood }
@@ -189,17 +189,17 @@ function chooseCommand(random: Random, kind: Kind, situation: Situation): Comman
     case 'thaw':
       return frozen.size === 0 ? undefined : { kind, replica: pick(random, [...frozen]) }
     case 'line':
-      return { kind, replica, line: pick(random, ['database', 'controller']), mood: chooseMood(random) }
+      return { kind, replica, line: pick(random, ['database', 'controller']), mood: chooseLineState(random) }
     case 'cut':
       return { kind, replica, line: pick(random, ['database', 'controller']) }
     case 'git_line':
-      return { kind, mood: chooseMood(random) }
+      return { kind, mood: chooseLineState(random) }
     case 'cut_git':
       return { kind }
     case 'git_host':
       return { kind, fault: chooseGitFault(random), times: pick(random, [1, 2, 5]) }
     case 'identity_line':
-      return { kind, mood: chooseMood(random) }
+      return { kind, mood: chooseLineState(random) }
     case 'controller_answers':
       return { kind, fault: chooseHttpFault(random) }
     case 'controller_streams':
@@ -216,8 +216,8 @@ function chooseCommand(random: Random, kind: Kind, situation: Situation): Comman
   }
 }
 
-function chooseMood(random: Random): PodOverride {
-  const moods: readonly PodOverride[] = [
+function chooseLineState(random: Random): LineState {
+  const moods: readonly LineState[] = [
     'refuse',
     'swallow',
     { delayMs: Math.round(pickFrom(random, [50, 900])) },

@@ -186,8 +186,9 @@ async function untilReady(url: string, child: Child, logs: () => string): Promis
 
 /** A stopped process hears nothing but SIGKILL and SIGCONT, so only the signals that end one are waited for. */
 async function ended(child: Child, signal: NodeJS.Signals): Promise<void> {
+  if (signal !== 'SIGKILL') return void child.kill(signal)
   const over = new Promise((resolve) => child.once('exit', resolve))
-  if (child.kill(signal) && signal === 'SIGKILL') await over
+  if (child.kill(signal)) await over
 }
 
 /** Undefined where the database did not answer in time: on a busy machine it may, and who waits asks again. */

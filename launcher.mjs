@@ -19,7 +19,7 @@ import { renderDemoHints } from './launcher/render-demo-hints.mjs'
 import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/requirements.mjs'
 import { simulatorReady, spawnSimulator } from './launcher/simulator.mjs'
 import { watchNpm } from './launcher/watch-npm.mjs'
-import { nodeEnvironment, nodeFlags } from './server/node-flags.mjs'
+import { compileCache, nodeEnvironment, nodeFlags } from './server/node-flags.mjs'
 import { startEmbeddedPostgres } from './server/storage/embedded-postgres.mjs'
 import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './server/storage/embedded-postgres-files.mjs'
 import { spawnGuarded, stopChild } from './server/storage/guarded-child.mjs'
@@ -132,7 +132,7 @@ function startServer(node, env) {
   const child = spawnGuarded({
     command: node,
     args: [...nodeFlags, main],
-    env: { ...nodeEnvironment, ...env },
+    env: { NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...env },
     stopSignal: 'TERM',
     stdout: 'inherit',
     stderr: 'inherit',

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { compileCache } from '../server/node-flags.mjs'
 import { spawnGuarded } from '../server/storage/guarded-child.mjs'
 import { LaunchError } from './launch-error.mjs'
 
@@ -27,6 +28,7 @@ export function spawnSimulator({ checkout, node, directory }) {
     command: node,
     args: [path.join(checkout, 'simulator', 'main.ts'), '--demo', '--dir', directory, '--stop-with-stdin'],
     cwd: checkout,
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
     stopSignal: 'TERM',
     stdout: 'pipe',
     stderr: 'inherit',

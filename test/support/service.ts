@@ -12,14 +12,12 @@ import {
   TaskRecord as taskSchema,
 } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
+import { compileCache, nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { createTestDatabase, serviceUrlOf } from './database.ts'
 
 const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
-/** What Node has compiled once serves every start of the service; half of the processor time of a start is compiling. */
-export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node-compile', import.meta.url))
 const startLimitMs = 60_000
 /** Ends what hangs; how long something may take, a test says itself. */
 const waitLimitMs = 90_000

@@ -134,6 +134,7 @@ describe('a refusal stands beside the button in the words of the service', () =>
     await page.getByRole('alert').getByText(`Not changed: ${words}`).waitFor()
     expect(await reason.inputValue()).toBe('OPS-4')
     database().mood = 'well'
+    await expect.poll(async () => (await world.service.request('/readyz')).status).toBe(200)
     await page.getByText('Live', { exact: true }).waitFor()
     await page.getByRole('switch').click()
     await page.getByText('OPS-4, by ada.').waitFor()

@@ -57,7 +57,7 @@ export async function aTaskWithPlan(
   {
     app = 'shop',
     tag = 'v2',
-    seconds = 60,
+    seconds = 150,
     repository,
     address = repository,
     branch = 'main',

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongFilesFirst } from './test/support/long-files-first.ts'
 
 /** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
 const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
@@ -12,6 +13,7 @@ export default defineConfig({
   test: {
     // Most of the time of a service test is waiting, so more of them run at once than there are processors.
     maxWorkers: 4,
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         test: {

@@ -226,13 +226,19 @@ describe('the override file at a revision', () => {
     expect(usedHeap() - before).toBeLessThan(1_500_000)
   })
 
-  test('T19 is parsed outside of the main thread', async () => {
+  test.for([
+    {
+      what: 'parsed outside of the main thread',
+      text: Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join(''),
+      tags: new Map(),
+    },
+    { what: 'not read where it is too large', text: `key: ${'x'.repeat(32_000_000)}\n`, tags: undefined },
+  ])('T19 is $what', async ({ text, tags }) => {
     const { name, url } = await aRepository(1)
-    const text = Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join('')
     const revision = await host.commitFiles(name, { 'apps/x.yaml': text })
     const history = await aHistory()
     const before = process.threadCpuUsage()
-    expect(await history.overrideAt(aPlan(url), revision)).toEqual(new Map())
+    expect(await history.overrideAt(aPlan(url), revision)).toEqual(tags)
     const { user, system } = process.threadCpuUsage(before)
     expect((user + system) / 1_000).toBeLessThan(150)
   })

@@ -6,7 +6,14 @@ import type { Ancestry } from '../../rollout/judge/rollout-observation.ts'
 import type { SourceTool } from '../plan/application-source.ts'
 import { taskTrailer } from '../plan/commit-message.ts'
 import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
-import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
+import {
+  type EntriesRead,
+  type InvalidOverrideFile,
+  maxOverrideFileBytes,
+  type OverrideEntries,
+  OverrideFileError,
+  tooLarge,
+} from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { type RepositoryAddress, repositoryName } from '../plan/repository-address.ts'
 import { directorySize } from './cache-limit.ts'
@@ -100,7 +107,8 @@ export function createCommitHistory(deps: {
     const key = JSON.stringify([repository, revision, tool, file, entries.map(({ name, image }) => [name, image])])
     if (tags.has(key)) return tags.get(key)
     const text = await cloneOf(repository).textAt(revision, file)
-    const read = text === undefined ? noEntries : await deps.editor.readEntries({ text, tool }, () => true)
+    const read =
+      typeof text === 'string' ? await deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
     if (read.kind === 'postponed') return undefined
     remember(tags, key, read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined)
     if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
@@ -150,7 +158,7 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
 
 type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
-  textAt(revision: string, file: string): Promise<string | undefined>
+  textAt(revision: string, file: string): Promise<string | InvalidOverrideFile | undefined>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
   lastChange(base: string, tip: string, file: string): Promise<string | undefined>
 }
@@ -298,12 +306,14 @@ function createClone(
     return graph.ancestry(commit, revision) ?? 'unrelated'
   }
 
-  async function readFile(revision: string, file: string): Promise<string | undefined> {
+  async function readFile(revision: string, file: string): Promise<string | InvalidOverrideFile | undefined> {
     if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
     clearTimeout(readerTimer)
-    const found = await reader.read(`${revision}:${file}`)
+    const name = `${revision}:${file}`
+    const isTooLarge = ((await reader.inspect(name))?.size ?? 0) > maxOverrideFileBytes
+    const found = isTooLarge ? undefined : await reader.read(name)
     readerTimer = setTimeout(reader.close, readerIdleMs).unref()
-    return found?.body.toString()
+    return isTooLarge ? { kind: 'invalid', reason: tooLarge } : found?.body.toString()
   }
 
   async function bringTip(tip: string): Promise<void> {

@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]())
 
 const lockPath = '/api/v1/deploy-lock'
+/** Sooner than the page asks by itself who is signed in. */
+const soonMs = 10_000
 const nextHour = Math.floor(Date.now() / 1000) + 3_600
 const cancelling = { label: 'Cancel deployment', task: async () => world.submit('held', 'v1') }
 const goingBack = (app: string) => ({
@@ -47,6 +49,7 @@ const rows: readonly Row[] = [
     why: 'the user has left the group',
     action: cancelling,
     arrange: (_id, user) => world.rows("UPDATE watcher.sessions SET groups = '{}' WHERE name = $1", [user]),
+    shows: /^Only members of platform may do this/,
   },
   {
     status: 404,
@@ -120,7 +123,7 @@ describe('a refusal stands beside the button in the words of the service', () =>
     const press = () => page.getByRole('dialog').getByRole('button', { name: label }).click()
     const words = await refusalOf(page, status, press)
     await page.getByRole('alert').getByText(`${label}: ${words}.`).waitFor()
-    if (shows !== undefined) await page.getByText(shows).first().waitFor()
+    if (shows !== undefined) await page.getByText(shows).first().waitFor({ timeout: soonMs })
   })
 
   test('503 to the lock: the reason stays where it was typed, and the next press locks', async () => {

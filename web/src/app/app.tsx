@@ -1,12 +1,14 @@
 import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Switch } from 'wouter'
+import { sessionQuery } from '../auth/session.ts'
 import { TaskListPage } from '../deployments/task-list-page.tsx'
 import { TaskPage } from '../deployments/task-page.tsx'
 import { HistoryPage } from '../history/history-page.tsx'
 import { LockPage } from '../locks/lock-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { SettingsPage } from '../settings/settings-page.tsx'
+import { AnswerError } from '../ui/read-json.ts'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -15,9 +17,16 @@ import { NotFoundPage } from './not-found-page.tsx'
  * A failed read is not repeated at once: the connection asks for the next one, and the page says how old it is meanwhile.
  * It asks too when a tab is looked at again.
  */
-const queries = new QueryClient({
+const queries: QueryClient = new QueryClient({
+  mutationCache: new MutationCache({ onError: readSessionAgain }),
   defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false } },
 })
+
+/** An action that is rejected for its credential says that the session is not what the page takes it for. */
+function readSessionAgain(error: Error) {
+  const isOfCredential = error instanceof AnswerError && (error.status === 401 || error.status === 403)
+  if (isOfCredential) void queries.invalidateQueries(sessionQuery)
+}
 
 /** Of Mantine only the colour scheme: what it would write into style elements, the design's files have. */
 export function App() {

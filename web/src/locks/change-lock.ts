@@ -1,9 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { LockRequest } from '../../../contract/auth.ts'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { sessionQuery } from '../auth/session.ts'
 import { failureWords } from '../ui/failure-words.ts'
-import { AnswerError } from '../ui/read-json.ts'
 import { sendJson } from '../ui/send-json.ts'
 import { useToast } from '../ui/toast.tsx'
 import { deployLockQuery } from './read-deploy-lock.ts'
@@ -26,7 +24,6 @@ export function useChangeLock() {
       request.kind === 'lock' ? sendJson('POST', path, request.body) : sendJson('DELETE', path),
     onSuccess: (_answer, { said, undo }) => showToast({ text: said, ...(undo && { undo: () => change.mutate(undo) }) }),
     onError: (error, { undo }) => {
-      if (error instanceof AnswerError && error.status === 401) void client.invalidateQueries(sessionQuery)
       // What Undo asks for has no button on the page that the refusal could stand beside.
       if (undo === undefined) showToast({ text: `Not undone: ${failureWords(error)}` })
     },

@@ -1,7 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { DeployToken, DeployTokenRequest, IssuedDeployToken } from '../../../contract/auth.ts'
-import { sessionQuery } from '../auth/session.ts'
-import { AnswerError, readJson } from '../ui/read-json.ts'
+import { readJson } from '../ui/read-json.ts'
 import { sendJson } from '../ui/send-json.ts'
 
 const path = '/api/v1/deploy-tokens'
@@ -27,9 +26,6 @@ function useTokenChange<Given, Answer>(mutationFn: (given: Given) => Promise<Ans
     mutationFn,
     networkMode: 'always',
     gcTime: 0, // the answer may hold a token
-    onError: (error) => {
-      if (error instanceof AnswerError && error.status === 401) void client.invalidateQueries(sessionQuery)
-    },
     onSettled: () => client.invalidateQueries(deployTokensQuery),
   })
 }

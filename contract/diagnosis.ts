@@ -70,6 +70,9 @@ const Evidence = z
   .meta({ id: 'Evidence' })
 export type Evidence = z.infer<typeof Evidence>
 
+/** What a newer replica stored: its kind is all that this version can say of it. */
+const LaterEvidence = z.object({ kind: z.string() }).meta({ id: 'LaterEvidence' })
+
 /** Why a task is where it is. Every text about a verdict is made from this value (`render-diagnosis.ts`). */
 export const Diagnosis = z
   .object({
@@ -87,7 +90,7 @@ export const Diagnosis = z
       .describe(
         'Of an unfinished task: Pods of the application when they were last read, 20 at most, unready ones first',
       ),
-    evidence: z.array(Evidence),
+    evidence: z.array(z.union([Evidence, LaterEvidence]) as z.ZodType<Evidence, Evidence>),
     superseded_by: z
       .object({ task: z.string().optional(), commit: z.string().optional(), tag: z.string().optional() })
       .meta({ id: 'SupersededBy' })

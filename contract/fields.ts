@@ -36,6 +36,9 @@ export const wholeNumber = z.number().meta({ type: 'integer', format: 'int64' })
 export const decimalNumber = z.number().meta({ format: 'double' })
 export const epochSeconds = decimalNumber.describe('Unix seconds with a fraction')
 
-/** One of some words to which later versions add; no client may fail at one that it does not know. */
+/**
+ * One of some words to which later versions add; no client may fail at one that it does not know. Neither does this version
+ * where a newer replica stored it: the type has the words that this version writes, answers pass on all.
+ */
 export const extensibleEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z.enum(words).meta({ enum: undefined, 'x-extensible-enum': [...words] })
+  z.string().meta({ 'x-extensible-enum': [...words] }) as z.ZodType<Words[number], Words[number]>

@@ -275,40 +275,6 @@ test('a task of a name that Argo CD does not know offers those like it', async (
   expect(await link.getAttribute('href')).toBe('/tasks?app=mistyped')
 })
 
-test('words of a newer service are shown as they are, and break no page', async () => {
-  const [task] = await tasksOf('mistyped')
-  await using opened = await openPage(browser, world.service.url, '/tasks')
-  const { page, complaints } = opened
-  await page.route(`**/api/v1/tasks/${task?.id}`, async (route) => {
-    const response = await route.fetch()
-    const record = await response.json()
-    const diagnosis = {
-      conditions: [{ name: 'canary', state: 'weighed', since: 1 }],
-      cause: 'canary_rejected',
-      evidence: [{ kind: 'canary' }],
-      cancelled_by: { kind: 'robot' },
-      next_steps: [{ actor: 'robot', text: 'Wait.' }],
-      links: [],
-    }
-    const json = { ...record, status: 'paused', cause: 'canary_rejected', unmet_condition: 'canary', diagnosis }
-    return route.fulfill({ response, json })
-  })
-  await page.route(`**/api/v1/tasks/${task?.id}/events*`, async (route) => {
-    const response = await route.fetch()
-    const { events } = await response.json()
-    return route.fulfill({
-      response,
-      json: { events: [...events, { ...events[0], id: 1e9, kind: 'canary', detail: 'canary at 20 %' }] },
-    })
-  })
-  await page.goto(`${world.service.url}/task/${task?.id}`)
-  await page.getByRole('heading', { level: 2, name: 'Ended as “paused”' }).waitFor()
-  await page.getByText('Canary at 20 %').waitFor()
-  await page.getByText('(robot)').waitFor()
-  await page.getByText('canary_rejected', { exact: true }).waitFor()
-  expect(complaints).toEqual([])
-})
-
 describe('without an identity provider', () => {
   test('the actions name the setting that they need', async () => {
     await using plain = await startWorld()

@@ -28,9 +28,13 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
         {causes.map(({ cause, count }) => (
           <li key={cause}>
             <span>
-              <Link className="quiet" href={listAddress({ ...filters, cause })}>
-                {isCause(cause) ? causeOf(cause).headline : 'Another cause'}
-              </Link>{' '}
+              {isCause(cause) ? (
+                <Link className="quiet" href={listAddress({ ...filters, cause })}>
+                  {causeOf(cause).headline}
+                </Link>
+              ) : (
+                'Another cause'
+              )}{' '}
               <code className="dim">{cause}</code>
             </span>
             <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">

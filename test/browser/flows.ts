@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { OpenedPage } from '../support/browser.ts'
 import type { BrowserWorld } from '../support/browser-world.ts'
@@ -28,6 +29,7 @@ export type Flow = {
 
 /** A tag that no other run of a flow has. */
 const newTag = () => `v-${randomUUID().slice(0, 8)}`
+const addressOf = (page: Page) => new URL(page.url()).pathname
 const lockPath = '/api/v1/deploy-lock'
 
 export const flows: readonly Flow[] = [
@@ -137,6 +139,39 @@ export const flows: readonly Flow[] = [
     },
   },
   {
+    name: 'colours, times and shortcuts are kept on the device',
+    complaint: /401/, // without a provider nobody is shown the settings
+    async run({ open, look }) {
+      await using opened = await open('/settings')
+      const { page } = opened
+      const press = async (...keys: readonly string[]) => {
+        for (const key of keys) await page.keyboard.press(key)
+      }
+      const choice = (name: string) => page.getByRole('radio', { name, exact: true })
+      const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+      const chosen = ['Dark', 'Local', '14:26', 'Off']
+      await choice('System').waitFor()
+      await press('g', 't')
+      await page.waitForURL('**/tasks')
+      await press('g', 's')
+      await page.waitForURL('**/settings')
+      for (const name of chosen) await choice(name).check({ force: true })
+      await page.reload()
+      await choice('Dark').waitFor()
+      for (const name of chosen) expect(await choice(name).isChecked(), name).toBe(true)
+      expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark')
+      await press('?', 'g', 't')
+      expect([await keys.count(), addressOf(page)]).toEqual([0, '/settings'])
+      await look(opened)
+      await choice('On').check({ force: true })
+      await page.getByRole('heading', { level: 1 }).click()
+      await press('?')
+      await keys.waitFor()
+      await press('Escape')
+      await keys.waitFor({ state: 'hidden' })
+    },
+  },
+  {
     name: 'a session ends while a page is open: what was typed stays, and one way leads back',
     kinds: withProvider,
     complaint: /401/,
@@ -145,7 +180,7 @@ export const flows: readonly Flow[] = [
       const { page } = opened
       await page.getByLabel('Reason').fill('OPS-3')
       await world.rows("DELETE FROM watcher.sessions WHERE name = 'eve'")
-      await page.getByRole('switch').click()
+      await page.getByRole('switch').click({ force: true }) // it is off already where the page has noticed
       await page.getByText(/^Your session has ended\.|^You are signed out\./).waitFor()
       await page.getByText('"reason":"OPS-3"').waitFor()
       await look(opened)

@@ -4,7 +4,8 @@ import { setDeviceSetting, useDeviceSetting } from './device-settings.ts'
 
 /** What this device keeps for itself. */
 export function DeviceChoices() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  // Else a style element would stop the transitions meanwhile, which the content security policy forbids.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   return (
     <>
       <Choice

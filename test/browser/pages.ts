@@ -171,9 +171,18 @@ export const pageStates: readonly PageState[] = [
     complaint: /401/,
   },
   {
+    name: 'the settings without a provider',
+    path: '/settings',
+    kinds: ['without a provider'],
+    shows: heading('The settings are not shown to everyone'),
+    complaint: /401/,
+  },
+  {
     name: 'the settings',
     path: '/settings',
+    kinds: withProvider,
     shows: (page) => page.getByRole('region', { name: 'Version and health' }).getByText(/^PostgreSQL \d+/),
+    picture: { name: 'settings' },
   },
   {
     name: 'the keys',
@@ -199,6 +208,7 @@ export const pageStates: readonly PageState[] = [
     kinds: withProvider,
     shows: (page) => page.getByRole('heading', { level: 1 }),
     complaint: /400/,
+    picture: { name: 'sign-in-error' },
   },
   {
     name: 'a page that is not live',

@@ -7,13 +7,14 @@ import { startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications } from '../support/example-tasks.ts'
 import { pageStates } from './pages.ts'
 
-/** `npm run screenshots`: the pages of the real service as docs/images/<name>-<scheme>-<width>.png. */
+/** `npm run screenshots`: what a window of 900 pixels shows of the pages of the real service, as docs/images/<name>-<scheme>-<width>.png. */
 
 const root = path.join(import.meta.dirname, '../..')
 const images = path.join(root, 'docs/images')
 const views = [
   { scheme: 'light', width: 1440 },
   { scheme: 'dark', width: 1440 },
+  { scheme: 'light', width: 390 },
 ] as const
 
 /** What a list shows of the hours before: author, project, application, tag, seconds it took. */
@@ -55,7 +56,7 @@ for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) 
     await using opened = await world.open(typeof where === 'string' ? where : where(tasks), { as, scheme, width })
     await shows(opened.page).waitFor()
     const file = path.join(images, `${picture.name}-${scheme}-${width}.png`)
-    await opened.page.screenshot({ path: file, fullPage: true, animations: 'disabled' })
+    await opened.page.screenshot({ path: file, animations: 'disabled' })
     console.log(path.relative(root, file))
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications, submitLongNames } from '../support/example-tasks.ts'
-import { combinationsOf, everywhere, type Kind } from './combinations.ts'
+import { combinationsOf, everywhere, flowCombinationsOf, type Kind } from './combinations.ts'
 import { flows } from './flows.ts'
 import { expectQuiet, lookAt } from './look.ts'
 import { type KnownTasks, pageStates } from './pages.ts'
@@ -21,11 +21,11 @@ export function tryKind(kind: Kind): void {
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   const triedFlows = flows.flatMap((flow, row) =>
-    combinationsOf(flow.kinds ?? everywhere, kind, row).map((combination) => ({ ...flow, ...combination })),
+    flowCombinationsOf(flow.kinds ?? everywhere, kind, row).map((combination) => ({ ...flow, ...combination })),
   )
   const suite = triedFlows.length > 0 ? describe : undefined // an empty one would fail
   suite?.(`a flow, ${kind}`, () => {
-    test.for(triedFlows)('$name: $scheme, $width px', async ({ run, complaint, scheme, width }) => {
+    test.for(triedFlows)('$name: $scheme, $width px', async ({ run, complaint, scheme, width, looks }) => {
       await run({
         world,
         tasks,
@@ -38,7 +38,7 @@ export function tryKind(kind: Kind): void {
           }
           return { ...opened, [Symbol.asyncDispose]: close }
         },
-        look: (opened) => lookAt(opened, [{ scheme, width }]),
+        look: (opened) => lookAt(opened, looks),
       })
     })
   })

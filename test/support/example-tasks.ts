@@ -27,7 +27,7 @@ export async function deployExamples(world: BrowserWorld) {
   const cancelled = await submit('search', 'v2')
   const deployed = await submit('payments-worker', 'v2')
   const failed = await submit('preferences', 'v2')
-  const waiting = await submit('checkout-api', 'v2')
+  const waiting = await submit('checkout-api', 'v2', { timeout: 7_200 })
   await waitForTask(waiting, (task) => task.unmet_condition === 'healthy')
   await submit('search', 'v3')
   await Promise.all([missing, cancelled, deployed, failed].map(waitForEnd))

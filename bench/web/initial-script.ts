@@ -3,10 +3,13 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+import { openPage } from '../../test/support/browser.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const pages = path.join(root, 'web/dist')
-const initialScripts = /(?:<script[^>]+src|<link[^>]+rel="modulepreload"[^>]+href)="\/(assets\/[^"]+\.js)"/g
+const loadedScripts = `performance.getEntriesByType('resource')
+  .map(({ name }) => new URL(name).pathname).filter((path) => path.endsWith('.js'))`
 
 /** Builds the pages that the service serves. */
 export async function buildPages(): Promise<void> {
@@ -15,11 +18,12 @@ export async function buildPages(): Promise<void> {
   await promisify(execFile)(process.execPath, build, { cwd: root, env: { ...process.env, NODE_ENV: 'production' } })
 }
 
-/** The JavaScript that a browser loads before the first page is drawn: kB after gzip. */
-export async function weighInitialScript(): Promise<number> {
-  const page = await readFile(path.join(pages, 'index.html'), 'utf8')
-  const names = [...page.matchAll(initialScripts)].map(([, name = '']) => name)
-  if (names.length === 0) throw new Error('the page loads no script')
-  const contents = await Promise.all(names.map((name) => readFile(path.join(pages, name))))
+/** The JavaScript that a browser loads for the first page: kB after gzip. */
+export async function weighInitialScript(browser: Browser, url: string): Promise<number> {
+  await using opened = await openPage(browser, url, '/')
+  await opened.page.getByRole('heading', { level: 1 }).waitFor()
+  const paths = await opened.page.evaluate<string[]>(loadedScripts)
+  if (paths.length === 0) throw new Error('the page loads no script')
+  const contents = await Promise.all(paths.map((name) => readFile(path.join(pages, name))))
   return contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0) / 1_000
 }

@@ -50,9 +50,12 @@ console.log(renderTable(['what', 'measured', 'bar', 'met'], rows))
 console.log(describeMachine())
 
 async function measureSize() {
-  const size = await weighInitialScript()
+  await using started = new AsyncDisposableStack()
+  const { url: databaseUrl } = started.use(await startBenchPostgres())
+  const service = started.use(await startService({ databaseUrl }))
+  const size = await weighInitialScript(started.use(await launchBrowser()), service.url)
   addRow(
-    'initial JavaScript, gzip',
+    'initial JavaScript of /, gzip',
     `${size.toFixed(1)} kB`,
     `<= ${bars.scriptKilobytes}`,
     size <= bars.scriptKilobytes,

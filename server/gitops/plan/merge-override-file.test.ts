@@ -293,8 +293,9 @@ describe('a tag in quotes gives way to another one', () => {
       work()
       return cpuMs() - beganMs
     }
-    const least = (work: () => unknown) => Math.min(...Array.from({ length: 8 }, () => costOf(work)))
-    expect(least(() => changed(text)) / least(() => parseOverrideFile(text))).toBeLessThan(1.5)
+    // Side by side: a machine that others use is faster at one moment than at the next.
+    const ratio = () => costOf(() => changed(text)) / costOf(() => parseOverrideFile(text))
+    expect(Math.min(...Array.from({ length: 8 }, ratio))).toBeLessThan(1.5)
   })
 })
 

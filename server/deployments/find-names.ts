@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { maxNames, type NameSearch, type TaskNames } from '../../contract/task-names.ts'
 import type { Schema } from '../storage/schema.ts'
 import { readInTime } from './read-in-time.ts'
-import { contains, isInNoField, matchesOne } from './task-filter-conditions.ts'
+import { contains, isInNoField, matchesOne, matchesSearch } from './task-filter-conditions.ts'
 
 /** An installation has fewer names; callers may invent more. */
 const maxSteps = 10_000
@@ -22,7 +22,7 @@ export async function findNames(
   const named = query.selectFrom('tasks').select(`${field} as name`)
   // By the index of the searched text, which finds more.
   const searched = named
-    .where(contains(sql`searched`, search))
+    .where(matchesSearch(search))
     .where(contains(sql`lower(${sql.ref(field)})`, search))
     .limit(maxTasks)
   const first = named.orderBy(field).limit(1)

@@ -16,7 +16,7 @@ export function matchesFilter(filter: TaskFilter, globs: readonly string[] | und
     ended_from !== undefined && sql`ended >= ${timestamp(ended_from)}`,
     ended_to !== undefined && sql`ended < ${timestamp(ended_to)}`,
     cursor && sql`(created, id) < (${new Date(cursor.createdMs)}::timestamptz, ${cursor.id}::uuid)`,
-    search && contains(sql`searched`, search),
+    search && matchesSearch(search),
     globs && matchesOne(globs),
   ].filter((condition) => typeof condition === 'object')
   return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
@@ -28,6 +28,12 @@ export const isInNoField = ({ search = '' }: Pick<TaskFilter, 'search'>) => /\p{
 /** Whether a text in lower case has a part, in any case. */
 export const contains = (text: RawBuilder<unknown>, part: string) =>
   sql<SqlBool>`${text} LIKE lower(${`%${literal(part)}%`})`
+
+/** In two parts: the index for searches holds the ended tasks, and of the unfinished ones there are few. */
+export function matchesSearch(search: string): Expression<SqlBool> {
+  const matches = contains(sql`searched`, search)
+  return sql<SqlBool>`((ended IS NOT NULL AND ${matches}) OR (ended IS NULL AND ${matches}))`
+}
 
 /** As matchesGlob (auth/): `*` and `?` do not stand for `/`. A name holds one at most, so that of the glob is that of the name. */
 export function matchesOne(globs: readonly string[]) {

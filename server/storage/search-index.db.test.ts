@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
+import { createTestDatabase } from '../../test/support/database.ts'
 import { migrate } from './migrate.ts'
 
 test('the tables are made by an account that may create no extension, without the index for searching', async () => {
@@ -34,4 +35,21 @@ test('the tables are made by an account that may create no extension, without th
     await admin.query(`DROP ROLE ${role}`)
     await admin.end()
   }
+})
+
+test('a submission writes nothing into the index for searching, the end of its task does', async () => {
+  await using database = await createTestDatabase()
+  const owner = new Client({ connectionString: database.url })
+  await owner.connect()
+  /** Of the index, what was written since the last call. */
+  const pagesWritten = async () =>
+    Number((await owner.query(`SELECT gin_clean_pending_list('watcher.tasks_searched') AS pages`)).rows[0].pages)
+  await owner.query(
+    `INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write)
+     VALUES (gen_random_uuid(), now(), 'shop', 'ada', 'demo', '[{"image": "registry.example/shop", "tag": "v1"}]', 60, true, true)`,
+  )
+  expect(await pagesWritten()).toBe(0)
+  await owner.query(`UPDATE watcher.tasks SET status = 'deployed'`)
+  expect(await pagesWritten()).toBeGreaterThan(0)
+  await owner.end()
 })

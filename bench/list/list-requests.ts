@@ -79,6 +79,7 @@ export const overviewRequests: Readonly<Record<string, () => string>> = {
   'names, search': () => `tasks/names?field=app&search=${below(500)}`,
   'names, search absent': () => 'tasks/names?field=author&search=zq',
   'history of 1 day': () => 'history?days=1',
+  'history of 7 days': () => 'history?days=7',
   'history of 30 days': () => 'history?days=30',
   'history of 90 days': () => 'history?days=90&tz=Europe/Berlin',
   'history of 90 days, app': () => `history?days=90&${app()}`,

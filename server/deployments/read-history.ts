@@ -31,18 +31,19 @@ export type FoundHistory = {
   readonly marks: readonly HistoryMark[]
 }
 
-/** Of a day by its number, or of the whole time: null. */
-type PeriodRow = { readonly bucket: number | null; readonly counts: number[]; readonly seconds: number[] | null }
+type PeriodRow = { readonly counts: number[]; readonly seconds: number[] | null }
+/** Of a period by its number, or of the whole time: null. */
 type LeadRow = { readonly bucket: number | null; readonly seconds: number[]; readonly known: number }
 type Row = {
-  readonly periods: readonly PeriodRow[] | null
+  /** The whole time, the period before, each day. */
+  readonly periods: readonly PeriodRow[]
   readonly leads: readonly LeadRow[] | null
   readonly causes: FoundHistory['causes'] | null
   readonly failing: readonly { app: string; counts: number[]; median: number | null }[] | null
   readonly marks: readonly HistoryMark[] | null
 }
 
-/** The places of a task among the limits of the range: in the period before, after that, and in the first day. */
+/** The places of a lead time among the limits of the range: in the period before, after that, and in the first day. */
 const [isBefore, , isFirstDay] = [1, 2, 3]
 
 /**
@@ -56,31 +57,36 @@ export async function readHistory(
   globs?: readonly string[],
 ): Promise<FoundHistory> {
   const matching = query.selectFrom('tasks').where(matchesFilter({ app, project }, globs))
-  const limits = [range.before.from, range.before.to, ...range.days.map(({ from }) => from)]
   const end = range.days.at(-1)?.to ?? range.total.to
-  const since = (from: Date) => matching.where('ended', '>=', from).where('ended', '<', end)
+  const spans = [{ from: range.total.from, to: end }, range.before, ...range.days]
+  const ofSpan = matching.where(sql<boolean>`ended >= span.from AND ended < span.to`)
+  const limits = [range.before.from, range.before.to, ...range.days.map(({ from }) => from)]
   const bucket = sql<number>`width_bucket(ended, ${limits}::timestamptz[])`.as('bucket')
-  const all = since(range.before.from)
-  const current = since(range.total.from)
+  const current = matching.where('ended', '>=', range.total.from).where('ended', '<', end)
   const failed = current.where('status', 'in', ['failed', 'aborted'])
-  const firstOfCommit = all
-    .where('status', '=', 'deployed')
-    .where('source', 'is not', null)
-    .select([sha.as('sha'), committedAt.as('committed_at'), 'ended', bucket])
-    .distinctOn(sha)
-    .orderBy(sha)
+  const ofCommit = matching.where('status', '=', 'deployed').where('source_sha', 'is not', null)
+  const firstOfCommit = ofCommit
+    .where('ended', '>=', range.before.from)
+    .where('ended', '<', end)
+    .select(['source_sha', 'committed_at', 'ended', bucket])
+    .distinctOn('source_sha')
+    .orderBy('source_sha')
     .orderBy('ended')
     .orderBy('id')
-  const earlier = matching
+  const earlier = ofCommit
     .select('id')
-    .where('status', '=', 'deployed')
-    .where('source', 'is not', null)
     .where('ended', '<', range.before.from)
-    .where(sql<boolean>`${sha} = first.sha`)
+    .where(sql<boolean>`tasks.source_sha = first.source_sha`)
   const parts = {
-    periods: sql`SELECT bucket, ${counts}, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY seconds)
-        FILTER (WHERE status = 'deployed') AS seconds
-      FROM (${all.select(['status', seconds, bucket])}) AS ended GROUP BY ${buckets}`,
+    // Span by span, where the index of the ends has them together: nothing is sorted but the durations.
+    periods: sql`SELECT period.*
+      FROM unnest(${spans.map(({ from }) => from)}::timestamptz[], ${spans.map(({ to }) => to)}::timestamptz[])
+        WITH ORDINALITY AS span ("from", "to", place)
+      CROSS JOIN LATERAL (
+        SELECT ${counts}, percentile_cont(ARRAY[0.5, 0.95, 0.99]) WITHIN GROUP (ORDER BY seconds)
+          FILTER (WHERE status = 'deployed') AS seconds
+        FROM (${ofSpan.select(['status', seconds])}) AS ended
+      ) AS period ORDER BY place`,
     leads: sql`SELECT bucket, percentile_cont(ARRAY[0.5, 0.75]) WITHIN GROUP (ORDER BY seconds) AS seconds, count(*) AS known
       FROM (
         SELECT bucket, date_part('epoch', ended) - committed_at AS seconds FROM (${firstOfCommit}) AS first
@@ -110,15 +116,12 @@ export async function readHistory(
     read.execute(limited),
   )
   const { periods, leads, causes, failing, marks } = rows[0] ?? {}
-  const periodOf = (at: number | null) =>
-    endedTasksOf(
-      periods?.find((row) => row.bucket === at),
-      leads?.find((row) => row.bucket === at),
-    )
+  const [total, before, ...byDay] = periods ?? []
+  const leadOf = (bucket: number | null) => leads?.find((row) => row.bucket === bucket)
   return {
-    total: periodOf(null),
-    before: periodOf(isBefore),
-    byDay: range.days.map((_, index) => periodOf(isFirstDay + index)),
+    total: endedTasksOf(total, leadOf(null)),
+    before: endedTasksOf(before, leadOf(isBefore)),
+    byDay: range.days.map((_, index) => endedTasksOf(byDay[index], leadOf(isFirstDay + index))),
     causes: causes ?? [],
     mostFailing: (failing ?? []).map((row) => ({
       app: row.app,
@@ -129,8 +132,6 @@ export async function readHistory(
   }
 }
 
-const sha = sql<string>`(source ->> 'sha')`
-const committedAt = sql<number>`(source ->> 'committed_at')::double precision`
 const seconds = sql<number>`date_part('epoch', ended - created)`.as('seconds')
 const counts = sql`ARRAY[${sql.join(
   finalStatuses.map((status) => sql`count(*) FILTER (WHERE status = ${status})`),

@@ -44,9 +44,11 @@ export type Schema = {
     reader_digests: Buffer[] | null
     repositories: Generated<string[]>
     image_set: Buffer | null
-    /** The last two are made by the database from the others. */
+    /** The last four are made by the database from the others. */
     searched: GeneratedAlways<string>
     ended: GeneratedAlways<Date | null>
+    source_sha: GeneratedAlways<string | null>
+    committed_at: GeneratedAlways<number | null>
   }
   confirmed_applications: {
     app: string

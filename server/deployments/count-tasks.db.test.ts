@@ -39,8 +39,9 @@ test('a status is counted up to 10,000', async () => {
     Array.from({ length: 10_001 }, () => ({ created: now, project })),
   )
   await storeTasks(database, [{ created: now, project, status: 'aborted' }])
-  expect(await tasks.count({ project })).toEqual({
-    counts: { ...none, deployed: 10_000, aborted: 1 },
-    capped: ['deployed'],
-  })
+  for (const search of [undefined, 'example/SHOP'])
+    expect(await tasks.count({ project, search })).toEqual({
+      counts: { ...none, deployed: 10_000, aborted: 1 },
+      capped: ['deployed'],
+    })
 })

@@ -24,16 +24,27 @@ export async function countTasks(
   }
 }
 
-/** Status by status, so that a frequent one is not counted out to find a rare one. */
+/** Where no more than this match in all, one read counts every status; the caps together allow as many. */
+const maxAtOnce = taskStatuses.length * maxCount
+
 async function readCounts(query: Kysely<Schema>, conditions: TaskConditions, globs?: readonly string[]) {
-  const counted = taskStatuses.map((status) => {
-    const matching = query
-      .selectFrom('tasks')
+  const matching = query.selectFrom('tasks').where(matchesFilter(conditions, globs))
+  // Status by status, so that a frequent one is not counted out to find a rare one.
+  const each = taskStatuses.map((status) => {
+    const some = matching
+      .where('status', '=', status)
       .select('id')
-      .where(matchesFilter({ ...conditions, status }, globs))
-    return sql`(SELECT count(*)::integer FROM (${matching.limit(maxCount + 1)}) AS matching)`
+      .limit(maxCount + 1)
+    return sql`(SELECT count(*)::integer FROM (${some}) AS matching)`
   })
-  const count = sql<{ counts: number[] }>`SELECT ARRAY[${sql.join(counted)}] AS counts`
+  const ofFound = taskStatuses.map((status) => sql`(count(*) FILTER (WHERE status = ${status}))::integer`)
+  // A search is what takes time, so it is done once if that is enough.
+  const count = conditions.search
+    ? sql<{ counts: number[] }>`
+        SELECT CASE WHEN total <= ${maxAtOnce} THEN counts ELSE ARRAY[${sql.join(each)}] END AS counts
+        FROM (SELECT count(*) AS total, ARRAY[${sql.join(ofFound)}] AS counts
+          FROM (${matching.select('status').limit(maxAtOnce + 1)}) AS matching) AS found`
+    : sql<{ counts: number[] }>`SELECT ARRAY[${sql.join(each)}] AS counts`
   const { rows } = await readInTime(query, 'counts', lessOf(conditions), (limited) => count.execute(limited))
   return rows[0]?.counts ?? []
 }

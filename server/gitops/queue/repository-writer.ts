@@ -37,6 +37,8 @@ const maxBatch = 500
 const maxPlanMs = 2_000
 /** A task whose time is nearly over gets its true reason instead of a bare timeout. */
 const marginSeconds = 2
+/** Less than that does not suffice for a try on a busy host. */
+const minTryMs = 1_000
 /** How long after its deadline a cancelled task's push is looked for on a host that does not answer. */
 const maxLateSeconds = 600
 /** So many commits refused in a row, each alone and in the same words: the branch takes none. */
@@ -362,7 +364,9 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     deps.onEvents(await store.tellReason(queue, idsOf(writes), reason))
     const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
     const pauseMs = retryPauseMs(failures, deps.random)
-    return { kind: 'again', afterMs: untilMs > 0 ? Math.min(pauseMs, untilMs) : pauseMs }
+    // a try that begins later is cut off, and the task would end with that for its reason
+    const isLast = untilMs > 0 && pauseMs > untilMs - minTryMs
+    return { kind: 'again', afterMs: isLast ? untilMs : pauseMs }
   }
 
   return { run }

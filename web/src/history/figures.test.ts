@@ -5,6 +5,7 @@ import {
   historySentence,
   oddDay,
   percent,
+  perDay,
   pointsBetween,
   rollingRates,
   shortDay,
@@ -28,6 +29,13 @@ test.for([
 ] as const)('of %j the success rate is %s', ([counts, rate]) => expect(successRate(counts)).toBe(rate))
 
 test('one failure in many is not 100 %', () => expect(plain(percent(0.99999))).toBe('99.9 %'))
+
+test.for([
+  [0, 30, '0'],
+  [11, 30, '0.4'],
+  [314, 30, '10'],
+  [37_000, 30, '1,233'],
+] as const)('%i deployments in %i days are %s a day', ([count, days, words]) => expect(perDay(count, days)).toBe(words))
 
 test('the rate of a day is that of the seven days up to it, and a gap where nothing ended', () => {
   const days = [

@@ -19,6 +19,10 @@ export function successRate(counts: Counts): number | undefined {
 /** "96.0 %", and never 100 % while one failed. */
 export const percent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)}${noBreak}%`
 
+/** "0.4", "1,234": with a decimal where there are few. */
+export const perDay = (count: number, days: number): string =>
+  (count / days).toLocaleString('en', { maximumFractionDigits: count / days < 10 ? 1 : 0 })
+
 const rateWindowDays = 7
 
 /** For each day the success rate of the seven days up to it, as far as they are known; null where nothing was decided. */

@@ -10,6 +10,7 @@ import {
   deployedOf,
   growth,
   percent,
+  perDay,
   pointsBetween,
   rollingRates,
   shortDay,
@@ -58,7 +59,7 @@ export function DeploymentsChart({
       ]}
       values={given([
         { name: 'Deployed', value: figure(deployedOf(total.counts)) },
-        { name: 'A day', value: figure(Math.round(deployedOf(total.counts) / count)) },
+        { name: 'A day', value: perDay(deployedOf(total.counts), count) },
         against === undefined ? undefined : { name: `Against the ${count} days before`, value: against },
       ])}
       definition={`Tasks by the day of their verdict. Cancelled ones and unknown applications are left out. Days are ${zone}. A bar leads to its tasks.`}

@@ -46,6 +46,7 @@ describe('the API document', () => {
       'Evidence',
       'Image',
       'Impact',
+      'LaterEvidence',
       'Link',
       'NextStep',
       'Pod',

@@ -62,6 +62,9 @@ async function measureSize() {
   )
 }
 
+/** Chromium names tasks of 50 ms and more only. */
+const longTask = (ms: number) => (ms === 0 ? 'below 50 ms' : `${ms.toFixed(0)} ms`)
+
 async function measureRows() {
   await using started = new AsyncDisposableStack()
   const { url: databaseUrl } = started.use(await startBenchPostgres())
@@ -80,17 +83,17 @@ async function measureRows() {
     const rounds = await changeRows(databaseUrl, changeEveryMs, changeForMs)
     longest.push(await page.longestTaskMs())
     const changed = (await page.changedRows()) / rowCount
-    console.error(`${rounds} rounds in ${changeForMs} ms, ${changed} painted, longest task ${longest.at(-1)} ms`)
+    console.error(`${rounds} rounds in ${changeForMs} ms, ${changed} painted, longest task ${longTask(longest.at(-1) ?? 0)}`)
     if (changed === 0) throw new Error('no row changed on the page')
   }
   const { p50: median } = quantilesOf(longest)
   const claim = `${rowCount} rows changed ${1_000 / changeEveryMs} times a second: longest task, median of ${changeRuns} runs`
-  addRow(claim, `${median.toFixed(0)} ms`, `<= ${bars.longestTaskMs}`, median <= bars.longestTaskMs)
+  addRow(claim, longTask(median), `<= ${bars.longestTaskMs}`, median <= bars.longestTaskMs)
 }
 
 async function addOverview() {
   const { claim, openingMs, longestMs, residentMegabytes } = await measureOverview()
-  const figure = `${longestMs.toFixed(0)} ms (${openingMs.toFixed(0)} ms when opened)`
+  const figure = `${longTask(longestMs)} (${longTask(openingMs)} when opened)`
   addRow(`${claim}: longest task, median run`, figure, `<= ${bars.longestTaskMs}`, longestMs <= bars.longestTaskMs)
   const isSmall = residentMegabytes <= bars.residentMegabytes
   addRow(`${claim}: resident`, `${residentMegabytes.toFixed(0)} MB`, `<= ${bars.residentMegabytes}`, isSmall)

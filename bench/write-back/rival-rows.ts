@@ -48,12 +48,12 @@ export async function fastRivalRows(): Promise<BenchRow[]> {
   const { p50, p95 } = quantilesOf(alone.map(({ latencyMs }) => latencyMs))
   const seconds = together.map((ended) => (lastMs(ended) / 1_000).toFixed(1))
   return [
-    exactly(`rival every ${rivalMs} ms: singles landed`, landedOf(alone), singles),
+    exactly(`rival every ${rivalMs} ms: singles landed`, landedOf(alone), singles, reasonsOf(alone)),
     told(
       'singles: p50, p95, pushes for each',
       `${p50.toFixed(0)} ms, ${p95.toFixed(0)} ms, ${meanTries(alone).toFixed(2)}`,
     ),
-    exactly('three bursts of 100: landed', landedOf(together.flat()), bursts * 100),
+    exactly('three bursts of 100: landed', landedOf(together.flat()), bursts * 100, reasonsOf(together.flat())),
     told('bursts: each, pushes for each commit', `${seconds.join(', ')} s; ${meanTries(together.flat()).toFixed(2)}`),
     told('commits of the rival, and how often it lost', `${rival.commits.length}, ${rival.losses()}`),
     intact('0 lost updates, 0 forced pushes', issues),
@@ -83,7 +83,12 @@ export async function slowRivalRows(): Promise<BenchRow[]> {
   const issues = await verifyRepository(directory, { since, landed: landedFiles(all), foreign: rival.commits })
   const { p50, p95 } = quantilesOf(all.map(({ latencyMs }) => latencyMs))
   return [
-    exactly('F24, 10 applications, 3 replicas, rival every second: landed', landedOf(all), applications * rounds),
+    exactly(
+      'F24, 10 applications, 3 replicas, rival every second: landed',
+      landedOf(all),
+      applications * rounds,
+      reasonsOf(all),
+    ),
     atMost('F24: p95', p95 / 1_000, 10, ' s', `p50 ${p50.toFixed(0)} ms`),
     atMost('F24: repetitions for each commit', meanTries(all) - 1, 0.5),
     intact('F24', issues),
@@ -91,5 +96,8 @@ export async function slowRivalRows(): Promise<BenchRow[]> {
 }
 
 const landedOf = (ended: readonly EndedWrite[]) => ended.filter(({ state }) => state === 'landed').length
+/** Why the others did not land. */
+const reasonsOf = (ended: readonly EndedWrite[]) =>
+  [...new Set(ended.flatMap(({ state, reason }) => (state === 'landed' ? [] : [`${state}: ${reason}`])))].join('; ')
 const lastMs = (ended: readonly EndedWrite[]) => Math.max(...ended.map(({ latencyMs }) => latencyMs))
 const meanTries = (ended: readonly EndedWrite[]) => ended.reduce((sum, { tries }) => sum + tries, 0) / ended.length

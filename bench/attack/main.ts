@@ -124,7 +124,7 @@ async function fillHistory(url: string): Promise<void> {
 async function probe({ service }: BenchWorld, untilMs: number): Promise<Probes> {
   const residentMiB: number[] = []
   const readyMs: number[] = []
-  const agent = new Agent()
+  const agent = new Agent({ pipelining: 0 }) // as kubelet asks: each time on a connection of its own
   const untilOver = async (everyMs: number, sample: () => Promise<void>) => {
     while (performance.now() < untilMs) {
       await sample()

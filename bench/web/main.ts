@@ -83,7 +83,9 @@ async function measureRows() {
     const rounds = await changeRows(databaseUrl, changeEveryMs, changeForMs)
     longest.push(await page.longestTaskMs())
     const changed = (await page.changedRows()) / rowCount
-    console.error(`${rounds} rounds in ${changeForMs} ms, ${changed} painted, longest task ${longTask(longest.at(-1) ?? 0)}`)
+    console.error(
+      `${rounds} rounds in ${changeForMs} ms, ${changed} painted, longest task ${longTask(longest.at(-1) ?? 0)}`,
+    )
     if (changed === 0) throw new Error('no row changed on the page')
   }
   const { p50: median } = quantilesOf(longest)

@@ -17,6 +17,9 @@ export type StoredTask = {
   readonly source?: { readonly repository: string; readonly sha: string; readonly committed_at?: number } | null
 }
 
+/** A statement has 5 s, which 10,000 rows may take on a busy machine. */
+const atOnce = 1_000
+
 /** Puts tasks into the database as they are after a while; only the given fields matter. @returns their ids */
 export async function storeTasks({ query }: Database, tasks: readonly StoredTask[]): Promise<string[]> {
   const rows = tasks.map((task) => ({
@@ -29,11 +32,14 @@ export async function storeTasks({ query }: Database, tasks: readonly StoredTask
     status: 'deployed',
     ...task,
   }))
-  await sql`INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds,
+  for (let from = 0; from < rows.length; from += atOnce) {
+    const some = JSON.stringify(rows.slice(from, from + atOnce))
+    await sql`INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds,
       refresh, may_write, status, cause, source)
     SELECT id, to_timestamp(created), to_timestamp(created + seconds), now(), app, author, project, images, 900, true, true,
       status, cause, source
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}) AS task (id uuid, created double precision, seconds double precision,
+    FROM jsonb_to_recordset(${some}) AS task (id uuid, created double precision, seconds double precision,
       app text, author text, project text, images jsonb, status text, cause text, source jsonb)`.execute(query)
+  }
   return rows.map(({ id }) => id)
 }

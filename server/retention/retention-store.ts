@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
-import { restAsLong } from './rest-as-long.ts'
+import { restAfter } from './rest.ts'
 
 const batchSize = 1_000
 /** Takes PostgreSQL a few milliseconds. */
@@ -126,7 +126,7 @@ async function deleteWithEvents(query: Kysely<Schema>, schema: string, ids: read
     await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${some}::uuid[])`).execute()
     const last = BigInt(rows[0]?.newest ?? 0)
     if (last > newest) newest = last
-    await restAsLong(began)
+    await restAfter(began)
   }
   await query
     .updateTable('event_counter')

@@ -1,5 +1,5 @@
 import { repeat } from '../concurrency/repeat.ts'
-import { restAsLong } from './rest-as-long.ts'
+import { restAfter } from './rest.ts'
 import { firstPlace, type Place, type RetentionStore } from './retention-store.ts'
 
 const intervalMs = 3_600_000
@@ -30,7 +30,7 @@ export function startRetention({ store, settings, onDeleted, onError }: Dependen
       const done = await batch(place)
       deleted += done?.deleted ?? 0
       place = done?.next
-      if (place) await restAsLong(began, stopping.signal)
+      if (place) await restAfter(began, stopping.signal)
     }
     return deleted
   }

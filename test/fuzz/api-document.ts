@@ -41,6 +41,7 @@ export type Parameter = { readonly name: string; readonly required: boolean; rea
 export type Operation = {
   readonly method: string
   readonly path: string
+  /** Those of paths with a parameter among them, where its value may be this path's name. */
   readonly methodsOfPath: readonly string[]
   readonly query: readonly Parameter[]
   readonly headers: readonly Parameter[]
@@ -56,9 +57,16 @@ export type Operation = {
 /** Reads the service's own API document, with every reference replaced by what it refers to. */
 export function readApiDocument(document: unknown): Operation[] {
   const { paths } = Document.parse(inlined(document, document))
-  return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, shape]) => operationOf(method, path, Object.keys(operations), shape)),
-  )
+  return Object.entries(paths).flatMap(([path, operations]) => {
+    const methods = Object.entries(paths).flatMap(([one, found]) => (takes(one, path) ? Object.keys(found) : []))
+    return Object.entries(operations).map(([method, shape]) => operationOf(method, path, methods, shape))
+  })
+}
+
+/** Whether requests of one path can come to another: `/tasks/{id}` takes `DELETE /tasks/counts` too. */
+function takes(pattern: string, path: string): boolean {
+  const [segments, wanted] = [pattern.split('/'), path.split('/')]
+  return segments.length === wanted.length && segments.every((one, at) => one.startsWith('{') || one === wanted[at])
 }
 
 function operationOf(

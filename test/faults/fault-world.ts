@@ -87,9 +87,10 @@ export async function untilAllEnded({ rows }: Pick<FaultWorld, 'rows'>, limitMs:
 /** Tasks that are missing of those accepted, and ends that were written more or less than once. */
 export async function countViolations({ rows }: Pick<FaultWorld, 'rows'>, accepted: readonly string[]) {
   const [found] = await rows<{ lost: number; ends: number }>(
-    `SELECT (SELECT count(*)::integer FROM unnest($1::uuid[]) AS id WHERE NOT EXISTS (SELECT FROM watcher.tasks WHERE tasks.id = id.id)) AS lost,
-       (SELECT count(*)::integer FROM watcher.tasks WHERE ended IS NOT NULL AND 1 <>
-         (SELECT count(*) FROM watcher.task_events WHERE task_id = tasks.id AND kind = 'verdict')) AS ends`,
+    `WITH verdicts AS MATERIALIZED (SELECT task_id, count(*) FROM watcher.task_events WHERE kind = 'verdict' GROUP BY task_id)
+     SELECT (SELECT count(*)::integer FROM unnest($1::uuid[]) AS id LEFT JOIN watcher.tasks ON tasks.id = id.id WHERE tasks.id IS NULL) AS lost,
+       (SELECT count(*)::integer FROM watcher.tasks LEFT JOIN verdicts ON task_id = tasks.id
+         WHERE ended IS NOT NULL AND coalesce(count, 0) <> 1) AS ends`,
     [accepted],
   )
   return { lost: found?.lost ?? Number.NaN, ends: found?.ends ?? Number.NaN }

@@ -47,13 +47,8 @@ const api = { prefix: '/api/v1' }
 const maxStreams = 5_000
 const maxWaits = 2_000
 
-/** Puts together what callers ask for, and adds its routes. `stopping`: the service takes its leave. */
-export async function composeApi(
-  services: CoreServices,
-  watching: Watching,
-  http: HttpServer,
-  stopping: AbortSignal,
-): Promise<void> {
+/** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
+export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
   const { settings, opened, database, forReaders, tasks, endings, feed, wakeUps, metrics, log, onError } = services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
@@ -177,7 +172,7 @@ export async function composeApi(
     }),
     api,
   )
-  http.register(probeRoutes({ checkParts, isDraining: () => stopping.aborted }))
+  return { probes: probeRoutes({ checkParts, isDraining: () => stopping.aborted }) }
 }
 
 const describeStatusOf = (

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { composeApi } from './compose-api.ts'
 import { composeWatching } from './compose-watching.ts'
 import { openCoreServices } from './core-services.ts'
@@ -46,12 +46,13 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const services = openCoreServices(settings, opened, { log, metrics })
   const watching = composeWatching(services, access)
   const stopping = new AbortController()
-  await composeApi(services, watching, http, stopping.signal)
+  const { probes } = await composeApi(services, watching, http, stopping.signal)
 
   const { endings } = services
   const { host, port, metricsPort, maxConnections } = settings.http
+  http.register(probes)
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
-  else await listenForMetrics(settings, metricsPort, metrics, opened)
+  else await listenForOperators(settings, metricsPort, [probes, metricsRoutes(metrics)], opened)
   // By default 511 wait to be accepted; a client whose connection finds no place tries again after 1, 3, 7 s.
   await http.listen({ host, port, backlog: maxConnections })
 
@@ -88,16 +89,17 @@ const countRejections =
     if (reason && method === 'POST' && routeOptions.url === '/api/v1/tasks') submissionRejected(reason)
   }
 
-async function listenForMetrics(
+/** On a port of their own probes do not wait behind callers, who may open more connections than are accepted at once. */
+async function listenForOperators(
   settings: Settings,
   port: number,
-  metrics: Metrics,
+  routes: readonly FastifyPluginAsync[],
   opened: AsyncDisposableStack,
 ): Promise<void> {
   // Without the public address, which is that of the pages.
   const server = createHttpServer({ ...httpSettings(settings), publicUrl: undefined, webFolder: undefined })
   opened.defer(() => server.close())
-  server.register(metricsRoutes(metrics))
+  for (const one of routes) server.register(one)
   await server.listen({ host: settings.http.host, port })
 }
 

@@ -7,6 +7,7 @@ import { Client as Database } from 'pg'
 import { Agent, fetch } from 'undici'
 import { TaskRecord } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
+import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { reserveIdentityProvider } from '../../test/support/identity-provider.ts'
 import { describeMachine } from '../support/describe-machine.ts'
 import { quantilesOf } from '../support/quantiles.ts'
@@ -54,7 +55,9 @@ console.log(describeMachine())
 /** One service for all attacks: what one leaves behind, the next ones meet. */
 async function measure(checkout?: string): Promise<string[][]> {
   await using provider = await reserveIdentityProvider()
-  await using world = await startBenchWorld({ ...provider.settings, LOG_LEVEL: 'error' }, checkout)
+  const metricsPort = await freePort()
+  const settings = { ...provider.settings, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'error' }
+  await using world = await startBenchWorld(settings, checkout)
   await provider.start(world.service.url)
   const apps = Array.from({ length: rollouts }, (_, at) => `app-${at}`)
   await world.installation.createApplications(apps, 'apps')
@@ -73,7 +76,8 @@ async function measure(checkout?: string): Promise<string[][]> {
     const untilMs = performance.now() + windowMs
     const port = Number(new URL(world.service.url).port)
     const attacking = runAttack({ name, target: { port, taskIds: ids.slice(-perAttack) }, windowMs })
-    const probing = probe(world, untilMs)
+    // Checkouts from before METRICS_PORT answered probes have them at the port of the API alone.
+    const probing = probe(world, checkout === undefined ? metricsPort : port, untilMs)
     const verdicts = await endRollouts(world, ending, untilMs)
     await attacking
     rows.push(rowOf(name, await probing, verdicts, provider.calls.length - callsBefore))
@@ -121,10 +125,10 @@ async function fillHistory(url: string): Promise<void> {
   }
 }
 
-async function probe({ service }: BenchWorld, untilMs: number): Promise<Probes> {
+async function probe({ service }: BenchWorld, port: number, untilMs: number): Promise<Probes> {
   const residentMiB: number[] = []
   const readyMs: number[] = []
-  const agent = new Agent({ pipelining: 0 }) // as kubelet asks: each time on a connection of its own
+  const agent = new Agent({ pipelining: 0 }) // as kubelet asks: at METRICS_PORT, each time on a connection of its own
   const untilOver = async (everyMs: number, sample: () => Promise<void>) => {
     while (performance.now() < untilMs) {
       await sample()
@@ -137,7 +141,7 @@ async function probe({ service }: BenchWorld, untilMs: number): Promise<Probes> 
   }
   const askReady = async () => {
     const askedMs = performance.now()
-    const isReady = await fetch(`${service.url}/readyz`, { dispatcher: agent }).then(
+    const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { dispatcher: agent }).then(
       async (answer) => (await answer.arrayBuffer()) && answer.ok,
       () => false,
     )

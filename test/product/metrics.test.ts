@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { version } from '../../server/health/version.ts'
+import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -13,6 +14,16 @@ async function seriesOf(service: Pick<Service, 'request'>, name: string): Promis
   const lines = (await scrape(service)).matchAll(new RegExp(`^${name}(?:{(.*)})? (\\S+)$`, 'gm'))
   return Object.fromEntries([...lines].map(([, labels = '', figure]) => [labels, Number(figure)]))
 }
+
+test('METRICS_PORT moves the metrics and answers the probes besides', async () => {
+  const port = await freePort()
+  await using service = await startService({ settings: { METRICS_PORT: String(port) } })
+  const statusAt = async (pathname: string) => (await fetch(`http://127.0.0.1:${port}${pathname}`)).status
+  expect(await Promise.all(['/metrics', '/livez', '/readyz', '/healthz'].map(statusAt))).toEqual([200, 200, 200, 200])
+  expect(await statusAt('/api/v1/tasks')).toBe(404)
+  expect((await service.request('/metrics')).status).toBe(404)
+  expect((await service.request('/readyz')).status).toBe(200)
+})
 
 test('submissions are counted by the reason of their rejection', async () => {
   const everDay = 'Mon 00:00 - Sun 23:59, Sun 23:00 - Mon 01:00'

@@ -7,7 +7,7 @@ import { Client as Database } from 'pg'
 import { Agent, fetch } from 'undici'
 import { TaskRecord } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { claimPort } from '../../test/support/claim-port.ts'
 import { reserveIdentityProvider } from '../../test/support/identity-provider.ts'
 import { describeMachine } from '../support/describe-machine.ts'
 import { quantilesOf } from '../support/quantiles.ts'
@@ -55,7 +55,7 @@ console.log(describeMachine())
 /** One service for all attacks: what one leaves behind, the next ones meet. */
 async function measure(checkout?: string): Promise<string[][]> {
   await using provider = await reserveIdentityProvider()
-  const metricsPort = await freePort()
+  const metricsPort = await claimPort()
   const settings = { ...provider.settings, METRICS_PORT: String(metricsPort), LOG_LEVEL: 'error' }
   await using world = await startBenchWorld(settings, checkout)
   await provider.start(world.service.url)

@@ -3,10 +3,10 @@ import { createConnection } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { loadHostKeys } from '../../simulator/git-host/host-keys.ts'
 import { startSshGitHost } from '../../simulator/git-host/ssh-git-host.ts'
+import { claimPort } from '../../test/support/claim-port.ts'
 import { findProgram } from './find-program.ts'
 
 const startLimitMs = 10_000
@@ -63,7 +63,7 @@ const plainOptions = (knownHostsPath: string) =>
   ].flatMap((option) => ['-o', option])
 
 async function startSshd(program: string, folder: string, started: AsyncDisposableStack): Promise<number> {
-  const port = await freePort()
+  const port = await claimPort()
   const config = path.join(folder, 'sshd_config')
   await writeFile(
     config,

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { describeSchema } from '../schema/describe-schema.ts'
+import { claimPort } from '../support/claim-port.ts'
 import { readEvents } from '../support/event-reader.ts'
 import { prepareDatabase } from '../support/template-database.ts'
 import { startWorld } from '../support/world.ts'
@@ -79,7 +79,7 @@ async function startCluster() {
   const folder = mkdtempSync(path.join(tmpdir(), 'deployment-watcher-backup-'))
   chmodSync(folder, 0o755)
   const data = path.join(folder, 'data')
-  const port = await freePort()
+  const port = await claimPort()
   const nobody = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }))
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, nobody, nobody)

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { claimPort } from '../support/claim-port.ts'
 import { readEvents } from '../support/event-reader.ts'
 import { reserveIdentityProvider } from '../support/identity-provider.ts'
 import { withToken } from '../support/world.ts'
@@ -136,7 +136,7 @@ async function startHaproxy(urls: readonly string[]) {
   const program = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file))
   if (program === undefined) throw new Error('haproxy is not installed: apt-get install haproxy')
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-haproxy-'))
-  const [port, statistics] = [await freePort(), await freePort()]
+  const [port, statistics] = [await claimPort(), await claimPort()]
   const file = path.join(folder, 'haproxy.cfg')
   const servers = urls.map((url, at) => `  server replica-${at} ${new URL(url).host} check inter 1s`)
   await writeFile(

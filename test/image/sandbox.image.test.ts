@@ -4,10 +4,10 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
+import { claimPort } from '../support/claim-port.ts'
 import { createTestDatabase, serviceUrlOf, type TestDatabase } from '../support/database.ts'
 import { createManaged, deployToken } from '../support/world.ts'
 import { threats } from '../threats/rows.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
   cpSync(simulator.git.keyPath, path.join(files, 'key'))
   cpSync(simulator.git.knownHostsPath, path.join(files, 'known_hosts'))
   chmodSync(path.join(files, 'key'), 0o644) // as a Secret is mounted
-  const port = await freePort()
+  const port = await claimPort()
   url = `http://127.0.0.1:${port}`
   settings = {
     PORT: String(port),

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dataDirectoryOf, settingsAgainstDemo } from '../../launcher/environment.mjs'
 import { isNeededNode } from '../../launcher/requirements.mjs'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { claimPort } from '../support/claim-port.ts'
 
 const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '../..')
@@ -117,7 +117,7 @@ describe('two checkouts start their demos at once, as root too and below folders
 
   beforeAll(async () => {
     copies = [await copyCheckout('first'), await copyCheckout('second')]
-    ports = [String(await freePort()), String(await freePort())]
+    ports = [String(await claimPort()), String(await claimPort())]
     first = launch(copies[0], { PORT: ports[0] })
     // As mounted files, which have a line end.
     const files = {
@@ -171,7 +171,7 @@ describe('two checkouts start their demos at once, as root too and below folders
   test('half of the settings of a real installation: no demo starts', async () => {
     const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
     const launcher = launch(copies[0], {
-      PORT: String(await freePort()),
+      PORT: String(await claimPort()),
       ARGO_URL: 'https://argocd.example',
       DATABASE_URL,
     })

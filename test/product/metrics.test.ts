@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { version } from '../../server/health/version.ts'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { claimPort } from '../support/claim-port.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -16,7 +16,7 @@ async function seriesOf(service: Pick<Service, 'request'>, name: string): Promis
 }
 
 test('METRICS_PORT moves the metrics and answers the probes besides', async () => {
-  const port = await freePort()
+  const port = await claimPort()
   await using service = await startService({ settings: { METRICS_PORT: String(port) } })
   const statusAt = async (pathname: string) => (await fetch(`http://127.0.0.1:${port}${pathname}`)).status
   expect(await Promise.all(['/metrics', '/livez', '/readyz', '/healthz'].map(statusAt))).toEqual([200, 200, 200, 200])

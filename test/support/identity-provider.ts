@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type JWTPayload, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { claimPort } from './claim-port.ts'
 import { startFaultProxy } from './fault-proxy.ts'
 import { createKeptStorage } from './kept-storage.ts'
 import { makeKey } from './signing-key.ts'
@@ -23,7 +23,7 @@ export type TestUser = {
  */
 export async function reserveIdentityProvider() {
   await using started = new AsyncDisposableStack()
-  const port = await freePort()
+  const port = await claimPort()
   const proxy = started.use(await startFaultProxy({ port }))
   const issuer = `http://127.0.0.1:${proxy.port}`
   const storage = createKeptStorage()

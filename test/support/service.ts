@@ -13,8 +13,8 @@ import {
 } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import { compileCache, nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
 import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
+import { claimPort } from './claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from './database.ts'
 
 const ownCheckout = fileURLToPath(new URL('../..', import.meta.url))
@@ -61,7 +61,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
   const ownerUrl = databaseUrl ?? started.use(await createTestDatabase()).url
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-service-'))
   started.defer(() => rm(dataDirectory, { recursive: true, force: true }))
-  const port = await freePort()
+  const port = await claimPort()
   const url = `http://127.0.0.1:${port}`
   const environment = {
     HOST: '127.0.0.1',

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
-import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { repositoryOf } from '../../contract/image-name.ts'
 import type { TaskEventKind } from '../../contract/task-event.ts'
 import { auditRowOf } from '../audit/record-action.ts'
 import { createSemaphore } from '../concurrency/semaphore.ts'
-import { lockErrorOf } from '../locks/deploy-lock-errors.ts'
+import { DeployLockUnreadableError, lockErrorOf } from '../locks/deploy-lock-errors.ts'
 import { evaluateDeployLock, type LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
-import { holdDeployLock, type StoredLock, storedLockOf } from '../locks/stored-lock.ts'
+import { holdDeployLock, type StoredLock, type StoredRow, storedLockOf } from '../locks/stored-lock.ts'
 import type { Database } from '../storage/database.ts'
 import { retryConflicts } from '../storage/retry-conflicts.ts'
 import type { Schema } from '../storage/schema.ts'
@@ -72,7 +71,7 @@ async function accept(
   await lockApplication(transaction, task.app)
   const known = use && (await findKey(transaction, use.keyDigest))
   if (known) return { kind: 'known', known }
-  const { at, stored, newest, unfinished, lastOfImages } = await readState(transaction, task)
+  const { at, stored, newest, unfinished, lastOfImages } = await readState(transaction, settings, task)
   requireOpen(at, closed, stored)
   const created = createdAfter(newest, at)
   requireOpen(created, closed, stored)
@@ -110,31 +109,26 @@ type State = {
   readonly lastOfImages: string | null
 }
 
+type StateRow = StoredRow & Omit<State, 'stored'>
+
 /** The deploy lock, held from now on, and the tasks of the application. */
-async function readState(transaction: Transaction<Schema>, task: NewTask): Promise<State> {
-  const { at, newest, unfinished, lastOfImages, ...lock } = await holdDeployLock(transaction)
-    .select(({ selectFrom }) => {
-      const ofApp = selectFrom('tasks').where('app', '=', task.app)
-      const newestFirst = ofApp.orderBy('created', 'desc').limit(1)
-      const unfinished = ofApp
-        .where('ended', 'is', null)
-        .select(['id', 'may_write', sharesImageWith(task).as('shares_image')])
-        .orderBy('id')
-      return [
-        newestFirst.select('created').as('newest'),
-        newestFirst
-          .where('status', '=', 'deployed')
-          .where('image_set', '=', imageSetOf(task))
-          .select('id')
-          .as('lastOfImages'),
-        jsonArrayFrom(unfinished).as('unfinished'),
-      ]
-    })
-    .executeTakeFirstOrThrow()
+async function readState(transaction: Transaction<Schema>, { schema }: Settings, task: NewTask): Promise<State> {
+  const ofApp = sql`FROM ${sql.id(schema, 'tasks')} WHERE app = ${task.app}`
+  const unfinished = sql`SELECT id, may_write, ${sharesImageWith(task)} AS shares_image ${ofApp} AND ended IS NULL ORDER BY id`
+  // The clock is read after the wait for the lock. Plain text: to build this statement took a tenth of an acceptance.
+  const { rows } = await sql<StateRow>`SELECT held.*, clock_timestamp() AS at,
+    (SELECT created ${ofApp} ORDER BY created DESC LIMIT 1) AS newest,
+    (SELECT coalesce(json_agg(one), '[]') FROM (${unfinished}) AS one) AS unfinished,
+    (SELECT id ${ofApp} AND status = 'deployed' AND image_set = ${imageSetOf(task)} ORDER BY created DESC LIMIT 1) AS "lastOfImages"
+    FROM ${holdDeployLock(schema)} AS held`
+    .execute(transaction)
     .catch((error: unknown) => {
       throw lockErrorOf(error)
     })
-  return { at, stored: storedLockOf(lock), newest, unfinished, lastOfImages }
+  const [row] = rows
+  if (row === undefined) throw new DeployLockUnreadableError({})
+  const { at, newest, unfinished: found, lastOfImages } = row
+  return { at, stored: storedLockOf(row), newest, unfinished: found, lastOfImages }
 }
 
 /** Whether other images of the same repositories were deployed since, without which a task is no rollback. */

@@ -1,5 +1,4 @@
-import { sql, type Transaction } from 'kysely'
-import type { Schema } from '../storage/schema.ts'
+import { sql } from 'kysely'
 
 /** What is stored about the deploy lock: what people did, not what the schedule says. */
 export type StoredLock = {
@@ -23,7 +22,7 @@ export const neverSet: StoredLock = {
 }
 
 /** As a row of deploy_lock has it, with times as the driver or as JSON gives them. */
-type StoredRow = {
+export type StoredRow = {
   readonly is_set: boolean
   readonly since: Date | string | null
   readonly until: Date | string | null
@@ -43,13 +42,5 @@ export const storedLockOf = (row: StoredRow): StoredLock => ({
   overrideUntil: dateOf(row.override_until),
 })
 
-/**
- * The statement that reads the deploy lock and keeps others from changing it until the transaction ends (decision 0003).
- * Its `at` is the time of the database's clock when the row was held.
- */
-export const holdDeployLock = (transaction: Transaction<Schema>) =>
-  transaction
-    // In a subquery, so that the clock is read after the wait for the row.
-    .selectFrom((build) => build.selectFrom('deploy_lock').selectAll().forShare().as('held'))
-    .selectAll('held')
-    .select(sql<Date>`clock_timestamp()`.as('at'))
+/** The row of the deploy lock, as a subquery that keeps others from changing it until the transaction ends (decision 0003). */
+export const holdDeployLock = (schema: string) => sql`(SELECT * FROM ${sql.id(schema, 'deploy_lock')} FOR SHARE)`

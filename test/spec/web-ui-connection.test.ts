@@ -122,8 +122,9 @@ describe.concurrent('an outage', () => {
     await using line = await startFaultProxy({ port: Number(new URL(service.url).port) })
     await using opened = await openPage(browser, `http://127.0.0.1:${line.port}`, '/tasks')
     await live(opened.page)
+    const again = opened.page.waitForResponse(/\/api\/v1\/events/)
     line.strand()
-    await opened.page.getByText('Connecting', { exact: true }).waitFor({ timeout: 30_000 })
+    await again
     await live(opened.page)
   })
 

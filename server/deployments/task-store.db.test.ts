@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { bareDiagnosis } from '../../contract/diagnosis.ts'
+import { bareDiagnosis, type Diagnosis } from '../../contract/diagnosis.ts'
 import { TaskFilter } from '../../contract/task.ts'
 import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
@@ -274,6 +274,31 @@ describe('claims', () => {
     expect((await tasks.find(task.id))?.diagnosis).toEqual(stored)
     await tasks.finish(claim, { status: 'failed', cause: 'image_pull', reason: 'back-off', diagnosis: hostile })
     expect((await tasks.find(task.id))?.diagnosis).toEqual(stored)
+  })
+
+  test.for([
+    { how: 'cancelled on request', cause: 'cancelled' },
+    { how: 'superseded', cause: 'superseded' },
+  ])('a task that is $how keeps what was found out about it', async ({ cause }) => {
+    const tasks = createTaskStore(database)
+    const owner = await aReplica()
+    const task = aNewTask()
+    await tasks.accept({ task, closed: neverClosed, owner })
+    const culprit = { kind: 'Pod', namespace: 'shop', name: 'shop-1', message: 'back-off' }
+    const findings = {
+      conditions: [{ name: 'images', state: 'not_met', since: 1 }],
+      evidence: [{ kind: 'note', text: 'no old Pods' }],
+      links: [{ kind: 'application', url: 'https://argo.example/applications/shop' }],
+      impact: { old_pods_ready: 1, old_pods: 2 },
+    } satisfies Partial<Diagnosis>
+    const diagnosis = bareDiagnosis('image_pull', { ...findings, culprit, pods: [] })
+    await tasks.saveProgress({ taskId: task.id, owner, fence: '1' }, { progress: 'waits', diagnosis }, [])
+    if (cause === 'cancelled') await tasks.cancel(task.id, { kind: 'session', id: null, name: 'ada' })
+    else await tasks.accept({ task: aNewTask({ app: task.app }), closed: neverClosed })
+    const stored = (await tasks.find(task.id))?.diagnosis
+    expect(stored).toMatchObject({ ...findings, cause })
+    expect(stored).not.toHaveProperty('culprit')
+    expect(stored).not.toHaveProperty('pods')
   })
 
   test('a task that its owner has lost from memory is claimed by it again', async () => {

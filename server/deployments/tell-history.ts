@@ -16,8 +16,10 @@ export const createTellHistory =
     const at = now()
     const timeZone = filter.tz ?? 'UTC'
     const range = historyRange(daysOf(filter), timeZone, at)
-    const found = await read(range, filter, globs)
-    const locked = await lockedTimes({ from: range.before.from, to: at })
+    const [found, locked] = await Promise.all([
+      read(range, filter, globs),
+      lockedTimes({ from: range.before.from, to: at }),
+    ])
     const spanOf = (span: Span) => ({
       from: span.from.getTime() / 1000,
       to: span.to.getTime() / 1000,

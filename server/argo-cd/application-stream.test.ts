@@ -188,6 +188,20 @@ test('above 500 applications the List is replaced by direct reads, and a reconne
   expect(told.liveOnly).toEqual([false, true])
 })
 
+test('applications that a List does not have are counted no more', async () => {
+  const { clock, stream, told, body } = aStream()
+  await using _ = stream
+  const see = (first: number) =>
+    body()?.send(Array.from({ length: 300 }, (__, index) => frame(`app-${first + index}`)).join(''))
+  await clock.advanceTo(10)
+  see(0)
+  await clock.advanceTo(1_000)
+  expect(told.listedAt).toHaveLength(1) // an empty one
+  see(300)
+  await clock.advanceTo(61_000)
+  expect(told.listedAt).toHaveLength(2)
+})
+
 test('nothing is left running after the end', async () => {
   const { clock, stream, body } = aStream()
   await clock.advanceTo(10)

@@ -193,6 +193,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()
     if (outcome.kind !== 'read' || isClosed) return
+    // Whoever was deleted while there was no stream is not counted any more.
+    seenUids.clear()
     for (const { uid } of outcome.value.applications) seenUids.add(uid)
     deps.onListed(outcome.value, askedAtMs)
   }

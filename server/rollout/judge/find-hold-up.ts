@@ -1,5 +1,6 @@
 import type { Evaluation } from './evaluation.ts'
 import { culpritOfPod, lastingBadPod } from './judge-pods.ts'
+import { isAwaitingCommit } from './snapshot.ts'
 import { describeSyncFailure } from './sync-failure.ts'
 import { applicationCulprit, type Verdict, verdictOf } from './verdict.ts'
 
@@ -7,6 +8,8 @@ import { applicationCulprit, type Verdict, verdictOf } from './verdict.ts'
 export function findHoldUp(evaluation: Evaluation): Verdict | undefined {
   const { application, appErrors, stall, observation } = evaluation
   if (evaluation.memory.since.gone !== undefined) return verdictOf('app_gone')
+  // What the application shows before the commit has nothing to do with this task.
+  if (isAwaitingCommit(evaluation)) return undefined
   const [error] = appErrors
   if (error !== undefined)
     return verdictOf('comparison_error', {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aSha, repository } from '../../../test/support/application-builder.ts'
-import { beforeCommit, commit, judge, succeeded, tree } from '../../../test/support/judge-looks.ts'
+import { beforeCommit, commit, judge, type Look, succeeded, tree } from '../../../test/support/judge-looks.ts'
 import { ancestryKey, nothingRefreshed } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
@@ -155,6 +155,14 @@ describe('the deadline', () => {
     const seen = { directRead: { askedAtMs: 900_000, result: 'missing' } } as const
     const reason = judge([beforeCommit, { atMs: 900_000, health: 'Progressing', seen }]).end?.reason
     expect(reason).toContain('the token may not read the application, or it is not there')
+  })
+
+  test('an error from before the commit holds up nothing while the commit is on its way, and is not the cause', () => {
+    const conditions = [{ type: 'ComparisonError', message: 'from before' }]
+    const broken = (atMs: number): Look => ({ ...beforeCommit, atMs, status: { conditions } })
+    const pending: WriteBackState = { kind: 'pending' }
+    expect(judge([broken(0)], { writeBack: pending }).diagnosis).not.toHaveProperty('cause')
+    expect(judge([broken(0), broken(906_000)], { writeBack: pending }).end).toMatchObject({ cause: 'git_unreachable' })
   })
 
   test('a commit that never got out is named', () => {

@@ -37,6 +37,18 @@ describe('an event says what a task waits for when', () => {
     ])
   })
 
+  test('the state of a condition changes that the cause does not name', () => {
+    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended', images: [shop('v2')] }
+    const { waitingFor } = lastChanges([
+      { ...waiting, atMs: 1_000 },
+      stalled,
+      { ...stalled, atMs: 3_000, images: [shop('v1')] },
+    ])
+    expect(waitingFor).toEqual([
+      `waiting for healthy: expected Healthy, found Suspended; images: expected ${shop('v2')}, found ${shop('v1')}`,
+    ])
+  })
+
   test('the culprit changes', () => {
     const looks = [stuck(1_000), stuck(20_000), stuck(40_000, 'shop-2')]
     expect(lastChanges([...looks.slice(0, 2)]).waitingFor).toEqual([expect.stringContaining('Pod shop-1')])
@@ -60,17 +72,6 @@ describe('no event, but the stored diagnosis follows, when', () => {
     expect(waitingFor).toEqual([])
     expect(diagnosis?.pods).toMatchObject([{ name: 'shop-1', ready: true, state: 'Running', restarts: 0 }])
     expect(lastChanges([{ ...waiting, atMs: 1_000 }, other, { ...other, atMs: 3_000 }]).diagnosis).toBeUndefined()
-  })
-
-  test('a condition changes of which the sentence says nothing', () => {
-    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
-    const { waitingFor, diagnosis } = lastChanges([
-      { ...waiting, atMs: 1_000 },
-      stalled,
-      { ...stalled, atMs: 2_022, sync: 'OutOfSync' },
-    ])
-    expect(waitingFor).toEqual([])
-    expect(diagnosis?.conditions).toContainEqual(expect.objectContaining({ name: 'synced', state: 'not_met' }))
   })
 
   test('the message of the same culprit changes', () => {

@@ -28,9 +28,7 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
       ? undefined
       : { ...diagnose(evaluation, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
-  // a change of conditions that the sentence does not name is in the diagnosis alone
-  const waitingFor = reported.waiting === waiting ? reported.waitingFor : bounded(progress)
-  const now: ReportedState = { ...describe(application), waiting, waitingFor, found, progress }
+  const now: ReportedState = { ...describe(application), waiting, found, progress }
   const events: NewTaskEvent[] = []
   if (reported.uid === '')
     events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
@@ -40,7 +38,12 @@ export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefine
   if (reported.operation !== now.operation && now.operation !== '')
     events.push({ kind: 'operation_changed', detail: now.operation })
   if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
-  if (reported.waitingFor !== waitingFor) events.push({ kind: 'waiting_for', detail: waitingFor })
+  if (diagnosis !== undefined && reported.waiting !== waiting) {
+    // With a cause the sentence names no condition.
+    const { cause: _, ...withoutCause } = diagnosis
+    const detail = progress === reported.progress ? renderProgress(withoutCause) : progress
+    events.push({ kind: 'waiting_for', detail: bounded(detail) })
+  }
   const isSame = events.length === 0 && diagnosis === undefined && reported.operation === now.operation
   return { reported: isSame ? reported : now, events, diagnosis }
 }
@@ -62,9 +65,7 @@ function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   return `${texts}\n${holdUp?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
 }
 
-function describe(
-  application: ObservedApplication,
-): Omit<ReportedState, 'waiting' | 'waitingFor' | 'found' | 'progress'> {
+function describe(application: ObservedApplication): Omit<ReportedState, 'waiting' | 'found' | 'progress'> {
   const { operation, revisions } = application
   const at = revisions.map(shortRevision).join(', ')
   return {

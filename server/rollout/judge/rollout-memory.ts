@@ -66,9 +66,8 @@ export type ReportedState = {
   readonly health: string
   readonly operation: string
   readonly images: string
-  /** What may make a new event when it changes, and the sentence of the last one. */
+  /** What makes a new event when it changes. */
   readonly waiting: string
-  readonly waitingFor: string
   /** What makes only a new diagnosis when it changes, and the sentence as it was last saved. */
   readonly found: string
   readonly progress: string
@@ -81,7 +80,6 @@ const nothingReported: ReportedState = {
   operation: '',
   images: '',
   waiting: '',
-  waitingFor: '',
   found: '',
   progress: '',
   uid: '',

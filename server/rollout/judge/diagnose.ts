@@ -13,6 +13,7 @@ import type { ObservedApplication } from './observed-application.ts'
 import type { ObservedPod, ResourceTree } from './observed-resources.ts'
 import { shortRevision } from './revision-condition.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
+import type { RolloutSettings } from './rollout-settings.ts'
 import { isAwaitingCommit, type JudgedTask } from './snapshot.ts'
 import { isFailedHook } from './sync-failure.ts'
 import type { Verdict } from './verdict.ts'
@@ -36,7 +37,7 @@ export function diagnose(evaluation: Evaluation, verdict: Verdict | undefined): 
       maxEvidenceBytes,
     ),
     next_steps: [...nextStepsOf(verdict?.cause, settings.overrideFilePrefix)],
-    links: [{ kind: 'application', url: boundedLine(applicationUrl(settings.linkBase, application)) }],
+    links: linksTo(application, settings),
   }
 }
 
@@ -60,6 +61,7 @@ export function diagnoseEnd(evaluation: Evaluation, verdict: Verdict): Diagnosis
 export function diagnoseUnseen(
   task: JudgedTask,
   observation: RolloutObservation,
+  settings: RolloutSettings,
   verdict: Verdict | undefined,
 ): Diagnosis {
   return {
@@ -67,7 +69,7 @@ export function diagnoseUnseen(
     ...verdictParts(verdict),
     evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? [])],
     next_steps: [...nextStepsOf(verdict?.cause)],
-    links: [],
+    links: linksTo(observation.known.newest, settings),
   }
 }
 
@@ -79,6 +81,9 @@ export function resultOf(status: FinalStatus, diagnosis: Diagnosis, task: Judged
 }
 
 export const renderProgress = (diagnosis: Diagnosis) => renderSentence('in progress', diagnosis, 0)
+
+const linksTo = (application: ObservedApplication | undefined, { linkBase }: RolloutSettings): Diagnosis['links'] =>
+  application === undefined ? [] : [{ kind: 'application', url: boundedLine(applicationUrl(linkBase, application)) }]
 
 export const applicationUrl = (linkBase: string, { namespace, name }: ObservedApplication) =>
   `${linkBase.replace(/(?<!\/)\/+$/, '')}/applications/${namespace}/${name}`

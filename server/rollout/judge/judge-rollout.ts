@@ -27,10 +27,10 @@ export function judgeRollout(
   nowMs: number,
   settings: RolloutSettings,
 ): Judgement {
-  const ended = endByWriteBack(task, observation, nowMs)
+  const ended = endByWriteBack(task, observation, settings, nowMs)
   if (ended !== undefined) return { ...nothingMore, end: ended, memory }
   const application = observation.known.newest
-  if (application === undefined) return judgeUnseen(task, memory, observation, nowMs)
+  if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const evaluation = evaluate({
     task,
     settings,

@@ -1,4 +1,5 @@
 import type { Evidence } from '../../../contract/diagnosis.ts'
+import { boundedLine } from '../../../contract/render-diagnosis.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { confirmVerdict, nextReadAtMs } from './confirm-verdict.ts'
 import { diagnoseUnseen, renderProgress, resultOf } from './diagnose.ts'
@@ -6,26 +7,27 @@ import { judgeDeadlineUnseen } from './judge-deadline.ts'
 import type { Judgement } from './judgement.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { NextAction, RolloutObservation } from './rollout-observation.ts'
-import { rolloutTimes } from './rollout-settings.ts'
+import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 import type { JudgedTask } from './snapshot.ts'
-import { applicationCulprit, type Verdict, verdictOf } from './verdict.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
 
 /** Ends that the write-back alone decides, whatever the application shows. */
 export function endByWriteBack(
   task: JudgedTask,
   observation: RolloutObservation,
+  settings: RolloutSettings,
   nowMs: number,
 ): TaskResult | undefined {
-  const verdict = judgeWriteBackAlone(task, observation)
-  return verdict && resultOf(verdict.status, diagnoseUnseen(task, observation, verdict), task, nowMs)
+  const verdict = judgeWriteBackAlone(observation)
+  return verdict && resultOf(verdict.status, diagnoseUnseen(task, observation, settings, verdict), task, nowMs)
 }
 
-function judgeWriteBackAlone(task: JudgedTask, { writeBack, annotations }: RolloutObservation): Verdict | undefined {
+function judgeWriteBackAlone({ writeBack, annotations }: RolloutObservation): Verdict | undefined {
   if (writeBack.kind !== 'ended') return undefined
   const { outcome } = writeBack
   if (outcome.kind === 'refused') {
-    const culprit = applicationCulprit({ namespace: '', name: task.app }, outcome.reason)
-    return { ...verdictOf(outcome.cause, { culprit }), status: 'failed' }
+    const evidence = [{ kind: 'not_committed', text: boundedLine(outcome.reason) } as const]
+    return { ...verdictOf(outcome.cause, { evidence }), status: 'failed' }
   }
   if (outcome.kind === 'dropped')
     return verdictOf('superseded', { evidence: [note('superseded before its commit was pushed')] })
@@ -44,11 +46,12 @@ export function judgeUnseen(
   task: JudgedTask,
   memory: RolloutMemory,
   observation: RolloutObservation,
+  settings: RolloutSettings,
   nowMs: number,
 ): Judgement {
   const confirmed = confirmVerdict(memory, unseenVerdict(task, observation, nowMs), observation, nowMs, task.deadlineMs)
   const { verdict } = confirmed
-  const diagnosis = diagnoseUnseen(task, observation, verdict)
+  const diagnosis = diagnoseUnseen(task, observation, settings, verdict)
   const progress = renderProgress(diagnosis)
   const isNew = progress !== memory.reported.progress
   const waiting = {

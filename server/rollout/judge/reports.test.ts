@@ -16,6 +16,7 @@ import type { TaskResult } from '../../deployments/task.ts'
 import { describeGitFailure, type GitFailure } from '../../gitops/git/git-error.ts'
 import { overdueResult } from '../../gitops/queue/write-result.ts'
 import { nothingKnown } from './newest-snapshots.ts'
+import type { WriteBackState } from './watched-task.ts'
 
 type Report = () => Promise<TaskResult | undefined> | TaskResult | undefined
 
@@ -35,8 +36,12 @@ const judged =
   () =>
     judge([beforeCommit, ...looks], how).end
 
-const refused = (cause: Cause, reason: string): Report =>
-  judged([], { writeBack: { kind: 'ended', atMs: 0, outcome: { kind: 'refused', cause, reason } } })
+const rejected = (cause: Cause, reason: string): WriteBackState => ({
+  kind: 'ended',
+  atMs: 0,
+  outcome: { kind: 'refused', cause, reason },
+})
+const refused = (cause: Cause, reason: string): Report => judged([], { writeBack: rejected(cause, reason) })
 
 const gitSays = (failure: GitFailure, stderr: string) => describeGitFailure(failure, 'git.example', stderr)
 
@@ -218,4 +223,13 @@ describe('the whole report of every cause (npx vitest run -u server/rollout/judg
     expect(end).toMatchObject({ cause, status: causeOf(cause).status })
     await expect(`${end?.reason}\n`).toMatchFileSnapshot(`reports/${cause}.txt`)
   })
+})
+
+test('a write-back that failed is said by its message alone, and links to the application that was seen', () => {
+  const diagnosis = judge([beforeCommit], { writeBack: rejected('git_refused', 'a branch rule') }).end?.diagnosis
+  expect(diagnosis).toMatchObject({
+    evidence: [{ kind: 'not_committed', text: 'a branch rule' }],
+    links: [{ kind: 'application', url: expect.stringContaining('/applications/argocd/shop') }],
+  })
+  expect(diagnosis).not.toHaveProperty('culprit')
 })

@@ -12,14 +12,14 @@ export type Confirmation = {
 
 /**
  * No end without a direct read that was asked after the end first showed, and by which it still shows: the stream and Lists
- * come from caches. Once the time for the final check is over as well, what is known decides.
+ * come from caches. Once the time for the final check, which begins at `finalCheckAtMs`, is over, what is known decides.
  */
 export function confirmVerdict(
   memory: RolloutMemory,
   verdict: Verdict | undefined,
   observation: RolloutObservation,
   nowMs: number,
-  deadlineMs: number,
+  finalCheckAtMs: number,
 ): Confirmation {
   const never = Number.POSITIVE_INFINITY
   if (verdict === undefined) return { verdict, memory: withoutCandidate(memory), actions: [], againAtMs: never }
@@ -28,10 +28,10 @@ export function confirmVerdict(
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, verdict)
   const isHopeless = verdict.status === 'aborted' && observation.unreachable !== undefined
   const isAnswered = isHopeless || answers(observation, sinceMs, verdict)
-  if (isAnswered || nowMs >= deadlineMs + rolloutTimes.finalCheckMs)
+  if (isAnswered || nowMs >= finalCheckAtMs + rolloutTimes.finalCheckMs)
     return { verdict, memory: counted, actions: [], againAtMs: never }
   const { directRead } = observation
-  const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), finalCheckAtMs(directRead, deadlineMs))
+  const dueMs = Math.min(nextReadAtMs(counted, directRead, sinceMs), finalReadAtMs(directRead, finalCheckAtMs))
   const isDue = dueMs <= nowMs
   return {
     verdict: undefined,
@@ -69,9 +69,9 @@ function countFailedRead(memory: RolloutMemory, observed: Observed, sinceMs: num
   return { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: read.askedAtMs }
 }
 
-/** At the deadline there is no time left for the pauses between reads that failed. */
-const finalCheckAtMs = (read: DirectRead | undefined, deadlineMs: number) =>
-  Math.max(deadlineMs, (read?.askedAtMs ?? -Infinity) + rolloutTimes.retryMs)
+/** The final check has no time for the pauses between reads that failed. */
+const finalReadAtMs = (read: DirectRead | undefined, finalCheckAtMs: number) =>
+  Math.max(finalCheckAtMs, (read?.askedAtMs ?? -Infinity) + rolloutTimes.retryMs)
 
 /** A read that failed is tried again later and later. */
 export function nextReadAtMs(memory: RolloutMemory, read: DirectRead | undefined, sinceMs: number): number {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aSha, repository } from '../../../test/support/application-builder.ts'
-import { beforeCommit, commit, judge, type Look, succeeded, tree } from '../../../test/support/judge-looks.ts'
+import { beforeCommit, commit, judge, type Look, read, succeeded, tree } from '../../../test/support/judge-looks.ts'
 import { ancestryKey, nothingRefreshed } from './rollout-observation.ts'
 import type { WriteBackState } from './watched-task.ts'
 
@@ -211,6 +211,30 @@ describe('at the deadline', () => {
     const ancestries = new Map([[ancestryKey(commit, aSha('d')), { ancestry: 'descendant', atMs: 900_000 } as const]])
     const seen = { ...ofOthers, atMs: 900_100, seen: { ancestries } }
     expect(judge([beforeCommit, ofOthers, seen]).end?.status).toBe('deployed')
+  })
+
+  describe('what is complete before its settle time is over', () => {
+    const settings = { settleMs: 30_000 }
+    const complete = { ...lastLook, atMs: 880_000 }
+    const at = (atMs: number, more: Partial<Look> = {}): Look => ({ ...complete, atMs, ...more })
+    const end = (...later: readonly Look[]) => judge([beforeCommit, complete, ...later], { settings }).end
+    const unread = { seen: { directRead: read(880_000) } }
+
+    test('is deployed if it stays so until then, and not before', () => {
+      expect(end(at(900_000), at(906_000), at(909_999))).toBeUndefined()
+      expect(end(at(900_000), at(906_000), at(910_000))).toMatchObject({ status: 'deployed' })
+      const { againAtMs } = judge([beforeCommit, complete, at(907_000)], { settings })
+      expect(againAtMs).toBe(910_000)
+    })
+
+    test('fails as soon as it is no longer complete', () => {
+      expect(end(at(900_000), at(907_000, { health: 'Progressing' }))).toMatchObject({ cause: 'timeout' })
+    })
+
+    test('needs its direct read all the same, and is aborted 6 s later without', () => {
+      expect(end(at(910_000, unread), at(915_999, unread))).toBeUndefined()
+      expect(end(at(910_000, unread), at(916_000, unread))).toMatchObject({ cause: 'controller_unreachable' })
+    })
   })
 
   const resources = [{ kind: 'CronJob', name: 'report', status: 'Synced', images: ['registry.example/shop:v2'] }]

@@ -14,7 +14,7 @@ import { reportChanges } from './rollout-events.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
-import { settleMs } from './settle.ts'
+import { finalCheckAtMs, settleMs } from './settle.ts'
 import { type AwaitedCommit, isAwaitingCommit, type JudgedTask } from './snapshot.ts'
 import { rememberApplication, updateMemory } from './update-memory.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
@@ -58,7 +58,7 @@ function conclude(evaluation: Evaluation): Judgement {
   const holdUp = findHoldUp(evaluation)
   const { reported, events, diagnosis } = reportChanges(evaluation, holdUp)
   const verdict = nextVerdict(evaluation)
-  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, task.deadlineMs)
+  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, finalCheckAtMs(evaluation))
   const notes = noteForeignImage(evaluation)
   const imageCheckNoted = memory.imageCheckNoted || notes.length > 0
   const judgement = {
@@ -94,8 +94,9 @@ function awaitedCommit({ writeBack }: RolloutObservation): AwaitedCommit | undef
 /** The end that this evaluation speaks for, not yet confirmed. */
 function nextVerdict(evaluation: Evaluation): Verdict | undefined {
   const { task, nowMs, observation } = evaluation
-  const finalCheckMs = observation.unreachable === undefined ? rolloutTimes.finalCheckMs : 0
-  if (nowMs >= task.deadlineMs + finalCheckMs) return judgeDeadline(evaluation)
+  const endMs =
+    observation.unreachable === undefined ? finalCheckAtMs(evaluation) + rolloutTimes.finalCheckMs : task.deadlineMs
+  if (nowMs >= endMs) return judgeDeadline(evaluation)
   const verdict =
     judgeGone(evaluation) ??
     judgeComplete(evaluation) ??

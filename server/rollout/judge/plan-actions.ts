@@ -8,7 +8,7 @@ import { nextRefreshAtMs } from './refresh-policy.ts'
 import { reliesOnComparison } from './revision-condition.ts'
 import { ancestryKey, type NextAction } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
-import { settleMs } from './settle.ts'
+import { finalCheckAtMs, settleMs } from './settle.ts'
 import { badPodGraceOf, changeOverdueAtMs, isAwaitingCommit, isCurrent } from './snapshot.ts'
 
 type Due = { readonly atMs: number; readonly action: NextAction }
@@ -165,7 +165,7 @@ export function graceEnds(evaluation: Evaluation): readonly number[] {
     [failed, settings.syncFailedGraceMs],
     [changeOverdueAtMs(task), 0],
     [task.deadlineMs, 0],
-    [task.deadlineMs, rolloutTimes.finalCheckMs],
+    [finalCheckAtMs(evaluation), rolloutTimes.finalCheckMs],
   ]
   return ends.flatMap(([since, lasts]) => (since === undefined || since + lasts <= nowMs ? [] : [since + lasts]))
 }

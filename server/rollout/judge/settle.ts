@@ -19,3 +19,10 @@ export function settleMs(snapshot: Snapshot): number {
   if (hasCustomHealth) return withCustomHealthMs
   return commit?.isNew === true || isChangeWitnessed(snapshot) ? 0 : withoutProofMs
 }
+
+/** When the final check begins: at the deadline or, of what is complete by then, when its settle time ends. */
+export function finalCheckAtMs(snapshot: Snapshot): number {
+  const { deadlineMs } = snapshot.task
+  const { complete } = snapshot.memory.since
+  return complete === undefined ? deadlineMs : Math.max(deadlineMs, complete + settleMs(snapshot))
+}

@@ -5,7 +5,7 @@ import { countCalls } from './argo-cd/count-calls.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { createSemaphore } from './concurrency/semaphore.ts'
 import type { CoreServices } from './core-services.ts'
-import type { Claim, NewTask, Task } from './deployments/task.ts'
+import type { Claim, NewTask } from './deployments/task.ts'
 import type { ClaimedTask } from './deployments/task-row.ts'
 import { createCommitHistory } from './gitops/git/commit-history.ts'
 import type { openGitAccess } from './gitops/git/git-access.ts'
@@ -20,8 +20,7 @@ import { createReplica } from './ownership/replica.ts'
 import { startClaiming } from './ownership/start-claiming.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
 import type { ObservedApplication } from './rollout/judge/observed-application.ts'
-import { rolloutTimes } from './rollout/judge/rollout-settings.ts'
-import type { Baseline, WatchedTask } from './rollout/judge/watched-task.ts'
+import { watchedTaskOf } from './rollout/judge/watched-task.ts'
 import { createCallLimiter } from './rollout/watch/call-limiter.ts'
 import { createReadPodLog } from './rollout/watch/read-pod-log.ts'
 import { createRolloutWatcher } from './rollout/watch/rollout-watcher.ts'
@@ -128,15 +127,11 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
 
   const watch = async (claimed: readonly ClaimedTask[]) => {
     const claimedAtMs = nowMs()
-    const known = claimed.map(
-      async (one): Promise<WatchedTask> => ({
-        ...watchedTaskOf(one, claimedAtMs),
-        // Only an earlier owner can have left an outcome.
-        writeBackOutcome: hasEarlierOwner(one)
-          ? await background.use(() => writeBack.outcomeOf(one.task.id))
-          : undefined,
-      }),
-    )
+    const known = claimed.map(async (one) => {
+      // Only an earlier owner can have left an outcome.
+      const outcome = hasEarlierOwner(one) ? await background.use(() => writeBack.outcomeOf(one.task.id)) : undefined
+      return watchedTaskOf(one, claimedAtMs, outcome)
+    })
     watcher.watch(await Promise.all(known))
     if (claimed.length >= manyClaimed) stream.listSoon()
   }
@@ -178,8 +173,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     /** Watches a task that this replica has just accepted for itself. */
     watchNew(task: NewTask & { readonly created: Date }, claim: Claim) {
       const remainingMs = task.timeoutSeconds * 1000
-      const accepted = watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs())
-      watcher.watch([{ ...accepted, writeBackOutcome: undefined }])
+      watcher.watch([watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs(), undefined)])
     },
     noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
@@ -228,26 +222,3 @@ function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCd
 }
 
 const hasEarlierOwner = ({ claim }: ClaimedTask) => claim.fence !== '1'
-
-type OwnTask = Omit<ClaimedTask, 'task'> & {
-  readonly task: Pick<Task, Exclude<keyof Task & keyof WatchedTask, 'diagnosis'> | 'created' | 'timeoutSeconds'> &
-    Partial<Pick<Task, 'diagnosis'>>
-}
-
-const watchedTaskOf = ({ task, claim, remainingMs, baseline }: OwnTask, claimedAtMs: number) => ({
-  id: task.id,
-  app: task.app,
-  author: task.author,
-  project: task.project,
-  images: task.images,
-  mayWrite: task.mayWrite,
-  refresh: task.refresh,
-  claim,
-  deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueCheckMs),
-  isOverdue: remainingMs <= 0,
-  // Only the watcher stores one.
-  baseline: baseline as Baseline | undefined,
-  diagnosis: task.diagnosis,
-  createdSeconds: task.created.getTime() / 1000,
-  acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
-})

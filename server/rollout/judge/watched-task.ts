@@ -1,7 +1,8 @@
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { Image } from '../../../contract/task.ts'
-import type { Claim } from '../../deployments/task.ts'
+import type { Claim, Task } from '../../deployments/task.ts'
 import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
+import { rolloutTimes } from './rollout-settings.ts'
 
 /** What the application looked like when its task was first watched. Stored, because a new owner must judge by the same. */
 export type Baseline = {
@@ -41,6 +42,33 @@ export type WatchedTask = {
   readonly acceptedAtMs: number
   /** The same in Unix seconds, as its record says. */
   readonly createdSeconds: number
+}
+
+type CommonField = 'id' | 'app' | 'author' | 'project' | 'images' | 'mayWrite' | 'refresh'
+
+type ClaimedTask = {
+  readonly task: Pick<Task, CommonField | 'created' | 'timeoutSeconds'> & Pick<WatchedTask, 'diagnosis'>
+  readonly claim: Claim
+  readonly remainingMs: number
+  readonly baseline: object | undefined
+}
+
+/** A task as its new owner watches it. `claimedAtMs` is on the watcher's clock. */
+export function watchedTaskOf(
+  { task, claim, remainingMs, baseline }: ClaimedTask,
+  claimedAtMs: number,
+  writeBackOutcome: WriteBackOutcome | undefined,
+): WatchedTask {
+  const { id, app, author, project, images, mayWrite, refresh, diagnosis } = task
+  return {
+    ...{ id, app, author, project, images, mayWrite, refresh, diagnosis, claim, writeBackOutcome },
+    deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueCheckMs),
+    isOverdue: remainingMs <= 0,
+    // Only the watcher stores one.
+    baseline: baseline as Baseline | undefined,
+    createdSeconds: task.created.getTime() / 1000,
+    acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
+  }
 }
 
 /** Where a task's commit stands. */

@@ -1,6 +1,6 @@
 import { answerRefresh, askRefresh, observeRefreshDirectly, type Reading } from '../judge/rollout-observation.ts'
 import type { ApplicationUpdates } from './application-updates.ts'
-import type { ApplicationAddress, PodAddress, ReadOutcome } from './delivery-controller.ts'
+import { type ApplicationAddress, type PodAddress, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
 
@@ -25,7 +25,7 @@ export function createControllerCalls(deps: Dependencies) {
     call: (address: ApplicationAddress) => Promise<ReadOutcome<Value>>,
   ): Promise<Reading<Value>> => {
     const asked = { askedAtMs: clock.nowMs(), version: application.known.newest?.version ?? 0 }
-    const outcome = await call(addressOf(application)).catch(unexpected)
+    const outcome = await call(addressOf(application)).catch(unreachableBy)
     checkReachabilityAfter(outcome)
     return { ...asked, value: outcome.kind === 'read' ? outcome.value : undefined }
   }
@@ -54,7 +54,7 @@ export function createControllerCalls(deps: Dependencies) {
       const askedAtMs = clock.nowMs()
       application.isReadDue = false
       const knownVersion = application.known.newest?.version ?? 0
-      const outcome = await controller.readApplication(addressOf(application)).catch(unexpected)
+      const outcome = await controller.readApplication(addressOf(application)).catch(unreachableBy)
       // A direct read is never older than what was known when it was asked: such an answer says nothing.
       const isCredible =
         outcome.kind !== 'read' ||
@@ -75,7 +75,7 @@ export function createControllerCalls(deps: Dependencies) {
       const askedAtMs = clock.nowMs()
       application.refresh = askRefresh(application.refresh, askedAtMs)
       application.refreshHeldSinceMs = undefined
-      const outcome = await controller.refreshApplication(addressOf(application)).catch(unexpected)
+      const outcome = await controller.refreshApplication(addressOf(application)).catch(unreachableBy)
       if (outcome.kind === 'asked') return noteAccepted(application)
       if (outcome.kind !== 'read') {
         if (outcome.kind !== 'unreachable') application.refresh = { ...application.refresh, pending: undefined }
@@ -91,12 +91,12 @@ export function createControllerCalls(deps: Dependencies) {
       const askedAtMs = clock.nowMs()
       application.lastListAtMs = askedAtMs
       const { name, namespace } = application.reference
-      const named = await controller.listApplications({ name, namespace }).catch(unexpected)
+      const named = await controller.listApplications({ name, namespace }).catch(unreachableBy)
       const isNamesake =
         named.kind === 'read' &&
         named.value.applications.length > 0 &&
         updates.findIn(application, named.value) === undefined
-      const outcome = isNamesake ? await controller.listApplications().catch(unexpected) : named
+      const outcome = isNamesake ? await controller.listApplications().catch(unreachableBy) : named
       if (outcome.kind === 'read') updates.seeInList(application, outcome.value, askedAtMs)
       checkReachabilityAfter(outcome)
     },
@@ -124,8 +124,3 @@ function readResult(outcome: ReadOutcome<unknown>): 'read' | 'missing' | 'not_fo
   if (outcome.kind === 'read' || outcome.kind === 'not_found') return outcome.kind
   return outcome.kind === 'forbidden' ? 'missing' : 'failed'
 }
-
-const unexpected = (error: unknown): { readonly kind: 'unreachable'; readonly why: string } => ({
-  kind: 'unreachable',
-  why: error instanceof Error ? error.name : 'unexpected failure',
-})

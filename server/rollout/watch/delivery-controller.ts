@@ -12,6 +12,12 @@ export type ReadOutcome<Value> =
   /** No answer, or none that can be read. `why` holds no secret. */
   | { readonly kind: 'unreachable'; readonly why: string }
 
+/** What a call came to that threw. */
+export const unreachableBy = (error: unknown) => ({
+  kind: 'unreachable' as const,
+  why: error instanceof Error ? error.name : 'unexpected failure',
+})
+
 export type ApplicationAddress = {
   readonly name: string
   readonly namespace: string | undefined

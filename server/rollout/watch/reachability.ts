@@ -1,5 +1,5 @@
 import type { Clock } from '../../concurrency/clock.ts'
-import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
+import { type DeliveryController, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
 
 const probeEveryMs = 5_000
 
@@ -14,10 +14,10 @@ export function createReachability(controller: Pick<DeliveryController, 'probe'>
   let cancel = () => {}
 
   const probe = async () => {
-    const outcome = await controller.probe().catch(unexpected)
+    const outcome = await controller.probe().catch(unreachableBy)
     isProbing = false
     if (isClosed) return
-    const why = troubleOf(outcome)
+    const why = errorOf(outcome)
     if (why === undefined) return comeBack()
     unreachable = { sinceMs: unreachable?.sinceMs ?? clock.nowMs(), why }
     cancel = clock.setTimer(probeEveryMs, checkReachability)
@@ -45,12 +45,7 @@ export function createReachability(controller: Pick<DeliveryController, 'probe'>
   }
 }
 
-function troubleOf(outcome: ReadOutcome<unknown>): string | undefined {
+function errorOf(outcome: ReadOutcome<unknown>): string | undefined {
   if (outcome.kind === 'unreachable') return outcome.why
   return outcome.kind === 'unauthorized' ? `the token is refused: ${outcome.why}` : undefined
 }
-
-const unexpected = (error: unknown): ReadOutcome<unknown> => ({
-  kind: 'unreachable',
-  why: error instanceof Error ? error.name : 'unexpected failure',
-})

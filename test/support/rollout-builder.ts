@@ -2,7 +2,6 @@ import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
 import type { WriteBackDecision, WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import { nothingKnown } from '../../server/rollout/judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
-import { startMemory } from '../../server/rollout/judge/rollout-memory.ts'
 import { nothingRefreshed, type RolloutObservation } from '../../server/rollout/judge/rollout-observation.ts'
 import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
 import type { Snapshot } from '../../server/rollout/judge/snapshot.ts'
@@ -126,5 +125,9 @@ export const aSnapshot = (application: ObservedApplication, known: Known = {}): 
   nowMs: known.nowMs ?? 0,
   application,
   commit: known.commit,
-  memory: startMemory(known.baseline, 0),
+  baseline: known.baseline,
+  refreshFromMs: 0,
+  refreshAnswers: 0,
+  hasReached: false,
+  comparisons: [],
 })

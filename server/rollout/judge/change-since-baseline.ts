@@ -1,11 +1,11 @@
 import { isImageRunning } from './image-reference.ts'
-import { appliedComparedRevision, appliedImages } from './last-operation.ts'
+import { appliedComparedRevision, appliedImages } from './observed-application.ts'
 import { changeOverdueAtMs, type Snapshot } from './snapshot.ts'
 
-type SinceBaseline = Pick<Snapshot, 'application' | 'memory'>
+type SinceBaseline = Pick<Snapshot, 'application' | 'baseline'>
 
 /** Whether an operation began since the baseline was taken. */
-export function hasLaterOperation({ application, memory: { baseline } }: SinceBaseline): boolean {
+export function hasLaterOperation({ application, baseline }: SinceBaseline): boolean {
   const startedAtMs = application.operation?.startedAtMs
   return baseline !== undefined && startedAtMs !== undefined && startedAtMs !== baseline.operation?.startedAtMs
 }
@@ -16,7 +16,7 @@ export function hasLaterOperation({ application, memory: { baseline } }: SinceBa
  * may have ended.
  */
 export function isChangeVisible(snapshot: SinceBaseline): boolean {
-  const before = snapshot.memory.baseline?.images ?? []
+  const before = snapshot.baseline?.images ?? []
   return hasLaterOperation(snapshot) || snapshot.application.images.some((image) => !before.includes(image))
 }
 
@@ -25,8 +25,7 @@ export function isChangeVisible(snapshot: SinceBaseline): boolean {
  * of them at the compared revision and succeeded. That proves as much as a commit of ours.
  */
 export function isChangeWitnessed(snapshot: Snapshot): boolean {
-  const { application, memory, task, settings } = snapshot
-  const { baseline } = memory
+  const { application, baseline, task, settings } = snapshot
   if (baseline === undefined || !hasLaterOperation(snapshot)) return false
   if (application.operation?.phase !== 'Succeeded' || !appliedComparedRevision(application)) return false
   const applied = appliedImages(application)
@@ -41,8 +40,7 @@ export function isChangeWitnessed(snapshot: Snapshot): boolean {
  * brings the requested tag to the other containers may still be on its way.
  */
 export function whyNotFromBefore(snapshot: Snapshot): string | undefined {
-  const { application, memory, task } = snapshot
-  const { baseline } = memory
+  const { application, baseline, task } = snapshot
   if (application.images.join() !== baseline?.images.join()) return 'the list of images changed'
   if (application.revisions.join() !== baseline.revisions.join()) return 'the revision changed'
   if (hasLaterOperation(snapshot)) return 'an operation began'
@@ -51,5 +49,5 @@ export function whyNotFromBefore(snapshot: Snapshot): string | undefined {
 }
 
 /** No change has come although there was time and two refreshes, or more time where none may be requested. */
-const isChangeOverdue = ({ task, memory, nowMs }: Snapshot) =>
-  nowMs >= changeOverdueAtMs(task) && (memory.refreshAnswers >= 2 || !task.refresh)
+const isChangeOverdue = ({ task, refreshAnswers, nowMs }: Snapshot) =>
+  nowMs >= changeOverdueAtMs(task) && (refreshAnswers >= 2 || !task.refresh)

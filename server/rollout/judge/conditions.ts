@@ -58,13 +58,11 @@ export function isErrorUnbroken(before: readonly ObservedCondition[], now: reado
   return now.some((error) => before.some((earlier) => isSame(earlier, error)))
 }
 
-export function judgeAlive({ application, memory, observation }: Snapshot): Condition {
+export function judgeAlive({ application, baseline, observation }: Snapshot): Condition {
   const expected = 'the application'
   if (observation.known.isGone) return notMet('alive', expected, 'deleted, or no longer readable')
   if (application.isDeleting) return notMet('alive', expected, 'being deleted')
-  return application.uid === (memory.baseline?.uid ?? application.uid)
-    ? met('alive')
-    : notMet('alive', expected, 're-created')
+  return application.uid === (baseline?.uid ?? application.uid) ? met('alive') : notMet('alive', expected, 're-created')
 }
 
 export function judgeNoErrors({ application }: Snapshot): Condition {
@@ -75,16 +73,6 @@ export function judgeNoErrors({ application }: Snapshot): Condition {
 export function judgeSynced({ application }: Snapshot): Condition {
   if (application.syncStatus === 'Synced') return met('synced')
   return notMet('synced', 'Synced', application.syncStatus ?? 'no status')
-}
-
-/** Requested, running, or waiting for its next attempt (phase Running with an end time). A dry run changes nothing. */
-export function isOperationActive({ isOperationRequested, operation }: ObservedApplication): boolean {
-  if (operation?.isDryRun === true && operation.phase !== undefined) return false
-  return isOperationRequested || operation?.phase === 'Running' || operation?.phase === 'Terminating'
-}
-
-export function hasOperationFailed({ operation }: ObservedApplication): boolean {
-  return operation !== undefined && !operation.isDryRun && (operation.phase === 'Failed' || operation.phase === 'Error')
 }
 
 /**

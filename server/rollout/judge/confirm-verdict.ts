@@ -26,8 +26,8 @@ export function confirmVerdict(
   const key = `${verdict.status} ${verdict.cause ?? ''}`
   const sinceMs = memory.candidate?.key === key ? memory.candidate.sinceMs : nowMs
   const counted = countFailedRead({ ...memory, candidate: { key, sinceMs } }, observation, sinceMs, verdict)
-  const isHopeless = verdict.status === 'aborted' && observation.unreachable !== undefined
-  const isAnswered = isHopeless || answers(observation, sinceMs, verdict)
+  const isUnrecoverable = verdict.status === 'aborted' && observation.unreachable !== undefined
+  const isAnswered = isUnrecoverable || answers(observation, sinceMs, verdict)
   if (isAnswered || nowMs >= finalCheckAtMs + rolloutTimes.finalCheckMs)
     return { verdict, memory: counted, actions: [], againAtMs: never }
   const { directRead } = observation

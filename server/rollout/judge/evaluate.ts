@@ -1,40 +1,36 @@
-import type { Conditions } from './conditions.ts'
 import {
   appErrorsOf,
+  type Conditions,
   judgeAlive,
   judgeComparedAfterOperation,
   judgeHealthy,
   judgeNoErrors,
   judgeSynced,
 } from './conditions.ts'
-import type { Evaluation } from './evaluation.ts'
-import { judgeImages, judgeNoOldPods } from './images-condition.ts'
-import { checkForeignImage } from './judge-foreign-image.ts'
-import { findBadPods } from './judge-pods.ts'
-import { judgeStall } from './judge-stall.ts'
+import { findImages, type ImageFinding, judgeImages, judgeNoOldPods } from './images-condition.ts'
+import { checkForeignImage, type ForeignImageCheck } from './judge-foreign-image.ts'
+import { type BadPod, findBadPods } from './judge-pods.ts'
+import type { ObservedCondition } from './observed-application.ts'
 import { isOperationOlder, judgeOperation, judgeRevision, missingAncestry } from './revision-condition.ts'
+import type { NextAction } from './rollout-observation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { isSyncFailing } from './sync-failure.ts'
 
-/** Finds out once what a snapshot means. */
-export function evaluate(snapshot: Snapshot): Evaluation {
-  const { application, observation, settings, task } = snapshot
-  const conditions = judgeConditions(snapshot)
-  const tree = observation.tree?.value
-  return {
-    ...snapshot,
-    conditions,
-    appErrors: appErrorsOf(application),
-    badPods: tree === undefined ? undefined : findBadPods(tree, task.images, settings),
-    foreignImage: checkForeignImage(snapshot, conditions),
-    missingAncestry: missingAncestry(snapshot),
-    isSyncFailing: isSyncFailing(snapshot, conditions),
-    stall: judgeStall(snapshot, conditions),
-  }
+/** What one snapshot means, found out once: memory, conclusion, next actions and diagnosis are functions of it. */
+export type Evaluation = Snapshot & {
+  readonly conditions: Conditions
+  /** One for each requested image, in their order. */
+  readonly images: readonly ImageFinding[]
+  /** Argo CD's own error conditions of the application. */
+  readonly appErrors: readonly ObservedCondition[]
+  /** Pods of a requested image that do not get ready, the unrecoverable first; `undefined`: no Pods were read. */
+  readonly badPods: readonly BadPod[] | undefined
+  readonly foreignImage: ForeignImageCheck
+  /** The ancestry of revisions that is still to be asked. */
+  readonly missingAncestry: readonly NextAction[]
 }
 
-/** Judges every condition on the same snapshot. */
-function judgeConditions(snapshot: Snapshot): Conditions {
+export function evaluate(snapshot: Snapshot): Evaluation {
+  const { application, observation, settings, task } = snapshot
   const others = [
     judgeAlive(snapshot),
     judgeNoErrors(snapshot),
@@ -45,13 +41,19 @@ function judgeConditions(snapshot: Snapshot): Conditions {
     judgeHealthy(snapshot),
   ]
   const othersAreMet = others.every(({ state }) => state === 'met')
-  const all = [...others, judgeImages(snapshot, othersAreMet), judgeNoOldPods(snapshot)]
+  const images = findImages(snapshot, othersAreMet)
+  const all = [...others, judgeImages(images), judgeNoOldPods(snapshot)]
   const unmet = all.filter(({ state }) => state !== 'met')
+  const isMet: Conditions['isMet'] = (name) => !unmet.some((condition) => condition.name === name)
+  const conditions = { all, unmet, areMet: unmet.length === 0, othersAreMet, isMet }
+  const tree = observation.tree?.value
   return {
-    all,
-    unmet,
-    areMet: unmet.length === 0,
-    othersAreMet,
-    isMet: (name) => all.some((condition) => condition.name === name && condition.state === 'met'),
+    ...snapshot,
+    conditions,
+    images,
+    appErrors: appErrorsOf(application),
+    badPods: tree === undefined ? undefined : findBadPods(tree, task.images, settings),
+    foreignImage: checkForeignImage(snapshot, conditions),
+    missingAncestry: missingAncestry(snapshot),
   }
 }

@@ -35,19 +35,19 @@ export function imagesOf(
 /** Whether one of the images is exactly what was requested. What a requested tag says of a digest is compared with the digest. */
 export function isImageRunning(requested: Image, images: readonly string[], settings: ImageSettings): boolean {
   const name = parseImageReference(requested.image).repository
-  const wants = readWantedTag(requested.tag)
+  const requestedTag = readRequestedTag(requested.tag)
   return images.some((image) =>
     candidates(image, settings).some(
       ({ repository, tag, digest }) =>
         repository === name &&
-        (wants.tag === undefined || tag === wants.tag) &&
-        (wants.digest === undefined || digest === wants.digest),
+        (requestedTag.tag === undefined || tag === requestedTag.tag) &&
+        (requestedTag.digest === undefined || digest === requestedTag.digest),
     ),
   )
 }
 
 /** Reads `v1`, `v1@sha256:…` and `sha256:…`. */
-function readWantedTag(text: string): Pick<ImageReference, 'tag' | 'digest'> {
+function readRequestedTag(text: string): Pick<ImageReference, 'tag' | 'digest'> {
   if (text.startsWith('sha256:')) return { tag: undefined, digest: text }
   const at = text.indexOf('@')
   return at < 0 ? { tag: text, digest: undefined } : { tag: text.slice(0, at), digest: text.slice(at + 1) }

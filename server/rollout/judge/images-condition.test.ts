@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ApplicationFields, anApplication, repository } from '../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../test/support/rollout-builder.ts'
-import { judgeImages, missingImageReads } from './images-condition.ts'
+import { findImages, judgeImages, missingImageReads } from './images-condition.ts'
 import type { ManagedResources } from './observed-resources.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -20,6 +20,10 @@ function aShop({ tag, managed, ...fields }: Seen): Snapshot {
   })
 }
 
+/** The images of a snapshot whose other conditions are all met. */
+const stateOf = (snapshot: Snapshot) => judgeImages(findImages(snapshot, true)).state
+const readsFor = (snapshot: Snapshot) => missingImageReads(snapshot, findImages(snapshot, true))
+
 const live = (...images: string[]): ManagedResources => ({
   liveImages: images,
   declaredImages: images,
@@ -29,13 +33,13 @@ const live = (...images: string[]): ManagedResources => ({
 describe('a workload without Pods', () => {
   test('is read again when its manifests could not be read', () => {
     const snapshot = aShop({ tag: 'v2', images: [], managed: 'unreadable' })
-    expect(judgeImages(snapshot, true).state).not.toBe('met')
-    expect(missingImageReads(snapshot)).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(snapshot)).not.toBe('met')
+    expect(readsFor(snapshot)).toEqual([{ kind: 'managed_resources' }])
   })
 
   test('counts by its manifests once they could', () => {
     const snapshot = aShop({ tag: 'v2', images: [], managed: live('registry.example/shop:v2') })
-    expect(judgeImages(snapshot, true).state).toBe('met')
+    expect(stateOf(snapshot)).toBe('met')
   })
 })
 
@@ -59,7 +63,7 @@ describe('several tags of the requested image, after an operation that mended on
   }
 
   test('the one that was not applied is looked for in the manifests', () => {
-    expect(missingImageReads(aShop({ ...mended, tag: 'v1' }))).toEqual([{ kind: 'managed_resources' }])
+    expect(readsFor(aShop({ ...mended, tag: 'v1' }))).toEqual([{ kind: 'managed_resources' }])
   })
 
   test.for([
@@ -67,11 +71,11 @@ describe('several tags of the requested image, after an operation that mended on
     { manifests: ['registry.example/shop:v2', 'registry.example/shop:v1'], isMet: true },
   ])('it counts where a manifest names it: $manifests', ({ manifests, isMet }) => {
     const snapshot = aShop({ ...mended, tag: 'v1', managed: live(...manifests) })
-    expect(judgeImages(snapshot, true).state === 'met').toBe(isMet)
+    expect(stateOf(snapshot) === 'met').toBe(isMet)
   })
 
   test('the one that was applied counts', () => {
-    expect(judgeImages(aShop({ ...mended, tag: 'v2' }), true).state).toBe('met')
+    expect(stateOf(aShop({ ...mended, tag: 'v2' }))).toBe('met')
   })
 })
 
@@ -89,26 +93,26 @@ describe('of several running tags', () => {
   }
 
   test('one that the last operation did not apply is a remnant', () => {
-    expect(judgeImages(aShop({ ...applied, tag: 'v2' }), true).state).not.toBe('met')
-    expect(missingImageReads(aShop({ ...applied, tag: 'v2' }))).toEqual([])
+    expect(stateOf(aShop({ ...applied, tag: 'v2' }))).not.toBe('met')
+    expect(readsFor(aShop({ ...applied, tag: 'v2' }))).toEqual([])
   })
 
   test('one that was applied before the compared revision may be a remnant too: somebody edits by hand', () => {
     const later = { ...applied, revision: 'b'.repeat(40), tag: 'v1' }
-    expect(missingImageReads(aShop(later))).toEqual([{ kind: 'managed_resources' }])
-    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v2') }), true).state).not.toBe('met')
+    expect(readsFor(aShop(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(aShop({ ...later, managed: live('registry.example/shop:v2') }))).not.toBe('met')
   })
 
   test('one that was applied with our commit counts, whatever was compared since', () => {
     const commit = { commit: 'a'.repeat(40), repository, branch: 'main', isNew: true }
     const snapshot = aShop({ ...applied, revision: 'b'.repeat(40), tag: 'v1' })
-    expect(judgeImages({ ...snapshot, commit }, true).state).toBe('met')
+    expect(stateOf({ ...snapshot, commit })).toBe('met')
   })
 
   test('unless a later comparison had nothing to apply: then the manifests decide', () => {
     const later = { ...applied, revision: 'b'.repeat(40), tag: 'v2' }
-    expect(missingImageReads(aShop(later))).toEqual([{ kind: 'managed_resources' }])
-    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v2') }), true).state).toBe('met')
-    expect(judgeImages(aShop({ ...later, managed: live('registry.example/shop:v1') }), true).state).not.toBe('met')
+    expect(readsFor(aShop(later))).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(aShop({ ...later, managed: live('registry.example/shop:v2') }))).toBe('met')
+    expect(stateOf(aShop({ ...later, managed: live('registry.example/shop:v1') }))).not.toBe('met')
   })
 })

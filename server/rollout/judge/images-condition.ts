@@ -2,25 +2,29 @@ import type { Image } from '../../../contract/task.ts'
 import { whyNotFromBefore } from './change-since-baseline.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
-import { appliedComparedRevision, appliedImages, isFullSync } from './last-operation.ts'
+import { appliedComparedRevision, appliedImages, isFullSync } from './observed-application.ts'
+import { isPodCompleted, isPodEnding } from './observed-resources.ts'
 import { isOperationOurs } from './revision-condition.ts'
 import type { NextAction } from './rollout-observation.ts'
-import { isCurrent, type Snapshot } from './snapshot.ts'
+import { currentValue, type Snapshot } from './snapshot.ts'
 
 export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
 
-type Finding =
+export type ImageFinding =
   | { readonly kind: 'running'; readonly note?: string }
   | { readonly kind: 'declared' }
   | { readonly kind: 'not_there'; readonly expected: string; readonly found: string }
   | { readonly kind: 'unproven'; readonly expected: string; readonly found: string; readonly missing: NextAction }
 
 /**
- * Whether every requested image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
+ * Whether each requested image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
  * was applied, once every other condition is met (`othersAreMet`), because that says nothing of the present otherwise.
  */
-export function judgeImages(snapshot: Snapshot, othersAreMet: boolean): Condition {
-  const findings = snapshot.task.images.map((image) => judgeImage(snapshot, image, othersAreMet))
+export function findImages(snapshot: Snapshot, othersAreMet: boolean): readonly ImageFinding[] {
+  return snapshot.task.images.map((image) => judgeImage(snapshot, image, othersAreMet))
+}
+
+export function judgeImages(findings: readonly ImageFinding[]): Condition {
   const lacking = findings.filter((one) => one.kind === 'not_there' || one.kind === 'unproven')
   if (lacking.length > 0) {
     const texts = [
@@ -35,18 +39,15 @@ export function judgeImages(snapshot: Snapshot, othersAreMet: boolean): Conditio
   return met('images', note)
 }
 
-/** What must be read before the images can be judged. */
-export function missingImageReads(snapshot: Snapshot): readonly NextAction[] {
-  const unproven = snapshot.task.images.flatMap((image) => {
-    const finding = judgeImage(snapshot, image, true)
-    return finding.kind === 'unproven' ? [finding.missing] : []
-  })
+/** What must be read before the images can be judged, where every other condition is met. */
+export function missingImageReads(snapshot: Snapshot, findings: readonly ImageFinding[]): readonly NextAction[] {
+  const unproven = findings.flatMap((one) => (one.kind === 'unproven' ? [one.missing] : []))
   return unproven.length === 0 && mayStillComplete(snapshot) ? [{ kind: 'tree' }] : unproven
 }
 
 /** Whether the images are there, or a read that is still to come may show it, once every other condition is met. */
 export function mayImagesBeThere(snapshot: Snapshot): boolean {
-  return snapshot.task.images.every((image) => judgeImage(snapshot, image, true).kind !== 'not_there')
+  return findImages(snapshot, true).every(({ kind }) => kind !== 'not_there')
 }
 
 /** Pods of a job end without a word in the application. */
@@ -55,14 +56,14 @@ function mayStillComplete({ application, task, settings }: Snapshot): boolean {
   return hasJobs && task.images.some((image) => imagesOf(image, application.images, settings).length > 0)
 }
 
-function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean): Finding {
+function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean): ImageFinding {
   const { application, settings } = snapshot
   const running = imagesOf(requested, application.images, settings)
   if (isImageRunning(requested, running, settings)) {
     const found = judgeRunning(snapshot, requested, running, othersAreMet)
     return found.kind === 'running' && othersAreMet ? judgeBesideOtherTag(snapshot, requested, running) : found
   }
-  const notThere: Finding = missing(requested, running)
+  const notThere: ImageFinding = missing(requested, running)
   if (!othersAreMet) return notThere
   if (running.length === 0) return judgeDeclared(snapshot, requested, notThere)
   const completed = areAllCompleted(snapshot, requested)
@@ -70,7 +71,7 @@ function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean)
   return completed ? judgeDeclared(snapshot, requested, notThere) : notThere
 }
 
-const unproven = (requested: Image, running: readonly string[], kind: 'tree' | 'managed_resources'): Finding => ({
+const unproven = (requested: Image, running: readonly string[], kind: 'tree' | 'managed_resources'): ImageFinding => ({
   ...missing(requested, running),
   kind: 'unproven',
   missing: { kind },
@@ -88,11 +89,11 @@ function judgeRunning(
   requested: Image,
   running: readonly string[],
   othersAreMet: boolean,
-): Finding {
+): ImageFinding {
   const { application, observation, settings } = snapshot
   const applied = appliedImages(application)
   if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
-  const leftOver: Finding = {
+  const leftOver: ImageFinding = {
     kind: 'not_there',
     expected: imageText(requested),
     found: `${imageText(requested)} only in Pods of an earlier rollout`,
@@ -107,20 +108,19 @@ function judgeRunning(
   )
     return leftOver
   if (!othersAreMet) return { kind: 'running' }
-  const { managed } = observation
-  if (managed?.value === undefined || !isCurrent(managed, snapshot))
-    return unproven(requested, running, 'managed_resources')
-  return isImageRunning(requested, managed.value.liveImages, settings) ? { kind: 'running' } : leftOver
+  const live = currentValue(observation.managed, snapshot)?.liveImages
+  if (live === undefined) return unproven(requested, running, 'managed_resources')
+  return isImageRunning(requested, live, settings) ? { kind: 'running' } : leftOver
 }
 
 /**
  * Without a commit of ours, a requested tag that ran beside another one from the start proves nothing yet: the commit that
  * brings it to the other containers may come later, and its rollout may fail.
  */
-function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: readonly string[]): Finding {
-  const { commit, settings, memory } = snapshot
+function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: readonly string[]): ImageFinding {
+  const { commit, settings, baseline } = snapshot
   const isOther = (image: string) => !isImageRunning(requested, [image], settings)
-  const before = imagesOf(requested, memory.baseline?.images ?? [], settings)
+  const before = imagesOf(requested, baseline?.images ?? [], settings)
   const others = running.filter(isOther)
   const wasBeside = before.some(isOther) && isImageRunning(requested, before, settings)
   if (commit !== undefined || !wasBeside) return { kind: 'running' }
@@ -142,37 +142,30 @@ function areOnTheirWayOut(snapshot: Snapshot, requested: Image, others: readonly
   const applied = imagesOf(requested, appliedImages(application), settings)
   const isDecided = applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)
   if (isDecided && !applied.some((image) => others.includes(image))) return true
-  const { tree } = observation
-  if (tree?.value === undefined || !isCurrent(tree, snapshot)) return undefined
-  return tree.value.pods
-    .filter(({ images }) => images.some((image) => others.includes(image)))
-    .every(({ reason }) => isEnding(reason))
+  const tree = currentValue(observation.tree, snapshot)
+  return tree?.pods.filter(({ images }) => images.some((image) => others.includes(image))).every(isPodEnding)
 }
-
-const isEnding = (reason: string | undefined) => ['Terminating', 'Completed', 'Succeeded'].includes(reason ?? '')
 
 /** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
 function areAllCompleted(snapshot: Snapshot, requested: Image): boolean | undefined {
-  const { tree } = snapshot.observation
-  if (tree?.value === undefined || !isCurrent(tree, snapshot)) return undefined
-  const pods = tree.value.pods.filter(({ images }) => imagesOf(requested, images, snapshot.settings).length > 0)
-  return pods.length > 0 && pods.every(({ reason }) => reason === 'Completed' || reason === 'Succeeded')
+  const tree = currentValue(snapshot.observation.tree, snapshot)
+  const pods = tree?.pods.filter(({ images }) => imagesOf(requested, images, snapshot.settings).length > 0)
+  return pods && pods.length > 0 && pods.every(isPodCompleted)
 }
 
 /** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
-function judgeDeclared(snapshot: Snapshot, requested: Image, notThere: Finding): Finding {
+function judgeDeclared(snapshot: Snapshot, requested: Image, notThere: ImageFinding): ImageFinding {
   const { application, observation, settings } = snapshot
   const applied = appliedComparedRevision(application) ? imagesOf(requested, appliedImages(application), settings) : []
   if (applied.length > 0) return isImageRunning(requested, applied, settings) ? { kind: 'declared' } : notThere
-  const { managed } = observation
-  if (managed?.value === undefined || !isCurrent(managed, snapshot)) return unproven(requested, [], 'managed_resources')
-  return isImageRunning(requested, managed.value.liveImages, settings) ? { kind: 'declared' } : notThere
+  const live = currentValue(observation.managed, snapshot)?.liveImages
+  if (live === undefined) return unproven(requested, [], 'managed_resources')
+  return isImageRunning(requested, live, settings) ? { kind: 'declared' } : notThere
 }
 
 /** Whether strict mode still has to read the Pods. */
 export function arePodsUnread(snapshot: Snapshot): boolean {
-  const { tree } = snapshot.observation
-  return snapshot.settings.isStrict && (tree?.value === undefined || !isCurrent(tree, snapshot))
+  return snapshot.settings.isStrict && currentValue(snapshot.observation.tree, snapshot) === undefined
 }
 
 /** Strict mode: every Pod of a requested repository that is neither ending nor completed runs the requested tag. */
@@ -180,13 +173,11 @@ export function judgeNoOldPods(snapshot: Snapshot): Condition {
   const { observation, settings, task } = snapshot
   if (!settings.isStrict) return met('no_old_pods')
   const expected = 'no Pod with another tag'
-  if (arePodsUnread(snapshot)) return unknown('no_old_pods', expected)
-  const pods = observation.tree?.value?.pods ?? []
-  const live = pods.filter(({ reason }) => !isEnding(reason))
-  const old = live.find(({ images }) =>
-    task.images.some((image) =>
-      imagesOf(image, images, settings).some((running) => !isImageRunning(image, [running], settings)),
-    ),
+  const tree = currentValue(observation.tree, snapshot)
+  if (tree === undefined) return unknown('no_old_pods', expected)
+  const isOld = (image: Image) => (running: string) => !isImageRunning(image, [running], settings)
+  const old = tree.pods.find(
+    (pod) => !isPodEnding(pod) && task.images.some((image) => imagesOf(image, pod.images, settings).some(isOld(image))),
   )
   return old === undefined
     ? met('no_old_pods')

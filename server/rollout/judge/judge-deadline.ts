@@ -1,9 +1,8 @@
 import type { Evidence } from '../../../contract/diagnosis.ts'
-import type { Evaluation } from './evaluation.ts'
-import { findHoldUp } from './find-hold-up.ts'
+import type { Evaluation } from './evaluate.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import type { JudgedTask } from './snapshot.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { note, type Verdict, verdictOf } from './verdict.ts'
 import type { WriteBackState } from './watched-task.ts'
 
 type DeadlineView = {
@@ -16,15 +15,15 @@ export function judgeDeadlineUnseen(view: DeadlineView): Verdict {
   return judgeUnconfirmed(view) ?? unconfirmed(view, 'the application could not be read')
 }
 
-/** How a task ends whose time is over, from what was seen last. */
-export function judgeDeadline(evaluation: Evaluation): Verdict {
+/** How a task ends whose time is over, from what was seen last and what holds it up. */
+export function judgeDeadline(evaluation: Evaluation, holdUp: Verdict | undefined): Verdict {
   const early = judgeUnconfirmed(evaluation)
   if (early !== undefined) return early
   const { conditions, observation } = evaluation
   const refusal = directReadRefusal(observation)
   if (conditions.areMet && observation.writeBack.kind !== 'pending')
     return unconfirmed(evaluation, refusal ?? 'the last direct read did not answer in time')
-  const verdict = findHoldUp(evaluation) ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
+  const verdict = holdUp ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
   return { ...verdict, evidence: [deadlinePassed(evaluation), ...(refusal === undefined ? [] : [note(refusal)])] }
 }
 
@@ -36,8 +35,6 @@ function judgeUnconfirmed(view: DeadlineView): Verdict | undefined {
 function unconfirmed(view: DeadlineView, ...why: readonly string[]): Verdict {
   return verdictOf('controller_unreachable', { evidence: [deadlinePassed(view), ...why.map(note)] })
 }
-
-const note = (text: string): Evidence => ({ kind: 'note', text })
 
 const deadlinePassed = ({ task }: DeadlineView): Evidence => ({
   kind: 'deadline',

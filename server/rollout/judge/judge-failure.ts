@@ -1,75 +1,46 @@
-import type { Culprit } from '../../../contract/diagnosis.ts'
-import { hasOperationFailed } from './conditions.ts'
-import type { Evaluation } from './evaluation.ts'
+import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
-import { culpritOfPod, unrecoverablePod } from './judge-pods.ts'
-import { appliedImages } from './last-operation.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import { unrecoverablePod } from './judge-pods.ts'
+import { appliedImages, hasOperationFailed, type ObservedApplication } from './observed-application.ts'
 import { inclusionOf } from './revision-condition.ts'
+import type { RolloutMemory, TrackedState } from './rollout-memory.ts'
 import type { NextAction } from './rollout-observation.ts'
 import { badPodGraceOf, type Snapshot } from './snapshot.ts'
 import { describeSyncFailure } from './sync-failure.ts'
-import { applicationCulprit, type Verdict, verdictOf } from './verdict.ts'
-
-const hasLasted = (sinceMs: number | undefined, graceMs: number, nowMs: number) =>
-  sinceMs !== undefined && nowMs - sinceMs >= graceMs
+import { applicationVerdict, comparisonErrorVerdict, podVerdict, type Verdict, verdictOf } from './verdict.ts'
 
 /** The first reason why this rollout cannot succeed by itself, if there is one. */
-export function judgeFailure(evaluation: Evaluation): Verdict | undefined {
+export function judgeFailure(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
+  const { settings, nowMs } = evaluation
+  const after = (state: TrackedState, graceMs: number, judge: (evaluation: Evaluation) => Verdict | undefined) =>
+    nowMs - (since[state] ?? Number.POSITIVE_INFINITY) >= graceMs ? judge(evaluation) : undefined
   return (
     judgeSuperseded(evaluation) ??
-    judgeSyncFailure(evaluation) ??
-    judgeComparisonError(evaluation) ??
-    judgePods(evaluation) ??
-    judgeDegraded(evaluation) ??
+    after('sync_failed', settings.syncFailedGraceMs, describeSyncFailure) ??
+    after('comparison_error', settings.comparisonErrorGraceMs, comparisonErrorVerdict) ??
+    judgePods(evaluation, badPods) ??
+    after('degraded', settings.degradedGraceMs, judgeDegraded) ??
     judgeForeignImage(evaluation)
   )
 }
 
-function judgeSyncFailure(evaluation: Evaluation): Verdict | undefined {
-  const { memory, settings, nowMs } = evaluation
-  return hasLasted(memory.since.sync_failed, settings.syncFailedGraceMs, nowMs)
-    ? describeSyncFailure(evaluation)
-    : undefined
-}
-
-function judgeComparisonError({ application, appErrors, memory, settings, nowMs }: Evaluation): Verdict | undefined {
-  const [error] = appErrors
-  if (error === undefined) return undefined
-  if (!hasLasted(memory.since.comparison_error, settings.comparisonErrorGraceMs, nowMs)) return undefined
-  return verdictOf('comparison_error', { culprit: applicationCulprit(application, `${error.type}: ${error.message}`) })
-}
-
-function judgePods(evaluation: Evaluation): Verdict | undefined {
-  const { conditions, memory, observation, badPods } = evaluation
-  const { tree, podEvents } = observation
+function judgePods(evaluation: Evaluation, known: RolloutMemory['badPods']): Verdict | undefined {
+  const { conditions, observation, badPods } = evaluation
+  const { tree } = observation
   if (tree === undefined || badPods === undefined) return undefined
   if (!conditions.isMet('revision') || conditions.isMet('healthy')) return undefined
-  const pod = unrecoverablePod(badPods, memory.badPods, tree.askedAtMs, badPodGraceOf(evaluation))
-  return pod === undefined ? undefined : verdictOf(pod.cause, { culprit: culpritOfPod(pod, podEvents?.value) })
+  const pod = unrecoverablePod(badPods, known, tree.askedAtMs, badPodGraceOf(evaluation))
+  return pod && podVerdict(pod, observation)
 }
 
 /** Degraded counts from the revision of the task on; what was degraded before is history. */
-function judgeDegraded({
-  application,
-  badPods,
-  memory,
-  observation,
-  settings,
-  nowMs,
-}: Evaluation): Verdict | undefined {
-  if (!hasLasted(memory.since.degraded, settings.degradedGraceMs, nowMs)) return undefined
-  const [bad] = badPods ?? []
-  return bad === undefined
-    ? verdictOf('degraded', { culprit: degradedResource(application) })
-    : verdictOf(bad.cause, { culprit: culpritOfPod(bad, observation.podEvents?.value) })
-}
-
-function degradedResource(application: ObservedApplication): Culprit {
+function judgeDegraded({ application, badPods = [], observation }: Evaluation): Verdict {
+  const [bad] = badPods
+  if (bad !== undefined) return podVerdict(bad, observation)
   const worst = application.resources.find(({ health }) => health === 'Degraded')
-  if (worst === undefined) return applicationCulprit(application, application.healthMessage ?? '')
-  const { kind, namespace, name, healthMessage } = worst
-  return { kind, namespace, name, message: healthMessage ?? '' }
+  if (worst === undefined) return applicationVerdict('degraded', application, application.healthMessage ?? '')
+  const { kind, namespace, name, healthMessage: message = '' } = worst
+  return verdictOf('degraded', { culprit: { kind, namespace, name, message } })
 }
 
 /** A later commit that sets another tag for a requested image ends the wait for the task's own. */
@@ -105,16 +76,16 @@ const commitsReported = ({ isHydrated, hydration, revisions }: ObservedApplicati
  */
 export function missingOverrides(evaluation: Evaluation): readonly NextAction[] {
   const { application, task, settings, conditions, observation } = evaluation
+  const unread = laterRevisions(evaluation).filter((revision) => !observation.overrides.has(revision))
+  if (unread.length === 0 || conditions.areMet) return []
   const applied = appliedImages(application)
   const lacksImage = task.images.some((image) => !isImageRunning(image, applied, settings))
   const isConclusive = hasOperationFailed(application) || applied.length > 0 || conditions.isMet('synced')
-  if (!lacksImage || !isConclusive || conditions.areMet) return []
-  const unread = laterRevisions(evaluation).filter((revision) => !observation.overrides.has(revision))
-  return unread.map((revision) => ({ kind: 'override_at', revision }))
+  return lacksImage && isConclusive ? unread.map((revision) => ({ kind: 'override_at', revision })) : []
 }
 
 function judgeForeignImage({ application, foreignImage, observation }: Evaluation): Verdict | undefined {
   if (observation.annotations.skipImageValidation || foreignImage.kind !== 'foreign') return undefined
   const message = `${foreignImage.image.image} is not among its images: ${foreignImage.has.join(', ')}`
-  return verdictOf('image_not_in_application', { culprit: applicationCulprit(application, message) })
+  return applicationVerdict('image_not_in_application', application, message)
 }

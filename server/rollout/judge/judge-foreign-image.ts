@@ -1,8 +1,7 @@
 import type { Image } from '../../../contract/task.ts'
 import type { Conditions } from './conditions.ts'
 import { imagesOf } from './image-reference.ts'
-import { appliedImages } from './last-operation.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import { appliedImages, type ObservedApplication } from './observed-application.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type ForeignImageCheck =

@@ -2,7 +2,7 @@ import type { Cause } from '../../../contract/causes.ts'
 import type { Culprit } from '../../../contract/diagnosis.ts'
 import type { Image } from '../../../contract/task.ts'
 import { isImageRunning } from './image-reference.ts'
-import type { ObservedPod, ResourceTree } from './observed-resources.ts'
+import { isPodReady, type ObservedPod, type ResourceTree } from './observed-resources.ts'
 import type { BadPodMemory } from './rollout-memory.ts'
 import type { PodEvents, Reading } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
@@ -72,9 +72,8 @@ export const failedContainerOf = ({ message }: Pick<ObservedPod, 'message'>) =>
 const pullRefused = 'Failed: '
 
 function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
-  const isReady = other.reason === 'Running' && other.health === 'Healthy'
   const isSameKind = other.images.some((image) => bad.images.includes(image))
-  return isReady && isSameKind && (other.createdAtMs ?? 0) > (bad.createdAtMs ?? 0)
+  return isPodReady(other) && isSameKind && (other.createdAtMs ?? 0) > (bad.createdAtMs ?? 0)
 }
 
 const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`

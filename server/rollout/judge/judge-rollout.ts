@@ -1,23 +1,21 @@
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { confirmVerdict } from './confirm-verdict.ts'
 import { diagnoseEnd, resultOf } from './diagnose.ts'
-import { evaluate } from './evaluate.ts'
-import type { Evaluation } from './evaluation.ts'
-import { findHoldUp } from './find-hold-up.ts'
+import { type Evaluation, evaluate } from './evaluate.ts'
 import { arePodsUnread, mayImagesBeThere } from './images-condition.ts'
 import { judgeDeadline } from './judge-deadline.ts'
 import { judgeFailure } from './judge-failure.ts'
+import { findHoldUp } from './judge-stall.ts'
 import { endByWriteBack, judgeUnseen } from './judge-without-application.ts'
-import type { Judgement } from './judgement.ts'
-import { dueActions, graceEnds, immediateActions } from './plan-actions.ts'
+import { planActions } from './plan-actions.ts'
 import { reportChanges } from './rollout-events.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
-import { finalCheckAtMs, settleMs } from './settle.ts'
+import { finalCheckAtMs, settledAtMs } from './settle.ts'
 import { type AwaitedCommit, isAwaitingCommit, type JudgedTask } from './snapshot.ts'
 import { rememberApplication, updateMemory } from './update-memory.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { type Judgement, type Verdict, verdictOf } from './verdict.ts'
 
 /** Says what is known of an application means for a task. Pure: time, memory and all observations come in as arguments. */
 export function judgeRollout(
@@ -31,16 +29,12 @@ export function judgeRollout(
   if (ended !== undefined) return { ...nothingMore, end: ended, memory }
   const application = observation.known.newest
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
-  const evaluation = evaluate({
-    task,
-    settings,
-    observation,
-    nowMs,
-    application,
-    commit: awaitedCommit(observation),
-    memory: rememberApplication(memory, application, observation, nowMs),
-  })
-  return conclude({ ...evaluation, memory: updateMemory(evaluation) })
+  const before = rememberApplication(memory, application, observation, nowMs)
+  const { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons } = before
+  const commit = awaitedCommit(observation)
+  const known = { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons }
+  const evaluation = evaluate({ task, settings, observation, nowMs, application, commit, ...known })
+  return conclude(evaluation, updateMemory(before, evaluation))
 }
 
 const nothingMore = {
@@ -53,33 +47,32 @@ const nothingMore = {
 }
 
 /** What an evaluation means for its task: the end, or what it waits for and what is to be found out next. */
-function conclude(evaluation: Evaluation): Judgement {
-  const { task, observation, nowMs, memory, badPods = [] } = evaluation
-  const holdUp = findHoldUp(evaluation)
-  const { reported, events, diagnosis } = reportChanges(evaluation, holdUp)
-  const verdict = nextVerdict(evaluation)
-  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, finalCheckAtMs(evaluation))
-  const notes = noteForeignImage(evaluation)
+function conclude(evaluation: Evaluation, memory: RolloutMemory): Judgement {
+  const { task, observation, nowMs, badPods = [] } = evaluation
+  const holdUp = findHoldUp(evaluation, memory)
+  const { reported, events, diagnosis } = reportChanges(evaluation, memory, holdUp)
+  const verdict = nextVerdict(evaluation, memory, holdUp)
+  const finalMs = finalCheckAtMs(evaluation, memory.since)
+  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, finalMs)
+  const notes = memory.imageCheckNoted ? [] : noteForeignImage(evaluation)
   const imageCheckNoted = memory.imageCheckNoted || notes.length > 0
   const judgement = {
     memory: { ...confirmed.memory, reported, imageCheckNoted },
-    events: notes.length === 0 ? events : [...events, ...notes],
+    events: [...events, ...notes],
     badPodUids: badPods.map(({ pod }) => pod.uid),
   }
   if (confirmed.verdict !== undefined) {
-    const ended = diagnoseEnd(evaluation, confirmed.verdict)
+    const ended = diagnoseEnd(evaluation, memory.conditionSince, confirmed.verdict)
     return { ...nothingMore, ...judgement, end: resultOf(confirmed.verdict.status, ended, task, nowMs) }
   }
-  const due = dueActions(evaluation)
-  const ripe = due.filter(({ atMs }) => atMs <= nowMs).map(({ action }) => action)
-  const later = due.flatMap(({ atMs }) => (atMs > nowMs ? [atMs] : []))
+  const plan = planActions(evaluation, memory)
   return {
     ...judgement,
     end: undefined,
     progress: reported.progress,
     diagnosis,
-    actions: [...confirmed.actions, ...immediateActions(evaluation), ...ripe],
-    againAtMs: Math.min(...later, ...graceEnds(evaluation), confirmed.againAtMs),
+    actions: [...confirmed.actions, ...plan.actions],
+    againAtMs: Math.min(plan.againAtMs, confirmed.againAtMs),
   }
 }
 
@@ -92,17 +85,18 @@ function awaitedCommit({ writeBack }: RolloutObservation): AwaitedCommit | undef
 }
 
 /** The end that this evaluation speaks for, not yet confirmed. */
-function nextVerdict(evaluation: Evaluation): Verdict | undefined {
+function nextVerdict(evaluation: Evaluation, memory: RolloutMemory, holdUp: Verdict | undefined): Verdict | undefined {
   const { task, nowMs, observation } = evaluation
-  const endMs =
-    observation.unreachable === undefined ? finalCheckAtMs(evaluation) + rolloutTimes.finalCheckMs : task.deadlineMs
-  if (nowMs >= endMs) return judgeDeadline(evaluation)
-  const verdict =
-    judgeGone(evaluation) ??
-    judgeComplete(evaluation) ??
-    (isAwaitingCommit(evaluation) ? undefined : judgeUnlessGone(evaluation))
-  if (verdict !== undefined || nowMs < task.deadlineMs || evaluation.memory.since.complete !== undefined) return verdict
-  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation)
+  const { since } = memory
+  const isReachable = observation.unreachable === undefined
+  const endMs = isReachable ? finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs : task.deadlineMs
+  if (nowMs >= endMs) return judgeDeadline(evaluation, holdUp)
+  if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
+  if (nowMs >= settledAtMs(evaluation, since)) return { status: 'deployed' }
+  const isFailureOurs = since.gone === undefined && !isAwaitingCommit(evaluation)
+  const failure = isFailureOurs ? judgeFailure(evaluation, memory) : undefined
+  if (failure !== undefined || nowMs < task.deadlineMs || since.complete !== undefined) return failure
+  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, holdUp)
 }
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */
@@ -118,23 +112,9 @@ function hasPendingEvidence(evaluation: Evaluation): boolean {
   )
 }
 
-const judgeUnlessGone = (evaluation: Evaluation) =>
-  evaluation.memory.since.gone === undefined ? judgeFailure(evaluation) : undefined
-
-function judgeGone({ memory, nowMs, settings }: Evaluation): Verdict | undefined {
-  const { gone } = memory.since
-  return gone === undefined || nowMs - gone < settings.appGoneGraceMs ? undefined : verdictOf('app_gone')
-}
-
-function judgeComplete(evaluation: Evaluation): Verdict | undefined {
-  const { complete } = evaluation.memory.since
-  if (complete === undefined || evaluation.nowMs - complete < settleMs(evaluation)) return undefined
-  return { status: 'deployed' }
-}
-
 function noteForeignImage(evaluation: Evaluation): readonly NewTaskEvent[] {
-  const { memory, foreignImage } = evaluation
-  if (memory.imageCheckNoted || isAwaitingCommit(evaluation) || foreignImage.kind !== 'cannot_tell') return []
+  const { foreignImage } = evaluation
+  if (isAwaitingCommit(evaluation) || foreignImage.kind !== 'cannot_tell') return []
   const detail = `cannot determine whether the image belongs to the application: ${foreignImage.note}`
   return [{ kind: 'note', detail }]
 }

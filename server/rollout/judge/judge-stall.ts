@@ -1,57 +1,65 @@
-import type { Cause } from '../../../contract/causes.ts'
-import { type Conditions, isOperationActive } from './conditions.ts'
+import type { Evaluation } from './evaluate.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
-import type { ObservedApplication } from './observed-application.ts'
-import { rolloutTimes } from './rollout-settings.ts'
-import { isCurrent, type Snapshot } from './snapshot.ts'
+import { lastingBadPod } from './judge-pods.ts'
+import { isOperationActive, type ObservedApplication, syncErrorOf } from './observed-application.ts'
+import type { RolloutMemory } from './rollout-memory.ts'
+import { currentValue, isAwaitingCommit } from './snapshot.ts'
+import { describeSyncFailure } from './sync-failure.ts'
+import { applicationVerdict, comparisonErrorVerdict, podVerdict, type Verdict, verdictOf } from './verdict.ts'
 
-/** Why a rollout stands still although nothing is wrong: the cause if it stays so until the deadline. */
-export type Stall = { readonly cause: Cause; readonly message: string }
+/** What keeps a rollout from completing now: of an unfinished task not yet a verdict, at its deadline the cause. */
+export function findHoldUp(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
+  if (since.gone !== undefined) return verdictOf('app_gone')
+  // What the application shows before the commit has nothing to do with this task.
+  if (isAwaitingCommit(evaluation)) return undefined
+  return (
+    comparisonErrorVerdict(evaluation) ??
+    (since.sync_failed === undefined ? undefined : describeSyncFailure(evaluation)) ??
+    judgeStall(evaluation, since.idle_out_of_sync !== undefined) ??
+    judgeBlockingPod(evaluation, badPods)
+  )
+}
 
-/** Why it stands still, if it does. */
-export function judgeStall(snapshot: Snapshot, conditions: Conditions): Stall | undefined {
-  const { application, observation } = snapshot
+/** Why a rollout stands still although nothing is wrong. */
+function judgeStall(evaluation: Evaluation, isIdleOutOfSync: boolean): Verdict | undefined {
+  const { application, conditions, observation } = evaluation
   const isSuspended = application.healthStatus === 'Suspended' && !conditions.isMet('healthy')
-  if (isSuspended && conditions.isMet('revision')) return { cause: 'suspended', message: '' }
+  if (isSuspended && conditions.isMet('revision')) return verdictOf('suspended')
   if (isBlockedByWindow(application))
-    return { cause: 'sync_window', message: application.operation?.message ?? 'blocked by a sync window' }
-  const declared = declaredInstead(snapshot, conditions)
-  if (declared.length > 0)
-    return { cause: 'commit_without_effect', message: `the manifests still declare ${declared.join(', ')}` }
-  if (!isIdleOutOfSync(snapshot, conditions)) return undefined
-  if (!application.isAutoSynced) return { cause: 'manual_sync_required', message: '' }
-  const syncError = application.conditions.find(({ type }) => type === 'SyncError')
+    return applicationVerdict('sync_window', application, application.operation?.message ?? '')
+  const declared = declaredInstead(evaluation)
+  if (declared.length > 0) {
+    const message = `the manifests still declare ${declared.join(', ')}`
+    return applicationVerdict('commit_without_effect', application, message)
+  }
+  if (!isIdleOutOfSync) return undefined
+  if (!application.isAutoSynced) return verdictOf('manual_sync_required')
+  const syncError = syncErrorOf(application)
   // Only a person, or a new commit, gets it going again.
-  if (syncError !== undefined) return { cause: 'auto_sync_stopped', message: syncError.message }
+  if (syncError !== undefined) return applicationVerdict('auto_sync_stopped', application, syncError)
   const blockedBy = observation.windows?.value?.blockedBy
   if (blockedBy === undefined) return undefined
-  return { cause: 'sync_window', message: `automated sync is blocked by ${blockedBy}` }
+  return applicationVerdict('sync_window', application, `automated sync is blocked by ${blockedBy}`)
 }
 
 /** The other tags that the manifests declare although the commit is applied and every condition but the images is met. */
-function declaredInstead(snapshot: Snapshot, conditions: Conditions): readonly string[] {
-  const { commit, task, settings, observation } = snapshot
-  const { managed } = observation
-  const isOnlyImages = conditions.othersAreMet && !conditions.isMet('images')
-  if (commit === undefined || !isOnlyImages || managed?.value === undefined || !isCurrent(managed, snapshot)) return []
-  const { declaredImages } = managed.value
-  const missing = task.images.filter((image) => !isImageRunning(image, declaredImages, settings))
-  return [...new Set(missing.flatMap((image) => imagesOf(image, declaredImages, settings)))]
+function declaredInstead(evaluation: Evaluation): readonly string[] {
+  const { commit, conditions, task, settings, observation } = evaluation
+  if (commit === undefined || !conditions.othersAreMet || conditions.isMet('images')) return []
+  const declared = currentValue(observation.managed, evaluation)?.declaredImages
+  if (declared === undefined) return []
+  const missing = task.images.filter((image) => !isImageRunning(image, declared, settings))
+  return [...new Set(missing.flatMap((image) => imagesOf(image, declared, settings)))]
 }
 
 function isBlockedByWindow(application: ObservedApplication): boolean {
   return isOperationActive(application) && /blocked by sync window/i.test(application.operation?.message ?? '')
 }
 
-/** Compared with the awaited revision, found different, and nothing is under way to change that. */
-export function isIdleOutOfSync({ application }: Snapshot, { isMet }: Conditions): boolean {
-  return isMet('revision') && application.syncStatus === 'OutOfSync' && !isOperationActive(application)
-}
-
-/** A sync window leaves no trace in the application, so it must be asked for. */
-export function nextWindowsAtMs({ application, memory, observation }: Snapshot): number | undefined {
-  const { idle_out_of_sync: idleSinceMs } = memory.since
-  if (idleSinceMs === undefined || !application.isAutoSynced) return undefined
-  const askedAtMs = observation.windows?.askedAtMs ?? -Infinity
-  return Math.max(idleSinceMs + rolloutTimes.idleBeforeWindowsMs, askedAtMs + rolloutTimes.windowsEveryMs)
+/** The Pod that keeps a synced application from getting healthy. */
+function judgeBlockingPod(evaluation: Evaluation, known: RolloutMemory['badPods']): Verdict | undefined {
+  const { isMet } = evaluation.conditions
+  if (isMet('healthy') || !isMet('revision') || !isMet('synced')) return undefined
+  const pod = lastingBadPod(evaluation.badPods ?? [], known)
+  return pod && podVerdict(pod, evaluation.observation)
 }

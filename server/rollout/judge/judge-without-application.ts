@@ -1,15 +1,13 @@
-import type { Evidence } from '../../../contract/diagnosis.ts'
 import { boundedLine } from '../../../contract/render-diagnosis.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { confirmVerdict, nextReadAtMs } from './confirm-verdict.ts'
 import { diagnoseUnseen, renderProgress, resultOf } from './diagnose.ts'
 import { judgeDeadlineUnseen } from './judge-deadline.ts'
-import type { Judgement } from './judgement.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { NextAction, RolloutObservation } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 import type { JudgedTask } from './snapshot.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { type Judgement, note, type Verdict, verdictOf } from './verdict.ts'
 
 /** Ends that the write-back alone decides, whatever the application shows. */
 export function endByWriteBack(
@@ -35,8 +33,6 @@ function judgeWriteBackAlone({ writeBack, annotations }: RolloutObservation): Ve
   const done = outcome.kind === 'landed' ? 'committed' : 'the content was already committed'
   return { status: 'deployed', evidence: [note(`${done}; the rollout was not watched (fire-and-forget)`)] }
 }
-
-const note = (text: string): Evidence => ({ kind: 'note', text })
 
 /**
  * Before the application was ever seen. "No permission" and "does not exist" look alike in a direct read, and so does a hiccup

@@ -65,12 +65,12 @@ function mergeSeen(
 ): KnownApplication {
   if (known.newest !== undefined && isHistory(known, known.newest, seen)) return known
   const newest = known.newest !== undefined && !replaces(known.newest, seen, isComplete) ? known.newest : seen
-  const unchangedSinceVersion = isSteady(known.newest, newest) ? known.unchangedSinceVersion : newest.version
+  const unchangedSinceVersion = isUnchanged(known.newest, newest) ? known.unchangedSinceVersion : newest.version
   return { ...nothingKnown, newest, unchangedSinceVersion, seenAtMs: nowMs }
 }
 
 /** A refresh alone makes several versions that differ in nothing but its annotation and the time of the comparison. */
-function isSteady(before: ObservedApplication | undefined, after: ObservedApplication): boolean {
+function isUnchanged(before: ObservedApplication | undefined, after: ObservedApplication): boolean {
   return before !== undefined && (before === after || stateOf(before) === stateOf(after))
 }
 

@@ -82,3 +82,38 @@ export type ObservedApplication = {
   readonly operation: ObservedOperation | undefined
   readonly hydration: ObservedHydration
 }
+
+/** Images in the manifests that the last operation applied. Reported by Argo CD 3.1 and newer. */
+export function appliedImages({ operation }: ObservedApplication): readonly string[] {
+  return operation === undefined || operation.isDryRun ? [] : operation.resources.flatMap(({ images }) => images)
+}
+
+/** Whether the last operation synced every resource; one that corrects a drift only syncs what drifted. */
+export function isFullSync({ operation, resources }: ObservedApplication): boolean {
+  if (operation?.phase !== 'Succeeded') return false
+  const expected = resources.filter((resource) => !resource.isHook && !resource.requiresPruning).length
+  return operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
+}
+
+/** Whether the last operation applied the revision of the last comparison; a later comparison may have had nothing to do. */
+export const appliedComparedRevision = ({ operation, revisions }: ObservedApplication) =>
+  operation?.revisions.join() === revisions.join()
+
+/** Requested, running, or waiting for its next attempt (phase Running with an end time). A dry run changes nothing. */
+export function isOperationActive({ isOperationRequested, operation }: ObservedApplication): boolean {
+  if (operation?.isDryRun === true && operation.phase !== undefined) return false
+  return isOperationRequested || operation?.phase === 'Running' || operation?.phase === 'Terminating'
+}
+
+export function hasOperationFailed({ operation }: ObservedApplication): boolean {
+  return operation !== undefined && !operation.isDryRun && (operation.phase === 'Failed' || operation.phase === 'Error')
+}
+
+/** A failed hook has the status Synced; plain resources keep a phase that says nothing. */
+export function isFailedHook({ hookType, hookPhase }: OperationResource): boolean {
+  return hookType !== undefined && (hookPhase === 'Failed' || hookPhase === 'Error')
+}
+
+/** Why automated sync has given up. */
+export const syncErrorOf = ({ conditions }: ObservedApplication): string | undefined =>
+  conditions.find(({ type }) => type === 'SyncError')?.message

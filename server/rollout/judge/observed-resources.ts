@@ -35,3 +35,10 @@ export type SyncWindows = {
   /** Which window keeps automated sync from starting; `undefined`: none does. */
   readonly blockedBy: string | undefined
 }
+
+export const isPodReady = ({ reason, health }: ObservedPod) => reason === 'Running' && health === 'Healthy'
+
+export const isPodCompleted = ({ reason }: ObservedPod) => reason === 'Completed' || reason === 'Succeeded'
+
+/** Completed or on its way out: it does not serve any more. */
+export const isPodEnding = (pod: ObservedPod) => isPodCompleted(pod) || pod.reason === 'Terminating'

@@ -1,32 +1,39 @@
 import { describe, expect, test } from 'vitest'
-import { nextRefreshAtMs, type RefreshNeed } from './refresh-policy.ts'
+import { anApplication } from '../../../test/support/application-builder.ts'
+import { aSnapshot } from '../../../test/support/rollout-builder.ts'
+import { evaluate } from './evaluate.ts'
+import { nextRefreshAtMs } from './refresh-policy.ts'
+import { startMemory } from './rollout-memory.ts'
+import { nothingRefreshed } from './rollout-observation.ts'
 
 const acceptedAtMs = 1_000
-const withoutCommit: RefreshNeed = {
-  mayRefresh: true,
-  hasCommit: false,
-  isRevisionMet: true,
-  isChangeVisible: false,
-  acceptedAtMs,
-  awaitingComparisonSinceMs: undefined,
-  fromMs: acceptedAtMs,
-  asks: 0,
-  askedAtMs: undefined,
-  anyAskedAtMs: undefined,
-  foreignSinceMs: undefined,
-  isClear: true,
-  wasClear: true,
+const application = anApplication({ version: 5 })
+const { uid, version, revisions, reconciledAtMs, images } = application
+const baseline = { uid, version, revisions, reconciledAtMs, images, operation: undefined, isBeforeCommit: true }
+
+type Case = {
+  readonly refresh?: boolean
+  readonly isCompared?: boolean
+  readonly isChangeVisible?: boolean
+  readonly lastAskedAtMs?: number
+  readonly fromMs?: number
 }
 
-/** When refreshes are requested within a time, in seconds after acceptance. */
-function refreshesWithin(seconds: number, fields: Partial<RefreshNeed> = {}): readonly number[] {
-  let need: RefreshNeed = { ...withoutCommit, ...fields }
+/** When refreshes of a task without a commit are requested within a time, in seconds after acceptance. */
+function refreshesWithin(seconds: number, { isCompared = true, isChangeVisible = false, ...of }: Case = {}) {
+  const { refresh = true, lastAskedAtMs, fromMs = acceptedAtMs } = of
+  const before = { ...baseline, ...(isCompared ? { comparedVersion: 5 } : {}), ...(isChangeVisible && { images: [] }) }
+  let memory = { ...startMemory(before, acceptedAtMs), refreshFromMs: fromMs }
+  let refreshes = { ...nothingRefreshed, lastAskedAtMs, refreshIdleAtMs: fromMs }
   const asked: number[] = []
   for (;;) {
-    const atMs = nextRefreshAtMs(need)
+    const observation = { refresh: refreshes }
+    const snapshot = aSnapshot(application, { task: { refresh, acceptedAtMs }, baseline: before, observation })
+    const atMs = nextRefreshAtMs(evaluate(snapshot), memory)
     if (atMs === undefined || atMs > acceptedAtMs + seconds * 1_000) return asked
     asked.push((atMs - acceptedAtMs) / 1_000)
-    need = { ...need, asks: need.asks + 1, askedAtMs: atMs, anyAskedAtMs: atMs }
+    memory = { ...memory, refreshAsks: memory.refreshAsks + 1, refreshAskedAtMs: atMs }
+    refreshes = { ...refreshes, lastAskedAtMs: atMs, answered: { beganAfterMs: fromMs, version } }
   }
 }
 
@@ -40,7 +47,7 @@ describe('a task without a commit of ours is refreshed (decision 0015)', () => {
   })
 
   test.for([
-    { name: 'never with refresh: false', fields: { mayRefresh: false }, at: [] },
+    { name: 'never with refresh: false', fields: { refresh: false }, at: [] },
     {
       name: 'not at all where an earlier owner was answered and the change is visible',
       fields: { isChangeVisible: true },
@@ -48,10 +55,10 @@ describe('a task without a commit of ours is refreshed (decision 0015)', () => {
     },
     {
       name: 'again while no comparison after acceptance is known',
-      fields: { isChangeVisible: true, isRevisionMet: false },
+      fields: { isChangeVisible: true, isCompared: false },
       at: [0, 5, 20],
     },
-    { name: '5 s after another task requested one', fields: { anyAskedAtMs: acceptedAtMs - 2_000 }, at: [3, 8, 23] },
+    { name: '5 s after another task requested one', fields: { lastAskedAtMs: acceptedAtMs - 2_000 }, at: [3, 8, 23] },
     { name: 'as often as its age says after a restart', fields: { fromMs: acceptedAtMs + 200_000 }, at: [200, 230] },
   ])('$name', ({ fields, at }) => {
     const seconds = (at.at(-1) ?? 0) + 10

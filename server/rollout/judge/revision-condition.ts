@@ -1,16 +1,9 @@
 import type { ApplicationSource } from '../../gitops/plan/application-source.ts'
 import { isSameRepository as isSameGitRepository } from '../../gitops/plan/repository-address.ts'
 import { hasLaterOperation } from './change-since-baseline.ts'
-import {
-  type Condition,
-  hasOperationFailed,
-  isComparedInSameSecond,
-  isOperationActive,
-  met,
-  notMet,
-  unknown,
-} from './conditions.ts'
+import { type Condition, isComparedInSameSecond, met, notMet, unknown } from './conditions.ts'
 import { isImageRunning } from './image-reference.ts'
+import { hasOperationFailed, isOperationActive } from './observed-application.ts'
 import { ancestryKey, type NextAction } from './rollout-observation.ts'
 import type { AwaitedCommit, Snapshot } from './snapshot.ts'
 
@@ -33,7 +26,7 @@ export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision:
 }
 
 /** What was there before a new commit was made cannot contain it; nobody need be asked. */
-function isFromBefore({ memory: { baseline } }: Snapshot, commit: AwaitedCommit, revision: string): boolean {
+function isFromBefore({ baseline }: Snapshot, commit: AwaitedCommit, revision: string): boolean {
   return commit.isNew && baseline?.isBeforeCommit === true && baseline.revisions.includes(revision)
 }
 
@@ -77,7 +70,7 @@ function judgeOneRevision(snapshot: Snapshot, commit: AwaitedCommit, revision: s
 /** What was compared after a comparison that had the commit came after it as well. */
 function judgeUnknownRevision(snapshot: Snapshot): Condition {
   const why = 'the history of the repository could not be read'
-  if (snapshot.memory.hasReached) return met('revision', `${why}: a comparison after the one with the commit decided`)
+  if (snapshot.hasReached) return met('revision', `${why}: a comparison after the one with the commit decided`)
   return judgeLaterComparison(snapshot, why)
 }
 
@@ -125,26 +118,25 @@ function judgeLaterComparison(snapshot: Snapshot, why = 'no commit by the servic
 
 /** A refresh whose comparison began late enough has been answered, and this snapshot is from after it. */
 function judgeAnsweredRefresh(snapshot: Snapshot, why: string): Condition {
-  const { observation, application, memory } = snapshot
+  const { observation, application, baseline, refreshFromMs } = snapshot
   const { answered } = observation.refresh
   const isAfter =
     answered?.beganAfterMs !== undefined &&
-    answered.beganAfterMs >= memory.refreshFromMs &&
+    answered.beganAfterMs >= refreshFromMs &&
     application.version >= answered.version
-  const isProven = isAfter && application.version > (memory.baseline?.version ?? 0)
+  const isProven = isAfter && application.version > (baseline?.version ?? 0)
   if (!isProven && !wasCompared(snapshot)) return notMet('revision', 'an answered refresh')
   return met('revision', `${why}: a comparison requested by a refresh decided`)
 }
 
 /** Whether an earlier owner of the task has had that refresh answered. */
-function wasCompared({ commit, application, memory: { baseline } }: Snapshot): boolean {
+function wasCompared({ commit, application, baseline }: Snapshot): boolean {
   return commit === undefined && application.version >= (baseline?.comparedVersion ?? Number.POSITIVE_INFINITY)
 }
 
 /** Where no refresh may be requested: enough that some comparison began after acceptance. */
 function judgeOwnComparison(snapshot: Snapshot, why: string): Condition {
-  const { application, memory, task, settings } = snapshot
-  const { baseline, comparisons } = memory
+  const { application, baseline, comparisons, task, settings } = snapshot
   if (baseline === undefined || application.version <= baseline.version) return notMet('revision', 'a newer state')
   if (application.revisions.join() !== baseline.revisions.join()) return met('revision', `${why}: the revision moved`)
   const isLater = (application.reconciledAtMs ?? 0) > (baseline.reconciledAtMs ?? 0)
@@ -166,9 +158,9 @@ export function judgeOperation(snapshot: Snapshot): Condition {
 }
 
 export function isOurFailure(snapshot: Snapshot): boolean {
-  const { application, commit, memory } = snapshot
+  const { application, commit, baseline } = snapshot
   if (!hasOperationFailed(application) || application.operation === undefined) return false
-  if (commit === undefined) return memory.baseline?.operation?.isOver !== true || hasLaterOperation(snapshot)
+  if (commit === undefined) return baseline?.operation?.isOver !== true || hasLaterOperation(snapshot)
   return application.operation.revisions.some((revision) => hasCommit(snapshot, commit, revision))
 }
 

@@ -1,11 +1,12 @@
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { shorten } from '../../../contract/one-line.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { diagnose, podsOf, renderProgress } from './diagnose.ts'
-import type { Evaluation } from './evaluation.ts'
+import { diagnose, renderProgress } from './diagnose.ts'
+import type { Evaluation } from './evaluate.ts'
+import { podsOf } from './evidence.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { shortRevision } from './revision-condition.ts'
-import type { ReportedState } from './rollout-memory.ts'
+import type { ReportedState, RolloutMemory } from './rollout-memory.ts'
 import { isAwaitingCommit } from './snapshot.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -17,16 +18,19 @@ type Changes = {
 }
 
 /** What changed since the timeline and the diagnosis were last written. */
-export function reportChanges(evaluation: Evaluation, holdUp: Verdict | undefined): Changes {
-  const { application, memory } = evaluation
-  const { reported } = memory
+export function reportChanges(
+  evaluation: Evaluation,
+  { reported, conditionSince }: RolloutMemory,
+  holdUp: Verdict | undefined,
+): Changes {
+  const { application } = evaluation
   const waiting = waitingOf(evaluation, holdUp)
   const pods = podsOf(evaluation)
   const found = `${foundOf(evaluation, holdUp)}\n${JSON.stringify(pods)}`
   const diagnosis =
     waiting === reported.waiting && found === reported.found
       ? undefined
-      : { ...diagnose(evaluation, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
+      : { ...diagnose(evaluation, conditionSince, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
   const now: ReportedState = { ...describe(application), waiting, found, progress }
   const events: NewTaskEvent[] = []

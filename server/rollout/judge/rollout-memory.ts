@@ -4,21 +4,18 @@ import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline, WatchedTask } from './watched-task.ts'
 
 /** Things that count only when they last. */
-const trackedStates = [
-  'complete',
-  'degraded',
-  'progressing',
-  'comparison_error',
-  'sync_failed',
-  'gone',
-  'never_seen',
-  'idle_out_of_sync',
-  'images_unmet',
-  'awaiting_comparison',
-  'refresh_pending',
-  'awaiting_ancestry',
-] as const
-export type TrackedState = (typeof trackedStates)[number]
+export type TrackedState =
+  | 'complete'
+  | 'degraded'
+  | 'progressing'
+  | 'comparison_error'
+  | 'sync_failed'
+  | 'gone'
+  | 'idle_out_of_sync'
+  | 'images_unmet'
+  | 'awaiting_comparison'
+  | 'refresh_pending'
+  | 'awaiting_ancestry'
 
 /** Since when each state lasts without a break. */
 export type Since = Readonly<Partial<Record<TrackedState, number>>>
@@ -29,10 +26,22 @@ export type BadPodMemory = {
   readonly reads: number
 }
 
-/** What the judge must remember between two looks. */
-export type RolloutMemory = {
-  readonly startedAtMs: number
+/** What conditions need to know of the time before a snapshot. */
+export type ApplicationMemory = {
   readonly baseline: Baseline | undefined
+  /** From when on a refresh is due: acceptance, then our commit. */
+  readonly refreshFromMs: number
+  /** How many refreshes were answered since then. */
+  readonly refreshAnswers: number
+  /** The revision condition has been met since the commit. */
+  readonly hasReached: boolean
+  /** Start times of comparisons since the baseline, for a task that may not ask for one. */
+  readonly comparisons: readonly number[]
+}
+
+/** What the judge must remember between two looks. */
+export type RolloutMemory = ApplicationMemory & {
+  readonly startedAtMs: number
   readonly since: Since
   readonly conditionSince: ReadonlyMap<ConditionName, { readonly state: ConditionState; readonly sinceMs: number }>
   /** Which failed operation `since.sync_failed` speaks of. */
@@ -45,17 +54,10 @@ export type RolloutMemory = {
   readonly candidate: { readonly key: string; readonly sinceMs: number } | undefined
   readonly failedReads: number
   readonly countedReadAtMs: number | undefined
-  /** From when on a refresh is due: acceptance, then our commit. */
-  readonly refreshFromMs: number
   readonly refreshAsks: number
   readonly refreshAskedAtMs: number | undefined
-  /** The last refresh that was answered since `refreshFromMs`, and how many were. */
+  /** The last refresh that was answered since `refreshFromMs`. */
   readonly answeredRefresh: RefreshObservation['answered']
-  readonly refreshAnswers: number
-  /** The revision condition has been met since the commit. */
-  readonly hasReached: boolean
-  /** Start times of comparisons since the baseline, for a task that may not ask for one. */
-  readonly comparisons: readonly number[]
   readonly reported: ReportedState
   readonly imageCheckNoted: boolean
 }

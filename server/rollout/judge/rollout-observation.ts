@@ -86,6 +86,9 @@ export type NextAction =
   | { readonly kind: 'ancestry'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
 
+/** What is needed at some time, and when. */
+export type DueAction = { readonly atMs: number; readonly action: NextAction }
+
 export function askRefresh(refresh: RefreshObservation, askedAtMs: number): RefreshObservation {
   const pending = { beganAfterMs: refresh.refreshIdleAtMs, isSeen: false, acceptedAtMs: undefined }
   return { ...refresh, lastAskedAtMs: askedAtMs, pending }

@@ -42,7 +42,7 @@ export const rolloutTimes = {
   /** How long the end of a refresh may stay unseen before the application is read for it. */
   refreshLostMs: 15_000,
   /** Between two direct reads that look whether no refresh is under way. */
-  clearReadApartMs: 5_000,
+  idleReadApartMs: 5_000,
   /** An application that comes back for less than this may be missed. */
   goneReadEveryMs: 5_000,
   /** How long the comparison after an operation may take before it is asked for. */

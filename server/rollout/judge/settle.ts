@@ -1,5 +1,6 @@
 import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isBuiltInGroup } from './kubernetes-groups.ts'
+import type { Since } from './rollout-memory.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const withoutProofMs = 2_000
@@ -10,7 +11,7 @@ const withCustomHealthMs = 5_000
  * from Kubernetes' own kinds: that health belongs to the generation it was reported with. A custom resource may still show the
  * health of the one before, and where the images were there already nothing need have been compared since the task came.
  */
-export function settleMs(snapshot: Snapshot): number {
+function settleMs(snapshot: Snapshot): number {
   const { application, commit, settings } = snapshot
   if (settings.settleMs !== undefined) return settings.settleMs
   const hasCustomHealth = application.resources.some(
@@ -20,9 +21,13 @@ export function settleMs(snapshot: Snapshot): number {
   return commit?.isNew === true || isChangeWitnessed(snapshot) ? 0 : withoutProofMs
 }
 
+/** When a complete rollout will have settled; what is not complete never does. */
+export function settledAtMs(snapshot: Snapshot, { complete }: Since): number {
+  return complete === undefined ? Number.POSITIVE_INFINITY : complete + settleMs(snapshot)
+}
+
 /** When the final check begins: at the deadline or, of what is complete by then, when its settle time ends. */
-export function finalCheckAtMs(snapshot: Snapshot): number {
+export function finalCheckAtMs(snapshot: Snapshot, since: Since): number {
   const { deadlineMs } = snapshot.task
-  const { complete } = snapshot.memory.since
-  return complete === undefined ? deadlineMs : Math.max(deadlineMs, complete + settleMs(snapshot))
+  return since.complete === undefined ? deadlineMs : Math.max(deadlineMs, settledAtMs(snapshot, since))
 }

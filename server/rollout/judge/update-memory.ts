@@ -1,13 +1,12 @@
-import { isErrorUnbroken, isOperationActive } from './conditions.ts'
-import type { Evaluation } from './evaluation.ts'
+import { isErrorUnbroken } from './conditions.ts'
+import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
 import { rememberBadPods } from './judge-pods.ts'
-import { isIdleOutOfSync } from './judge-stall.ts'
-import { appliedImages } from './last-operation.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import { appliedImages, isOperationActive, type ObservedApplication } from './observed-application.ts'
 import { continueSince, type RolloutMemory, startMemory, type TrackedState } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import { isAwaitingCommit } from './snapshot.ts'
+import { isSyncFailing } from './sync-failure.ts'
 import type { Baseline } from './watched-task.ts'
 
 /** First look, re-creation, comparisons since the baseline, and the arrival of our commit. */
@@ -89,8 +88,8 @@ function rememberRefresh(memory: RolloutMemory, { refresh }: RolloutObservation)
 }
 
 /** What lasts, since when, and which Pods are bad. */
-export function updateMemory(evaluation: Evaluation): RolloutMemory {
-  const { memory, conditions, observation, nowMs, badPods: bad } = evaluation
+export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): RolloutMemory {
+  const { conditions, observation, nowMs, badPods: bad } = evaluation
   const { tree } = observation
   // Another task may have had it read before this one began.
   const isNewTree =
@@ -109,14 +108,16 @@ export function updateMemory(evaluation: Evaluation): RolloutMemory {
     errors: evaluation.appErrors,
     hasReached: memory.hasReached || (conditions.isMet('revision') && !isAwaitingCommit(evaluation)),
     since: continueSince(since, statesOf(evaluation), nowMs),
-    conditionSince: continueConditions(evaluation),
+    conditionSince: continueConditions(memory, evaluation),
     judgedTreeAtMs: tree?.askedAtMs,
     badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, nowMs) : memory.badPods,
   }
 }
 
-function continueConditions({ conditions, memory, nowMs }: Evaluation): RolloutMemory['conditionSince'] {
-  const { conditionSince } = memory
+function continueConditions(
+  { conditionSince }: RolloutMemory,
+  { conditions, nowMs }: Evaluation,
+): RolloutMemory['conditionSince'] {
   const changed = conditions.all.filter(({ name, state }) => conditionSince.get(name)?.state !== state)
   if (changed.length === 0) return conditionSince
   return new Map([...conditionSince, ...changed.map(({ name, state }) => [name, { state, sinceMs: nowMs }] as const)])
@@ -144,8 +145,8 @@ function statesOf(evaluation: Evaluation): ReadonlySet<TrackedState> {
     ['degraded', isReached && conditions.isMet('synced') && isIdle && isDegradedByTask(evaluation)],
     ['progressing', isReached && application.healthStatus === 'Progressing'],
     ['comparison_error', evaluation.appErrors.length > 0 && !isAwaiting && !isGone],
-    ['sync_failed', !isAwaiting && !isGone && evaluation.isSyncFailing],
-    ['idle_out_of_sync', !isGone && isIdleOutOfSync(evaluation, conditions)],
+    ['sync_failed', !isAwaiting && !isGone && isSyncFailing(evaluation, conditions)],
+    ['idle_out_of_sync', !isGone && isIdle && conditions.isMet('revision') && application.syncStatus === 'OutOfSync'],
     ['images_unmet', isReached && conditions.othersAreMet && !conditions.isMet('images')],
     ['awaiting_comparison', isReached && isIdle && !conditions.isMet('compared_after_operation')],
     ['refresh_pending', application.isRefreshPending],

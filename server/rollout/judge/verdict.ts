@@ -1,7 +1,13 @@
 import { type Cause, causeOf } from '../../../contract/causes.ts'
 import type { Culprit, Diagnosis, Evidence } from '../../../contract/diagnosis.ts'
+import { boundedLine } from '../../../contract/render-diagnosis.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
-import type { ObservedApplication } from './observed-application.ts'
+import type { TaskResult } from '../../deployments/task.ts'
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import { type BadPod, culpritOfPod } from './judge-pods.ts'
+import type { ObservedApplication, ObservedCondition } from './observed-application.ts'
+import type { RolloutMemory } from './rollout-memory.ts'
+import type { NextAction, RolloutObservation } from './rollout-observation.ts'
 
 /** A possible end of a task, still to be confirmed by a direct read. */
 export type Verdict = {
@@ -13,6 +19,23 @@ export type Verdict = {
   readonly evidence?: readonly Evidence[]
 }
 
+/** What one evaluation means for a task. */
+export type Judgement = {
+  /** Set once the task is over. */
+  readonly end: TaskResult | undefined
+  /** What a task that goes on waits for, in a sentence. */
+  readonly progress: string
+  /** Where something of it is new: all that the sentence is made of. */
+  readonly diagnosis: Diagnosis | undefined
+  readonly actions: readonly NextAction[]
+  readonly memory: RolloutMemory
+  readonly events: readonly NewTaskEvent[]
+  /** The Pods that stand in the way of this very task. */
+  readonly badPodUids: readonly string[]
+  /** When to judge again although nothing changed. An action wakes the task by itself once it is done. */
+  readonly againAtMs: number
+}
+
 /** The verdict that a cause stands for. */
 export const verdictOf = (cause: Cause, more: Omit<Verdict, 'status' | 'cause'> = {}): Verdict => ({
   status: causeOf(cause).status,
@@ -20,7 +43,17 @@ export const verdictOf = (cause: Cause, more: Omit<Verdict, 'status' | 'cause'> 
   ...more,
 })
 
-export const applicationCulprit = (
-  { namespace, name }: Pick<ObservedApplication, 'namespace' | 'name'>,
-  message: string,
-): Culprit => ({ kind: 'Application', namespace, name, message })
+/** A verdict whose message Argo CD says of the application as a whole. */
+export const applicationVerdict = (cause: Cause, { namespace, name }: ObservedApplication, message: string): Verdict =>
+  verdictOf(cause, { culprit: { kind: 'Application', namespace, name, message } })
+
+type WithErrors = { readonly application: ObservedApplication; readonly appErrors: readonly ObservedCondition[] }
+
+export function comparisonErrorVerdict({ application, appErrors: [error] }: WithErrors): Verdict | undefined {
+  return error && applicationVerdict('comparison_error', application, `${error.type}: ${error.message}`)
+}
+
+export const podVerdict = (bad: BadPod, { podEvents }: RolloutObservation): Verdict =>
+  verdictOf(bad.cause, { culprit: culpritOfPod(bad, podEvents?.value) })
+
+export const note = (text: string): Evidence => ({ kind: 'note', text: boundedLine(text) })

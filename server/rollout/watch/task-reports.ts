@@ -1,7 +1,7 @@
 import type { TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { applicationUrl } from '../judge/diagnose.ts'
-import type { Judgement } from '../judge/judgement.ts'
+import type { Judgement } from '../judge/verdict.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'

@@ -31,9 +31,19 @@ export function judgeRollout(
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
   const { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons } = before
-  const commit = awaitedCommit(observation)
-  const known = { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons }
-  const evaluation = evaluate({ task, settings, observation, nowMs, application, commit, ...known })
+  const evaluation = evaluate({
+    task,
+    settings,
+    observation,
+    nowMs,
+    application,
+    commit: awaitedCommit(observation),
+    baseline,
+    refreshFromMs,
+    refreshAnswers,
+    hasReached,
+    comparisons,
+  })
   return conclude(evaluation, updateMemory(before, evaluation))
 }
 

@@ -16,8 +16,8 @@ export const shortRevision = (revision: string) => (sha.test(revision) ? revisio
 
 /** Other people push too, so a later commit is as good as ours: ancestry decides, not equality. */
 export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision: string): CommitInclusion {
-  if (!sha.test(revision)) return 'no_commit'
   if (revision === commit.commit) return 'reached'
+  if (!sha.test(revision)) return 'no_commit'
   if (isFromBefore(snapshot, commit, revision)) return 'before'
   const known = snapshot.observation.ancestries.get(ancestryKey(commit.commit, revision))
   if (known === undefined) return 'unasked'

@@ -95,7 +95,7 @@ export function rememberBadPods(
   )
 }
 
-/** The Pod that can no longer be waited for. A name that is no image name never mends; the others get their grace. */
+/** The Pod that can no longer be waited for. An invalid image name stays invalid; the others get their grace. */
 export function unrecoverablePod(
   bad: readonly BadPod[],
   known: ReadonlyMap<string, BadPodMemory>,

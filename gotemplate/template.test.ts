@@ -15,6 +15,12 @@ const errorOf = (work: () => unknown) => {
   }
 }
 
+/** Go rounds what lies exactly between two results to the even one, this language up. */
+const isTie = (digits: string, kept: number) => /^50*$/.test(digits.slice(kept))
+/** All decimal digits of a number, without its sign. */
+const digitsOf = (value: number) =>
+  Math.abs(value) < 1e21 ? Math.abs(value).toFixed(100) : BigInt(Math.abs(value)).toString()
+
 describe('a template', () => {
   test('of plain data reads objects as maps, so that a missing key is no error', () => {
     expect(render('{{.app}} {{len .tags}} {{.missing}} {{1.5}}', { app: 'pay', tags: ['a', 'b'] })).toBe(
@@ -104,11 +110,22 @@ describe('for any text', () => {
         const [exponent, fixed] = parseTemplate('t', `{{printf "%.${precision}e %.${precision}f" . .}}`)
           .render(float(value))
           .split(' ')
-        expect(Number(exponent) + 0).toBe(Number(value.toExponential(precision)) + 0)
-        if (Math.abs(value) < 1e21)
+        const [whole = '', fraction = ''] = digitsOf(value).split('.')
+        if (!isTie(`${whole}${fraction}`.replace(/^0+/, ''), precision + 1))
+          expect(Number(exponent) + 0).toBe(Number(value.toExponential(precision)) + 0)
+        if (Math.abs(value) < 1e21 && !isTie(fraction, precision))
           expect(fixed).toBe(Object.is(value, -0) ? `-${value.toFixed(precision)}` : value.toFixed(precision))
       }),
     )
+  })
+
+  test.for([
+    { value: 3_821_479_200_810_266.5, printed: '3821479200810266 4e+15' },
+    { value: 0.5, printed: '0 5e-01' },
+    { value: 1.5, printed: '2 2e+00' },
+    { value: 2.5, printed: '2 2e+00' },
+  ])('a tie rounds to even: $value prints as $printed', ({ value, printed }) => {
+    expect(parseTemplate('t', '{{printf "%.0f %.0e" . .}}').render(float(value))).toBe(printed)
   })
 
   test('nothing but an error of the template is thrown, within its limits', () => {

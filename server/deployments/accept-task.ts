@@ -39,7 +39,7 @@ export type Acceptance =
 /** A later `created` than the database's clock by more than this comes from a clock that was set back. */
 const maxAheadMs = 1_000
 /** Of the connections: submissions come in masses and wait for each other, and a verdict finds a connection all the same. */
-const acceptingShare = 0.25
+const acceptingShare = 0.5
 
 /**
  * Gives the function that stores a task with its event and its audit entry, and cancels what it supersedes, in one

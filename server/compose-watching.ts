@@ -187,7 +187,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       unreachableSinceMs: watcher.unreachable()?.sinceMs,
       applications: listedApps.size,
     }),
-    controllerState: () => judgeController(stream.streamState(), watcher.unreachable(), nowMs()),
+    controllerState: () => judgeController(stream.streamState(), watcher.unreachable()),
   }
 }
 

@@ -7,14 +7,13 @@ const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 /** What is between the marks in docs/chart.md. */
 const table = /(?<=<!-- table of values -->\n)[\s\S]*(?=<!-- end of the table -->)/
 
-/** Path and text of each file that is made from chart-values.ts, definitions.ts, docs/settings.md and dashboards/alerts.yaml. */
+/** Path and text of each file that is made from chart-values.ts, definitions.ts and docs/settings.md. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const schema = valuesSchema(read('docs/settings.md'))
   const rows = `\n| value | default | meaning |\n| --- | --- | --- |\n${renderTable(schema)}\n`
   return new Map([
     ['chart/values.schema.json', `${JSON.stringify(schema, null, 2)}\n`],
     ['chart/values.yaml', renderValuesFile(schema)],
-    ['chart/files/alerts.yaml', read('dashboards/alerts.yaml')], // a chart can read no file outside of its folder
     ['docs/chart.md', read('docs/chart.md').replace(table, () => rows)],
   ])
 }

@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts'
 const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 
 type Rule = { alert: string; expr: string; annotations: { runbook: string } }
-const rules: Rule[] = parse(textOf('dashboards/alerts.yaml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
+const rules: Rule[] = parse(textOf('chart/files/alerts.yaml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
 const panels: { title: string; targets?: { expr: string }[] }[] = JSON.parse(
   textOf('dashboards/deployment-watcher.json'),
 ).panels
@@ -61,6 +61,26 @@ test('the dashboard shows every metric of the service', async () => {
   )
   const own = [...(await existing())].map(withoutSuffix).filter((name) => !/^(?:nodejs|process)_/.test(name))
   expect(own.filter((name) => !shown.has(name))).toEqual([])
+})
+
+test('a name that argo-watcher has not begins with watcher_, so that it meets no other in a shared Prometheus', async () => {
+  const own = [...(await existing())].map(withoutSuffix).filter((name) => !/^(?:nodejs|process|watcher)_/.test(name))
+  expect([...new Set(own)].sort()).toEqual([
+    'accepted_deployments',
+    'argocd_refresh_duration_seconds',
+    'argocd_unavailable',
+    'deployment_duration_seconds',
+    'deployments_total',
+    'failed_deployment',
+    'gitops_batch_size',
+    'gitops_lock_wait_duration_seconds',
+    'gitops_writeback_duration_seconds',
+    'gitops_writeback_skipped_unvalidated',
+    'in_progress_tasks',
+    'state_unavailable',
+    'unauthenticated_reads',
+    'unconfirmed_deployment_failures',
+  ])
 })
 
 const withoutSuffix = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '')

@@ -26,7 +26,11 @@ export function addSources(registry: Registry, sources: MetricSources): void {
   // First, since other sources ask the database themselves.
   addLabelled(
     registry,
-    { name: 'database_connections_waiting', help: 'Queries that wait for a connection of a pool', label: 'pool' },
+    {
+      name: 'watcher_database_connections_waiting',
+      help: 'Queries that wait for a connection of a pool',
+      label: 'pool',
+    },
     sources.waitingForConnection,
   )
   addGauge(registry, 'in_progress_tasks', 'Tasks watched now', sources.inProgressTasks)
@@ -39,38 +43,47 @@ export function addSources(registry: Registry, sources: MetricSources): void {
   addGauge(registry, 'state_unavailable', '1 while the database does not answer', sources.isDatabaseUnavailable)
   addGauge(
     registry,
-    'weak_jwt_secret',
+    'watcher_weak_jwt_secret',
     '1 while JWT_SECRET or JWT_SECRET_PREVIOUS is shorter than 32 bytes',
     sources.isJwtSecretWeak,
   )
   addLabelled(
     registry,
-    { name: 'application_stream_state', help: '1 for the state that the stream of applications is in', label: 'state' },
+    {
+      name: 'watcher_application_stream_state',
+      help: '1 for the state that the stream of applications is in',
+      label: 'state',
+    },
     () => ({ [sources.streamState()]: 1 }),
   )
-  addGauge(registry, 'owned_tasks', 'Unfinished tasks that the database says this replica owns', sources.ownedTasks)
   addGauge(
     registry,
-    'write_backs_open',
+    'watcher_owned_tasks',
+    'Unfinished tasks that the database says this replica owns',
+    sources.ownedTasks,
+  )
+  addGauge(
+    registry,
+    'watcher_write_backs_open',
     'Write-backs of all replicas that have no outcome yet',
     async () => (await sources.openWriteBacks()).count,
   )
   addGauge(
     registry,
-    'write_backs_oldest_seconds',
+    'watcher_write_backs_oldest_seconds',
     'How long the oldest of them has waited',
     async () => (await sources.openWriteBacks()).oldestSeconds,
   )
-  addGauge(registry, 'event_streams_open', 'Open event streams', sources.openEventStreams)
+  addGauge(registry, 'watcher_event_streams_open', 'Open event streams', sources.openEventStreams)
   addLabelled(
     registry,
-    { name: 'deploy_lock_active', help: '1 while new tasks are rejected, by what locks', label: 'source' },
+    { name: 'watcher_deploy_lock_active', help: '1 while new tasks are rejected, by what locks', label: 'source' },
     async () => {
       const source = await sources.lockSource()
       return { manual: source === 'manual', schedule: source === 'schedule' }
     },
   )
-  addLabelled(registry, { name: 'build_info', help: '1 for the version that runs', label: 'version' }, () => ({
+  addLabelled(registry, { name: 'watcher_build_info', help: '1 for the version that runs', label: 'version' }, () => ({
     [sources.version]: 1,
   }))
 }

@@ -12,7 +12,7 @@ export function createSeries(registry: Registry) {
   const byApp = { labelNames: ['app'] as const, registers }
   return {
     accepted: new Counter({ name: 'accepted_deployments', help: 'Tasks accepted', registers }),
-    strayErrors: new Counter({ name: 'uncaught_errors_total', help: 'Uncaught errors', registers }),
+    strayErrors: new Counter({ name: 'watcher_uncaught_errors_total', help: 'Uncaught errors', registers }),
     ended: new Counter({
       name: 'deployments_total',
       help: 'Tasks of confirmed applications that ended, by result',
@@ -67,36 +67,36 @@ export function createSeries(registry: Registry) {
       ...byApp,
     }),
     verdicts: new Histogram({
-      name: 'verdict_latency_seconds',
+      name: 'watcher_verdict_latency_seconds',
       help: 'From the last change of an application that Argo CD showed to the written end of a deployed task',
       buckets: verdictBuckets,
       registers,
     }),
     takeovers: new Counter({
-      name: 'task_takeovers_total',
+      name: 'watcher_task_takeovers_total',
       help: 'Unfinished tasks taken over from a replica that stopped, crashed or froze',
       registers,
     }),
     failures: new Counter({
-      name: 'deployment_failures_total',
+      name: 'watcher_deployment_failures_total',
       help: 'Tasks that ended neither deployed nor cancelled, by cause',
       labelNames: ['cause'] as const,
       registers,
     }),
     rejected: new Counter({
-      name: 'submissions_rejected_total',
+      name: 'watcher_submissions_rejected_total',
       help: 'Submissions that were not accepted, by reason',
       labelNames: ['reason'] as const,
       registers,
     }),
     requests: new Counter({
-      name: 'http_requests_total',
+      name: 'watcher_http_requests_total',
       help: 'Answered requests by route, method and status',
       labelNames: ['route', 'method', 'status'] as const,
       registers,
     }),
     calls: new Counter({
-      name: 'argocd_calls_total',
+      name: 'watcher_argocd_calls_total',
       help: 'Calls to Argo CD by kind and result; the repetitions of a failed call count as one',
       labelNames: ['kind', 'result'] as const,
       registers,

@@ -32,11 +32,14 @@ test('submissions are counted by the reason of their rejection', async () => {
   })
   await locked.submitTask()
   await locked.submitTask()
-  expect(await seriesOf(locked, 'submissions_rejected_total')).toEqual({ 'reason="lock"': 1, 'reason="limit"': 1 })
-  expect(await seriesOf(locked, 'deploy_lock_active')).toEqual({ 'source="manual"': 0, 'source="schedule"': 1 })
+  expect(await seriesOf(locked, 'watcher_submissions_rejected_total')).toEqual({
+    'reason="lock"': 1,
+    'reason="limit"': 1,
+  })
+  expect(await seriesOf(locked, 'watcher_deploy_lock_active')).toEqual({ 'source="manual"': 0, 'source="schedule"': 1 })
   await world.service.submitTask({})
   await world.service.submitTask(aTask(), { 'Watcher-Deploy-Token': 'wrong' })
-  expect(await seriesOf(world.service, 'submissions_rejected_total')).toEqual({
+  expect(await seriesOf(world.service, 'watcher_submissions_rejected_total')).toEqual({
     'reason="validation"': 1,
     'reason="credential"': 1,
   })
@@ -46,16 +49,19 @@ test('a deployment shows in calls, verdict latency and write-backs, a failure by
   const { service } = world
   expect(await service.waitForEnd(await world.deploy('shop', 'v2'))).toMatchObject({ status: 'deployed' })
   expect(await service.waitForEnd(await world.announce('nowhere', 'v1'))).toMatchObject({ status: 'app not found' })
-  expect(await seriesOf(service, 'verdict_latency_seconds_count')).toEqual({ '': 1 })
-  expect((await seriesOf(service, 'verdict_latency_seconds_sum'))['']).toBeLessThan(60)
-  const calls = await seriesOf(service, 'argocd_calls_total')
+  expect(await seriesOf(service, 'watcher_verdict_latency_seconds_count')).toEqual({ '': 1 })
+  expect((await seriesOf(service, 'watcher_verdict_latency_seconds_sum'))['']).toBeLessThan(60)
+  const calls = await seriesOf(service, 'watcher_argocd_calls_total')
   expect(calls['kind="application",result="read"']).toBeGreaterThan(0)
   expect(calls['kind="stream",result="open"']).toBe(1)
-  expect(await seriesOf(service, 'deployment_failures_total')).toEqual({ 'cause="app_not_found"': 1 })
-  expect(await seriesOf(service, 'write_backs_open')).toEqual({ '': 0 })
-  expect(await seriesOf(service, 'owned_tasks')).toEqual({ '': 0 })
-  expect(await seriesOf(service, 'build_info')).toEqual({ [`version="${version}"`]: 1 })
-  expect(await seriesOf(service, 'database_connections_waiting')).toEqual({ 'pool="main"': 0, 'pool="readers"': 0 })
+  expect(await seriesOf(service, 'watcher_deployment_failures_total')).toEqual({ 'cause="app_not_found"': 1 })
+  expect(await seriesOf(service, 'watcher_write_backs_open')).toEqual({ '': 0 })
+  expect(await seriesOf(service, 'watcher_owned_tasks')).toEqual({ '': 0 })
+  expect(await seriesOf(service, 'watcher_build_info')).toEqual({ [`version="${version}"`]: 1 })
+  expect(await seriesOf(service, 'watcher_database_connections_waiting')).toEqual({
+    'pool="main"': 0,
+    'pool="readers"': 0,
+  })
 })
 
 test('names and paths that callers invent add no series (T9)', async () => {
@@ -76,7 +82,7 @@ test('names and paths that callers invent add no series (T9)', async () => {
   const before = await names()
   for (let round = 1; round <= 20; round += 1) await visit(round)
   expect(await names()).toEqual(before)
-  const requests = await seriesOf(world.service, 'http_requests_total')
+  const requests = await seriesOf(world.service, 'watcher_http_requests_total')
   expect(requests['route="/api/v1/tasks/:id",method="GET",status="404"']).toBe(21)
 })
 
@@ -88,11 +94,13 @@ test('an open event stream and a task that another replica takes over are counte
     headers: { accept: 'text/event-stream' },
     signal: closing.signal,
   })
-  expect(await seriesOf(other, 'event_streams_open')).toEqual({ '': 1 })
+  expect(await seriesOf(other, 'watcher_event_streams_open')).toEqual({ '': 1 })
   closing.abort()
   await stream.body?.cancel().catch(() => undefined)
   await other.submitTask(aTask({ app: 'shop', images: [{ image: 'registry.example/never', tag: 'v1' }] }))
-  expect(await seriesOf(other, 'owned_tasks')).toEqual({ '': 1 })
+  expect(await seriesOf(other, 'watcher_owned_tasks')).toEqual({ '': 1 })
   await other.kill('SIGTERM')
-  await expect.poll(() => seriesOf(world.service, 'task_takeovers_total'), { timeout: 15_000 }).toEqual({ '': 1 })
+  await expect
+    .poll(() => seriesOf(world.service, 'watcher_task_takeovers_total'), { timeout: 15_000 })
+    .toEqual({ '': 1 })
 })

@@ -35,9 +35,9 @@ test(threats.T1, async () => {
 
 test(`${threats.T3} (a metric tells of a weak one, too)`, async () => {
   await using weak = await startService({ settings: { JWT_SECRET: 'changeme' } })
-  expect(textOf(await weak.request('/metrics'))).toMatch(/^weak_jwt_secret 1$/m)
+  expect(textOf(await weak.request('/metrics'))).toMatch(/^watcher_weak_jwt_secret 1$/m)
   expect(weak.logs().match(/JWT_SECRET is weak/g)).toHaveLength(1)
-  expect(textOf(await world.service.request('/metrics'))).toMatch(/^weak_jwt_secret 0$/m)
+  expect(textOf(await world.service.request('/metrics'))).toMatch(/^watcher_weak_jwt_secret 0$/m)
 })
 
 test(threats.T4, () => {

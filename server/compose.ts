@@ -42,7 +42,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   await migrate(settings.database, {
     onRetry: (error) => log.warn({ err: error }, 'migration timed out waiting for a lock, retrying'),
   })
-  await checkRights(settings.database)
+  await checkRights(settings.database, settings.retention !== undefined)
   const services = openCoreServices(settings, opened, { log, metrics })
   const watching = composeWatching(services, access)
   const stopping = new AbortController()
@@ -52,9 +52,10 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const { host, port, metricsPort, maxConnections } = settings.http
   http.register(probes)
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
-  else await listenForOperators(settings, metricsPort, [probes, metricsRoutes(metrics)], opened)
   // By default 511 wait to be accepted; a client whose connection finds no place tries again after 1, 3, 7 s.
   await http.listen({ host, port, backlog: maxConnections })
+  // Last, since it says that the service is ready.
+  if (metricsPort !== undefined) await listenForOperators(settings, metricsPort, [probes, metricsRoutes(metrics)], opened)
 
   const running = opened.move()
   return {

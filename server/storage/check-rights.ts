@@ -30,18 +30,21 @@ const requiredRights: Readonly<Record<keyof Schema, readonly Right[]>> = {
 }
 
 /** @throws {MissingRightsError} naming in one line what the role lacks in the schema, and the way out */
-export async function checkRights(settings: DatabaseSettings): Promise<void> {
+export async function checkRights(settings: DatabaseSettings, isRetentionOn: boolean): Promise<void> {
   await using database = openDatabase({ ...settings, maxConnections: 1 }, () => undefined)
   const rights = Object.entries(requiredRights).flatMap(([table, names]) => names.map((right) => ({ table, right })))
-  const { rows } = await sql<{ role: string; table: string; right: Right }>`
-    SELECT current_user AS role, required."table", required."right"
+  const { rows } = await sql<{ role: string; object: string; right: Right | 'EXECUTE' }>`
+    SELECT current_user AS role, required."table" AS object, required."right"
     FROM jsonb_to_recordset(${JSON.stringify(rights)}::jsonb) AS required ("table" text, "right" text)
     WHERE NOT has_table_privilege(format('%I.%I', ${settings.schema}::text, required."table"), required."right")
+    UNION ALL SELECT current_user, 'delete_old_audit', 'EXECUTE'
+    WHERE ${isRetentionOn} AND NOT has_function_privilege(
+      format('%I.delete_old_audit(integer, integer)', ${settings.schema}::text), 'EXECUTE')
     `.execute(database.query)
   const [first] = rows
   if (first === undefined) return
-  const missing = [...Map.groupBy(rows, ({ table }) => table)].map(
-    ([table, lacking]) => `${lacking.map(({ right }) => right).join(', ')} on ${table}`,
+  const missing = [...Map.groupBy(rows, ({ object }) => object)].map(
+    ([object, lacking]) => `${lacking.map(({ right }) => right).join(', ')} on ${object}`,
   )
   throw new MissingRightsError(
     `the database role ${first.role} lacks rights in the schema ${settings.schema}: ${missing.join('; ')}. ${wayOut}`,

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { DeployToken } from '../../contract/auth.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { createDeployTokenStore } from '../auth/tokens/deploy-token-store.ts'
-import { readSettings, SettingsError } from '../settings.ts'
+import { readSettings } from '../settings.ts'
 import { openDatabase } from '../storage/database.ts'
+import { runCommand } from './run-command.ts'
 
 const usage = 'usage: npm run deploy-tokens -- list | revoke <id>'
 const operator: Actor = { kind: 'command', id: null, name: null }
@@ -42,10 +43,4 @@ function fail(message: string, exitCode: number): number {
   return exitCode
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2))
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error
-  console.error(error.message)
-  process.exitCode = 78
-}
+await runCommand(() => run(process.argv.slice(2)))

@@ -21,3 +21,13 @@ test('without a database the command names the setting and ends with 78', () => 
   const { status, stderr } = migrateWith(argo)
   expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
 })
+
+test.for([['migrate.ts'], ['deploy-tokens.ts', 'list']])(
+  '%s says in one line that the database does not answer',
+  ([file = '', ...args]) => {
+    const path = fileURLToPath(new URL(`./${file}`, import.meta.url))
+    const env = { ...argo, DATABASE_URL: 'postgres://127.0.0.1:1/watcher?sslmode=disable' }
+    const { status, stderr } = spawnSync(process.execPath, [path, ...args], { env, encoding: 'utf8', timeout: 30_000 })
+    expect([status, stderr]).toEqual([1, 'the database cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n'])
+  },
+)

@@ -18,5 +18,7 @@ test('a role is told all tables and rights that it lacks at once', async () => {
   const settings = { ...testDatabase.settings, connection: { connectionString: serviceUrlOf(testDatabase.url) } }
   await queryOnce(testDatabase.url, 'REVOKE INSERT, UPDATE ON watcher.tasks FROM watcher_service')
   await queryOnce(testDatabase.url, 'REVOKE SELECT ON watcher.sessions FROM watcher_service')
-  await expect(checkRights(settings, false)).rejects.toThrow('INSERT, UPDATE on tasks; SELECT on sessions. As the owner')
+  await expect(checkRights(settings, false)).rejects.toThrow(
+    'INSERT, UPDATE on tasks; SELECT on sessions. As the owner',
+  )
 })

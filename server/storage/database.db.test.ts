@@ -56,3 +56,21 @@ test('a connection that no answer comes from is given up with its query, and lat
   line.mood = 'well'
   expect(await read()).toEqual([])
 })
+
+test('after one connection gave no answer, the pool hands out none of those that were idle before', async () => {
+  await using testDatabase = await createTestDatabase()
+  await using line = await startFaultProxy({ port: Number(new URL(testDatabase.url).port) })
+  const url = Object.assign(new URL(testDatabase.url), { port: String(line.port) }).href
+  await using database = openDatabase(
+    { ...testDatabase.settings, connection: { connectionString: url } },
+    () => undefined,
+  )
+  const read = () => database.query.transaction().execute((inside) => inside.selectFrom('tasks').select('id').execute())
+  await Promise.all(Array.from({ length: 4 }, read))
+  expect(line.connections()).toBe(4)
+  line.strand()
+  const began = performance.now()
+  await expect(read()).rejects.toThrow('timeout')
+  expect(performance.now() - began).toBeLessThan(4_000)
+  expect(await Promise.all(Array.from({ length: 4 }, read))).toEqual([[], [], [], []])
+})

@@ -7,9 +7,9 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 const below = (folder: string) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file))
 
-const folders = ['.ci', 'bench', 'contract', 'docs', 'launcher', 'server', 'simulator', 'test', 'web/src']
+const folders = ['.ci', 'bench', 'chart', 'contract', 'docs', 'launcher', 'server', 'simulator', 'test', 'web/src']
 const files = [...folders.flatMap(below), ...readdirSync(root)].filter((file) =>
-  /\.(ts|tsx|mjs|md|sql|css|patch)$/.test(file),
+  /\.(ts|tsx|mjs|md|sql|css|patch|tpl|txt|yaml)$/.test(file),
 )
 const codeBlock = /^ *```[\s\S]*?^ *```$/gm
 const own = path.relative(root, import.meta.filename)

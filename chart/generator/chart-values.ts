@@ -91,7 +91,9 @@ export const chartValues = z.strictObject({
   nameOverride: text('Name of the objects; that of the release where empty'),
   replicas: z.int().min(1).default(2).describe('Number of Pods'),
   image: z.strictObject({
-    repository: z.string().min(1).default('deployment-watcher').describe('Where the image is, with its registry'),
+    repository: text(
+      'Required. Where your image is, with its registry, such as `registry.example.com/deployment-watcher`',
+    ),
     tag: text('Tag; the version of the chart where empty'),
     digest: text('`sha256:…`, which counts instead of the tag'),
     pullPolicy: z

@@ -35,6 +35,11 @@ labels:
 {{- if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end -}}
 
+{{/* Not empty for a flag of the service that is on, in each way to write it. */}}
+{{- define "deployment-watcher.isOn" -}}
+{{- if has (toString . | lower) (list "true" "t" "1") }}on{{ end -}}
+{{- end -}}
+
 {{- define "deployment-watcher.publicUrl" -}}
 {{- with .Values -}}
 {{- if .settings.PUBLIC_URL }}{{ .settings.PUBLIC_URL }}
@@ -82,6 +87,29 @@ SSH_KNOWN_HOSTS: { configMapName: {{ include "deployment-watcher.name" . }}, key
 {{- end }}
 {{- end -}}
 
+{{/* Where the Pods of the service and of the migration run. */}}
+{{- define "deployment-watcher.scheduling" -}}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{- define "deployment-watcher.securityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -102,7 +130,8 @@ seccompProfile:
 {{- define "deployment-watcher.check" -}}
 {{- $issues := list -}}
 {{- with .Values -}}
-{{- if not .argo.url }}{{ $issues = append $issues "argo.url: is required: the address of Argo CD, such as https://argocd.example.com" }}{{ end -}}
+{{- if not .image.repository }}{{ $issues = append $issues "image.repository: is required: name the image that you pushed, such as registry.example.com/deployment-watcher" }}{{ end -}}
+{{- if not (regexMatch "^https?://." .argo.url) }}{{ $issues = append $issues "argo.url: is required: the address of Argo CD with its scheme, such as https://argocd.example.com" }}{{ end -}}
 {{- if not .argo.secretName }}{{ $issues = append $issues "argo.secretName: is required: name the Secret that has the token in its field ARGO_TOKEN" }}{{ end -}}
 {{- $databases := list -}}
 {{- if .database.secretName }}{{ $databases = append $databases "database.secretName" }}{{ end -}}
@@ -110,11 +139,18 @@ seccompProfile:
 {{- if .settings.DB_HOST }}{{ $databases = append $databases "settings.DB_HOST" }}{{ end -}}
 {{- if not $databases }}{{ $issues = append $issues "database.secretName: is required: name the Secret that has the address of PostgreSQL in its field DATABASE_URL" }}{{ end -}}
 {{- if gt (len $databases) 1 }}{{ $issues = append $issues (printf "%s: keep one" (join ", " $databases)) }}{{ end -}}
+{{- if eq (include "deployment-watcher.text" .settings.PORT) (include "deployment-watcher.text" .settings.METRICS_PORT) }}{{ $issues = append $issues "settings.METRICS_PORT: must differ from settings.PORT" }}{{ end -}}
+{{- if and (include "deployment-watcher.isOn" .settings.IDP_REQUIRE_READ_AUTH) (not (include "deployment-watcher.isOn" .settings.IDP_ENABLED)) }}{{ $issues = append $issues "settings.IDP_REQUIRE_READ_AUTH: needs settings.IDP_ENABLED: without it no user can sign in to read" }}{{ end -}}
 {{- $day := "(Mon|Tue|Wed|Thu|Fri|Sat|Sun)" -}}
 {{- $point := printf "%s[ \t]+([01][0-9]|2[0-3]):[0-5][0-9]" $day -}}
 {{- range $index, $window := .scheduledLockdown -}}
 {{- if not (regexMatch (printf "^%s[ \t]*-[ \t]*%s$" $point $point) $window) -}}
 {{- $issues = append $issues (printf "scheduledLockdown[%d]: %q must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00" $index $window) -}}
+{{- else -}}
+{{- $parts := regexFindAll "[A-Z][a-z]{2}|[0-9:]{5}" $window -1 -}}
+{{- if and (eq (index $parts 0) (index $parts 2)) (ge (index $parts 1) (index $parts 3)) -}}
+{{- $issues = append $issues (printf "scheduledLockdown[%d]: %q must end after it starts: write two windows" $index $window) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $kind := list "ingress" "httpRoute" -}}

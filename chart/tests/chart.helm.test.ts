@@ -150,7 +150,21 @@ describe('what is wrong is named before anything is changed', () => {
       { scheduledLockdown: ['Mon 01:00 - Mon 02:00', 'Fri 25:00 - Mon 08:00'] },
       'scheduledLockdown[1]: "Fri 25:00 - Mon 08:00" must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:00',
     ],
+    [
+      'a window that ends before it starts',
+      { scheduledLockdown: ['Fri 20:00 - Fri 08:00'] },
+      'scheduledLockdown[0]: "Fri 20:00 - Fri 08:00" must end after it starts: write two windows',
+    ],
+    ['a window without a minute', { scheduledLockdown: ['Fri 20:00 - Fri 20:00'] }, 'must end after it starts'],
+    ['no image', { image: { repository: '' } }, 'image.repository: is required: name the image that you pushed'],
+    ['one port for two', { settings: { METRICS_PORT: 8080 } }, 'settings.METRICS_PORT: must differ from settings.PORT'],
+    [
+      'reading for users where none can sign in',
+      { settings: { IDP_REQUIRE_READ_AUTH: true } },
+      'settings.IDP_REQUIRE_READ_AUTH: needs settings.IDP_ENABLED',
+    ],
     ['no address', { argo: { url: '' } }, 'argo.url: is required'],
+    ['an address without its scheme', { argo: { url: 'argocd.example.com' } }, 'argo.url: is required'],
     ['no Secret of Argo CD', { argo: { secretName: '' } }, 'argo.secretName: is required: name the Secret that has'],
     [
       'no Secret of the database',
@@ -174,6 +188,31 @@ describe('what is wrong is named before anything is changed', () => {
   test('all of it together', () => {
     const rejection = rejectionOf({ argo: { url: '', secretName: '' }, database: { secretName: '' } })
     expect(rejection.match(/^ {2}- .+$/gm)).toHaveLength(3)
+  })
+})
+
+test('metrics, which need no credential, are on a Service that stays in the cluster', () => {
+  const objects = renderObjects('every-object')
+  const services = objects.filter(({ kind }) => kind === 'Service') as unknown as {
+    metadata: { labels: Record<string, string> }
+    spec: { type?: string; ports: { name: string }[] }
+  }[]
+  expect(services.map(({ spec: { type, ports } }) => [type, ports.map(({ name }) => name)])).toEqual([
+    ['NodePort', ['http']],
+    [undefined, ['metrics']],
+  ])
+  expect(services.map(({ metadata }) => metadata.labels['app.kubernetes.io/component'])).toEqual([undefined, 'metrics'])
+  const [monitor] = objects.filter(({ kind }) => kind === 'ServiceMonitor')
+  expect(monitor?.spec).toHaveProperty(['selector', 'matchLabels', 'app.kubernetes.io/component'], 'metrics')
+})
+
+test('the Pod of the migration has the labels and annotations that policies select Pods by', () => {
+  const [job] = renderObjects('every-object').filter(({ kind }) => kind === 'Job')
+  expect(job?.spec).toMatchObject({
+    template: {
+      metadata: { labels: { network: 'restricted' }, annotations: { 'example.com/owner': 'platform' } },
+      spec: { affinity: expect.anything(), priorityClassName: 'high' },
+    },
   })
 })
 

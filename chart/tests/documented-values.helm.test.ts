@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { codeBlocksOf, documents, textOf } from '../../test/docs/documents.ts'
+import { chart, helm, type KubernetesObject, renderObjects } from './render-chart.ts'
+
+const root = new URL('../../', import.meta.url)
+const properties = Object.keys(JSON.parse(readFileSync(`${chart}values.schema.json`, 'utf8')).properties)
+
+/** The values of a page: its YAML whose fields are all values of the chart. */
+const valuesOf = (document: string) =>
+  codeBlocksOf(document)
+    .filter(({ language }) => language === 'yaml')
+    .map(({ code }) => parse(code))
+    .filter((values) => Object.keys(values).every((name) => properties.includes(name)))
+
+const consoleOf = (document: string) =>
+  codeBlocksOf(document)
+    .filter(({ language }) => language === 'console')
+    .map(({ code }) => code.replaceAll(/ *\\\n */g, ' '))
+    .join('')
+
+/** What `helm install` and `helm upgrade` of the pages would install, by the values of docs/install.md. */
+function installed(command: string): readonly KubernetesObject[] {
+  const args = command.split(' ').map((word) => ({ 'chart/': chart, 'values.yaml': '-' })[word] ?? word)
+  const [values] = valuesOf('docs/install.md')
+  const { stdout, stderr } = helm(['template', '--kube-version=1.34.0', ...args], JSON.stringify(values))
+  expect(stderr).toBe('')
+  return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS() as KubernetesObject)
+}
+const commands = ['docs/install.md', 'docs/upgrade.md'].flatMap((page) =>
+  [...textOf(page).matchAll(/^ *helm (?:install|upgrade) (.+)$/gm)].map(([, command = '']) => ({ page, command })),
+)
+
+type Pod = { containers: { image: string }[]; volumes: { projected?: { sources: Source[] } }[] }
+type Source = { secret?: { name: string; items: { key: string }[] } }
+function podOf(objects: readonly KubernetesObject[]) {
+  const [deployment] = objects.filter(({ kind }) => kind === 'Deployment')
+  const { metadata, spec } = deployment as unknown as { metadata: { name: string }; spec: { template: { spec: Pod } } }
+  return { name: metadata.name, ...spec.template.spec }
+}
+
+describe.for(commands)('helm … $command ($page)', ({ command }) => {
+  let pod: ReturnType<typeof podOf>
+  beforeAll(() => {
+    pod = podOf(installed(command))
+  })
+  test('runs the image that the page builds and pushes', () => {
+    const [, built = ''] = /--tag (\S+)/.exec(consoleOf('docs/install.md')) ?? []
+    const [, pushed = ''] = /docker push (\S+)/.exec(consoleOf('docs/install.md')) ?? []
+    expect(pod.containers.map(({ image }) => image)).toEqual([built])
+    expect(pushed).toBe(built)
+  })
+
+  test('mounts the fields of the Secrets that the page creates', () => {
+    const created = new Map(
+      [...consoleOf('docs/install.md').matchAll(/create secret generic (\S+) (.+)/g)].map(([, name, fields = '']) => [
+        name,
+        [...fields.matchAll(/--from-(?:literal|file)=(\w+)=/g)].map(([, field]) => field),
+      ]),
+    )
+    const sources = pod.volumes.flatMap(({ projected }) => projected?.sources ?? [])
+    const secrets = sources.flatMap(({ secret }) => secret ?? [])
+    for (const { name, items } of secrets)
+      expect(created.get(name), name).toEqual(expect.arrayContaining(items.map(({ key }) => key)))
+    expect([...new Set(secrets.map(({ name }) => name))].sort()).toEqual([...created.keys()].sort())
+  })
+
+  test('names the Deployment as the commands of the pages do, which run files that there are', () => {
+    const named = documents.flatMap((page) => [...textOf(page).matchAll(/\b(?:deployment|deploy)\/([\w-]+)/g)])
+    expect(new Set(named.map(([, name]) => name))).toEqual(new Set([pod.name]))
+    const run = documents.flatMap((page) => [...textOf(page).matchAll(/\bserver\/commands\/[\w-]+\.ts/g)])
+    for (const [file] of run) expect(existsSync(new URL(file, root)), file).toBe(true)
+  })
+})
+
+test.for(valuesOf('docs/chart.md'))('the values of docs/chart.md are accepted: %j', (values) => {
+  expect(renderObjects('least', values).length).toBeGreaterThan(3)
+})

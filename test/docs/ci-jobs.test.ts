@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { mintToken } from '../../server/auth/tokens/mint-token.ts'
+import { reserveIdentityProvider } from '../support/identity-provider.ts'
+import { type Service, startService } from '../support/service.ts'
 import { deployToken, startWorld, type World, withToken } from '../support/world.ts'
-import { codeBlocksOf } from './documents.ts'
+import { codeBlocksOf, textOf } from './documents.ts'
+import { issueDeployToken } from './issue-deploy-token.ts'
 
 type Run = { readonly code: number | null; readonly output: string }
 type Job = {
@@ -17,21 +21,41 @@ type Job = {
 }
 
 const applications = ['shop', 'payments', 'stuck']
+const jwtSecret = 'a secret of at least 32 bytes for the test'
+const stack = new AsyncDisposableStack()
 let world: World
+/** Argo CD does not answer it. */
+let blind: Service
 let folder: string
+let scopedToken: string
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-docs-'))
-  world = await startWorld({ applications, settings: { BAD_POD_GRACE: '2s' } })
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const idp = stack.use(await reserveIdentityProvider())
+  const settings = { ...idp.settings, JWT_SECRET: jwtSecret }
+  world = stack.use(await startWorld({ applications, settings: { ...settings, BAD_POD_GRACE: '2s' } }))
+  blind = stack.use(
+    await startService({
+      settings: { ARGO_URL: 'http://127.0.0.1:1', DEPLOYMENT_TIMEOUT: '2s', JWT_SECRET: jwtSecret },
+    }),
+  )
+  await idp.start(world.service.url)
+  idp.users.set('ada', { preferred_username: 'ada', groups: ['platform'] })
+  const issued = await issueDeployToken(world.service.url, await idp.issueOpaqueToken('ada'), ['*'])
+  scopedToken = issued.token
   world.simulator.control.overridePods('payments', {
     newPods: 'image-pull-error',
     except: ['registry.example/payments:v1'],
   })
   world.simulator.control.overridePods('stuck', { newPods: 'held', except: ['registry.example/stuck:v1'] })
 })
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => stack.disposeAsync())
+
+async function jwt(): Promise<string> {
+  const minted = await mintToken(['--app', '*', '--expires', '1h'], { JWT_SECRET: jwtSecret }, Date.now() / 1_000)
+  if (!('token' in minted)) throw new Error(minted.issue)
+  return minted.token
+}
 
 const yamlUnder = (heading: string) => {
   const block = codeBlocksOf('docs/ci.md').find((one) => one.heading === heading && one.language === 'yaml')
@@ -68,7 +92,7 @@ async function runJob(job: Job, changes: Readonly<Record<string, string>>): Prom
       GITHUB_RUN_ATTEMPT: '1',
       CI_JOB_ID: run,
       WATCHER_URL: world.service.url,
-      WATCHER_DEPLOY_TOKEN: deployToken,
+      WATCHER_TOKEN: await jwt(),
       TAG: `v-${run}`,
       ...changes,
     },
@@ -87,6 +111,19 @@ describe.each([gitHubJob(), gitLabJob()])('the job for $name', (job) => {
     const { code, output } = await runJob(job, of('shop'))
     expect(output).toMatch(new RegExp(`^${world.service.url}/task/[0-9a-f-]{36}\ndeployed\n$`))
     expect(code).toBe(0)
+  })
+
+  test('takes a scoped deploy token as well', async () => {
+    expect(await runJob(job, { ...of('shop'), WATCHER_TOKEN: scopedToken })).toMatchObject({ code: 0 })
+  })
+
+  test('takes the static deploy token in the header that the page names', async () => {
+    const [, header = '', replaced = ''] =
+      /send the header `(.+?)` in place of `(.+?)`/.exec(textOf('docs/ci.md')) ?? []
+    const script = job.script.replaceAll(replaced, header)
+    expect(script).not.toBe(job.script)
+    const run = await runJob({ ...job, script }, { ...of('shop'), WATCHER_TOKEN: deployToken })
+    expect(run).toMatchObject({ code: 0 })
   })
 
   test('submits the author, the project and the commit that the runner names', async () => {
@@ -111,6 +148,12 @@ describe.each([gitHubJob(), gitLabJob()])('the job for $name', (job) => {
     expect(code).toBe(2)
   })
 
+  test('ends with 3 when the outcome could not be confirmed', async () => {
+    const { code, output } = await runJob(job, { ...of('shop'), WATCHER_URL: blind.url })
+    expect(output).toContain('\naborted\n')
+    expect(code).toBe(3)
+  })
+
   test('ends with 4 when a newer task replaces it', async () => {
     const older = runJob(job, of('stuck'))
     await expect
@@ -122,7 +165,7 @@ describe.each([gitHubJob(), gitLabJob()])('the job for $name', (job) => {
   })
 
   test('ends with 5 and the reason when the credential is rejected', async () => {
-    const { code, output } = await runJob(job, { ...of('shop'), WATCHER_DEPLOY_TOKEN: 'wrong' })
+    const { code, output } = await runJob(job, { ...of('shop'), WATCHER_TOKEN: 'wrong' })
     expect(output).toContain('credential rejected: ')
     expect(code).toBe(5)
   })

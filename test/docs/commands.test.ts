@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reserveIdentityProvider } from '../support/identity-provider.ts'
 import { startWorld } from '../support/world.ts'
 import { checkout, codeBlocksOf, documents } from './documents.ts'
+import { issueDeployToken } from './issue-deploy-token.ts'
 
 const stack = new AsyncDisposableStack()
 let folder: string
@@ -27,13 +28,15 @@ beforeAll(async () => {
   idp.users.set('ada', { preferred_username: 'ada', groups: ['platform'] })
   address = world.service.url
   const token = await idp.issueOpaqueToken('ada')
+  const issued = await issueDeployToken(address, token, ['*'])
   environment = {
     PATH: process.env.PATH,
     HOME: folder,
     WATCHER: address,
     TOKEN: 'deploy-token-of-the-tests',
     ACCESS_TOKEN: token,
-    ID: await issueDeployToken(token),
+    ID: issued.id,
+    WATCHER_TOKEN: issued.token,
     ARGO_URL: world.simulator.argoUrl,
     ARGO_TOKEN: world.simulator.argoToken,
     DATABASE_URL: world.service.databaseUrl,
@@ -50,15 +53,6 @@ function makeSignedCommit(): void {
   const identity = ['-c', 'user.name=deployment-watcher', '-c', 'user.email=deployment-watcher@localhost']
   const signing = ['-c', 'gpg.format=ssh', '-c', 'user.signingKey=signing-key']
   run('git', ...identity, ...signing, 'commit', '-q', '-S', '--allow-empty', '-m', 'signed')
-}
-
-async function issueDeployToken(token: string): Promise<string> {
-  const answer = await fetch(`${address}/api/v1/deploy-tokens`, {
-    method: 'POST',
-    headers: { 'oidc-authorization': `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ description: 'of the test', expires: Math.ceil(Date.now() / 1_000) + 3_600 }),
-  })
-  return ((await answer.json()) as { id: string }).id
 }
 
 /** Run elsewhere: a fresh clone installs, starts and tests; api-page.test.ts and .ci/backup have the commands of a page. */

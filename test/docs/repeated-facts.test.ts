@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
+import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
+import { textOf } from './documents.ts'
+
+test('docs/annotations.md lists the annotations that the service knows', () => {
+  const listed = [...textOf('docs/annotations.md').matchAll(/^\| `([^`]+)` \|.*\| `"[^|]*"` \|$/gm)].map(
+    ([, name = '']) => name.replace('<alias>', 'shop'),
+  )
+  const annotations = new Map(listed.map((name) => [`watcher/${name}`, 'true']))
+  const { notes } = parseAnnotations(annotations, ['watcher/'])
+  expect(notes.filter((note) => note.startsWith('unknown annotation'))).toEqual([])
+  const [, known = ''] = /const knownNames = \[([^\]]*)\]/.exec(textOf('server/gitops/plan/parse-annotations.ts')) ?? []
+  const ofAlias = ['shop.helm.image-tag', 'shop.kustomize.image-name']
+  expect(listed.sort()).toEqual(
+    [...known.matchAll(/'(.+)'/g)]
+      .map(([, name]) => name)
+      .concat(ofAlias)
+      .sort(),
+  )
+})
+
+test('docs/install.md starts the service with the flags of node-flags.mjs', () => {
+  const variables = Object.entries(nodeEnvironment).map(([name, value]) => `${name}=${value}`)
+  expect(textOf('docs/install.md')).toContain([...variables, 'node', ...nodeFlags, 'server/main.ts\n'].join(' '))
+})

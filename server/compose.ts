@@ -55,7 +55,8 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   // By default 511 wait to be accepted; a client whose connection finds no place tries again after 1, 3, 7 s.
   await http.listen({ host, port, backlog: maxConnections })
   // Last, since it says that the service is ready.
-  if (metricsPort !== undefined) await listenForOperators(settings, metricsPort, [probes, metricsRoutes(metrics)], opened)
+  if (metricsPort !== undefined)
+    await listenForOperators(settings, metricsPort, [probes, metricsRoutes(metrics)], opened)
 
   const running = opened.move()
   return {

@@ -32,6 +32,10 @@ const commands = ['docs/install.md', 'docs/upgrade.md'].flatMap((page) =>
   [...textOf(page).matchAll(/^ *helm (?:install|upgrade) (.+)$/gm)].map(([, command = '']) => ({ page, command })),
 )
 
+test('the pages install and upgrade with helm', () => {
+  expect(commands.map(({ page }) => page)).toEqual(['docs/install.md', 'docs/upgrade.md'])
+})
+
 type Pod = { containers: { image: string }[]; volumes: { projected?: { sources: Source[] } }[] }
 type Source = { secret?: { name: string; items: { key: string }[] } }
 function podOf(objects: readonly KubernetesObject[]) {

@@ -19,7 +19,11 @@ import { NotFoundPage } from './not-found-page.tsx'
  */
 const queries: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: readSessionAgain }),
-  defaultOptions: { queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false } },
+  defaultOptions: {
+    queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false },
+    // An action fails at once while the browser is offline: fired later, it would surprise.
+    mutations: { networkMode: 'always' },
+  },
 })
 
 /** An action that is rejected for its credential says that the session is not what the page takes it for. */

@@ -13,7 +13,6 @@ export function useCancelTask(id: string) {
   const [connection, client] = [use(Live), useQueryClient()]
   return useMutation({
     mutationFn: () => sendJson<TaskRecord>('DELETE', `/api/v1/tasks/${encodeURIComponent(id)}`),
-    networkMode: 'always',
     onSettled: () => client.invalidateQueries({ queryKey: taskQuery(connection, id).queryKey }),
   })
 }
@@ -32,7 +31,6 @@ export function useSubmitTask() {
       if (user === null) throw new AnswerError(401, 'you are signed out, so nothing was submitted')
       return sendJson<TaskAcceptance>('POST', '/api/v1/tasks', body, idempotencyKey)
     },
-    networkMode: 'always',
     onSuccess: ({ id }) => navigate(`/task/${encodeURIComponent(id)}`),
   })
 }

@@ -24,7 +24,6 @@ function useTokenChange<Given, Answer>(mutationFn: (given: Given) => Promise<Ans
   const client = useQueryClient()
   return useMutation<Answer, Error, Given>({
     mutationFn,
-    networkMode: 'always',
     gcTime: 0, // the answer may hold a token
     onSettled: () => client.invalidateQueries(deployTokensQuery),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { decimalNumber, epochSeconds, lastSecond, line } from './fields.ts'
+import { decimalNumber, epochSeconds, line } from './fields.ts'
+import { lastSecond } from './unix-seconds.ts'
 
 const futureSeconds = decimalNumber
   .min(0, 'must be epoch seconds')

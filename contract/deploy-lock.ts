@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { epochSeconds, lastSecond } from './fields.ts'
+import { epochSeconds } from './fields.ts'
+import { lastSecond, unixSeconds } from './unix-seconds.ts'
 
 export const DeployLockState = z
   .boolean()
@@ -90,7 +91,6 @@ export type DeployLockCalendar = z.infer<typeof DeployLockCalendar>
 
 const daySeconds = 86_400
 const maxCalendarDays = 92
-const unixSeconds = 'must be a number of Unix seconds'
 
 const moment = z
   .string(unixSeconds)

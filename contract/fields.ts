@@ -1,7 +1,5 @@
 import { z } from 'zod'
 
-/** Year 9999; PostgreSQL and JavaScript both know the time. */
-export const lastSecond = 253_402_300_799
 /** Ids that are numbers have at most so many digits. */
 export const largestId = 999_999_999_999_999
 

@@ -3,13 +3,12 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, lastSecond, line, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, line, textFilter, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
 import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
-
-const unixSeconds = 'must be a number of Unix seconds'
+import { lastSecond, momentPattern, unixSeconds } from './unix-seconds.ts'
 
 const name = line(255)
 
@@ -210,7 +209,7 @@ export type TaskList = z.infer<typeof TaskList>
 
 const timestampFilter = z
   .string()
-  .regex(/^(\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?)?$/, unixSeconds)
+  .regex(momentPattern, unixSeconds)
   .transform((text) => (text === '' ? undefined : Number(text)))
   .refine((seconds = 0) => seconds <= lastSecond, unixSeconds)
   .optional()

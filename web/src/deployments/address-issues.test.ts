@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest'
-import { addressIssues, withoutIssues } from './address-issues.ts'
+import { withoutIssues } from '../ui/address-issues.ts'
+import { addressIssues } from './address-issues.ts'
 
 test.for<[string, readonly string[]]>([
   ['', []],
   ['status=&cursor=', []],
   ['status=in+progress&app=shop&from_timestamp=1795420800.25&cause=timeout&unknown=1', []],
   ['status=broken', ['status']],
-  ['from_timestamp=yesterday&to_timestamp=1e9', ['from_timestamp', 'to_timestamp']],
+  ['from_timestamp=yesterday&to_timestamp=-1', ['from_timestamp', 'to_timestamp']],
+  ['from_timestamp=1e9&to_timestamp=253402300799', []],
+  ['from_timestamp=999999999999&to_timestamp=1e99', ['from_timestamp', 'to_timestamp']],
+  ['app=%00', ['app']],
   ['from_timestamp=200&to_timestamp=100', ['from_timestamp']],
   ['ended_from=200&ended_to=100', ['ended_from']],
   ['cause=bad_luck', ['cause']],

@@ -12,6 +12,7 @@ test.for([
 test.for([
   ['days=31', ['days']],
   ['days=seven&tz=Mars/Olympus', ['days', 'tz']],
+  ['tz=%2B02:00&project=%00', ['project', 'tz']],
   [`app=${'x'.repeat(256)}&days=1`, ['days', 'app']],
 ] as const)('"%s" asks in vain', ([query, names]) => {
   const { address, issues } = read(query)

@@ -1,5 +1,4 @@
-import type { AddressIssue } from '../ui/address-issue-notice.tsx'
-import { isTimeZone, zoneRule } from '../ui/zoned-time.ts'
+import { type AddressIssue, findAddressIssues, oneOf, textRule, withoutIssues, zoneRule } from '../ui/address-issues.ts'
 
 export const historyRanges = ['7', '30', '90'] as const
 type HistoryRange = (typeof historyRanges)[number]
@@ -13,36 +12,20 @@ export type HistoryAddress = HistoryFilters & {
   readonly tz?: string
 }
 
+const rules = { days: oneOf(historyRanges), app: textRule, project: textRule, tz: zoneRule }
+
 /** Reads an address: what it asks for, and what it asks for in vain. Empty values ask for nothing. */
-export function readHistoryAddress(query: URLSearchParams): {
+export function readHistoryAddress(asked: URLSearchParams): {
   address: HistoryAddress
   issues: readonly AddressIssue[]
 } {
-  const issues: AddressIssue[] = []
-  const read = (name: string, isValid: (text: string) => boolean, rule: string) => {
-    const value = query.get(name) ?? ''
-    if (value === '' || isValid(value)) return value
-    issues.push({ name, value, rule })
-    return ''
-  }
-  const isShort = (text: string) => text.length <= 255
-  const days = read(
-    'days',
-    (text) => historyRanges.some((range) => range === text),
-    `must be one of ${historyRanges.join(', ')}`,
-  )
-  const app = read('app', isShort, 'must be at most 255 characters long')
-  const project = read('project', isShort, 'must be at most 255 characters long')
-  const tz = read('tz', isTimeZone, zoneRule)
-  return {
-    address: {
-      days: Number(days || usualRange),
-      ...(app !== '' && { app }),
-      ...(project !== '' && { project }),
-      ...(tz !== '' && { tz }),
-    },
-    issues,
-  }
+  const issues = findAddressIssues(asked, rules)
+  const query = withoutIssues(asked, issues)
+  const given = (['app', 'project', 'tz'] as const).flatMap((name) => {
+    const value = query.get(name)
+    return value ? [[name, value] as const] : []
+  })
+  return { address: { days: Number(query.get('days') || usualRange), ...Object.fromEntries(given) }, issues }
 }
 
 /** The address of the page. */

@@ -2,13 +2,15 @@ import { useDocumentTitle } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import { isTimeZone } from '../../../contract/time-zone.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
+import { findAddressIssues, zoneRule } from '../ui/address-issues.ts'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { useNow } from '../ui/now.tsx'
 import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { ZoneSelect } from '../ui/zone-select.tsx'
-import { isTimeZone, startOfDay, wallDay, weekdayOf, zoneRule } from '../ui/zoned-time.ts'
+import { startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
 import { LockAudit } from './lock-audit.tsx'
 import { emptyDraft } from './lock-ends.ts'
@@ -80,13 +82,13 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
 
 /** The zone of the address, else that of the schedule; a name that this browser does not know is told. */
 function useZone(scheduleZone: string) {
-  const asked = new URLSearchParams(useSearch()).get('tz') ?? undefined
+  const query = new URLSearchParams(useSearch())
+  const asked = query.get('tz') ?? ''
   const [, navigate] = useLocation()
   const own = isTimeZone(scheduleZone) ? scheduleZone : 'UTC'
-  const isKnown = asked !== undefined && isTimeZone(asked)
   return {
-    zone: isKnown ? asked : own,
-    issues: asked === undefined || isKnown ? [] : [{ name: 'tz', value: asked, rule: zoneRule }],
+    zone: isTimeZone(asked) ? asked : own,
+    issues: findAddressIssues(query, { tz: zoneRule }),
     choose: (zone: string) => navigate(`/lock?${new URLSearchParams({ tz: zone })}`, { replace: true }),
   }
 }

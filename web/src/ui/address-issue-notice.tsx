@@ -1,8 +1,6 @@
 import { Link } from 'wouter'
+import type { AddressIssue } from './address-issues.ts'
 import { Icon } from './icon.tsx'
-
-/** A part of the address that asks for nothing the page has; the rule follows `name=value`. */
-export type AddressIssue = { readonly name: string; readonly value: string; readonly rule: string }
 
 type Props = {
   issues: readonly AddressIssue[]

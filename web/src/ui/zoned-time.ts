@@ -1,4 +1,5 @@
-const noBreak = '\u00a0'
+import { noBreak } from './figure.ts'
+
 const daySeconds = 86_400
 const weekdays = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed'] // 1 January 1970 was a Thursday
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -21,17 +22,6 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   })
   formats.set(zone, format)
   return format
-}
-
-/** What `isTimeZone` asks for. */
-export const zoneRule = 'must be the name of a time zone, such as Europe/Stockholm'
-
-export function isTimeZone(zone: string): boolean {
-  try {
-    return formatOf(zone) !== undefined
-  } catch {
-    return false
-  }
 }
 
 /** The time zone of this device. */
@@ -84,13 +74,18 @@ export function clockIn(at: number, zone: string): string {
   return `${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`
 }
 
-/** `Fri 20 Nov`, on a calendar in the zone. */
-export function dayIn(at: number, zone: string): string {
-  const day = wallDay(at, zone)
-  const date = new Date(day * daySeconds * 1000)
-  const month = months[date.getUTCMonth()]
-  return `${weekdays[day % 7]}${noBreak}${date.getUTCDate()}${noBreak}${month}`
+/** `07:00:59`, on a clock in the zone. */
+export const secondIn = (at: number, zone: string): string => `${clockIn(at, zone)}:${pad(wallSeconds(at, zone) % 60)}`
+
+/** `20 Nov`, on a calendar in the zone. */
+export function dateIn(at: number, zone: string): string {
+  const date = new Date(wallSeconds(at, zone) * 1000)
+  return `${date.getUTCDate()}${noBreak}${months[date.getUTCMonth()]}`
 }
+
+/** `Fri 20 Nov`, on a calendar in the zone. */
+export const dayIn = (at: number, zone: string): string =>
+  `${weekdays[wallDay(at, zone) % 7]}${noBreak}${dateIn(at, zone)}`
 
 /** `17:30` today, else `Fri 20 Nov, 17:30`; with the year where it is another one. */
 export function timeIn(at: number, now: number, zone: string): string {
@@ -99,7 +94,7 @@ export function timeIn(at: number, now: number, zone: string): string {
   return `${dayIn(at, zone)}${year === yearIn(now, zone) ? '' : `${noBreak}${year}`}, ${clockIn(at, zone)}`
 }
 
-const yearIn = (at: number, zone: string) => new Date(wallSeconds(at, zone) * 1000).getUTCFullYear()
+export const yearIn = (at: number, zone: string) => new Date(wallSeconds(at, zone) * 1000).getUTCFullYear()
 
 /** `UTC+1`, `UTC+5:30` or `UTC`, at that moment. */
 export function offsetWords(at: number, zone: string): string {

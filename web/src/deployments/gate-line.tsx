@@ -1,9 +1,10 @@
+import type { ReactNode } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { duration, fineDuration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
-import { clockTime } from '../ui/moment.ts'
 import { useNow } from '../ui/now.tsx'
+import { At } from '../ui/when.tsx'
 import { type GateTime, gateTimes } from './gate-times.ts'
 import { describeGates, type Gate, gatesOf } from './gates.ts'
 import { wordsOf } from './status-words.ts'
@@ -48,16 +49,30 @@ function Deadline({ at }: { at: number | undefined }) {
     <li className="gate end far">
       <span className="dot" />
       <b>Verdict</b>
-      <span className="at">{at === undefined ? 'when all gates are passed' : `by ${clockTime(at)} at the latest`}</span>
+      <span className="at">
+        {at === undefined ? (
+          'when all gates are passed'
+        ) : (
+          <>
+            by <At at={at} /> at the latest
+          </>
+        )}
+      </span>
     </li>
   )
 }
 
-function noteOf(gate: Gate, time: GateTime | undefined, task: TaskRecord): string {
-  if (gate.state === 'stop') return `ended ${clockTime(task.updated)}`
+function noteOf(gate: Gate, time: GateTime | undefined, task: TaskRecord): ReactNode {
+  if (gate.state === 'stop') {
+    return (
+      <>
+        ended <At at={task.updated} />
+      </>
+    )
+  }
   if (gate.state === 'now') return 'waiting'
   if (gate.name === 'Committed' && gate.state === 'done' && task.commit === undefined) return 'not by this service'
-  if (time?.at !== undefined) return clockTime(time.at)
+  if (time?.at !== undefined) return <At at={time.at} />
   if (gate.name === 'Settled' && task.status === 'in progress') return 'then a final check'
   return gate.state === 'ahead' && task.status !== 'in progress' ? 'not seen' : ''
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { TaskCounts } from '../../../contract/task-counts.ts'
-import { useDeviceSetting } from '../ui/device-settings.ts'
+import { useTimeZone } from '../ui/device-settings.ts'
 import { Icon } from '../ui/icon.tsx'
 import { exactTime } from '../ui/moment.ts'
 import { countOf, shortCount } from './count-words.ts'
@@ -95,7 +95,7 @@ function StatusChips({ status, counts, change }: ChipsProps) {
 
 /** Filters that other pages link to: what they ask for, and the way to take each away. */
 function OtherFilters({ filters }: { filters: TaskFilters }) {
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   const { cause, ended_from: from, ended_to: to } = filters
   const { ended_from: _from, ended_to: _to, ...anyEnd } = filters
   const { cause: _cause, ...anyCause } = filters

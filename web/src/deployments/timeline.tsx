@@ -1,6 +1,8 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
-import { bareClockTime, exactTime, isoTime } from '../ui/moment.ts'
+import { useTimeZone } from '../ui/device-settings.ts'
+import { exactTime, isoTime, stepTime } from '../ui/moment.ts'
+import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
 import { eventWords } from './event-words.ts'
 import { StatusIcon } from './status-mark.tsx'
@@ -13,7 +15,7 @@ type Props = { task: TaskRecord; events: readonly TaskEvent[] | undefined; isUnr
 export function Timeline({ task, events = [], isUnread }: Props) {
   const count = events.length === 1 ? '1 step' : `${events.length} steps`
   return (
-    <Section title="Timeline" id="timeline" note={count} end={<span className="dim">UTC</span>}>
+    <Section title="Timeline" id="timeline" note={count} end={<span className="dim">{useTimeZone()}</span>}>
       {isUnread ? <p className="why">The timeline could not be read.</p> : null}
       <ol className="events" aria-labelledby="h-timeline">
         {events.map((event) => (
@@ -34,13 +36,14 @@ export function Timeline({ task, events = [], isUnread }: Props) {
 }
 
 function Step({ event, task }: { event: TaskEvent; task: TaskRecord }) {
+  const [zone, now] = [useTimeZone(), useNow()]
   const isVerdict = event.kind === 'verdict' && task.status !== 'in progress'
   const { word, icon, tone } = wordsOf(task.status)
   const { what, more } = isVerdict ? { what: word, more: rowCause(task) ?? '' } : eventWords(event)
   return (
     <li>
-      <time dateTime={isoTime(event.at)} title={exactTime(event.at)}>
-        {bareClockTime(event.at)}
+      <time dateTime={isoTime(event.at)} title={exactTime(event.at, zone)}>
+        {stepTime(event.at, now, zone)}
       </time>
       {isVerdict ? (
         <span className={`end-mark st-${tone}`}>

@@ -1,10 +1,11 @@
 import { Link } from 'wouter'
 import { permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
+import { useTimeZone } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
-import { timeIn } from '../ui/zoned-time.ts'
+import { offsetWords, timeIn } from '../ui/zoned-time.ts'
 import { useChangeLock } from './change-lock.ts'
 import { useDeployLock, useLiveDeployLock } from './read-deploy-lock.ts'
 import { useIsInsideWindow } from './read-lock-calendar.ts'
@@ -15,6 +16,7 @@ export function LockBanner() {
   const { data: lock } = useDeployLock()
   const { data: session } = useSession()
   const now = useTick()
+  const zone = useTimeZone()
   const isInsideWindow = useIsInsideWindow(lock, now)
   const change = useChangeLock()
   const may = permissionOf(session).kind === 'allowed'
@@ -30,7 +32,7 @@ export function LockBanner() {
             <p>
               <b>
                 Deployments are locked
-                {lock.until === null ? '' : ` until ${timeIn(lock.until, now, 'UTC')} UTC`}
+                {lock.until === null ? '' : ` until ${timeIn(lock.until, now, zone)} ${offsetWords(lock.until, zone)}`}
                 {lock.source === 'schedule' ? ' by schedule' : ''}.
               </b>{' '}
               {lock.source === 'manual' ? `${lock.reason ?? 'No reason given'}, by ${lock.set_by ?? 'a user'}. ` : ''}

@@ -51,7 +51,9 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
           <h2 id="h-switch" className="big">
             {lockHeadline(lock, now, zone)}
           </h2>
-          <p className="small">{lockOrigin(lock, now, zone)}</p>
+          <p className="small">
+            {lockOrigin(lock, now, zone)} <span className="dim">(times in {zone})</span>
+          </p>
         </div>
       </div>
       {lock.active && lock.source === 'manual' ? <p className="reason">{lock.reason ?? 'No reason given.'}</p> : null}

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { DeployToken } from '../../../contract/auth.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { useDeviceSetting } from '../ui/device-settings.ts'
+import { useTimeZone } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { dateOf, exactTime, relativeTime } from '../ui/moment.ts'
@@ -35,7 +35,7 @@ const looks = { good: undefined, soon: 'i-aborted', expired: 'i-cancelled', revo
 const tones = { good: '', soon: 'st st-aborted', expired: 'st st-cancelled', revoked: 'st st-cancelled' } as const
 
 function TokenRow({ token, now }: { token: DeployToken; now: number }) {
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   const { description, apps, created, created_by: by, last_used: used, expires, revoked } = token
   const { kind, words } = tokenState(token, now)
   const icon = looks[kind]
@@ -79,7 +79,7 @@ function Revoke({ token: { id, description, last_used: used }, now }: { token: D
   const revoke = useRevokeToken()
   const readAgain = useReadTokensAgain()
   const showToast = useToast()
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   const ask = () => {
     if (revoke.isPending) return
     setAsking(true)

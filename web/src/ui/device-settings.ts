@@ -4,7 +4,6 @@ import { ownTimeZone } from './zoned-time.ts'
 /** What this device keeps for itself; the first value is the default. */
 const choices = { zone: ['utc', 'local'], times: ['relative', 'absolute'], shortcuts: ['on', 'off'] } as const
 type Choices = typeof choices
-export type Zone = Choices['zone'][number]
 
 const listeners = new Set<() => void>()
 

@@ -14,16 +14,21 @@ describe('a moment told from Thursday 19 November 2026, 14:32:04 UTC', () => {
     ['2026-11-18T14:32:04Z', '18 Nov'],
     ['2025-12-31T23:59:59Z', '31 Dec 2025'],
   ] as const)('%s reads "%s"', ([iso, words]) => {
-    expect(relativeTime(at(iso), now).replaceAll('\u00a0', ' ')).toBe(words)
+    expect(relativeTime(at(iso), now, 'UTC').replaceAll('\u00a0', ' ')).toBe(words)
   })
 })
 
 test('an exact time says its zone', () => {
   expect(exactTime(now + 0.9).replaceAll('\u00a0', ' ')).toBe('19 Nov 2026, 14:32:04 UTC')
-  expect(clockTime(at('2026-01-02T03:04:05Z'))).toBe('03:04:05\u00a0UTC')
+  expect(exactTime(now, 'Asia/Kolkata').replaceAll('\u00a0', ' ')).toBe('19 Nov 2026, 20:02:04 UTC+5:30')
   expect(isoTime(now + 0.5)).toBe('2026-11-19T14:32:04Z')
 })
 
-test('a time of day in the zone of this device is what its clock shows', () => {
-  expect(clockTime(now, 'local').slice(0, 8)).toBe(new Date(now * 1000).toTimeString().slice(0, 8))
+test.for([
+  ['2026-11-19T03:04:05Z', 'UTC', '03:04:05 UTC'],
+  ['2026-11-18T23:30:00Z', 'Europe/Stockholm', '00:30:00 UTC+1'],
+  ['2026-11-18T22:30:00Z', 'Europe/Stockholm', '18 Nov, 23:30:00 UTC+1'],
+  ['2025-12-31T12:00:00Z', 'UTC', '31 Dec 2025, 12:00:00 UTC'],
+] as const)('a time of day has its date once it is another day: %s in %s is "%s"', ([iso, zone, words]) => {
+  expect(clockTime(at(iso), now, zone).replaceAll('\u00a0', ' ')).toBe(words)
 })

@@ -1,57 +1,37 @@
-import type { Zone } from './device-settings.ts'
+import { noBreak } from './figure.ts'
+import { clockIn, dateIn, offsetWords, secondIn, wallDay, yearIn } from './zoned-time.ts'
 
-const noBreak = '\u00a0'
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+// Moments in Unix seconds, in words. Built by hand: no locale of a browser can break them.
 
-const pad = (figure: number) => String(figure).padStart(2, '0')
-const day = (date: Date) => `${date.getUTCDate()}${noBreak}${months[date.getUTCMonth()]}`
-
-/** A date whose UTC fields are what a clock on the wall of `zone` shows. */
-function wallClock(at: number, zone: Zone): { date: Date; name: string } {
-  const date = new Date(at * 1000)
-  if (zone === 'utc') return { date, name: 'UTC' }
-  const minutes = -date.getTimezoneOffset()
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
-  const offset = `${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${pad(rest)}`}`
-  return { date: new Date(date.getTime() + minutes * 60_000), name: minutes === 0 ? 'UTC' : `UTC${offset}` }
+/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`; where the zone is said beside it. */
+export function stepTime(at: number, now: number, zone: string): string {
+  return beside(at, now, zone, secondIn(at, zone))
 }
 
-/** `14:30:52`, for Unix seconds, where UTC is said beside it. Built by hand: no locale of a browser can break it. */
-export const bareClockTime = (at: number): string => clockFigures(new Date(at * 1000))
-
-const clockFigures = (date: Date): string =>
-  `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}:${pad(date.getUTCSeconds())}`
-
-/** `14:30:52 UTC`, for Unix seconds. */
-export function clockTime(at: number, zone: Zone = 'utc'): string {
-  const { date, name } = wallClock(at, zone)
-  return `${clockFigures(date)}${noBreak}${name}`
+/** `14:30:52 UTC` on the day of `now`, else `18 Nov, 14:30:52 UTC`. */
+export function clockTime(at: number, now: number, zone: string): string {
+  return `${stepTime(at, now, zone)}${noBreak}${offsetWords(at, zone)}`
 }
 
-/** `19 Nov 2026, 14:30:52 UTC`, for Unix seconds. */
-export function exactTime(at: number, zone: Zone = 'utc'): string {
-  return `${dateOf(at, zone)}, ${clockTime(at, zone)}`
+/** `14:30` on the day of `now`, else `18 Nov, 14:30`. */
+export function shortTime(at: number, now: number, zone: string): string {
+  return beside(at, now, zone, clockIn(at, zone))
 }
 
-/** `14:30` on the day of `now`, else `18 Nov, 14:30`; with the year where it is another one. In Unix seconds. */
-export function shortTime(at: number, now: number, zone: Zone = 'utc'): string {
-  const [{ date }, { date: today }] = [wallClock(at, zone), wallClock(now, zone)]
-  const minutes = clockFigures(date).slice(0, 5)
-  const isToday = date.toISOString().slice(0, 10) === today.toISOString().slice(0, 10)
-  return isToday ? minutes : `${dayBeside(date, today)}, ${minutes}`
+/** `19 Nov 2026, 14:30:52 UTC` */
+export function exactTime(at: number, zone = 'UTC'): string {
+  return `${dateOf(at, zone)}, ${secondIn(at, zone)}${noBreak}${offsetWords(at, zone)}`
 }
 
-/** The day, with the year where `today` is in another one. */
-function dayBeside(date: Date, today: Date): string {
-  const isSameYear = date.getUTCFullYear() === today.getUTCFullYear()
-  return isSameYear ? day(date) : `${day(date)}${noBreak}${date.getUTCFullYear()}`
-}
+const beside = (at: number, now: number, zone: string, clock: string): string =>
+  wallDay(at, zone) === wallDay(now, zone) ? clock : `${dayBeside(at, now, zone)}, ${clock}`
+
+/** The day, with the year where `now` is in another one. */
+const dayBeside = (at: number, now: number, zone: string): string =>
+  yearIn(at, zone) === yearIn(now, zone) ? dateIn(at, zone) : dateOf(at, zone)
 
 /** `18 Feb 2026` */
-export function dateOf(at: number, zone: Zone = 'utc'): string {
-  const { date } = wallClock(at, zone)
-  return `${day(date)}${noBreak}${date.getUTCFullYear()}`
-}
+export const dateOf = (at: number, zone: string): string => `${dateIn(at, zone)}${noBreak}${yearIn(at, zone)}`
 
 /** For the `datetime` attribute. */
 export const isoTime = (at: number): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
@@ -60,10 +40,10 @@ export const isoTime = (at: number): string => `${new Date(at * 1000).toISOStrin
  * `9 s ago`, `6 min ago`, `3 h ago`; from one day on the date, with the year once it is another one.
  * A moment ahead of this device's clock is 0 s ago.
  */
-export function relativeTime(at: number, now: number, zone: Zone = 'utc'): string {
+export function relativeTime(at: number, now: number, zone: string): string {
   const seconds = Math.max(0, Math.floor(now - at))
   if (seconds < 60) return `${seconds}${noBreak}s${noBreak}ago`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}${noBreak}min${noBreak}ago`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}${noBreak}h${noBreak}ago`
-  return dayBeside(wallClock(at, zone).date, wallClock(now, zone).date)
+  return dayBeside(at, now, zone)
 }

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useEffect, useState } from 'react'
+import { createContext, type ReactNode, use, useSyncExternalStore } from 'react'
 
 const Now = createContext(Math.floor(Date.now() / 1000))
 
@@ -12,11 +12,21 @@ export function NowProvider({ heldAt, children }: { heldAt: number | undefined; 
 }
 
 /** Unix seconds, ticking whatever the state of the data. */
-export function useTick(): number {
-  const [seconds, setSeconds] = useState(() => Math.floor(Date.now() / 1000))
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds(Math.floor(Date.now() / 1000)), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-  return seconds
+export const useTick = (): number => useSyncExternalStore(subscribe, readClock)
+
+const readClock = () => Math.floor(Date.now() / 1000)
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    for (const one of listeners) one()
+  }, 1_000)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
 }

@@ -1,11 +1,10 @@
-import { useDeviceSetting } from './device-settings.ts'
+import { useDeviceSetting, useTimeZone } from './device-settings.ts'
 import { clockTime, exactTime, isoTime, relativeTime, shortTime } from './moment.ts'
 import { useNow } from './now.tsx'
 
 /** How long ago, or when, as this device has chosen; the exact time is in the title and for machines. */
 export function Ago({ at }: { at: number }) {
-  const [zone, times] = [useDeviceSetting('zone'), useDeviceSetting('times')]
-  const now = useNow()
+  const [zone, times, now] = [useTimeZone(), useDeviceSetting('times'), useNow()]
   return (
     <time dateTime={isoTime(at)} title={exactTime(at, zone)}>
       {times === 'absolute' ? shortTime(at, now, zone) : relativeTime(at, now, zone)}
@@ -13,18 +12,18 @@ export function Ago({ at }: { at: number }) {
   )
 }
 
-/** The time of day; the date is in the title. */
+/** The time of day, with the date where it is another day's. */
 export function At({ at }: { at: number }) {
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   return (
     <time dateTime={isoTime(at)} title={exactTime(at, zone)}>
-      {clockTime(at, zone)}
+      {clockTime(at, useNow(), zone)}
     </time>
   )
 }
 
 /** Date and time in full. */
 export function Exactly({ at }: { at: number }) {
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   return <time dateTime={isoTime(at)}>{exactTime(at, zone)}</time>
 }

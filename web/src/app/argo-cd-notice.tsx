@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { TaskList } from '../../../contract/task.ts'
 import { useArgoCdOutage } from '../live/use-live.ts'
+import { figure } from '../ui/figure.ts'
 import { Icon } from '../ui/icon.tsx'
 import { readJson } from '../ui/read-json.ts'
 import { At } from '../ui/when.tsx'
@@ -41,6 +42,6 @@ function Unavailable({ since }: { since: number }) {
 function describeWaiting(list: TaskList | undefined): string {
   if (list?.total === undefined) return ''
   if (list.total === 0) return 'No deployment waits for it.'
-  const count = `${list.total_capped === true ? 'More than ' : ''}${list.total.toLocaleString('en')}`
+  const count = `${list.total_capped === true ? 'More than ' : ''}${figure(list.total)}`
   return list.total === 1 ? '1 deployment waits for it.' : `${count} deployments wait for it.`
 }

@@ -1,10 +1,9 @@
 import type { TaskCounts } from '../../../contract/task-counts.ts'
 import { taskStatuses } from '../../../contract/task-status.ts'
+import { figure } from '../ui/figure.ts'
 
 /** `isCapped`: there are more. */
 export type CappedCount = { readonly count: number; readonly isCapped: boolean }
-
-export const figure = (count: number): string => count.toLocaleString('en')
 
 /** "312", "more than 10,000". */
 export const countWords = ({ count, isCapped }: CappedCount): string =>

@@ -1,4 +1,5 @@
 import type { TaskEvent } from '../../../contract/task-event.ts'
+import { capitalize } from '../ui/capitalize.ts'
 
 /** What a step is called, before its detail. A detail that is a sentence by itself needs no name. */
 const names: Readonly<Record<string, string>> = {
@@ -16,6 +17,6 @@ const names: Readonly<Record<string, string>> = {
 /** An event in words. One that a newer service has made is told by its detail. */
 export function eventWords({ kind, detail }: Pick<TaskEvent, 'kind' | 'detail'>): { what: string; more: string } {
   const what = Object.hasOwn(names, kind) ? names[kind] : undefined
-  if (what === undefined) return { what: detail.charAt(0).toUpperCase() + detail.slice(1) || kind, more: '' }
+  if (what === undefined) return { what: capitalize(detail) || kind, more: '' }
   return { what: detail === '' ? what : `${what}:`, more: detail }
 }

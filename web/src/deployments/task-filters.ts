@@ -1,5 +1,6 @@
 import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
-import { type CappedCount, countWords, figure } from './count-words.ts'
+import { figure } from '../ui/figure.ts'
+import { type CappedCount, countWords } from './count-words.ts'
 
 /** The filters as the query string has them, in the page's address and in the API's alike. */
 const filterNames = [

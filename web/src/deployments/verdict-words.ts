@@ -4,6 +4,7 @@ import type { ConditionName } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { renderActor, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
 import { podsOf } from './running-images.ts'
 
@@ -55,7 +56,7 @@ function headlineOf(task: TaskRecord): string {
   return endings[task.status] ?? `Ended as “${task.status}”`
 }
 
-const progressOf = ({ progress }: TaskRecord) => sentence(progress || 'waiting for the first look at the application')
+const progressOf = ({ progress }: TaskRecord) => capitalize(progress || 'waiting for the first look at the application')
 
 /** What it waits for, in one short sentence; undefined where only the service's own words say it. */
 function waitingHeadline(task: TaskRecord): string | undefined {
@@ -101,16 +102,16 @@ function leadOf(task: TaskRecord): string | undefined {
   const { status, diagnosis, updated } = task
   if (status === 'in progress') {
     if (waitingHeadline(task) === undefined) return undefined
-    return sentence(diagnosis?.cause === undefined ? '' : renderReason(diagnosis, updated)) || progressOf(task)
+    return capitalize(diagnosis?.cause === undefined ? '' : renderReason(diagnosis, updated)) || progressOf(task)
   }
   if (diagnosis === undefined || status === 'deployed') return undefined
-  return sentence(renderReason(diagnosis, updated)) || undefined
+  return capitalize(renderReason(diagnosis, updated)) || undefined
 }
 
 function impactOf(task: TaskRecord): string | undefined {
   if (task.status === 'deployed') return undefined
   const impact = task.diagnosis?.impact ?? impactOfPods(task)
-  return impact === undefined ? undefined : `${sentence(renderImpact(impact))}.`
+  return impact === undefined ? undefined : `${capitalize(renderImpact(impact))}.`
 }
 
 /** Of a task that nothing holds up the diagnosis names the Pods, and not yet what an end would mean. */
@@ -142,5 +143,3 @@ const callerKinds: Readonly<Record<string, string>> = {
   command: 'the command line of the service',
   anonymous: 'an anonymous caller',
 } satisfies Record<ActorKind, string>
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

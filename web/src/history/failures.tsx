@@ -3,6 +3,7 @@ import { causeOf, isCause } from '../../../contract/causes.ts'
 import type { History } from '../../../contract/history.ts'
 import { listAddress, type TaskFilters } from '../deployments/task-filters.ts'
 import { duration } from '../ui/duration.ts'
+import { figure } from '../ui/figure.ts'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
 import { badOf, decidedOf } from './figures.ts'
@@ -20,7 +21,7 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
     <Section
       title="Why deployments failed"
       id="causes"
-      note={badOf(total.counts).toLocaleString('en')}
+      note={figure(badOf(total.counts))}
       end={<span className="dim">{days} days</span>}
     >
       {causes.length === 0 ? <p className="why">None failed.</p> : null}
@@ -40,7 +41,7 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
             <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
               <rect className="cause-bar" width={(count / most) * 100} height="10" />
             </svg>
-            <span className="num">{count.toLocaleString('en')}</span>
+            <span className="num">{figure(count)}</span>
           </li>
         ))}
       </ul>
@@ -71,10 +72,10 @@ export function FailingApps({ history: { most_failing: apps }, filters }: Props)
                 </Link>
               </RowHead>
               <Cell className="num" data-label="Tasks">
-                {decidedOf(counts).toLocaleString('en')}
+                {figure(decidedOf(counts))}
               </Cell>
               <Cell className="num" data-label="Failed">
-                {badOf(counts).toLocaleString('en')}
+                {figure(badOf(counts))}
               </Cell>
               <Cell className="num nowrap push" data-label="Median">
                 {median === undefined ? '–' : duration(median)}

@@ -1,9 +1,9 @@
 import type { History, HistoryDay, HistoryPeriod } from '../../../contract/history.ts'
 import { duration } from '../ui/duration.ts'
+import { figure, noBreak } from '../ui/figure.ts'
 
 type Counts = HistoryPeriod['counts']
 
-const noBreak = '\u00a0'
 export const deployedOf = ({ deployed = 0 }: Counts): number => deployed
 /** Tasks that did not work. */
 export const badOf = ({ failed = 0, aborted = 0 }: Counts): number => failed + aborted
@@ -77,7 +77,7 @@ export function historySentence({ total, days, by_day: byDay }: Pick<History, 't
     odd === undefined
       ? ''
       : ` ${dayInWords(odd.day)} stands out: ${badOf(odd.counts)} of ${decidedOf(odd.counts)} did not work.`
-  const amount = `${decided.toLocaleString('en')} ${decided === 1 ? 'deployment' : 'deployments'} in ${days} days.`
+  const amount = `${figure(decided)} ${decided === 1 ? 'deployment' : 'deployments'} in ${days} days.`
   return `${amount} ${percent(rate)} succeeded${median}.${stands}`
 }
 
@@ -95,5 +95,5 @@ export function pointsBetween(now: number | undefined, before: number | undefine
 
 function signed(value: number, unit: string): string {
   if (value === 0) return `as before`
-  return `${value > 0 ? '+' : '−'}${noBreak}${Math.abs(value).toLocaleString('en')}${unit}`
+  return `${value > 0 ? '+' : '−'}${noBreak}${figure(Math.abs(value))}${unit}`
 }

@@ -4,6 +4,7 @@ import type { TaskFilters } from '../deployments/task-filters.ts'
 import { listAddress } from '../deployments/task-filters.ts'
 import type { LockedRange } from '../locks/next-changes.ts'
 import { duration } from '../ui/duration.ts'
+import { figure, noBreak } from '../ui/figure.ts'
 import {
   dayInWords,
   decidedOf,
@@ -29,8 +30,6 @@ type Props = {
 }
 
 const lockedKey: Key = { name: 'locked', look: 'shade' }
-const noBreak = '\u00a0'
-const figure = (count: number) => count.toLocaleString('en')
 const given = (values: readonly (Value | undefined)[]): readonly Value[] =>
   values.filter((value) => value !== undefined)
 const newestFirst = (days: readonly HistoryDay[]) => days.toReversed()

@@ -5,6 +5,7 @@ import { StatusIcon } from '../deployments/status-mark.tsx'
 import { shownStatuses, wordsOf } from '../deployments/status-words.ts'
 import { listAddress } from '../deployments/task-filters.ts'
 import { duration } from '../ui/duration.ts'
+import { figure } from '../ui/figure.ts'
 import { Section } from '../ui/section.tsx'
 import { Ago } from '../ui/when.tsx'
 import { useHeldRows } from './use-held-rows.ts'
@@ -19,7 +20,7 @@ export function ApplicationTiles({ apps }: { apps: readonly AppSummary[] }) {
   const areAllShown = query.get('apps') === 'all'
   const latest = areAllShown ? sorted : sorted.slice(0, shownAtMost)
   const { rows, hold } = useHeldRows(latest.map((summary) => ({ key: summary.app, summary })))
-  const count = apps.length.toLocaleString('en')
+  const count = figure(apps.length)
   return (
     <Section
       title="Applications"

@@ -1,8 +1,9 @@
 import type { History } from '../../../contract/history.ts'
 import { duration } from '../ui/duration.ts'
+import { figure } from '../ui/figure.ts'
 
 const words = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten']
-const counted = (count: number): string => words[count] ?? count.toLocaleString('en')
+const counted = (count: number): string => words[count] ?? figure(count)
 
 export type Headline = {
   /** Said in the colour of a failure. */
@@ -23,7 +24,7 @@ export function headlineOf(attention: number, rollingOut: number, applications: 
       ? 'No deployment yet.'
       : applications === 1
         ? 'The application is well.'
-        : `All ${applications.toLocaleString('en')} applications are well.`
+        : `All ${figure(applications)} applications are well.`
   return { bad: undefined, rest: `${well} ${rollingOut === 0 ? 'Nothing is rolling out.' : rolls}` }
 }
 

@@ -5,6 +5,7 @@ import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { argoCdSentence } from '../service/argo-cd-sentence.ts'
 import { useServiceStatus } from '../service/read-status.ts'
 import { duration } from '../ui/duration.ts'
+import { figure } from '../ui/figure.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
@@ -29,10 +30,10 @@ export function TodaySummary({ total: { counts, durations } }: Pick<History, 'to
   const { deployed = 0, failed = 0, aborted = 0, cancelled = 0 } = counts
   const ended = deployed + failed + aborted
   const figures: readonly (readonly [string, string])[] = [
-    ['Deployed', deployed.toLocaleString('en')],
-    ['Failed', failed.toLocaleString('en')],
-    ['Aborted', aborted.toLocaleString('en')],
-    ['Cancelled', cancelled.toLocaleString('en')],
+    ['Deployed', figure(deployed)],
+    ['Failed', figure(failed)],
+    ['Aborted', figure(aborted)],
+    ['Cancelled', figure(cancelled)],
     ...(ended === 0 ? [] : [['Success rate', `${Math.floor((deployed / ended) * 100)}\u00a0%`] as const]),
     ...(durations === undefined ? [] : [['Median', duration(durations.median_seconds)] as const]),
   ]

@@ -4,7 +4,8 @@ import { permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
 import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { useDeviceSetting } from '../ui/device-settings.ts'
+import { useTimeZone } from '../ui/device-settings.ts'
+import { figure } from '../ui/figure.ts'
 import { Icon } from '../ui/icon.tsx'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { exactTime } from '../ui/moment.ts'
@@ -38,7 +39,7 @@ function Tokens() {
     <Section
       title="Deploy tokens"
       id="tokens"
-      {...(data !== undefined && { note: open.length.toLocaleString('en') })}
+      {...(data !== undefined && { note: figure(open.length) })}
       end={
         <button className="btn btn-primary btn-s" type="button" onClick={() => setIssuing(true)}>
           Issue a token
@@ -60,7 +61,7 @@ function Tokens() {
       {ended.length === 0 ? null : (
         <details>
           <summary>
-            {ended.length.toLocaleString('en')} expired or revoked {ended.length === 1 ? 'token' : 'tokens'}
+            {figure(ended.length)} expired or revoked {ended.length === 1 ? 'token' : 'tokens'}
           </summary>
           <TokenTable label="Expired and revoked deploy tokens" tokens={ended} now={now} />
         </details>
@@ -85,7 +86,7 @@ function ShownOnce({
   token: IssuedDeployToken
   close: () => void
 }) {
-  const zone = useDeviceSetting('zone')
+  const zone = useTimeZone()
   return (
     <div className="once" role="status">
       <div className="between mid">

@@ -1,7 +1,7 @@
 import type { DeployToken } from '../../../contract/auth.ts'
 import { duration } from '../ui/duration.ts'
+import { noBreak } from '../ui/figure.ts'
 
-const noBreak = '\u00a0'
 const daySeconds = 86_400
 const soonDays = 14
 

@@ -1,4 +1,4 @@
-const noBreak = '\u00a0'
+import { noBreak } from './figure.ts'
 
 const units = [
   ['d', 86_400],

@@ -56,6 +56,15 @@ describe('a list', () => {
     const older = anEvent(aTask({ id: 'older', created: 8_000, status: 'failed' }))
     expect(applyToList({ tasks: full }, [older], {}, true).tasks).toEqual(full)
   })
+
+  test('cuts what has ended before what is in progress, the oldest first', () => {
+    const row = (id: number) =>
+      aTask({ id: `${id}`, created: id, ...(id % 2 === 0 && { status: 'deployed' as const }) })
+    const full = Array.from({ length: 200 }, (_, index) => row(200 - index))
+    const { tasks } = applyToList({ tasks: full }, [anEvent(row(202)), anEvent(row(201), 2)], {}, true)
+    expect(tasks).toHaveLength(200)
+    expect([1, 2, 3, 4, 5, 6, 202].filter((id) => tasks.some((task) => task.id === `${id}`))).toEqual([1, 3, 5, 6, 202])
+  })
 })
 
 test.for<[Parameters<typeof matches>[1], boolean]>([

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../../../contract/task-event.ts'
 import { isFinal } from '../../../contract/task-status.ts'
 import { pageSize, type TaskFilters } from './task-filters.ts'
 
-/** Tasks that came since wait to be shown: so many at most are kept. */
+/** Tasks that came since wait to be shown: so many at most are kept, those in progress before others. */
 const maxRows = 4 * pageSize
 
 /** The task as its newest event tells it, with what only the answer about one task holds. */
@@ -33,8 +33,13 @@ export function applyToList(
     const newer = told.get(task.id)
     return newer === undefined ? task : merge(task, newer)
   })
-  const tasks = [...added, ...changed].toSorted((a, b) => b.created - a.created).slice(0, maxRows)
-  return { ...list, tasks }
+  return { ...list, tasks: capped([...added, ...changed].toSorted((a, b) => b.created - a.created)) }
+}
+
+function capped(tasks: readonly TaskRecord[]): TaskRecord[] {
+  const ended = tasks.filter(({ status }) => isFinal(status))
+  const gone = new Set(ended.slice(Math.max(0, ended.length - Math.max(0, tasks.length - maxRows))))
+  return tasks.filter((task) => !gone.has(task)).slice(0, maxRows)
 }
 
 /** Whether the list would hold the task, as the service filters. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AppSummaries, AppSummary } from '../../../contract/app-summary.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { aTask } from './a-task.ts'
-import { applyToSummaries } from './apply-to-summaries.ts'
+import { applyToSummaries, hasNewApplication } from './apply-to-summaries.ts'
 
 const event = (task: TaskRecord) => ({ id: 1, task_id: task.id, at: 0, kind: 'note' as const, detail: '', task })
 const images = { images: [{ image: 'registry.example/shop', tag: 'v1' }], image_count: 1 }
@@ -48,6 +48,16 @@ test('ten outcomes are kept', () => {
   expect(summary?.recent.map(({ id }) => id)).toEqual(['n11', 'n10', 'n9', 'n8', 'n7', 'n6', 'n5', 'n4', 'n3', 'n2'])
 })
 
-test('an application without a summary gets one', () => {
-  expect(after(aTask({ id: 'x', app: 'new' })).map(({ app }) => app)).toEqual(['shop', 'new'])
+test.for(['cancelled', 'app not found'] as const)('the latest that ends as %s is the latest no more', (status) => {
+  const [summary] = after(aTask({ id: 'a', created: 100, status }))
+  expect(summary?.recent).toEqual([{ id: 'a', status }])
+  expect(summary?.latest).toBeUndefined()
+})
+
+test('an application without a summary waits for the next answer: its name may be invented', () => {
+  const invented = aTask({ id: 'x', app: 'new' })
+  expect(after(invented).map(({ app }) => app)).toEqual(['shop'])
+  const kinds = [event(invented), { ...event(invented), kind: 'application_confirmed' as const }]
+  const summaries: AppSummaries = { as_of: 0, days: 30, apps: [shop] }
+  expect(kinds.map((one) => hasNewApplication(summaries, [one]))).toEqual([false, true])
 })

@@ -6,16 +6,24 @@ import { newestTasks } from './apply-events.ts'
 
 const maxRecent = 10
 
-/** The summaries as the newest events tell them; what only a new answer holds (counts, usual times) stays. */
+/**
+ * The summaries as the newest events tell them; what only a new answer holds (counts, usual times) stays. A name without a
+ * summary is left out: it may be invented, and the service lists those that Argo CD has confirmed.
+ */
 export function applyToSummaries(summaries: AppSummaries, events: readonly TaskEvent[]): AppSummaries {
-  const tasks = newestTasks(events)
-  if (tasks.size === 0) return summaries
   const apps = new Map(summaries.apps.map((summary) => [summary.app, summary]))
-  for (const task of tasks.values()) {
-    const known = apps.get(task.app) ?? { app: task.app, counts: {}, recent: [] }
-    apps.set(task.app, withTask(known, task))
+  const tasks = [...newestTasks(events).values()].filter(({ app }) => apps.has(app))
+  for (const task of tasks) {
+    const known = apps.get(task.app)
+    if (known !== undefined) apps.set(task.app, withTask(known, task))
   }
-  return { ...summaries, apps: [...apps.values()] }
+  return tasks.length === 0 ? summaries : { ...summaries, apps: [...apps.values()] }
+}
+
+/** Whether Argo CD has confirmed an application that has no summary yet. */
+export function hasNewApplication({ apps }: AppSummaries, events: readonly TaskEvent[]): boolean {
+  const known = new Set(apps.map(({ app }) => app))
+  return events.some(({ kind, task }) => kind === 'application_confirmed' && task !== undefined && !known.has(task.app))
 }
 
 function withTask(summary: AppSummary, task: ListedTask): AppSummary {
@@ -23,12 +31,16 @@ function withTask(summary: AppSummary, task: ListedTask): AppSummary {
   const images = { images: task.images, image_count: task.images.length }
   const ended = isFinal(status) ? { ended: task.updated } : {}
   const isNewest = created >= (summary.latest?.created ?? 0)
-  const isLatest = isNewest && status !== 'cancelled' && status !== 'app not found'
+  const hasOutcome = status !== 'cancelled' && status !== 'app not found'
+  const { latest, ...others } = summary
   const isLastDeployment = status === 'deployed' && created >= (summary.last_deployment?.created ?? 0)
   return {
-    ...summary,
+    ...others,
+    // One without an outcome is not the latest. Which is, only the next answer tells.
+    ...(latest !== undefined && (hasOutcome || latest.id !== id) && { latest }),
     recent: withOutcome(summary.recent, { id, status }, isNewest),
-    ...(isLatest && { latest: { id, status, ...(cause && { cause }), author, ...images, created, ...ended } }),
+    ...(isNewest &&
+      hasOutcome && { latest: { id, status, ...(cause && { cause }), author, ...images, created, ...ended } }),
     ...(isLastDeployment && { last_deployment: { id, created, ...images } }),
   }
 }

@@ -13,8 +13,8 @@ import { ConnectionNotice } from './connection-notice.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
 import { pages } from './pages.ts'
 import { SignedOut } from './signed-out.tsx'
-import { useRouteFocus } from './use-arrival.ts'
 import { useLiveness } from './use-liveness.ts'
+import { useRouteFocus } from './use-route-focus.ts'
 
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { useThrottledText } from '../ui/use-calm-words.ts'
+import { useThrottledText } from '../ui/use-throttled-text.ts'
 import { summarizeChanges } from './summarize-changes.ts'
 
 type Heard = { announced: readonly TaskRecord[]; words: string }

@@ -1,19 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { use, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { TaskAcceptance, TaskRecord, TaskSubmission } from '../../../contract/task.ts'
 import { sessionQuery } from '../auth/session.ts'
-import { Live } from '../live/use-live.ts'
 import { AnswerError } from '../ui/read-json.ts'
 import { sendJson } from '../ui/send-json.ts'
-import { taskQuery } from './read-task.ts'
+import { followedTask } from './read-task.ts'
 
 /** DELETE /api/v1/tasks/<id>. The page then shows what the service says. */
 export function useCancelTask(id: string) {
-  const [connection, client] = [use(Live), useQueryClient()]
+  const client = useQueryClient()
   return useMutation({
     mutationFn: () => sendJson<TaskRecord>('DELETE', `/api/v1/tasks/${encodeURIComponent(id)}`),
-    onSettled: () => client.invalidateQueries({ queryKey: taskQuery(connection, id).queryKey }),
+    onSettled: () => client.invalidateQueries({ queryKey: followedTask(id).queryKey }),
   })
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aTask } from './a-task.ts'
-import { keepRowOrder } from './keep-places.ts'
+import { keepRowOrder } from './keep-row-order.ts'
 
 const [one, two, three] = ['1', '2', '3'].map((id) => aTask({ id }))
 if (!one || !two || !three) throw new Error('three tasks are needed')

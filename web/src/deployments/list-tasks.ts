@@ -1,28 +1,25 @@
-import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { use, useState } from 'react'
 import type { TaskList, TaskRecord } from '../../../contract/task.ts'
-import type { LiveConnection } from '../live/live-connection.ts'
-import { readAndFollow } from '../live/read-and-follow.ts'
+import { type Followed, followedQuery, useFollowedQuery } from '../live/use-followed-query.ts'
 import { Live, useLiveEvents } from '../live/use-live.ts'
 import { readJson } from '../ui/read-json.ts'
 import { applyToList, applyToTask } from './apply-events.ts'
-import { keepRowOrder } from './keep-places.ts'
-import { taskQuery } from './read-task.ts'
+import { keepRowOrder } from './keep-row-order.ts'
+import { followedTask } from './read-task.ts'
 import { listQuery, pageSize, type TaskFilters } from './task-filters.ts'
 
+type Page = { readonly filters: TaskFilters; readonly cursor?: string | undefined; readonly limit?: number }
+
 /** GET /api/v1/tasks: one page of the list, newest first. */
-function taskListQuery(connection: LiveConnection, filters: TaskFilters, cursor?: string, limit = pageSize) {
+function followedList({ filters, cursor, limit = pageSize }: Page): Followed<TaskList> {
   const query = new URLSearchParams(listQuery(filters, cursor))
   query.set('limit', String(limit))
-  return queryOptions<TaskList>({
+  return {
     queryKey: ['tasks', 'list', query.toString()],
-    queryFn: ({ signal }) =>
-      readAndFollow(
-        connection,
-        () => readJson<TaskList>(`/api/v1/tasks?${query}`, signal),
-        (list, events) => applyToList(list, events, filters, cursor === undefined),
-      ),
-  })
+    read: (signal) => readJson<TaskList>(`/api/v1/tasks?${query}`, signal),
+    apply: (list, events) => applyToList(list, events, filters, cursor === undefined),
+  }
 }
 
 /** Tasks that have ended stay in an answer until the next one. */
@@ -34,23 +31,21 @@ const readRolloutsMs = 60_000
  */
 export function useTaskList(filters: TaskFilters, cursor: string | undefined) {
   const [connection, client] = [use(Live), useQueryClient()]
-  const options = taskListQuery(connection, filters, cursor)
-  const list = useQuery(options)
+  const list = useFollowedQuery(followedList({ filters, cursor }))
   const page = listQuery(filters, cursor)
   const [shown, setShown] = useState<{ page: string; tasks: readonly TaskRecord[] }>({ page: '', tasks: [] })
   const latest = list.data?.tasks
   const isSamePage = shown.page === page && shown.tasks.length > 0
   const kept = keepRowOrder(isSamePage ? shown.tasks : (latest ?? []), latest ?? [])
-  const lost = useQueries({ queries: kept.lost.map((id) => taskQuery(connection, id)) })
+  const lost = useQueries({ queries: kept.lost.map((id) => followedQuery(connection, followedTask(id))) })
   const found = new Map(lost.flatMap(({ data }) => (data === undefined ? [] : [[data.id, data] as const])))
   const rows = kept.rows.map((task) => found.get(task.id) ?? task)
 
   const remembered = isSamePage && rows.every((task, index) => task === shown.tasks[index])
   if (latest !== undefined && latest.length > 0 && !remembered) setShown({ page, tasks: rows })
   useLiveEvents('tasks', (events) => {
-    client.setQueryData(options.queryKey, (known) => known && applyToList(known, events, filters, cursor === undefined))
     for (const id of kept.lost)
-      client.setQueryData(taskQuery(connection, id).queryKey, (task) => task && applyToTask(task, events))
+      client.setQueryData<TaskRecord>(followedTask(id).queryKey, (task) => task && applyToTask(task, events))
   })
   return {
     list,
@@ -65,12 +60,8 @@ const rolloutFilters: TaskFilters = { status: 'in progress' }
 
 /** The newest tasks in progress, kept up to date by events, and those that have ended since they were read. */
 export function useRollouts() {
-  const [connection, client] = [use(Live), useQueryClient()]
-  const options = taskListQuery(connection, rolloutFilters, undefined, maxRollouts)
-  useLiveEvents('tasks', (events) =>
-    client.setQueryData(options.queryKey, (known) => known && applyToList(known, events, rolloutFilters, true)),
-  )
-  const { data, error, refetch } = useQuery({ ...options, refetchInterval: readRolloutsMs })
+  const list = followedList({ filters: rolloutFilters, limit: maxRollouts })
+  const { data, error, refetch } = useFollowedQuery({ ...list, readAgainMs: readRolloutsMs })
   const tasks = data?.tasks ?? []
   return {
     isRead: data !== undefined,

@@ -1,10 +1,8 @@
 import { useThrottledCallback } from '@mantine/hooks'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { use } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import type { TaskRecord } from '../../../contract/task.ts'
-import type { LiveConnection } from '../live/live-connection.ts'
-import { readAndFollow } from '../live/read-and-follow.ts'
-import { Live, useLiveEvents } from '../live/use-live.ts'
+import { type Followed, useFollowedQuery } from '../live/use-followed-query.ts'
+import { useLiveEvents } from '../live/use-live.ts'
 import { AnswerError, readJson } from '../ui/read-json.ts'
 import { applyToTask } from './apply-events.ts'
 
@@ -14,34 +12,25 @@ const readAgainMs = 1_000
 const readPodsMs = 5_000
 
 /** GET /api/v1/tasks/<id>. */
-export function taskQuery(connection: LiveConnection, id: string) {
-  return queryOptions<TaskRecord>({
-    queryKey: ['tasks', 'one', id],
-    queryFn: ({ signal }) =>
-      readAndFollow(
-        connection,
-        () => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
-        applyToTask,
-      ),
-    refetchInterval: ({ state }) => (state.data?.status === 'in progress' ? readPodsMs : false),
-  })
-}
+export const followedTask = (id: string): Followed<TaskRecord> => ({
+  queryKey: ['tasks', 'one', id],
+  read: (signal) => readJson<TaskRecord>(`/api/v1/tasks/${encodeURIComponent(id)}`, signal),
+  apply: applyToTask,
+  readAgainMs: (task) => (task?.status === 'in progress' ? readPodsMs : false),
+})
 
 /** A task, kept up to date: what events tell at once, what only the answer about it holds right after them. */
 export function useTask(id: string) {
-  const [connection, client] = [use(Live), useQueryClient()]
-  const options = taskQuery(connection, id)
+  const client = useQueryClient()
+  const followed = followedTask(id)
   const readAgain = useThrottledCallback(
-    () => void client.refetchQueries({ queryKey: options.queryKey, exact: true }, { cancelRefetch: true }),
+    () => void client.refetchQueries({ queryKey: followed.queryKey, exact: true }, { cancelRefetch: true }),
     readAgainMs,
   )
   useLiveEvents('tasks', (events) => {
-    const own = events.filter(({ task_id }) => task_id === id)
-    if (own.length === 0) return
-    client.setQueryData(options.queryKey, (task) => task && applyToTask(task, own))
-    readAgain()
+    if (events.some(({ task_id }) => task_id === id)) readAgain()
   })
-  return useQuery(options)
+  return useFollowedQuery(followed)
 }
 
 export const isNotFound = (error: Error | null): boolean => error instanceof AnswerError && error.status === 404

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { useThrottledText } from '../ui/use-calm-words.ts'
+import { useThrottledText } from '../ui/use-throttled-text.ts'
 import { wordsOf } from './status-words.ts'
 import { verdictWords } from './verdict-words.ts'
 

@@ -1,9 +1,6 @@
-import { keepPreviousData, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { use } from 'react'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { History } from '../../../contract/history.ts'
-import type { LiveConnection } from '../live/live-connection.ts'
-import { readAndFollow } from '../live/read-and-follow.ts'
-import { Live, useLiveEvents } from '../live/use-live.ts'
+import { useFollowedQuery } from '../live/use-followed-query.ts'
 import { readJson } from '../ui/read-json.ts'
 import { applyToToday } from './apply-to-today.ts'
 import { type HistoryFilters, historyQueryString } from './history-filters.ts'
@@ -23,22 +20,13 @@ function historyQuery(filters: HistoryFilters, zone: string) {
 
 export const useHistory = (filters: HistoryFilters, zone: string) => useQuery(historyQuery(filters, zone))
 
-function todayQuery(connection: LiveConnection, zone: string) {
-  const query = historyQueryString({ days: 1 }, zone)
-  return queryOptions<History>({
-    queryKey: ['history', 'today', query],
-    queryFn: ({ signal }) =>
-      readAndFollow(connection, () => readJson<History>(`/api/v1/history?${query}`, signal), applyToToday),
-    refetchInterval: readTodayMs,
-  })
-}
-
 /** Today in the zone; events bring what ends, and a new answer the times. */
 export function useToday(zone: string) {
-  const [connection, client] = [use(Live), useQueryClient()]
-  const options = todayQuery(connection, zone)
-  useLiveEvents('tasks', (events) =>
-    client.setQueryData(options.queryKey, (known) => known && applyToToday(known, events)),
-  )
-  return useQuery(options)
+  const query = historyQueryString({ days: 1 }, zone)
+  return useFollowedQuery<History>({
+    queryKey: ['history', 'today', query],
+    read: (signal) => readJson<History>(`/api/v1/history?${query}`, signal),
+    apply: applyToToday,
+    readAgainMs: readTodayMs,
+  })
 }

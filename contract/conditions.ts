@@ -12,6 +12,19 @@ export const conditionNames = [
 ] as const
 export type ConditionName = (typeof conditionNames)[number]
 
+/** What a task waits for until a condition is met, behind "waiting for". */
+export const awaitedOf: Readonly<Record<ConditionName, string>> = {
+  alive: 'Argo CD to know the application',
+  no_errors: 'Argo CD to compare without errors',
+  revision: 'Argo CD to pick up the commit',
+  synced: 'Argo CD to sync',
+  operation: 'the sync operation to finish',
+  compared_after_operation: 'Argo CD to compare after the sync',
+  healthy: 'the application to become healthy',
+  images: 'Pods with the requested images',
+  no_old_pods: 'the old Pods to end',
+}
+
 /** `unknown`: not read yet, or not to be known. */
 export const conditionStates = ['met', 'not_met', 'unknown'] as const
 export type ConditionState = (typeof conditionStates)[number]

@@ -1,5 +1,5 @@
 import { type Actor, causeOf, isCause } from './causes.ts'
-import { firstUnmet } from './conditions.ts'
+import { awaitedOf, firstUnmet } from './conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
 import { oneLine, shorten } from './one-line.ts'
 import type { TaskStatus } from './task-status.ts'
@@ -77,13 +77,12 @@ function renderCulprit({ kind, name, container, message }: Culprit): string {
 /** `images: expected shop:2, found shop:1` */
 function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {
   const label = name.replaceAll('_', ' ')
-  if (state === 'met') return label
-  const values = [
-    ...(expected === undefined ? [] : [`expected ${expected}`]),
-    ...(found === undefined ? [] : [`found ${found}`]),
-  ]
-  return join(': ', [label, values.join(', ')])
+  return state === 'met' ? label : join(': ', [label, renderExpectation({ expected, found })])
 }
+
+/** `expected shop:2, found shop:1` */
+export const renderExpectation = ({ expected, found }: Pick<Condition, 'expected' | 'found'>): string =>
+  join(', ', [expected && `expected ${expected}`, found && `found ${found}`])
 
 function renderProgress({ conditions, cause, culprit, evidence }: Diagnosis): string {
   for (const one of evidence) {
@@ -95,21 +94,22 @@ function renderProgress({ conditions, cause, culprit, evidence }: Diagnosis): st
     return join(': ', [causeOf(cause).headline, culprit && renderCulprit(culprit)])
   const unmet = conditions.filter(({ state }) => state !== 'met')
   if (unmet.length === 0) return 'waiting for the final check'
-  return `waiting for ${unmet.map(renderCondition).join('; ')}`
+  return `waiting for ${unmet.map((one) => join(': ', [awaitedOf[one.name], renderExpectation(one)])).join('; ')}`
 }
 
 function headlineOf(status: TaskStatus, { cause }: Diagnosis): string {
   return cause !== undefined && isCause(cause) ? causeOf(cause).headline : status
 }
 
-/** Why a task ended, to stand behind the headline of its cause. '' where that says all. */
-export const renderReason = (diagnosis: Diagnosis, atSeconds: number): string => reasonOf(diagnosis, atSeconds).text
+/** Why a task ended, to stand behind the headline of its cause. '' where that says all. `renderWho` words the culprit. */
+export const renderReason = (diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): string =>
+  reasonOf(diagnosis, atSeconds, renderWho).text
 
 /** Why a task ended, and the parts of the diagnosis that say it. */
 type Reason = { readonly text: string; readonly says: readonly (Condition | Evidence)[] }
 
-function reasonOf(diagnosis: Diagnosis, atSeconds: number): Reason {
-  const main = mainReasonOf(diagnosis, atSeconds)
+function reasonOf(diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): Reason {
+  const main = mainReasonOf(diagnosis, atSeconds, renderWho)
   // Whatever else failed: without the commit no condition may have been met, and the reader can change that.
   const notCommitted = diagnosis.evidence.find((one) => one.kind === 'not_committed')
   if (notCommitted === undefined) return main
@@ -122,8 +122,12 @@ function reasonOf(diagnosis: Diagnosis, atSeconds: number): Reason {
 /** Beside the longest headline, on one line. */
 const maxReasonLength = 500
 
-function mainReasonOf({ cause, conditions, culprit, evidence }: Diagnosis, atSeconds: number): Reason {
-  if (culprit !== undefined) return { text: renderCulprit(culprit), says: [] }
+function mainReasonOf(
+  { cause, conditions, culprit, evidence }: Diagnosis,
+  atSeconds: number,
+  renderWho: typeof renderCulprit,
+): Reason {
+  if (culprit !== undefined) return { text: renderWho(culprit), says: [] }
   const unreachable = evidence.find(({ kind }) => kind === 'unreachable')
   if (unreachable !== undefined) return { text: renderEvidence(unreachable, atSeconds).join(), says: [unreachable] }
   const last = cause === 'timeout' ? firstUnmet(conditions) : undefined

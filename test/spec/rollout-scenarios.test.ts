@@ -87,7 +87,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
         sync: { status: 'Synced' },
         health: { status: 'Healthy' },
       })
-      expect(await waitingFor(id, 'waiting for revision')).toMatchObject({ status: 'in progress' })
+      expect(await waitingFor(id, 'waiting for Argo CD to pick up the commit')).toMatchObject({ status: 'in progress' })
       world.simulator.controller.faults.hangRefresh.delete(keyOf('old-green'))
       await expectDeployed(id, 'old-green')
     })

@@ -42,7 +42,7 @@ const changed = (url: URL, change: Record<string, string | undefined>) => {
 }
 const sessions = async () => Number((await database.query('SELECT count(*) FROM watcher.sessions')).rows[0].count)
 
-const causes = { expired: /begun too long ago/, refused: /refused it/, provider: /does not answer/ }
+const causes = { expired: /begun too long ago/, refused: /rejected it/, provider: /does not answer/ }
 
 type Attack = (browser: HttpBrowser) => Promise<URL>
 const attacks: [string, 'expired' | 'refused' | 'provider', Attack][] = [

@@ -27,7 +27,7 @@ const cases: Record<Reason, Case> = {
   refused: {
     headline: 'The sign-in was rejected',
     cause:
-      'The identity provider refused it, or its answer did not pass the checks. The log of the service says which.',
+      'The identity provider rejected it, or its answer did not pass the checks. The log of the service says which.',
     again: 'second',
     sign: 'broken',
   },

@@ -27,7 +27,7 @@ describe('an event says what a task waits for when', () => {
       { ...waiting, atMs: 1_000 },
       { ...waiting, atMs: 2_000, sync: 'OutOfSync' },
     ])
-    expect(waitingFor).toEqual([expect.stringContaining('synced: expected Synced, found OutOfSync')])
+    expect(waitingFor).toEqual([expect.stringContaining('Argo CD to sync: expected Synced, found OutOfSync')])
   })
 
   test('the cause changes', () => {

@@ -16,7 +16,13 @@ export function PodLog({ task: { status, pod_log: log, diagnosis } }: { task: Ta
   return (
     <section className="stack tight" id="pod-log" aria-labelledby="h-pod-log">
       <h3 id="h-pod-log">
-        Log of Pod <code>{log.pod}</code>
+        {log.pod === diagnosis?.culprit?.name ? (
+          'Its log'
+        ) : (
+          <>
+            Log of Pod <code>{log.pod}</code>
+          </>
+        )}
       </h3>
       <ol className="log whole" aria-labelledby="h-pod-log">
         {log.lines.map((line, index) => (

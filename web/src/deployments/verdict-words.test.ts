@@ -12,7 +12,7 @@ describe('what the verdict says', () => {
     const diagnosis = aDiagnosis({ culprit, impact: { old_pods_ready: 2, old_pods: 2 }, next_steps })
     expect(verdictWords(aTask({ status: 'failed', cause: 'crash_loop', diagnosis }))).toEqual({
       headline: causes.crash_loop.headline,
-      lead: 'Pod shop-1, container app: back-off 40s',
+      lead: 'Back-off 40s',
       impact: 'The old version still serves: 2 of 2 Pods ready.',
       facts: [
         { name: 'Pod', value: 'shop-1' },
@@ -29,6 +29,17 @@ describe('what the verdict says', () => {
     const task = aTask({ status: 'failed', cause: 'timeout', diagnosis, updated: 901 })
     expect(verdictWords(task).lead).toBe('Healthy: expected Healthy, found Progressing (for 900s)')
   })
+  test.for([
+    [{ expected: 'Synced', found: 'OutOfSync' }, 'synced', 'Expected Synced, found OutOfSync'],
+    [{ expected: 'Healthy', found: 'Progressing' }, 'healthy', '1 of 2 new Pods are ready.'],
+    [{}, 'operation', undefined],
+  ] as const)('a task that waits: %j of %s reads "%s"', ([values, name, lead]) => {
+    const pod = { namespace: '', image: 'registry.example/shop:v1.2.3', state: 'Running', restarts: 0 }
+    const pods = [true, false].map((ready) => ({ ...pod, name: `shop-${ready}`, ready }))
+    const conditions = [{ name, state: 'not_met' as const, since: 1, ...values }]
+    const task = aTask({ unmet_condition: name, diagnosis: aDiagnosis({ conditions, pods }) })
+    expect(verdictWords(task).lead).toBe(lead)
+  })
   test('a superseded task does not name its successor in the headline, but knows its id', () => {
     const diagnosis = aDiagnosis({ superseded_by: { task: '019aa0c5' } })
     const task = aTask({ status: 'cancelled', cause: 'superseded', diagnosis })
@@ -37,8 +48,8 @@ describe('what the verdict says', () => {
   })
   test.for([
     [{ progress: 'Waiting for 2 more Pods' }, 'Waiting for 2 more Pods'],
-    [{}, 'Waiting for the first look at the application'],
-    [{ progress: '' }, 'Waiting for the first look at the application'],
+    [{}, 'Waiting for the first evaluation'],
+    [{ progress: '' }, 'Waiting for the first evaluation'],
     [{ status: 'deployed', updated: 1_104 }, 'Deployed in 1 min 44 s'],
     [{ status: 'failed' }, 'The deployment failed'],
     [{ status: 'aborted' }, 'The outcome is unknown'],
@@ -116,7 +127,7 @@ test('the time taken counts on until the end', () => {
   expect(secondsTaken(aTask({ status: 'failed', updated: 1_009 }), 9_999)).toBe(9)
 })
 
-test('the deadline is known where the time-out is', () => {
+test('the deadline is known where the timeout is', () => {
   expect(deadlineOf(aTask({ timeout: 900 }))).toBe(1_900)
   expect(deadlineOf(aTask())).toBeUndefined()
 })

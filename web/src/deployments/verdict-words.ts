@@ -1,8 +1,8 @@
 import type { ActorKind } from '../../../contract/audit.ts'
 import { causeOf, isCause } from '../../../contract/causes.ts'
-import type { ConditionName } from '../../../contract/conditions.ts'
+import { awaitedOf, firstUnmet } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import { renderActor, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
+import { renderActor, renderExpectation, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
@@ -53,10 +53,10 @@ function headlineOf(task: TaskRecord): string {
   if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
   if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
-  return endings[task.status] ?? `Ended as “${task.status}”`
+  return endingOf(task.status)
 }
 
-const progressOf = ({ progress }: TaskRecord) => capitalize(progress || 'waiting for the first look at the application')
+const progressOf = ({ progress }: TaskRecord) => capitalize(progress || 'waiting for the first evaluation')
 
 /** What it waits for, in one short sentence; undefined where only the service's own words say it. */
 function waitingHeadline(task: TaskRecord): string | undefined {
@@ -69,26 +69,17 @@ function waitingHeadline(task: TaskRecord): string | undefined {
   const { ready, all } = newPods(task)
   if (unmet === 'healthy' && ready < all)
     return `Waiting for ${all - ready} more ${all - ready === 1 ? 'Pod' : 'Pods'} to become ready`
-  return conditionHeadlines[unmet]
+  return Object.hasOwn(awaitedOf, unmet) ? `Waiting for ${awaitedOf[unmet]}` : undefined
 }
-
-const conditionHeadlines: Readonly<Record<string, string>> = {
-  alive: 'Waiting for Argo CD to know the application',
-  no_errors: 'Waiting for Argo CD to compare without errors',
-  revision: 'Waiting for Argo CD to pick up the commit',
-  synced: 'Waiting for Argo CD to sync',
-  operation: 'Waiting for the sync operation to finish',
-  compared_after_operation: 'Waiting for Argo CD to compare after the sync',
-  healthy: 'Waiting for the application to become healthy',
-  images: 'Waiting for Pods with the requested images',
-  no_old_pods: 'Waiting for the old Pods to end',
-} satisfies Record<ConditionName, string>
 
 /** Pods of the requested versions. */
 function newPods(task: TaskRecord): { readonly ready: number; readonly all: number } {
   const found = podsOf(task).filter(({ mark }) => mark === 'ready' || mark === 'starting' || mark === 'failing')
   return { ready: found.filter(({ mark }) => mark === 'ready').length, all: found.length }
 }
+
+/** Where no cause is known. */
+export const endingOf = (status: string): string => endings[status] ?? `Ended as “${status}”`
 
 const endings: Readonly<Record<string, string>> = {
   failed: 'The deployment failed',
@@ -97,15 +88,19 @@ const endings: Readonly<Record<string, string>> = {
   'app not found': causeOf('app_not_found').headline,
 }
 
-/** The message that decided, or the condition that kept the task waiting. */
+/** The message that decided, or how far the condition is that keeps the task waiting. */
 function leadOf(task: TaskRecord): string | undefined {
   const { status, diagnosis, updated } = task
-  if (status === 'in progress') {
-    if (waitingHeadline(task) === undefined) return undefined
-    return capitalize(diagnosis?.cause === undefined ? '' : renderReason(diagnosis, updated)) || progressOf(task)
-  }
   if (diagnosis === undefined || status === 'deployed') return undefined
-  return capitalize(renderReason(diagnosis, updated)) || undefined
+  // The culprit's name stands among the facts.
+  if (status !== 'in progress')
+    return capitalize(renderReason(diagnosis, updated, ({ message }) => message)) || undefined
+  if (waitingHeadline(task) === undefined) return undefined
+  if (diagnosis.cause !== undefined) return capitalize(renderReason(diagnosis, updated)) || undefined
+  const { ready, all } = newPods(task)
+  const unmet = firstUnmet(diagnosis.conditions)
+  if (unmet?.name === 'healthy' && all > 0) return `${ready} of ${all} new ${all === 1 ? 'Pod is' : 'Pods are'} ready.`
+  return (unmet && capitalize(renderExpectation(unmet))) || undefined
 }
 
 function impactOf(task: TaskRecord): string | undefined {

@@ -2,6 +2,7 @@ import { Link } from 'wouter'
 import { causeOf, isCause } from '../../../contract/causes.ts'
 import { StatusIcon } from '../deployments/status-mark.tsx'
 import { wordsOf } from '../deployments/status-words.ts'
+import { endingOf } from '../deployments/verdict-words.ts'
 import { Section } from '../ui/section.tsx'
 import { Ago } from '../ui/when.tsx'
 import { useHeldRows } from './use-held-rows.ts'
@@ -42,7 +43,7 @@ function Alarm({ attention: { app, id, status, details } }: { attention: Attenti
             {app}
           </Link>
         </h3>
-        <p>{details === undefined ? 'A newer deployment is in progress.' : reasonOf(status, details.cause)}</p>
+        <p>{details === undefined ? 'A newer deployment is in progress.' : reasonOf(details)}</p>
       </div>
       {details === undefined ? null : (
         <div className="when">
@@ -54,7 +55,8 @@ function Alarm({ attention: { app, id, status, details } }: { attention: Attenti
 }
 
 /** The cause in one line; an outcome that is not known says what to do about it. */
-function reasonOf(status: string, cause: string | undefined): string {
-  const headline = cause !== undefined && isCause(cause) ? causeOf(cause).headline : 'The deployment did not work'
-  return status === 'aborted' ? `${headline}. Open the application in Argo CD, then deploy again.` : `${headline}.`
+function reasonOf({ status, cause }: NonNullable<Attention['details']>): string {
+  if (cause === undefined || !isCause(cause)) return `${endingOf(status)}.`
+  const { headline, nextSteps } = causeOf(cause)
+  return status === 'aborted' ? `${headline}. ${nextSteps[0]?.text ?? ''}` : `${headline}.`
 }

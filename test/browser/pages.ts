@@ -83,7 +83,7 @@ export const pageStates: readonly PageState[] = [
     path: (tasks) => `/task/${tasks.failed}`,
     kinds: ['open reading'],
     isSignedOut: true,
-    shows: text('You are not signed in.'),
+    shows: text('Sign in to change deployments.'),
   },
   {
     name: 'a command in place of an action',

@@ -42,14 +42,14 @@ const rows: readonly Row[] = [
     why: 'the session has ended',
     action: cancelling,
     arrange: (_id, user) => world.rows('DELETE FROM watcher.sessions WHERE name = $1', [user]),
-    shows: 'You are not signed in.',
+    shows: 'Sign in to change deployments.',
   },
   {
     status: 403,
     why: 'the user has left the group',
     action: cancelling,
     arrange: (_id, user) => world.rows("UPDATE watcher.sessions SET groups = '{}' WHERE name = $1", [user]),
-    shows: /^Only members of platform may do this/,
+    shows: /^Only members of platform may change deployments/,
   },
   {
     status: 404,

@@ -127,7 +127,7 @@ describe('a failed task', () => {
     await back.waitFor()
     expect(await back.getAttribute('aria-disabled')).toBe('true')
     const why = await back.getAttribute('aria-describedby')
-    expect(await page.locator(`#${why}`).textContent()).toContain('You are not signed in.')
+    expect(await page.locator(`#${why}`).textContent()).toContain('Sign in to change deployments.')
     const signIn = page.getByRole('main').getByRole('link', { name: 'Sign in' })
     expect(await signIn.getAttribute('href')).toBe(`/auth/login?return=%2Ftask%2F${failed.id}`)
     await back.click({ force: true })
@@ -139,7 +139,7 @@ describe('a failed task', () => {
 
   test('says to a user in other groups who may act', async () => {
     await using opened = await open(`/task/${failed.id}`, 'bob')
-    await opened.page.getByText('Only members of platform may do this, and you are signed in as bob.').waitFor()
+    await opened.page.getByText('Only members of platform may change deployments.').waitFor()
     expect(await button(opened.page, 'Deploy again').getAttribute('aria-disabled')).toBe('true')
   })
 
@@ -261,7 +261,7 @@ describe('a refusal stands beside the button in the words of the service', () =>
     await page.context().clearCookies()
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back to this version' }).click()
     await page.getByRole('alert').getByText('you are signed out, so nothing was submitted').waitFor()
-    await page.getByText('You are not signed in.').waitFor()
+    await page.getByText('Sign in to change deployments.').waitFor()
     expect(await tasksOf('locked')).toHaveLength(1)
   })
 })
@@ -281,7 +281,7 @@ describe('without an identity provider', () => {
     const { id } = await plain.service.waitForEnd(await plain.deploy('shop', 'v2'))
     await using opened = await openPage(browser, plain.service.url, `/task/${id}`)
     const { page, complaints } = opened
-    await page.getByText('Needs IDP_ENABLED: this service has no identity provider.').waitFor()
+    await page.getByText('To change deployments, the service needs IDP_ENABLED').waitFor()
     expect(await button(page, 'Roll back to this version').getAttribute('aria-disabled')).toBe('true')
     expect(complaints).toEqual([])
   })

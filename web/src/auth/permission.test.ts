@@ -7,11 +7,15 @@ const state: SessionState = { enabled: true, user, privileged: true, privileged_
 
 test.for([
   { session: undefined, expected: { kind: 'unknown' } },
-  { session: state, expected: { kind: 'allowed' } },
+  { session: undefined, error: new Error('no answer'), expected: { kind: 'unread' } },
+  { session: state, error: new Error('no answer'), expected: { kind: 'allowed' } },
   { session: { ...state, enabled: false }, expected: { kind: 'no_provider' } },
   { session: { ...state, user: null, privileged: false }, expected: { kind: 'signed_out' } },
+  { session: { ...state, privileged: false, privileged_groups: ['shop'] }, expected: { kind: 'unconfirmed' } },
   {
     session: { ...state, privileged: false },
     expected: { kind: 'not_in_groups', groups: ['shop'], privilegedGroups: ['oncall'] },
   },
-])('the reader is $expected.kind', ({ session, expected }) => expect(permissionOf(session)).toEqual(expected))
+])('the reader is $expected.kind', ({ session, error = null, expected }) =>
+  expect(permissionOf({ data: session, error })).toEqual(expected),
+)

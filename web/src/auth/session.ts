@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { SessionState } from '../../../contract/auth.ts'
 import { readJson } from '../ui/read-json.ts'
+import { type Permission, permissionOf } from './permission.ts'
 
 /** Noticing that a session has ended may take this long; whoever acts learns it at once. */
 const readEveryMs = 30_000
@@ -13,3 +14,5 @@ export const sessionQuery = queryOptions<SessionState>({
 })
 
 export const useSession = () => useQuery(sessionQuery)
+
+export const usePermission = (): Permission => permissionOf(useSession())

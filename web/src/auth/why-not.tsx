@@ -12,7 +12,7 @@ export function WhyNot({ id, permission, verb }: Props): ReactNode {
       <p className="why" id={id}>
         <Reason permission={permission} verb={verb} />
       </p>
-      {permission.kind === 'signed_out' ? <SignInLink /> : null}
+      {permission.kind === 'signed_out' || permission.kind === 'unconfirmed' ? <SignInLink /> : null}
     </div>
   )
 }
@@ -27,6 +27,10 @@ function Reason({ permission, verb }: Omit<Props, 'id'>): ReactNode {
       )
     case 'signed_out':
       return `Sign in to ${verb}.`
+    case 'unconfirmed':
+      return 'The identity provider did not confirm your groups.'
+    case 'unread':
+      return 'Who is signed in could not be read. The page tries again.'
     case 'not_in_groups':
       return (
         <>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
+import type { Permission } from '../auth/permission.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import type { Permission } from './permission.ts'
 
 export type TaskAction = {
   readonly name: string
@@ -24,19 +24,19 @@ type Props = { action: TaskAction; permission: Permission; whyId: string }
 export function ActionButton({ action, permission, whyId }: Props) {
   const [isAsking, setAsking] = useState(false)
   const { label, busyLabel, icon, look = '', isBusy, run, question } = action
-  const isRefused = permission.kind === 'refused'
+  const isForbidden = permission.kind !== 'allowed'
   const press = () => {
-    if (isRefused || isBusy) return
+    if (isForbidden || isBusy) return
     if (question === undefined) run()
     else setAsking(true)
   }
   return (
     <>
       <button
-        className={`btn ${isRefused ? '' : look}`.trim()}
+        className={`btn ${isForbidden ? '' : look}`.trim()}
         type="button"
-        aria-disabled={isRefused || isBusy}
-        aria-describedby={isRefused ? whyId : undefined}
+        aria-disabled={isForbidden || isBusy}
+        aria-describedby={isForbidden ? whyId : undefined}
         onClick={press}
       >
         {icon === undefined ? null : <Icon name={icon} />}

@@ -1,9 +1,10 @@
+import type { Permission } from '../auth/permission.ts'
+import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { Exactly } from '../ui/when.tsx'
 import type { TaskAction } from './action-button.tsx'
-import type { Permission } from './permission.ts'
 
 type Props = {
   actions: readonly TaskAction[]
@@ -13,26 +14,17 @@ type Props = {
   errors: readonly TaskAction[]
 }
 
-/** Beside the buttons: why they cannot be pressed and what does the same from a terminal, or why the service refused. */
+/** Beside the buttons: why they cannot be pressed and what does the same from a terminal, or why the service rejected it. */
 export function ActionNotes({ actions, permission, whyId, errors }: Props) {
   return (
     <div className="action-notes">
-      {permission.kind === 'refused' ? (
-        <>
-          <p className="why" id={whyId}>
-            {permission.why}{' '}
-            {permission.canSignIn ? (
-              <a href={`/auth/login?${new URLSearchParams({ return: window.location.pathname })}`}>Sign in</a>
-            ) : null}
-          </p>
-          {actions.map(({ label, command }) => (
-            <Command key={label} label={label} command={command} />
-          ))}
-        </>
-      ) : null}
+      <WhyNot id={whyId} permission={permission} verb="change deployments" />
+      {permission.kind === 'allowed'
+        ? null
+        : actions.map(({ label, command }) => <Command key={label} label={label} command={command} />)}
       <div role="alert">
         {errors.map(({ label, error }) =>
-          error === null ? null : <Refusal key={label} label={label} error={error} />,
+          error === null ? null : <Rejection key={label} label={label} error={error} />,
         )}
       </div>
     </div>
@@ -52,12 +44,12 @@ function Command({ label, command }: { label: string; command: string }) {
 }
 
 /** What the service said, in its own words. */
-function Refusal({ label, error }: { label: string; error: Error }) {
+function Rejection({ label, error }: { label: string; error: Error }) {
   const said = error instanceof AnswerError ? error.message : 'the service did not answer, press again'
   const retryAt = error instanceof AnswerError ? error.retryAt : undefined
   const isLocked = error instanceof AnswerError && error.status === 406
   return (
-    <p className="refusal">
+    <p className="rejection">
       <Icon name="i-failed" />
       <span>
         {label}: {said}.{' '}

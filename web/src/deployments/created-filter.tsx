@@ -17,17 +17,24 @@ type Props = { filters: TaskFilters; className: string; change: (changed: TaskFi
 export function CreatedFilter({ filters: { from_timestamp: from, to_timestamp: to }, className, change }: Props) {
   const id = useId()
   const zone = useTimeZone()
-  const isChosen = from !== undefined || to !== undefined
+  const [last, setLast] = useState({ seconds: '', from: '' })
+  const isLast = last.from !== '' && last.from === from && to === undefined
+  const isChosen = (from !== undefined || to !== undefined) && !isLast
   const choose = (value: string) => {
     const now = Math.floor(Date.now() / 1000)
     const begin = value === 'chosen' ? startOfDay(wallDay(now, zone), zone) : now - Number(value)
+    setLast(value === 'chosen' ? { seconds: '', from: '' } : { seconds: value, from: String(begin) })
     change({ from_timestamp: value === '' ? '' : String(begin), to_timestamp: '' })
   }
   return (
     <>
       <div className={className}>
         <label htmlFor={id}>Created</label>
-        <select id={id} value={isChosen ? 'chosen' : ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <select
+          id={id}
+          value={isLast ? last.seconds : isChosen ? 'chosen' : ''}
+          onChange={({ currentTarget }) => choose(currentTarget.value)}
+        >
           <option value="">Any time</option>
           {lasts.map(([words, seconds]) => (
             <option value={seconds} key={words}>

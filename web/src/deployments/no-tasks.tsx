@@ -1,15 +1,20 @@
 import { Link } from 'wouter'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { describeFilters, listAddress, type TaskFilters } from './task-filters.ts'
 
 /** The list before the first deployment: how to send one, as a command that works as it stands. */
 export function NoDeploymentYet() {
+  const command = firstCommand(window.location.origin)
   return (
     <div className="empty">
       <Icon name="n-tasks" />
       <h2>No deployment yet</h2>
       <p>Send the first one from a pipeline or from here:</p>
-      <code className="code-block start">{firstCommand(window.location.origin)}</code>
+      <div className="copy">
+        <code className="code-block start">{command}</code>
+        <CopyButton text={command} label="Copy the command" size="icon" />
+      </div>
     </div>
   )
 }

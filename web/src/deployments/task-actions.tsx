@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { type Permission, permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
 import { ActionButton, type TaskAction } from './action-button.tsx'
 import { ActionNotes } from './action-notes.tsx'
 import { useCancelTask, useSubmitTask } from './change-task.ts'
 import { cancelCommand, submitCommand } from './equivalent-command.ts'
-import { type Permission, permissionOf } from './permission.ts'
 import { resubmissionOf, versionName } from './resubmission.ts'
 
 const whyId = 'why-not'
@@ -13,13 +13,12 @@ const whyId = 'why-not'
 export type OfferedActions = {
   readonly offered: readonly TaskAction[]
   readonly all: readonly TaskAction[]
-  /** Undefined until it is known. */
-  readonly permission: Permission | undefined
+  readonly permission: Permission
 }
 
 /** The offered buttons, other buttons behind them, and the words about them below. */
 export function TaskActions({ offered, all, permission, children }: OfferedActions & { children?: ReactNode }) {
-  if (permission === undefined) return <div className="actions">{children}</div>
+  if (permission.kind === 'unknown') return <div className="actions">{children}</div>
   return (
     <>
       <div className="actions">
@@ -35,13 +34,14 @@ export function TaskActions({ offered, all, permission, children }: OfferedActio
 
 /** What can be done to a task, and whether the reader may. */
 export function useTaskActions(id: string, task: TaskRecord | undefined): OfferedActions {
-  const { data: session } = useSession()
-  const author = session?.user?.name ?? ''
+  const session = useSession()
+  const permission = permissionOf(session)
+  const author = session.data?.user?.name ?? ''
   const { origin } = window.location
   const cancel = useCancelTask(id)
   const goBack = useSubmitTask()
   const again = useSubmitTask()
-  if (task === undefined) return { offered: [], all: [], permission: undefined }
+  if (task === undefined) return { offered: [], all: [], permission }
   const { status, images, previous } = task
   const isDeployed = status === 'deployed'
   const target = isDeployed ? images : (previous?.images ?? [])
@@ -96,7 +96,7 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
   return {
     offered: offeredTo(task).map((name) => all[name]),
     all: Object.values(all),
-    permission: session === undefined ? undefined : permissionOf(session),
+    permission,
   }
 }
 

@@ -1,22 +1,22 @@
 import type { TaskRecord } from '../../../contract/task.ts'
-import type { TaskEvent } from '../../../contract/task-event.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Section } from '../ui/section.tsx'
 import { Images, Pods } from './pods.tsx'
+import type { useTimeline } from './read-timeline.ts'
 import { taskReport } from './task-report.ts'
 import { Timeline } from './timeline.tsx'
 
-type Props = { task: TaskRecord; events: readonly TaskEvent[] | undefined; isUnread: boolean }
+type Props = { task: TaskRecord; timeline: ReturnType<typeof useTimeline>; isGone: boolean }
 
 /** Below the verdict: events of Pods, images, Pods, the timeline and, after another end than deployed, the report as text. */
-export function TaskBody({ task, events, isUnread }: Props) {
+export function TaskBody({ task, timeline, isGone }: Props) {
   const hasReport = task.status !== 'in progress' && task.status !== 'deployed'
   return (
     <div className="flow">
       <PodEvents task={task} />
       <Images task={task} />
       <Pods task={task} />
-      <Timeline task={task} events={events} isUnread={isUnread} />
+      {isGone && timeline.data === undefined ? null : <Timeline task={task} timeline={timeline} />}
       {hasReport ? <Report task={task} /> : null}
     </div>
   )

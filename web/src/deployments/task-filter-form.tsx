@@ -28,7 +28,6 @@ export function TaskFilterForm({ filters, counts, change }: Props) {
         <div className="line">
           <TextFilter
             label="Search"
-            type="search"
             placeholder="Name, tag, author, id or commit"
             className="field wide"
             value={filters.search}

@@ -2,9 +2,8 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useHistoryState } from 'wouter/use-browser-location'
 import type { TaskList, TaskRecord } from '../../../contract/task.ts'
+import { Answered } from '../ui/answered.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { NoDeploymentYet, NoMatch } from './no-tasks.tsx'
 import { listAddress, type TaskFilters } from './task-filters.ts'
 import { TaskTable } from './task-table.tsx'
@@ -15,19 +14,19 @@ type RowsProps = Place & { list: UseQueryResult<TaskList>; rows: readonly TaskRe
 /** The table, or why there is none. */
 export function Rows({ list, rows, filters, cursor }: RowsProps) {
   if (rows.length > 0) return <TaskTable tasks={rows} />
-  if (list.data !== undefined) {
-    const isWholeList = cursor === undefined && Object.keys(filters).length === 0
-    return isWholeList ? <NoDeploymentYet /> : <NoMatch filters={filters} cursor={cursor} />
-  }
-  if (list.error === null) return <LoadingRows label="Loading tasks" />
+  const isNarrowed = Object.keys(filters).length > 0
   return (
     <>
-      <ReadFailure what="The tasks" error={list.error} retry={() => void list.refetch()} />
-      {Object.keys(filters).length === 0 ? null : (
+      <Answered query={list} what="the tasks">
+        {() =>
+          cursor === undefined && !isNarrowed ? <NoDeploymentYet /> : <NoMatch filters={filters} cursor={cursor} />
+        }
+      </Answered>
+      {list.data === undefined && list.error !== null && isNarrowed ? (
         <p>
           <Link href="/tasks">Clear all filters</Link>
         </p>
-      )}
+      ) : null}
     </>
   )
 }
@@ -66,17 +65,17 @@ export function Pages({ filters, cursor, next }: Place & { next: string | undefi
   )
 }
 
+/** A link that leads nowhere yet, or no more, stays one: it may hold the focus. */
 function Step({ name, to, newer }: { name: string; to: string | undefined; newer: readonly string[] }) {
-  if (to !== undefined) {
-    return (
-      <Link className="btn btn-s" href={to} state={{ newer }}>
-        {name}
-      </Link>
-    )
-  }
   return (
-    <button className="btn btn-s" type="button" aria-disabled="true">
+    <Link
+      className="btn btn-s"
+      href={to ?? ''}
+      state={{ newer }}
+      aria-disabled={to === undefined}
+      onClick={(event) => to === undefined && event.preventDefault()}
+    >
       {name}
-    </button>
+    </Link>
   )
 }

@@ -1,11 +1,10 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { Answered } from '../ui/answered.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
 import { OutsideLink } from '../ui/outside-link.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
 import { isNotFound, useTask } from './read-task.ts'
@@ -22,7 +21,8 @@ import { VerdictAnnouncement } from './verdict-announcement.tsx'
 
 /** `/task/:id`: what does it wait for, or who is the culprit? */
 export function TaskPage({ id }: { id: string }) {
-  const { data: task, error, refetch } = useTask(id)
+  const read = useTask(id)
+  const { data: task, error } = read
   useDocumentTitle(`${titleOf(task, id)} · Deployment Watcher`)
   const isMissing = task === undefined && isNotFound(error)
   // Here, above all that changes with the status: an answer of the service stays while the task ends and its buttons move.
@@ -37,12 +37,13 @@ export function TaskPage({ id }: { id: string }) {
         </div>
         {task === undefined ? null : <By task={task} />}
       </div>
-      {task === undefined && !isMissing && error === null ? <LoadingRows label="Loading the task" /> : null}
-      {task === undefined && !isMissing && error !== null ? (
-        <ReadFailure what="The task" error={error} retry={() => void refetch()} />
-      ) : null}
-      {isMissing ? <NoSuchTask id={id} /> : null}
-      {task === undefined ? null : <Known task={task} isGone={isNotFound(error)} actions={actions} />}
+      {isMissing ? (
+        <NoSuchTask id={id} />
+      ) : (
+        <Answered query={read} what="the task">
+          {(known) => <Known task={known} isGone={isNotFound(error)} actions={actions} />}
+        </Answered>
+      )}
     </>
   )
 }
@@ -58,7 +59,7 @@ function Known({ task, isGone, actions }: { task: TaskRecord; isGone: boolean; a
       <Verdict task={task} events={timeline.data ?? []} actions={actions} />
       <VerdictAnnouncement task={task} />
       <div className="cols">
-        <TaskBody task={task} events={timeline.data} isUnread={timeline.error !== null && !isGone} />
+        <TaskBody task={task} timeline={timeline} isGone={isGone} />
         <TaskFacts task={task} />
       </div>
     </>

@@ -1,4 +1,4 @@
-import { useDebouncedCallback } from '@mantine/hooks'
+import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useId, useState } from 'react'
 import type { NameField } from '../../../contract/task-names.ts'
 import { useTaskNames } from './read-names.ts'
@@ -6,80 +6,76 @@ import { useTaskNames } from './read-names.ts'
 const typingPauseMs = 300
 const labels = { app: 'Application', project: 'Project', author: 'Author' }
 
-type NameProps = { name: NameField; className: string; value: string | undefined; change: (value: string) => void }
+type Props = { className: string; value: string | undefined; change: (value: string) => void }
 
-/** A name that tasks have: those like what is typed are offered. */
-export function NameFilter({ name, className, value, change }: NameProps) {
-  const [asked, setAsked] = useState<string | undefined>()
-  const names = useTaskNames(name, asked ?? '', asked !== undefined)
+/** A name that tasks have: those like what is typed are offered. It is a filter once it is chosen, entered or left. */
+export function NameFilter({ name, className, value = '', change }: Props & { name: NameField }) {
+  const id = useId()
+  const [typed, setTyped] = useTyped(value)
+  const [isAsked, setAsked] = useState(false)
+  const [asked] = useDebouncedValue(typed, typingPauseMs)
+  const names = useTaskNames(name, asked, isAsked)
+  const apply = (text: string) => text !== value && change(text)
   return (
-    <TextFilter
-      label={labels[name]}
-      type="text"
-      placeholder="All"
-      className={className}
-      value={value}
-      change={(text) => {
-        setAsked(text)
-        change(text)
-      }}
-      onFocus={() => setAsked((known) => known ?? '')}
-      offered={names}
-    />
+    <div className={className}>
+      <label htmlFor={id}>{labels[name]}</label>
+      <input
+        {...looks}
+        id={id}
+        type="text"
+        placeholder="All"
+        value={typed}
+        list={`${id}-list`}
+        onChange={({ currentTarget, nativeEvent }) => {
+          setTyped(currentTarget.value)
+          if (isChoice(nativeEvent)) apply(currentTarget.value)
+        }}
+        onKeyDown={({ key }) => key === 'Enter' && apply(typed)}
+        onFocus={() => setAsked(true)}
+        onBlur={() => apply(typed)}
+      />
+      <datalist id={`${id}-list`}>
+        {names.map((one) => (
+          <option value={one} key={one} />
+        ))}
+      </datalist>
+    </div>
   )
 }
 
-type TextFilterProps = {
-  label: string
-  type: 'search' | 'text'
-  placeholder: string
-  className: string
-  value: string | undefined
-  change: (value: string) => void
-  onFocus?: () => void
-  offered?: readonly string[]
-}
+/** Whether an offered name was chosen rather than a key pressed; Safari says so by an event without a kind. */
+const isChoice = (event: Event) => !('inputType' in event) || event.inputType === 'insertReplacementText'
+
+type TextFilterProps = Props & { label: string; placeholder: string }
 
 /** What is typed is a filter after a short pause. */
-export function TextFilter({
-  label,
-  type,
-  placeholder,
-  className,
-  value = '',
-  change,
-  onFocus,
-  offered,
-}: TextFilterProps) {
+export function TextFilter({ label, placeholder, className, value = '', change }: TextFilterProps) {
   const id = useId()
-  const [typed, setTyped] = useState(value)
+  const [typed, setTyped] = useTyped(value)
   const changeSoon = useDebouncedCallback(change, typingPauseMs)
-  useEffect(() => setTyped(value), [value])
-  const take = (text: string) => {
-    setTyped(text)
-    changeSoon(text)
-  }
   return (
     <div className={className}>
       <label htmlFor={id}>{label}</label>
       <input
+        {...looks}
         id={id}
-        type={type}
+        type="search"
         placeholder={placeholder}
         value={typed}
-        autoComplete="off"
-        spellCheck={false}
-        list={offered === undefined ? undefined : `${id}-list`}
-        onChange={(event) => take(event.currentTarget.value)}
-        onFocus={onFocus}
+        onChange={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          changeSoon(currentTarget.value)
+        }}
       />
-      {offered === undefined ? null : (
-        <datalist id={`${id}-list`}>
-          {offered.map((name) => (
-            <option value={name} key={name} />
-          ))}
-        </datalist>
-      )}
     </div>
   )
+}
+
+const looks = { autoComplete: 'off', spellCheck: false } as const
+
+/** What is typed, until the filter is another one. */
+function useTyped(value: string) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return [typed, setTyped] as const
 }

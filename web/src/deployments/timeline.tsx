@@ -1,36 +1,46 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
+import { Answered } from '../ui/answered.tsx'
 import { useTimeZone } from '../ui/device-settings.ts'
 import { exactTime, isoTime, stepTime } from '../ui/moment.ts'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
 import { eventWords } from './event-words.ts'
+import type { useTimeline } from './read-timeline.ts'
 import { StatusIcon } from './status-mark.tsx'
 import { wordsOf } from './status-words.ts'
 import { rowCause, verdictWords } from './verdict-words.ts'
 
-type Props = { task: TaskRecord; events: readonly TaskEvent[] | undefined; isUnread: boolean }
+type Props = { task: TaskRecord; timeline: ReturnType<typeof useTimeline> }
 
 /** What happened to a task, step by step; while it runs, its end says what it waits for. */
-export function Timeline({ task, events = [], isUnread }: Props) {
-  const count = events.length === 1 ? '1 step' : `${events.length} steps`
+export function Timeline({ task, timeline }: Props) {
+  const count = timeline.data?.length
   return (
-    <Section title="Timeline" id="timeline" note={count} end={<span className="dim">{useTimeZone()}</span>}>
-      {isUnread ? <p className="why">The timeline could not be read.</p> : null}
-      <ol className="events" aria-labelledby="h-timeline">
-        {events.map((event) => (
-          <Step key={event.id} event={event} task={task} />
-        ))}
-        {task.status === 'in progress' ? (
-          <li className="live-end">
-            <span className="t">now</span>
-            <span className="dot" />
-            <div>
-              <span className="what">{verdictWords(task).headline}</span>
-            </div>
-          </li>
-        ) : null}
-      </ol>
+    <Section
+      title="Timeline"
+      id="timeline"
+      {...(count !== undefined && { note: count === 1 ? '1 step' : `${count} steps` })}
+      end={<span className="dim">{useTimeZone()}</span>}
+    >
+      <Answered query={timeline} what="the timeline">
+        {(events) => (
+          <ol className="events" aria-labelledby="h-timeline">
+            {events.map((event) => (
+              <Step key={event.id} event={event} task={task} />
+            ))}
+            {task.status === 'in progress' ? (
+              <li className="live-end">
+                <span className="t">now</span>
+                <span className="dot" />
+                <div>
+                  <span className="what">{verdictWords(task).headline}</span>
+                </div>
+              </li>
+            ) : null}
+          </ol>
+        )}
+      </Answered>
     </Section>
   )
 }

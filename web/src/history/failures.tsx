@@ -24,7 +24,9 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
       note={figure(badOf(total.counts))}
       end={<span className="dim">{days} days</span>}
     >
-      {causes.length === 0 ? <p className="why">None failed.</p> : null}
+      {causes.length === 0 ? (
+        <p className="why">{badOf(total.counts) === 0 ? 'None failed.' : 'No cause is known.'}</p>
+      ) : null}
       <ul className="bars">
         {causes.map(({ cause, count }) => (
           <li key={cause}>

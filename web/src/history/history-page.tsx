@@ -7,11 +7,11 @@ import { lockedRanges } from '../locks/next-changes.ts'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { useLockCalendar } from '../locks/read-lock-calendar.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
+import { Answered } from '../ui/answered.tsx'
+import { Delayed } from '../ui/delayed.tsx'
 import { useTimeZone } from '../ui/device-settings.ts'
 import { Icon } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
 import { useNow } from '../ui/now.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { ZoneSelect } from '../ui/zone-select.tsx'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
@@ -26,7 +26,7 @@ export function HistoryPage() {
   const deviceZone = useTimeZone()
   const { address, issues } = readHistoryAddress(query)
   const zone = address.tz ?? deviceZone
-  const { data, error, refetch } = useHistory(address, zone)
+  const history = useHistory(address, zone)
   useDocumentTitle('History · Deployment Watcher')
   const change = (changed: Partial<HistoryAddress>) =>
     navigate(historyAddress({ ...address, ...changed }), { replace: true })
@@ -38,15 +38,20 @@ export function HistoryPage() {
       </div>
       <AddressIssueNotice issues={issues} cleared={historyAddress(address)} />
       <Range address={address} change={change} />
-      {data === undefined ? (
-        error === null ? (
-          <LoadingRows label="Loading the history" />
-        ) : (
-          <ReadFailure what="The history" error={error} retry={() => void refetch()} />
-        )
-      ) : (
-        <Loaded history={data} address={address} zone={zone} />
-      )}
+      <Answered query={history} what="the history">
+        {(data) => (
+          <div className="stack" aria-busy={history.isPlaceholderData}>
+            {history.isPlaceholderData ? (
+              <Delayed>
+                <p className="why" role="status">
+                  Loading {address.days} days. What you see is the choice before.
+                </p>
+              </Delayed>
+            ) : null}
+            <Loaded history={data} address={address} zone={zone} />
+          </div>
+        )}
+      </Answered>
     </>
   )
 }
@@ -97,8 +102,7 @@ function Loaded({ history, address, zone }: { history: History; address: History
   }
   const ofPeriod = { ...filters, ended_from: String(history.total.from), ended_to: String(to) }
   const chart = { history, locked, filters, zone }
-  if (decidedOf(history.total.counts) === 0)
-    return <NothingEnded history={history} isNarrowed={Object.keys(filters).length > 0} />
+  if (decidedOf(history.total.counts) === 0) return <NothingEnded history={history} address={address} />
   return (
     <>
       <p className="lede">{historySentence(history)}</p>
@@ -116,7 +120,8 @@ function Loaded({ history, address, zone }: { history: History; address: History
   )
 }
 
-function NothingEnded({ history, isNarrowed }: { history: History; isNarrowed: boolean }) {
+function NothingEnded({ history, address }: { history: History; address: HistoryAddress }) {
+  const { app, project, ...ofAll } = address
   return (
     <div className="empty">
       <Icon name="n-history" />
@@ -124,12 +129,12 @@ function NothingEnded({ history, isNarrowed }: { history: History; isNarrowed: b
       <p>Charts appear with the first verdict.</p>
       <div className="row">
         {history.days < 90 ? (
-          <Link className="btn btn-s" href="/history?days=90">
+          <Link className="btn btn-s" href={historyAddress({ ...address, days: 90 })}>
             Show 90 days
           </Link>
         ) : null}
-        {isNarrowed ? (
-          <Link className="btn btn-s" href="/history">
+        {app !== undefined || project !== undefined ? (
+          <Link className="btn btn-s" href={historyAddress(ofAll)}>
             All applications
           </Link>
         ) : null}

@@ -1,5 +1,5 @@
 import { useComputedColorScheme } from '@mantine/core'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Axis, Options, Series } from 'uplot'
 import type { HistoryDay } from '../../../contract/history.ts'
 import { shortDay } from './figures.ts'
@@ -32,9 +32,13 @@ type Props = PlotData & {
   onPick?: (day: HistoryDay, height: number) => void
 }
 
-/** A chart of days, drawn when the library has come; until then its place is kept. */
+/**
+ * A chart of days, drawn when the library has come; until then its place is kept. After an upgrade an open page may ask for a
+ * file that is gone.
+ */
 export function Plot({ label, titleOf, onPick, ...data }: Props) {
   const place = useRef<HTMLDivElement>(null)
+  const [outcome, setOutcome] = useState<'drawn' | 'failed'>()
   const scheme = useComputedColorScheme('light')
   const handlers = useRef({ titleOf, onPick })
   handlers.current = { titleOf, onPick }
@@ -45,15 +49,23 @@ export function Plot({ label, titleOf, onPick, ...data }: Props) {
   useEffect(() => {
     const element = place.current
     if (element === null) return
-    const chart = draw(element, newest.current, handlers)
-    return () => void chart.then((remove) => remove())
+    const chart = draw(element, newest.current, handlers).then(
+      (remove) => {
+        setOutcome('drawn')
+        return remove
+      },
+      () => setOutcome('failed'),
+    )
+    return () => void chart.then((remove) => remove?.())
   }, [drawn])
+  if (outcome === 'failed') return <p className="why">The chart could not be loaded. Reload the page.</p>
   return (
     <div
       className={`plot-area ${onPick === undefined ? '' : 'can-pick'}`}
       ref={place}
       role="img"
       aria-label={label}
+      aria-busy={outcome === undefined}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the sentence is a stop; its figures are links in the table below
       tabIndex={0}
     />

@@ -24,7 +24,7 @@ export function useChangeLock() {
       request.kind === 'lock' ? sendJson('POST', path, request.body) : sendJson('DELETE', path),
     onSuccess: (_answer, { said, undo }) => showToast({ text: said, ...(undo && { undo: () => change.mutate(undo) }) }),
     onError: (error, { undo }) => {
-      // What Undo asks for has no button on the page that the refusal could stand beside.
+      // What Undo asks for has no button on the page that the rejection could stand beside.
       if (undo === undefined) showToast({ text: `Not undone: ${failureWords(error)}` })
     },
     onSettled: () => client.invalidateQueries(deployLockQuery),
@@ -32,6 +32,8 @@ export function useChangeLock() {
   return {
     isPending: change.isPending,
     error: change.variables?.undo === undefined ? null : change.error,
+    /** Of a lock that was not set: what was sent. */
+    sent: change.variables?.request.kind === 'lock' ? change.variables.request.body : undefined,
     lock: (body: LockRequest, onDone: () => void) => change.mutate(lockChange(body), { onSuccess: onDone }),
     release: (lock: DeployLockDetails, isInsideWindow: boolean, nowSeconds: number) =>
       change.mutate(releaseChange(lock, isInsideWindow, nowSeconds)),

@@ -1,13 +1,10 @@
-import type { ReactNode } from 'react'
 import type { AuditEntry } from '../../../contract/audit.ts'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { permissionOf } from '../auth/permission.ts'
-import { useSession } from '../auth/session.ts'
+import { usePermission } from '../auth/session.ts'
 import { WhyNot } from '../auth/why-not.tsx'
+import { Answered } from '../ui/answered.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
 import { isoTime } from '../ui/moment.ts'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
 import { timeIn } from '../ui/zoned-time.ts'
@@ -17,8 +14,7 @@ type Props = { lock: DeployLockDetails; now: number; zone: string }
 
 /** Who locked and released, for those who may read the audit. */
 export function LockAudit(props: Props) {
-  const { data: session } = useSession()
-  const permission = permissionOf(session)
+  const permission = usePermission()
   return (
     <Section title="Who did what" id="audit">
       {permission.kind === 'allowed' ? (
@@ -32,35 +28,34 @@ export function LockAudit(props: Props) {
 
 const columns = [{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'Note' }]
 
-function Entries({ lock, now, zone }: Props): ReactNode {
+function Entries({ lock, now, zone }: Props) {
   const audit = useLockAudit(lock)
-  if (audit.data === undefined) {
-    return audit.error === null ? (
-      <LoadingRows label="Loading the audit" />
-    ) : (
-      <ReadFailure what="The audit" error={audit.error} retry={() => void audit.refetch()} />
-    )
-  }
-  const entries = audit.data.pages.flatMap((page) => page.entries)
-  if (entries.length === 0) return <p className="why">No user has locked or released deployments yet.</p>
   return (
-    <>
-      <Table label="Lock audit" className="top" columns={columns}>
-        {entries.map((entry) => (
-          <Entry entry={entry} now={now} zone={zone} key={entry.id} />
-        ))}
-      </Table>
-      {audit.hasNextPage ? (
-        <button
-          className="btn btn-s"
-          type="button"
-          aria-disabled={audit.isFetchingNextPage}
-          onClick={() => audit.isFetchingNextPage || void audit.fetchNextPage()}
-        >
-          Older entries
-        </button>
-      ) : null}
-    </>
+    <Answered query={audit} what="the audit">
+      {({ pages }) => {
+        const entries = pages.flatMap((page) => page.entries)
+        if (entries.length === 0) return <p className="why">No user has locked or released deployments yet.</p>
+        return (
+          <>
+            <Table label="Lock audit" className="top" columns={columns}>
+              {entries.map((entry) => (
+                <Entry entry={entry} now={now} zone={zone} key={entry.id} />
+              ))}
+            </Table>
+            {audit.hasNextPage ? (
+              <button
+                className="btn btn-s"
+                type="button"
+                aria-disabled={audit.isFetchingNextPage}
+                onClick={() => audit.isFetchingNextPage || void audit.fetchNextPage()}
+              >
+                Older entries
+              </button>
+            ) : null}
+          </>
+        )
+      }}
+    </Answered>
   )
 }
 

@@ -1,6 +1,5 @@
 import { Link } from 'wouter'
-import { permissionOf } from '../auth/permission.ts'
-import { useSession } from '../auth/session.ts'
+import { usePermission } from '../auth/session.ts'
 import { useTimeZone } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -14,12 +13,11 @@ import { useIsInsideWindow } from './read-lock-calendar.ts'
 export function LockBanner() {
   useLiveDeployLock()
   const { data: lock } = useDeployLock()
-  const { data: session } = useSession()
   const now = useTick()
   const zone = useTimeZone()
   const isInsideWindow = useIsInsideWindow(lock, now)
   const change = useChangeLock()
-  const may = permissionOf(session).kind === 'allowed'
+  const may = usePermission().kind === 'allowed'
   const release = () => {
     if (lock !== undefined && !change.isPending) change.release(lock, isInsideWindow === true, now)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emptyDraft, endOfDraft } from './lock-ends.ts'
+import { emptyDraft, endOfDraft, rejectedField } from './lock-ends.ts'
 
 const now = Date.parse('2026-11-19T14:32Z') / 1000
 
@@ -13,3 +13,9 @@ test.for([
   const lock = { next_window: { from: now + 5, to: null } }
   expect(endOfDraft({ ...emptyDraft, ...draft }, lock, now, 'Europe/Stockholm')).toBe(end)
 })
+
+test.for([
+  [{ reason: 'x'.repeat(501), until: 1 }, 'reason'],
+  [{ reason: 'OPS-2', until: 1 }, 'end'],
+  [undefined, 'end'],
+] as const)('of %j the %s is rejected', ([sent, field]) => expect(rejectedField(sent)).toBe(field))

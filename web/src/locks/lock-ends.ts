@@ -1,3 +1,4 @@
+import type { LockRequest } from '../../../contract/auth.ts'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
 import { fromPicker } from '../ui/zoned-time.ts'
 
@@ -21,3 +22,9 @@ export function endOfDraft(
   if (end !== 'time') return now + Number(end) * 60
   return fromPicker(time, zone)
 }
+
+const maxReasonLength = 500
+
+/** The field that the service rejects: it names it in prose only. A reason within its limit leaves the end. */
+export const rejectedField = (sent: LockRequest | undefined): 'reason' | 'end' =>
+  (sent?.reason ?? '').length > maxReasonLength ? 'reason' : 'end'

@@ -12,19 +12,16 @@ type Props = {
   setDraft: (draft: LockDraft) => void
   reasonField: RefObject<HTMLInputElement | null>
   /** The service's words about what was sent. */
-  rejection: string | undefined
+  rejection: { readonly field: 'reason' | 'end'; readonly words: string } | undefined
 }
-
-const maxReasonLength = 500
 
 /** Why and until when. What was typed stays, whatever the service says to it. */
 export function LockForm({ lock, zone, now, draft, setDraft, reasonField, rejection }: Props) {
   const ids = { reason: useId(), time: useId(), reasonError: useId(), timeError: useId(), ends: useId() }
   const change = (part: Partial<LockDraft>) => setDraft({ ...draft, ...part })
   const until = endOfDraft(draft, lock, now, zone)
-  // The service names the field in prose only; a reason within its limit leaves the end.
-  const isReasonRejected = rejection !== undefined && draft.reason.length > maxReasonLength
-  const isEndRejected = rejection !== undefined && !isReasonRejected
+  const isReasonRejected = rejection?.field === 'reason'
+  const isEndRejected = rejection?.field === 'end'
   return (
     <>
       <div className="field">
@@ -40,7 +37,7 @@ export function LockForm({ lock, zone, now, draft, setDraft, reasonField, reject
           aria-describedby={isReasonRejected ? ids.reasonError : undefined}
           onChange={(event) => change({ reason: event.currentTarget.value })}
         />
-        {isReasonRejected ? <FieldError id={ids.reasonError}>{rejection}</FieldError> : null}
+        {isReasonRejected ? <FieldError id={ids.reasonError}>{rejection.words}</FieldError> : null}
       </div>
       <fieldset className="choice" aria-describedby={ids.ends}>
         <legend className="label">Ends</legend>
@@ -66,7 +63,7 @@ export function LockForm({ lock, zone, now, draft, setDraft, reasonField, reject
           />
         </div>
       ) : null}
-      {isEndRejected ? <FieldError id={ids.timeError}>{rejection}</FieldError> : null}
+      {isEndRejected ? <FieldError id={ids.timeError}>{rejection.words}</FieldError> : null}
       <p className="hint" id={ids.ends}>
         {endWords(until, now, zone)}
       </p>

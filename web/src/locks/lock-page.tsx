@@ -5,9 +5,8 @@ import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
 import { isTimeZone } from '../../../contract/time-zone.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { findAddressIssues, zoneRule } from '../ui/address-issues.ts'
-import { LoadingRows } from '../ui/loading-rows.tsx'
+import { Answered } from '../ui/answered.tsx'
 import { useNow } from '../ui/now.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { ZoneSelect } from '../ui/zone-select.tsx'
 import { startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
@@ -21,7 +20,8 @@ import { useLockCalendar } from './read-lock-calendar.ts'
 
 /** May we deploy, until when, and who said so? */
 export function LockPage() {
-  const { data: lock, error, refetch } = useDeployLock()
+  const details = useDeployLock()
+  const lock = details.data
   useDocumentTitle(`Lock${lock === undefined ? '' : lock.active ? ': locked' : ': open'} · Deployment Watcher`)
   return (
     <>
@@ -29,15 +29,9 @@ export function LockPage() {
         <h1 tabIndex={-1}>Deploy lock</h1>
         <p className="small dim">While locked, new deployments are rejected. Running ones continue.</p>
       </div>
-      {lock === undefined ? (
-        error === null ? (
-          <LoadingRows label="Loading the deploy lock" />
-        ) : (
-          <ReadFailure what="The deploy lock" error={error} retry={() => void refetch()} />
-        )
-      ) : (
-        <Loaded lock={lock} />
-      )}
+      <Answered query={details} what="the deploy lock">
+        {(known) => <Loaded lock={known} />}
+      </Answered>
     </>
   )
 }
@@ -51,7 +45,6 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
-  const intervals = calendar.data?.intervals ?? []
   return (
     <>
       <AddressIssueNotice issues={issues} cleared="/lock" />
@@ -63,16 +56,16 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
             id="week"
             end={<ZoneSelect zone={zone} suggested={lock.schedule.time_zone} now={now} choose={choose} />}
           >
-            {calendar.data === undefined && calendar.error !== null ? (
-              <ReadFailure what="The week" error={calendar.error} retry={() => void calendar.refetch()} />
-            ) : (
-              <LockWeek intervals={intervals} now={now} zone={zone} />
-            )}
+            <Answered query={calendar} what="the week">
+              {({ intervals }) => <LockWeek intervals={intervals} now={now} zone={zone} />}
+            </Answered>
           </Section>
           <LockAudit lock={lock} now={now} zone={zone} />
         </div>
         <div className="aside">
-          <NextChanges intervals={intervals} now={now} zone={zone} days={aheadDays} />
+          {calendar.data === undefined ? null : (
+            <NextChanges intervals={calendar.data.intervals} now={now} zone={zone} days={aheadDays} />
+          )}
           <Schedule schedule={lock.schedule} />
         </div>
       </div>

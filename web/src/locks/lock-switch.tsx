@@ -1,7 +1,7 @@
 import { useId, useRef } from 'react'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { type Permission, permissionOf } from '../auth/permission.ts'
-import { useSession } from '../auth/session.ts'
+import type { Permission } from '../auth/permission.ts'
+import { usePermission } from '../auth/session.ts'
 import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { failureWords } from '../ui/failure-words.ts'
@@ -10,7 +10,7 @@ import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { useChangeLock } from './change-lock.ts'
 import { lockCommand, scheduleSetting } from './lock-command.ts'
-import { emptyDraft, endOfDraft, type LockDraft } from './lock-ends.ts'
+import { emptyDraft, endOfDraft, type LockDraft, rejectedField } from './lock-ends.ts'
 import { LockForm } from './lock-form.tsx'
 import { lockHeadline, lockOrigin } from './lock-words.ts'
 import { useIsInsideWindow } from './read-lock-calendar.ts'
@@ -24,16 +24,17 @@ type Props = {
 
 /** The state of the lock and the switch that turns it over at once. */
 export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
-  const { data: session } = useSession()
   const now = useTick()
   const isInsideWindow = useIsInsideWindow(lock, now)
   const change = useChangeLock()
   const reasonField = useRef<HTMLInputElement>(null)
   const hint = useId()
-  const permission = permissionOf(session)
+  const permission = usePermission()
   const until = endOfDraft(draft, lock, now, zone)
   const missing = lock.active ? undefined : missingOf(draft, until)
   const isOff = permission.kind !== 'allowed' || missing !== undefined || change.isPending
+
+  const rejection = rejectionOf(change.error)
 
   const turn = () => {
     if (missing !== undefined && permission.kind === 'allowed') reasonField.current?.focus()
@@ -65,7 +66,7 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
           draft={draft}
           setDraft={setDraft}
           reasonField={reasonField}
-          rejection={rejectionOf(change.error)}
+          rejection={rejection === undefined ? undefined : { field: rejectedField(change.sent), words: rejection }}
         />
       ) : null}
       <div className="between mid">
@@ -91,7 +92,7 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
           </p>
         ) : null}
       </div>
-      {change.error === null || rejectionOf(change.error) !== undefined ? null : (
+      {change.error === null || rejection !== undefined ? null : (
         <p className="field-error" role="alert">
           <Icon name="i-failed" />
           Not changed: {failureWords(change.error)}

@@ -39,8 +39,8 @@ export function DayStrip({ history, rollingOut, zone }: Props) {
         <line className="base" x1="0" x2="100%" y1="32" y2="32" />
         <Marks marks={marks} from={day.from} to={day.to} />
         {rollingOut === 0 ? null : <rect className="run" x={nowAt} y="10" width="3" height="22" />}
-        {clockMarks(day, now, zone).map(({ place, words }) => (
-          <text x={`${place}%`} y="48" textAnchor={anchorAt(place)} key={place}>
+        {clockMarks(day, now, zone).map(({ place, words, isTight }) => (
+          <text className={isTight ? 'hide-phone' : ''} x={`${place}%`} y="48" textAnchor={anchorAt(place)} key={place}>
             {words}
           </text>
         ))}

@@ -9,13 +9,20 @@ export type Day = { readonly from: number; readonly to: number }
 export const placeOn = ({ from, to }: Day, at: number): number =>
   Math.min(100, Math.max(0, Math.round(((at - from) / (to - from)) * 10_000) / 100))
 
+type ClockMark = {
+  readonly place: number
+  readonly words: string /** On a phone there is no room beside `now`. */
+  readonly isTight: boolean
+}
+
 /** Clock times below the line: each quarter of the day, unless it is where `now` is written. */
-export function clockMarks(day: Day, now: number, zone: string): readonly { place: number; words: string }[] {
+export function clockMarks(day: Day, now: number, zone: string): readonly ClockMark[] {
   const nowAt = placeOn(day, now)
   return [0, 25, 50, 75, 100]
     .filter((place) => Math.abs(place - nowAt) > 5)
     .map((place) => ({
       place,
+      isTight: Math.abs(place - nowAt) < 15,
       words: place === 100 ? '24:00' : clockIn(day.from + ((day.to - day.from) * place) / 100, zone),
     }))
 }

@@ -5,9 +5,8 @@ import { useRollouts } from '../deployments/list-tasks.ts'
 import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
 import { useSummaries } from '../deployments/read-summaries.ts'
 import { useToday } from '../history/read-history.ts'
+import { Answered } from '../ui/answered.tsx'
 import { useTimeZone } from '../ui/device-settings.ts'
-import { LoadingRows } from '../ui/loading-rows.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { ApplicationTiles } from './application-tiles.tsx'
 import { AttentionList } from './attention-list.tsx'
 import { DayStrip } from './day-strip.tsx'
@@ -21,18 +20,18 @@ export function OverviewPage() {
   const summaries = useSummaries()
   const rollouts = useRollouts()
   const zone = useTimeZone()
-  const { data: today } = useToday(zone)
+  const ofToday = useToday(zone)
+  const { data: today } = ofToday
   const { inProgress } = rollouts
   const apps = rollouts.isRead ? summaries.data?.apps : undefined
   const attentions = attentionsOf(apps ?? [])
   const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps?.length ?? 0)
   const title = apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length)
   useDocumentTitle(`${title} · Deployment Watcher`)
-  const retry = () => {
+  const refetch = () => {
     void summaries.refetch()
     void rollouts.refetch()
   }
-  const error = summaries.error ?? rollouts.error
   return (
     <>
       <div className="stack">
@@ -47,17 +46,13 @@ export function OverviewPage() {
       </div>
       <div className="cols">
         <div className="flow">
-          {apps !== undefined ? (
-            <Applications apps={apps} attentions={attentions} rollouts={rollouts} />
-          ) : error === null ? (
-            <LoadingRows label="Loading the overview" />
-          ) : (
-            <ReadFailure what="The overview" error={error} retry={retry} />
-          )}
+          <Answered query={{ data: apps, error: summaries.error ?? rollouts.error, refetch }} what="the overview">
+            {(known) => <Applications apps={known} attentions={attentions} rollouts={rollouts} />}
+          </Answered>
         </div>
         <div className="aside">
           <LockSummary zone={zone} />
-          {today === undefined ? null : <TodaySummary total={today.total} />}
+          <TodaySummary today={ofToday} />
           <ArgoCdSummary />
         </div>
       </div>

@@ -1,48 +1,38 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: a phone lays rows out as blocks, and a table that is not displayed as one loses its roles
 import { useState } from 'react'
 import type { EffectiveSetting, EffectiveSettings } from '../../../contract/effective-settings.ts'
-import { permissionOf } from '../auth/permission.ts'
-import { useSession } from '../auth/session.ts'
+import { usePermission } from '../auth/session.ts'
 import { SignInLink } from '../auth/sign-in-link.tsx'
+import { Answered } from '../ui/answered.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead } from '../ui/table.tsx'
 import { useSettings } from './read-settings.ts'
 
 /** What the service was started with: each value and where it comes from. Secrets are never shown. */
 export function SettingsSection() {
-  const { data, error, refetch } = useSettings()
+  const settings = useSettings()
   return (
     <Section
       title="Effective settings"
       id="effective"
       end={<span className="dim hide-phone">Read only. They come from the environment; secrets are never shown.</span>}
     >
-      {data === undefined ? (
-        error === null ? (
-          <LoadingRows label="Loading the settings" />
-        ) : (
-          <ReadFailure what="The settings" error={error} retry={() => void refetch()} />
-        )
-      ) : 'needs' in data ? (
-        <Closed needs={data.needs} />
-      ) : (
-        <Groups groups={data.groups} />
-      )}
+      <Answered query={settings} what="the settings">
+        {(data) => ('needs' in data ? <Closed needs={data.needs} /> : <Groups groups={data.groups} />)}
+      </Answered>
     </Section>
   )
 }
 
 function Closed({ needs }: { needs: string }) {
-  const { data: session } = useSession()
+  const permission = usePermission()
   return (
     <div className="empty">
       <Icon name="i-key" />
       <h3>The settings are not shown to everyone</h3>
       <p>The service said: {needs}.</p>
-      {permissionOf(session).kind === 'signed_out' ? <SignInLink /> : null}
+      {permission.kind === 'signed_out' ? <SignInLink /> : null}
     </div>
   )
 }

@@ -1,25 +1,19 @@
 import type { ServiceStatus } from '../../../contract/service-status.ts'
 import { argoCdSentence } from '../service/argo-cd-sentence.ts'
 import { useServiceStatus } from '../service/read-status.ts'
+import { Answered } from '../ui/answered.tsx'
 import { duration } from '../ui/duration.ts'
-import { LoadingRows } from '../ui/loading-rows.tsx'
 import { useNow } from '../ui/now.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { replicaWords } from './replica-words.ts'
 
 /** The version, and how the service and what it needs are. */
 export function HealthSection() {
-  const { data, error, refetch } = useServiceStatus()
   return (
     <Section title="Version and health" id="about">
-      {data !== undefined ? (
-        <Loaded status={data} />
-      ) : error === null ? (
-        <LoadingRows label="Loading the state of the service" />
-      ) : (
-        <ReadFailure what="The state of the service" error={error} retry={() => void refetch()} />
-      )}
+      <Answered query={useServiceStatus()} what="the state of the service">
+        {(status) => <Loaded status={status} />}
+      </Answered>
     </Section>
   )
 }

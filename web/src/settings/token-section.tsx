@@ -1,16 +1,14 @@
 import { useState } from 'react'
 import type { DeployToken, IssuedDeployToken } from '../../../contract/auth.ts'
-import { permissionOf } from '../auth/permission.ts'
-import { useSession } from '../auth/session.ts'
+import { usePermission } from '../auth/session.ts'
 import { WhyNot } from '../auth/why-not.tsx'
+import { Answered } from '../ui/answered.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { useTimeZone } from '../ui/device-settings.ts'
 import { figure } from '../ui/figure.ts'
 import { Icon } from '../ui/icon.tsx'
-import { LoadingRows } from '../ui/loading-rows.tsx'
 import { exactTime } from '../ui/moment.ts'
 import { useNow } from '../ui/now.tsx'
-import { ReadFailure } from '../ui/read-failure.tsx'
 import { Section } from '../ui/section.tsx'
 import { useDeployTokens } from './deploy-tokens.ts'
 import { IssueTokenDialog } from './issue-token-dialog.tsx'
@@ -19,8 +17,7 @@ import { TokenTable } from './token-table.tsx'
 
 /** Who may deploy with a token of their own; for those who may issue and revoke. */
 export function TokenSection() {
-  const { data: session } = useSession()
-  const permission = permissionOf(session)
+  const permission = usePermission()
   if (permission.kind === 'allowed') return <Tokens />
   return (
     <Section title="Deploy tokens" id="tokens">
@@ -30,16 +27,16 @@ export function TokenSection() {
 }
 
 function Tokens() {
-  const { data, error, refetch } = useDeployTokens()
+  const tokens = useDeployTokens()
   const [isIssuing, setIssuing] = useState(false)
   const [issued, setIssued] = useState<IssuedDeployToken | undefined>()
   const now = useNow()
-  const [open, ended] = split(data?.tokens ?? [], now)
+  const [open, ended] = split(tokens.data?.tokens ?? [], now)
   return (
     <Section
       title="Deploy tokens"
       id="tokens"
-      {...(data !== undefined && { note: figure(open.length) })}
+      {...(tokens.data !== undefined && { note: figure(open.length) })}
       end={
         <button className="btn btn-primary btn-s" type="button" onClick={() => setIssuing(true)}>
           Issue a token
@@ -47,17 +44,15 @@ function Tokens() {
       }
     >
       {issued === undefined ? null : <ShownOnce token={issued} close={() => setIssued(undefined)} />}
-      {data === undefined ? (
-        error === null ? (
-          <LoadingRows label="Loading the deploy tokens" />
-        ) : (
-          <ReadFailure what="The deploy tokens" error={error} retry={() => void refetch()} />
-        )
-      ) : open.length === 0 ? (
-        <p className="why">No deploy token is valid now.</p>
-      ) : (
-        <TokenTable label="Deploy tokens" tokens={open} now={now} />
-      )}
+      <Answered query={tokens} what="the deploy tokens">
+        {() =>
+          open.length === 0 ? (
+            <p className="why">No deploy token is valid now.</p>
+          ) : (
+            <TokenTable label="Deploy tokens" tokens={open} now={now} />
+          )
+        }
+      </Answered>
       {ended.length === 0 ? null : (
         <details>
           <summary>

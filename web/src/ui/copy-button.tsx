@@ -14,7 +14,7 @@ type Props = {
 
 const looks = { icon: 'btn btn-s icon-btn', small: 'btn btn-s', full: 'btn' }
 
-/** Copies a text and says so in its own place. Where the browser refuses, it says that too. */
+/** Copies a text and says so in its own place. Where the browser does not let it, it says that too. */
 export function CopyButton({ text, label, size = 'small', shortcut }: Props) {
   const clipboard = useClipboard({ timeout: 2_000 })
   const { copy } = clipboard
@@ -31,7 +31,7 @@ export function CopyButton({ text, label, size = 'small', shortcut }: Props) {
         onClick={() => copy(text)}
       >
         <Icon name={clipboard.copied ? 'i-deployed' : 'i-copy'} />
-        {size === 'icon' ? null : (outcome ?? label)}
+        {size === 'icon' && !clipboard.error ? null : (outcome ?? label)}
       </button>
       <span className="sr" role="status">
         {outcome}

@@ -5,7 +5,7 @@ const answerTimeoutMs = 20_000
 /**
  * Changes something at the service with the browser's session. The same `idempotencyKey` makes a repeated submission the
  * same one.
- * @throws {AnswerError} with the service's own words where it refused; a network fault or 20 s of silence as they come
+ * @throws {AnswerError} with the service's own words where it rejected it; a network fault or 20 s of silence as they come
  */
 export async function sendJson<Answer>(
   method: 'POST' | 'DELETE',

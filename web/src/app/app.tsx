@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core'
-import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Switch } from 'wouter'
 import { sessionQuery } from '../auth/session.ts'
 import { TaskListPage } from '../deployments/task-list-page.tsx'
@@ -18,6 +18,7 @@ import { NotFoundPage } from './not-found-page.tsx'
  * It asks too when a tab is looked at again.
  */
 const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: readSessionAgain }),
   mutationCache: new MutationCache({ onError: readSessionAgain }),
   defaultOptions: {
     queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false },
@@ -26,7 +27,7 @@ const queries: QueryClient = new QueryClient({
   },
 })
 
-/** An action that is rejected for its credential says that the session is not what the page takes it for. */
+/** What is rejected for its credential says that the session is not what the page takes it for. */
 function readSessionAgain(error: Error) {
   const isOfCredential = error instanceof AnswerError && (error.status === 401 || error.status === 403)
   if (isOfCredential) void queries.invalidateQueries(sessionQuery)

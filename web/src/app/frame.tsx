@@ -11,6 +11,7 @@ import { ArgoCdNotice } from './argo-cd-notice.tsx'
 import { Bar } from './bar.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
+import { PageBoundary } from './page-boundary.tsx'
 import { pages } from './pages.ts'
 import { SignedOut } from './signed-out.tsx'
 import { useLiveness } from './use-liveness.ts'
@@ -19,6 +20,7 @@ import { useRouteFocus } from './use-route-focus.ts'
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
+  const [path] = useLocation()
   const [isFinding, setFinding] = useState(false)
   const keys = useRef<HTMLDialogElement>(null)
   const find = useCallback(() => setFinding(true), [])
@@ -40,7 +42,9 @@ export function Frame({ children }: { children: ReactNode }) {
         <ArgoCdNotice />
       </section>
       <main className="page" id="main" tabIndex={-1}>
-        <NowProvider heldAt={age === undefined ? undefined : since}>{children}</NowProvider>
+        <NowProvider heldAt={age === undefined ? undefined : since}>
+          <PageBoundary key={path}>{children}</PageBoundary>
+        </NowProvider>
       </main>
       <footer className="foot">
         <span>Deployment Watcher {useServiceVersion()}</span>

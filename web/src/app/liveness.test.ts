@@ -3,7 +3,7 @@ import type { ConnectionState } from '../live/live-connection.ts'
 import { liveness, type ReadState } from './liveness.ts'
 
 const now = 1_000_000
-const refusal = new Error('not found')
+const rejection = new Error('not found')
 const ok = (ageMs: number): ReadState => ({ status: 'success', dataUpdatedAt: now - ageMs, error: null })
 const failing = (ageMs: number, error = new Error('no answer')): ReadState => ({
   status: 'error',
@@ -20,12 +20,12 @@ test.for<[string, readonly ReadState[], ConnectionState, object]>([
   ['a failed read later than that', [failing(20_001)], live, { kind: 'stale', since: now - 20_001 }],
   ['the oldest of several', [ok(0), failing(30_000), failing(44_000)], live, { kind: 'stale', since: now - 44_000 }],
   ['a page that never had data', [failing(now)], live, { kind: 'unanswered' }],
-  ['a task that does not exist', [failing(now, refusal)], live, live],
-  ['a task that was removed while it was open', [failing(60_000, refusal)], live, live],
+  ['a task that does not exist', [failing(now, rejection)], live, live],
+  ['a task that was removed while it was open', [failing(60_000, rejection)], live, live],
   ['a stream that is not open yet', [ok(0)], { kind: 'connecting' }, { kind: 'connecting' }],
   ['a stream that was cut this second', [ok(0)], cut(1), { kind: 'connecting' }],
   ['a stream that does not come back, with good reads', [ok(0)], cut(2), { kind: 'cut', since: now - 9_000 }],
   ['neither stream nor reads', [failing(30_000)], cut(5), { kind: 'stale', since: now - 30_000 }],
 ])('%s', ([, reads, connection, expected]) => {
-  expect(liveness(reads, connection, now, (error) => error === refusal)).toEqual(expected)
+  expect(liveness(reads, connection, now, (error) => error === rejection)).toEqual(expected)
 })

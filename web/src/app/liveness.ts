@@ -21,15 +21,15 @@ const quietAttempts = 1
 
 /**
  * Whether the page shows what is: the oldest data on it whose newest read failed tells, once it is more than 20 s old, and
- * then the stream. An answer that refuses (404, 400) is an answer: `isRefusal` says which errors are.
+ * then the stream. A rejection (404, 400) is an answer: `isRejection` says which errors are.
  */
 export function liveness(
   reads: readonly ReadState[],
   connection: ConnectionState,
   now: number,
-  isRefusal: (error: Error) => boolean,
+  isRejection: (error: Error) => boolean,
 ): Liveness {
-  const failing = reads.filter(({ status, error }) => status === 'error' && error !== null && !isRefusal(error))
+  const failing = reads.filter(({ status, error }) => status === 'error' && error !== null && !isRejection(error))
   const ages = failing.map(({ dataUpdatedAt }) => dataUpdatedAt).filter((at) => at > 0)
   const since = Math.min(...ages)
   if (ages.length > 0 && now - since > staleAfterMs) return { kind: 'stale', since }

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useSession } from '../auth/session.ts'
 import { useConnectionState } from '../live/use-live.ts'
 import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
@@ -18,6 +19,7 @@ type Looked = {
 export function useLiveness(): Looked {
   const client = useQueryClient()
   const connection = useConnectionState()
+  const { data: session } = useSession()
   const now = useTick()
   const reads = client.getQueryCache().findAll({ type: 'active' })
   const state = liveness(
@@ -26,7 +28,7 @@ export function useLiveness(): Looked {
     now * 1000,
     (error) => error instanceof AnswerError && error.status < 500,
   )
-  const isSignedOut = reads.some(({ state: { error } }) => error instanceof AnswerError && error.status === 401)
+  const isSignedOut = session?.read_auth === true && session.user === null
   const retrySeconds = connection.kind === 'cut' ? Math.max(1, Math.ceil(connection.nextTryMs / 1000 - now)) : 0
   return { state, retrySeconds, isSignedOut, now }
 }

@@ -9,7 +9,8 @@ export function useRouteFocus(): void {
   const cameBack = useRef(false)
   useEffect(() => {
     const note = () => {
-      cameBack.current = true
+      // Filters and jumps within a page are history too, and change no path.
+      cameBack.current = window.location.pathname !== seen.current
     }
     const remember = () => places.current.set(window.location.pathname, window.scrollY)
     window.addEventListener('popstate', note, { capture: true })

@@ -82,6 +82,7 @@ describe('the deploy lock (spec 2.4)', () => {
     expect(words).toContain('must be at most 500 characters')
     expect(await reason.inputValue()).toHaveLength(501)
     await reason.fill('OPS-2')
+    expect(await reason.getAttribute('aria-invalid')).toBe('true') // it is about what was sent
     await page.getByLabel('At a time').check({ force: true })
     await time.fill('2020-01-01T10:00')
     await theSwitch(page).click()
@@ -89,6 +90,38 @@ describe('the deploy lock (spec 2.4)', () => {
     expect(await time.getAttribute('aria-invalid')).toBe('true')
     expect([await reason.inputValue(), await time.inputValue()]).toEqual(['OPS-2', '2020-01-01T10:00'])
     expect(await detailsOf()).toMatchObject({ active: false })
+  })
+
+  test('is not changed while the browser is offline, and not later either', async () => {
+    await using opened = await open('/lock', ada)
+    const { page } = opened
+    await page.getByLabel('Reason').fill('OPS-4')
+    await page.context().setOffline(true)
+    await theSwitch(page).click()
+    await page.getByText('Not changed: the service did not answer').waitFor()
+    await page.context().setOffline(false)
+    await page.evaluate("fetch('/api/v1/session')")
+    expect(await detailsOf()).toMatchObject({ active: false })
+  })
+
+  test('has a week and next changes only once its calendar is read', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/api/v1/deploy-lock/calendar?*', async (route) => {
+      await answer.promise
+      await route.fulfill({ status: 503, json: { error: 'away' } })
+    })
+    await page.goto(`${world.service.url}/lock`)
+    await page.getByRole('group', { name: 'Loading the week' }).waitFor()
+    expect(await page.getByText(/^None within/).count()).toBe(0)
+    answer.resolve()
+    await page.getByRole('heading', { name: 'The week could not be read' }).waitFor()
+    expect(await page.getByText(/^None within|: open/).count()).toBe(0)
+    await page.unroute('**/api/v1/deploy-lock/calendar?*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('img', { name: /^This week in UTC/ }).waitFor()
+    await page.getByText(/^None within/).waitFor()
   })
 
   test('is opened for 15 minutes inside a lockdown window', async () => {

@@ -62,6 +62,20 @@ test('a session that ends while a page is open leaves the page, and says how to 
   await page.getByRole('button', { name: 'ada, account' }).waitFor()
 })
 
+test('with open reading an ended session is no closed reading, also where a part of the page needs a sign-in', async () => {
+  await using opened = await open('/auth/login?return=%2Fsettings')
+  const { page } = opened
+  await fillIn(page)
+  await page.getByRole('region', { name: 'Deploy tokens' }).getByText('No deploy token is valid now.').waitFor()
+  await world.database.query('DELETE FROM watcher.sessions')
+  for (const isHidden of [true, false])
+    await page.evaluate(`
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+      document.dispatchEvent(new Event('visibilitychange'))`) // shown again, a page reads what it shows
+  await page.getByText('You can still read everything. Sign in again to change something.').waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+})
+
 test('a page that asks who is signed in does not prolong the session', async () => {
   const bob = await world.signedIn('bob')
   await world.database.query("UPDATE watcher.sessions SET last_used = last_used - interval '2 hours'")

@@ -17,6 +17,10 @@ afterAll(() => world?.[Symbol.asyncDispose]())
 
 const open = (path: string, options?: OpenOptions) => world.open(path, options)
 
+const minutesOf = (text: string | null) => {
+  const [hours = 0, minutes = 0] = (text?.slice(-8) ?? '').split(':').map(Number)
+  return hours * 60 + minutes
+}
 const names = (page: Page) => page.getByRole('rowheader').getByRole('link')
 const addressOf = (page: Page) => page.url().replace(world.service.url, '')
 const quiet = { complaints: [], outside: [] }
@@ -51,6 +55,7 @@ describe('the task list', () => {
     await page.waitForURL('**/tasks?status=failed&project=shop')
     await page.getByText('1 of 1, newest first').waitFor()
     await page.getByLabel('Application').fill('preferences')
+    await page.getByLabel('Application').press('Enter')
     await page.waitForURL('**/tasks?status=failed&app=preferences&project=shop')
     await page.getByLabel('Search').fill('nothing like it')
     await page.getByRole('heading', { name: /^No failed task of preferences in project shop with/ }).waitFor()
@@ -70,11 +75,12 @@ describe('the task list', () => {
     await page.getByText('50 of 120, newest first').waitFor()
     await page.getByRole('link', { name: 'Older' }).click()
     await firstIs('app-70')
+    await page.locator('a:focus').getByText('Older').waitFor()
     expect(addressOf(page)).toMatch(/^\/tasks\?project=history&cursor=[0-9a-z]+-[0-9a-f]{32}$/)
     const second = addressOf(page)
     await page.getByRole('link', { name: 'Older' }).click()
     await page.getByText('20 of 120, newest first').waitFor()
-    expect(await page.getByRole('button', { name: 'Older' }).getAttribute('aria-disabled')).toBe('true')
+    expect(await page.getByRole('link', { name: 'Older' }).getAttribute('aria-disabled')).toBe('true')
     await page.getByRole('link', { name: 'Newer' }).click()
     await firstIs('app-70')
     expect(addressOf(page)).toBe(second)
@@ -101,6 +107,10 @@ describe('the task list', () => {
     await page.getByLabel('Application').pressSequentially('app-10')
     const offered = page.locator('datalist option[value="app-100"]')
     await offered.waitFor({ state: 'attached' })
+    expect(addressOf(page)).toBe('/tasks?project=history')
+    await page.getByLabel('Application').fill('app-100')
+    await page.getByLabel('Search').focus()
+    await page.waitForURL('**/tasks?app=app-100&project=history')
   })
 
   test('is narrowed to a time, which the address holds', async () => {
@@ -109,6 +119,8 @@ describe('the task list', () => {
     await page.getByLabel('Created').selectOption('Last hour')
     await page.waitForURL(/from_timestamp=\d+$/)
     await page.getByText(/ of (58|59|60), newest first$/).waitFor()
+    expect(await page.getByLabel('Created').locator('option:checked').textContent()).toBe('Last hour')
+    await page.getByLabel('Created').selectOption('Between two times')
     await page.getByLabel('Until (UTC)').fill('2020-01-01T00:00')
     await page.getByText('must not be later than to_timestamp').waitFor()
     await page.getByRole('link', { name: 'Clear it' }).click()
@@ -165,6 +177,16 @@ describe('the task list', () => {
     await page.goBack()
     await names(page).getByText('app-71', { exact: true }).waitFor()
     expect(await page.evaluate('window.scrollY')).toBeGreaterThan(500)
+    await page.getByRole('radio', { name: 'Deployed' }).check({ force: true })
+    await page.waitForURL('**status=deployed**')
+    await page.goBack()
+    await page.waitForURL('**/tasks?project=history')
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Settings' }).click()
+    await page.locator('h1:focus').getByText('Settings').waitFor()
+    await page.getByRole('link', { name: 'Version and health' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Tasks' }).click()
+    await page.locator('h1:focus').getByText('Tasks').waitFor()
+    expect(await page.evaluate('window.scrollY')).toBe(0)
   })
 
   test('says what could not be read, and reads it when asked', async () => {
@@ -282,11 +304,91 @@ describe('the task page', () => {
     await expect.poll(() => opened.page.evaluate('window.scrollY')).toBeGreaterThan(0)
   })
 
+  test('shows its times in the zone of the device', async () => {
+    await using opened = await open(`/task/${tasks.failed}`)
+    const { page } = opened
+    const context = await world.browser.newContext({ locale: 'en-GB', timezoneId: 'Asia/Tokyo' })
+    const local = await context.newPage()
+    await local.goto(page.url())
+    await local.getByRole('button', { name: 'Switch to local time' }).click()
+    const stepOf = (one: Page) => one.getByRole('list', { name: 'Timeline' }).getByRole('time').first().textContent()
+    const gateOf = (one: Page) =>
+      one
+        .getByRole('list', { name: /^Gates/ })
+        .getByRole('time')
+        .first()
+        .textContent()
+    await local.getByRole('region', { name: 'Timeline' }).getByText('Asia/Tokyo').waitFor()
+    const later = minutesOf(await stepOf(local)) - minutesOf(await stepOf(page))
+    expect((later + 24 * 60) % (24 * 60)).toBe(9 * 60)
+    expect(await gateOf(local)).toMatch(/\d\d:\d\d:\d\d\sUTC\+9$/)
+    await context.close()
+  })
+
   test('of an unknown id says so inside the frame', async () => {
     await using opened = await open('/task/no%20such%3Ctask%3E')
     await opened.page.getByRole('heading', { name: 'Task no such<task> not found' }).waitFor()
     await opened.page.getByRole('link', { name: 'All tasks' }).click()
     await names(opened.page).first().waitFor()
+  })
+})
+
+describe('a part that fails', () => {
+  test('names what could not be read, and the rest is shown', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    for (const part of ['history?*', 'status', `tasks/*/events?*`])
+      await page.route(`**/api/v1/${part}`, (route) => route.fulfill({ status: 503, json: { error: 'away' } }))
+    await page.goto(`${world.service.url}/`)
+    for (const what of ['Today', 'The state of Argo CD'])
+      await page.getByRole('heading', { name: `${what} could not be read` }).waitFor()
+    await page.getByRole('region', { name: 'Applications' }).waitFor()
+    await page.goto(`${world.service.url}/task/${tasks.failed}`)
+    await page.getByRole('heading', { name: 'The timeline could not be read' }).waitFor()
+    await page.getByRole('heading', { level: 2, name: causes.crash_loop.headline }).waitFor()
+  })
+
+  test('of the actions says that the session could not be read', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    await page.route('**/api/v1/session', (route) => route.fulfill({ status: 503, json: { error: 'away' } }))
+    for (const path of [`/task/${tasks.failed}`, '/lock']) {
+      await page.goto(world.service.url + path)
+      await page.getByText('Who is signed in could not be read. The page tries again.').first().waitFor()
+    }
+  })
+
+  test('is a chart whose library is gone after an upgrade: its table stays', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    await page.route('**/assets/uPlot*', (route) => route.fulfill({ status: 404, body: '' }))
+    await page.goto(`${world.service.url}/history`)
+    await page.getByText('The chart could not be loaded. Reload the page.').nth(3).waitFor()
+    await page.getByText('Show as a table').first().click()
+    await page.getByRole('table', { name: 'Deployments a day' }).waitFor()
+  })
+
+  test('is a page that meets unknown data: the bar stays and leads on', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    await page.route(`**/api/v1/tasks/${tasks.failed}`, (route) => route.fulfill({ json: { images: 1 } }))
+    await page.goto(`${world.service.url}/task/${tasks.failed}`)
+    await page.getByRole('heading', { name: 'This page could not be drawn' }).waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Tasks' }).click()
+    await names(page).first().waitFor()
+  })
+
+  test('is a copy on plain http: the button says so', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    await page.addInitScript('delete Navigator.prototype.clipboard')
+    await page.goto(`${world.service.url}/task/${tasks.failed}`)
+    await page.getByRole('button', { name: 'Copy the command', exact: true }).click()
+    await page
+      .getByRole('region', { name: 'Follow from a terminal' })
+      .getByRole('button')
+      .getByText('Copy failed: select the text')
+      .waitFor()
   })
 })
 

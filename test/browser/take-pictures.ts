@@ -7,10 +7,13 @@ import { startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications } from '../support/example-tasks.ts'
 import { pageStates } from './pages.ts'
 
-/** `npm run screenshots`: what a window of 900 pixels shows of the pages of the real service, as docs/images/<name>-<scheme>-<width>.png. */
+/**
+ * `npm run screenshots [folder]`: whole pages of the real service, once nothing on them is loading any more, as
+ * docs/images/<name>-<scheme>-<width>.png.
+ */
 
 const root = path.join(import.meta.dirname, '../..')
-const images = path.join(root, 'docs/images')
+const images = path.resolve(process.argv[2] ?? path.join(root, 'docs/images'))
 const views = [
   { scheme: 'light', width: 1440 },
   { scheme: 'dark', width: 1440 },
@@ -55,8 +58,9 @@ for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) 
   for (const { scheme, width } of views) {
     await using opened = await world.open(typeof where === 'string' ? where : where(tasks), { as, scheme, width })
     await shows(opened.page).waitFor()
+    await opened.page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
     const file = path.join(images, `${picture.name}-${scheme}-${width}.png`)
-    await opened.page.screenshot({ path: file, animations: 'disabled' })
+    await opened.page.screenshot({ path: file, animations: 'disabled', fullPage: true })
     console.log(path.relative(root, file))
   }
 }

@@ -47,6 +47,9 @@ test('a change of the lock on another replica is shown within 1 s, of the schedu
   await cut.page.reload()
   await cut.page.getByText(/^Not live since/).waitFor()
   for (const { page } of [live, cut]) await watchBanner(page)
+  const reads: string[] = []
+  live.page.on('request', (request) => void reads.push(request.url()))
+  const ofLock = () => reads.filter((url) => url.includes('/deploy-lock/details'))
   const change = (method: string, body?: object) =>
     world.ada?.change(world.service.url, '/api/v1/deploy-lock', method, body)
 
@@ -59,4 +62,10 @@ test('a change of the lock on another replica is shown within 1 s, of the schedu
 
   expect((await lockedAtMs(live.page)) - fromMs).toBeLessThan(10_000)
   expect((await lockedAtMs(cut.page)) - fromMs).toBeLessThan(25_000) // read every 15 s
+  expect(ofLock()).toEqual([]) // however busy the machine is: the stream told both changes
+
+  const setMs = Date.now()
+  await change('POST', { reason: 'OPS-9' })
+  await cut.page.getByText('OPS-9, by ada.').waitFor()
+  expect(Date.now() - setMs).toBeLessThan(25_000)
 })

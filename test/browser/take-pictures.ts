@@ -33,6 +33,7 @@ const morning = [
 buildUi(root, process.execPath)
 await mkdir(images, { recursive: true })
 await using started = new AsyncDisposableStack()
+started.defer(() => void setTimeout(() => process.exit())) // a rollout that waits has timers of ten minutes
 const { url: databaseUrl } = started.use(await startBenchPostgres())
 const { refresh, sync } = demoTimes
 const world = started.use(
@@ -60,7 +61,10 @@ for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) 
     await shows(opened.page).waitFor()
     await opened.page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
     const file = path.join(images, `${picture.name}-${scheme}-${width}.png`)
-    await opened.page.screenshot({ path: file, animations: 'disabled', fullPage: true })
+    // A phone's bar stands at the end of the window: that is as tall as the page.
+    const height = await opened.page.evaluate<number>('document.documentElement.scrollHeight')
+    await opened.page.setViewportSize({ width, height })
+    await opened.page.screenshot({ path: file, animations: 'disabled' })
     console.log(path.relative(root, file))
   }
 }

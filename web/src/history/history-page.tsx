@@ -40,7 +40,7 @@ export function HistoryPage() {
       <Range address={address} change={change} />
       <Answered query={history} what="the history">
         {(data) => (
-          <div className="stack" aria-busy={history.isPlaceholderData}>
+          <div className="flow" aria-busy={history.isPlaceholderData}>
             {history.isPlaceholderData ? (
               <Delayed>
                 <p className="why" role="status">

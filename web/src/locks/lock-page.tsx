@@ -64,7 +64,12 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
         </div>
         <div className="aside">
           {calendar.data === undefined ? null : (
-            <NextChanges intervals={calendar.data.intervals} now={now} zone={zone} days={aheadDays} />
+            <NextChanges
+              intervals={calendar.data.intervals}
+              now={Math.max(now, lock.since ?? 0)} // a clock of this device that is behind would tell of the lock as ahead
+              zone={zone}
+              days={aheadDays}
+            />
           )}
           <Schedule schedule={lock.schedule} />
         </div>

@@ -45,7 +45,7 @@ describe('an event says what a task waits for when', () => {
       { ...stalled, atMs: 3_000, images: [shop('v1')] },
     ])
     expect(waitingFor).toEqual([
-      `waiting for healthy: expected Healthy, found Suspended; images: expected ${shop('v2')}, found ${shop('v1')}`,
+      `waiting for the application to become healthy: expected Healthy, found Suspended; Pods with the requested images: expected ${shop('v2')}, found ${shop('v1')}`,
     ])
   })
 

@@ -128,6 +128,19 @@ describe.concurrent('an outage', () => {
     await live(opened.page)
   })
 
+  test('a read that failed while the stream stays open is repeated', async () => {
+    await using opened = await openPage(browser, service.url, '/tasks')
+    const { page } = opened
+    await live(page)
+    await page.route('**/deploy-lock/calendar?*', (route) => route.fulfill({ status: 503, json: { error: 'away' } }), {
+      times: 1,
+    })
+    await page.getByRole('link', { name: 'Lock' }).click()
+    await page.getByText(/could not be read/).waitFor()
+    await page.getByText(/could not be read/).waitFor({ state: 'hidden' })
+    await live(page)
+  })
+
   test('Argo CD that does not answer is said with its time and who waits', async () => {
     await using database = await createTestDatabase()
     await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useSession } from '../auth/session.ts'
 import { useConnectionState } from '../live/use-live.ts'
 import { useTick } from '../ui/now.tsx'
-import { AnswerError } from '../ui/read-json.ts'
+import { isRejection } from '../ui/read-json.ts'
 import { type Liveness, liveness } from './liveness.ts'
 
 type Looked = {
@@ -26,7 +26,7 @@ export function useLiveness(): Looked {
     reads.map((query) => query.state),
     connection,
     now * 1000,
-    (error) => error instanceof AnswerError && error.status < 500,
+    isRejection,
   )
   const isSignedOut = session?.read_auth === true && session.user === null
   const retrySeconds = connection.kind === 'cut' ? Math.max(1, Math.ceil(connection.nextTryMs / 1000 - now)) : 0

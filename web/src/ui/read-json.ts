@@ -13,6 +13,9 @@ export class AnswerError extends Error {
   }
 }
 
+/** Whether the service understood and rejected it, so that asking again brings the same. */
+export const isRejection = (error: Error | null): boolean => error instanceof AnswerError && error.status < 500
+
 /**
  * GETs JSON from the service itself.
  * @throws {AnswerError} with the service's own words where it gave some; a network fault or 10 s of silence as they come

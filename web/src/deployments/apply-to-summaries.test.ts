@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { AppSummaries, AppSummary } from '../../../contract/app-summary.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { aTask } from './a-task.ts'
-import { applyToSummaries, hasNewApplication } from './apply-to-summaries.ts'
+import { applyToSummaries } from './apply-to-summaries.ts'
 
 const event = (task: TaskRecord) => ({ id: 1, task_id: task.id, at: 0, kind: 'note' as const, detail: '', task })
 const images = { images: [{ image: 'registry.example/shop', tag: 'v1' }], image_count: 1 }
@@ -54,10 +54,8 @@ test.for(['cancelled', 'app not found'] as const)('the latest that ends as %s is
   expect(summary?.latest).toBeUndefined()
 })
 
-test('an application without a summary waits for the next answer: its name may be invented', () => {
+test('an application without a summary gets one once Argo CD has confirmed it: its name may be invented', () => {
   const invented = aTask({ id: 'x', app: 'new' })
-  expect(after(invented).map(({ app }) => app)).toEqual(['shop'])
-  const kinds = [event(invented), { ...event(invented), kind: 'application_confirmed' as const }]
-  const summaries: AppSummaries = { as_of: 0, days: 30, apps: [shop] }
-  expect(kinds.map((one) => hasNewApplication(summaries, [one]))).toEqual([false, true])
+  const confirmed = { ...invented, app_url: 'https://argo-cd.example/applications/argocd/new' }
+  expect([invented, confirmed].map((task) => after(task).map(({ app }) => app))).toEqual([['shop'], ['shop', 'new']])
 })

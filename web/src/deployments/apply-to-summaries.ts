@@ -7,23 +7,17 @@ import { newestTasks } from './apply-events.ts'
 const maxRecent = 10
 
 /**
- * The summaries as the newest events tell them; what only a new answer holds (counts, usual times) stays. A name without a
- * summary is left out: it may be invented, and the service lists those that Argo CD has confirmed.
+ * The summaries as the newest events tell them; what only a new answer holds (counts, usual times) stays. A name may be
+ * invented: one without a summary gets one once Argo CD has confirmed it, and its tasks have an address there.
  */
 export function applyToSummaries(summaries: AppSummaries, events: readonly TaskEvent[]): AppSummaries {
   const apps = new Map(summaries.apps.map((summary) => [summary.app, summary]))
-  const tasks = [...newestTasks(events).values()].filter(({ app }) => apps.has(app))
+  const tasks = [...newestTasks(events).values()].filter((task) => apps.has(task.app) || task.app_url !== undefined)
   for (const task of tasks) {
-    const known = apps.get(task.app)
-    if (known !== undefined) apps.set(task.app, withTask(known, task))
+    const known = apps.get(task.app) ?? { app: task.app, counts: {}, recent: [] }
+    apps.set(task.app, withTask(known, task))
   }
   return tasks.length === 0 ? summaries : { ...summaries, apps: [...apps.values()] }
-}
-
-/** Whether Argo CD has confirmed an application that has no summary yet. */
-export function hasNewApplication({ apps }: AppSummaries, events: readonly TaskEvent[]): boolean {
-  const known = new Set(apps.map(({ app }) => app))
-  return events.some(({ kind, task }) => kind === 'application_confirmed' && task !== undefined && !known.has(task.app))
 }
 
 function withTask(summary: AppSummary, task: ListedTask): AppSummary {

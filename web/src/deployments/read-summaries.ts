@@ -1,16 +1,12 @@
-import { useThrottledCallback } from '@mantine/hooks'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { AppSummaries } from '../../../contract/app-summary.ts'
 import { useFollowedQuery } from '../live/use-followed-query.ts'
-import { useLiveEvents } from '../live/use-live.ts'
 import { readJson } from '../ui/read-json.ts'
-import { applyToSummaries, hasNewApplication } from './apply-to-summaries.ts'
+import { applyToSummaries } from './apply-to-summaries.ts'
 
 const freshMs = 300_000
 /** Events tell what happens to an application, not its usual time: that is read so often. */
 const readAgainMs = 60_000
-/** After an application that was not known is read so often at most. */
-const readNewMs = 5_000
 
 const readSummaries = (signal: AbortSignal) => readJson<AppSummaries>('/api/v1/apps/summary', signal)
 
@@ -31,19 +27,11 @@ export function useUsual(app: string): Usual | undefined {
   return median === undefined ? undefined : { median, p95 }
 }
 
-/** How the applications do, kept up to date by events. One that Argo CD has confirmed enters with the next answer. */
-export function useSummaries() {
-  const client = useQueryClient()
-  const queryKey = ['apps', 'summary']
-  const summaries = useFollowedQuery<AppSummaries>({
-    queryKey,
+/** How the applications do, kept up to date by events. */
+export const useSummaries = () =>
+  useFollowedQuery<AppSummaries>({
+    queryKey: ['apps', 'summary'],
     read: readSummaries,
     apply: applyToSummaries,
     readAgainMs,
   })
-  const readNew = useThrottledCallback(() => void client.refetchQueries({ queryKey, exact: true }), readNewMs)
-  useLiveEvents('tasks', (events) => {
-    if (summaries.data !== undefined && hasNewApplication(summaries.data, events)) readNew()
-  })
-  return summaries
-}

@@ -387,7 +387,7 @@ describe('a part that fails', () => {
     await page
       .getByRole('region', { name: 'Follow from a terminal' })
       .getByRole('button')
-      .getByText('Copy failed: select the text')
+      .getByText('Copy failed', { exact: true })
       .waitFor()
   })
 })

@@ -23,7 +23,7 @@ export function CopyButton({ text, label, size = 'small', shortcut }: Props) {
   return (
     <>
       <button
-        className={looks[size]}
+        className={size === 'icon' && clipboard.error ? looks.small : looks[size]}
         type="button"
         aria-label={size === 'icon' ? label : undefined}
         title={size === 'icon' ? label : undefined}
@@ -31,7 +31,7 @@ export function CopyButton({ text, label, size = 'small', shortcut }: Props) {
         onClick={() => copy(text)}
       >
         <Icon name={clipboard.copied ? 'i-deployed' : 'i-copy'} />
-        {size === 'icon' && !clipboard.error ? null : (outcome ?? label)}
+        {size === 'icon' ? clipboard.error && 'Copy failed' : (outcome ?? label)}
       </button>
       <span className="sr" role="status">
         {outcome}

@@ -26,7 +26,7 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
     gitOpTimeoutMs,
     nowMs: Date.now,
   })
-  onTestFinished(() => repository.rest())
+  onTestFinished(() => repository.closeReader())
   await using editor = createOverrideFileEditor()
   const history = createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} })
   const use = async () => {

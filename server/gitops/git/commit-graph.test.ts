@@ -26,8 +26,6 @@ describe('the graph of commits', () => {
     expect(graph.ancestry(commit, revision)).toBe(ancestry),
   )
 
-  test('its heads are the commits without a child', () => expect(graph.heads()).toEqual(['d', 'other', 'cut']))
-
   test('tells the tasks of the commits after a base, also those that came by a merge', () => {
     const tasks = aGraph('a:t0', 'b<a:t1', 'x<a:t2', 'm<b,x:t3 t4', 'later<m:t5')
     expect(tasks.tasksBetween('b', 'm')).toEqual(new Map([...Object.entries({ t3: 'm', t4: 'm', t2: 'x' })]))

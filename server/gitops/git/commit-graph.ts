@@ -1,14 +1,10 @@
-type Node = {
-  readonly order: number
-  readonly parents: readonly string[]
-  /** Named by its trailers. */
-  readonly tasks: readonly string[]
-}
+import type { Commit } from './parse-commit.ts'
+
+type Node = Commit & { readonly order: number }
 
 /** Commits and their parents. A parent is added before its children; one that was never added is where the graph ends. */
 export function createCommitGraph() {
   const nodes = new Map<string, Node>()
-  const heads = new Set<string>()
 
   /** A commit and its ancestors, apart from those that were added before `oldest`. */
   function* walk(from: string, oldest: string) {
@@ -30,13 +26,9 @@ export function createCommitGraph() {
   return {
     size: () => nodes.size,
     has: (commit: string) => nodes.has(commit),
-    /** Commits without a child. */
-    heads: (): readonly string[] => [...heads],
     add(commit: string, parents: readonly string[], tasks: readonly string[]): void {
       if (nodes.has(commit)) return
       nodes.set(commit, { order: nodes.size, parents, tasks })
-      for (const parent of parents) heads.delete(parent)
-      heads.add(commit)
     },
     /** undefined: neither is an ancestor of the other, as far as the graph reaches. */
     ancestry(commit: string, revision: string): 'descendant' | 'unrelated' | undefined {

@@ -41,8 +41,10 @@ const aHistory = async () =>
 async function aCountedHistory() {
   const { searchPath, commands } = await countedGit()
   const access = await anAccess(searchPath)
-  return { history: createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} }), commands }
+  return { access, history: createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} }), commands }
 }
+
+const cloneIn = async (folder: string) => (await readdir(folder)).find((name) => name.startsWith('h')) ?? ''
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void // what that flag brings
@@ -141,20 +143,44 @@ describe('how a revision stands to our commit', () => {
     expect(await history.ancestry(url, second, third)).toBe('descendant')
   })
 
-  test('beside a rival: two git processes for each fetch, however many questions', async () => {
+  test('beside a rival: one git process for each fetch and one that reads, however many questions at once', async () => {
     const { name, url, shas } = await aRepository(1)
     const { history, commands } = await aCountedHistory()
+    const plans = ['a', 'b', 'c'].map((file) => ({ ...aPlan(url), file }))
     const commits = [...shas]
     for (let at = 0; at < 8; at += 1) {
       const rival = await host.commitFiles(name, { rival: `${at}` })
       commits.push(rival)
       const asked = commits.flatMap((one) => [history.ancestry(url, one, rival), history.ancestry(url, rival, one)])
+      const read = plans.map((plan) => history.overrideAt(plan, rival))
       expect(new Set(await Promise.all(asked))).toEqual(new Set(['same', 'descendant', 'unrelated']))
-      expect(await history.overrideAt(aPlan(url), rival)).toEqual(new Map())
+      expect(await Promise.all(read)).toEqual(plans.map(() => new Map()))
     }
-    const fetches = (await commands()).filter((command) => command === 'fetch').length
-    expect(fetches).toBe(8)
-    expect((await commands()).length).toBeLessThanOrEqual(2 * fetches + 1) // one reads all files
+    expect((await commands()).sort()).toEqual(['cat-file', ...Array.from({ length: 8 }, () => 'fetch')])
+  })
+
+  test('all spellings of a repository share its fetches', async () => {
+    const { name, url, shas } = await aRepository(2)
+    const { history, commands } = await aCountedHistory()
+    const [first = '', second = ''] = shas
+    for (const spelled of [url, `${url.replace(/\.git$/, '')}`, `${url}/`]) {
+      expect(await history.ancestry(spelled, first, second)).toBe('descendant')
+      expect(await history.overrideAt(aPlan(spelled), second)).toEqual(new Map())
+    }
+    expect(await commands()).toEqual(['fetch', 'cat-file'])
+    expect(reads(name)).toBe(2) // the second for a tree
+  })
+
+  test('a damaged clone is made again once, however many questions meet the damage', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const { history, commands, access } = await aCountedHistory()
+    const files = Array.from({ length: 10 }, (_, at) => `apps/${at}.yaml`)
+    const revision = await host.commitFiles(name, Object.fromEntries(files.map((file) => [file, 'x: y\n'])))
+    expect(await history.ancestry(url, shas[0] ?? '', revision)).toBe('descendant')
+    await rm(path.join(access.folder, await cloneIn(access.folder), 'objects'), { recursive: true })
+    const read = files.map((file) => history.overrideAt({ ...aPlan(url), file }, revision))
+    expect(await Promise.all(read)).toEqual(files.map(() => new Map()))
+    expect((await commands()).filter((command) => command === 'fetch')).toHaveLength(2)
   })
 
   test('through merges and far back, beyond the first thousand commits', async () => {
@@ -305,8 +331,7 @@ describe('a clone that has grown is replaced', () => {
     const access = await anAccess()
     const history = createCommitHistory({ access, editor, limits, nowMs: Date.now, onError: () => {} })
     const packs = async () => {
-      const clone = (await readdir(access.folder)).find((file) => file.startsWith('h')) ?? ''
-      const names = await readdir(path.join(access.folder, clone, 'objects', 'pack'))
+      const names = await readdir(path.join(access.folder, await cloneIn(access.folder), 'objects', 'pack'))
       return names.filter((file) => file.endsWith('.pack')).length
     }
     const counts: number[] = []

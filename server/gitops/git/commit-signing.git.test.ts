@@ -48,7 +48,7 @@ async function open(change: Partial<WriteBackSettings>, searchPath = process.env
     nowMs: Date.now,
   })
   onTestFinished(async () => {
-    repository.rest()
+    repository.closeReader()
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })

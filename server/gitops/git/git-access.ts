@@ -7,6 +7,7 @@ import { type Sign, withSigner } from './commit-signer.ts'
 import { classifyGitFailure, describeGitFailure, GitError, machineFailure } from './git-error.ts'
 import { httpsEnvironment } from './https-environment.ts'
 import { openKeyFile } from './key-file.ts'
+import { createObjectReader, type ObjectReader } from './object-reader.ts'
 import { openProcessFolders } from './process-folders.ts'
 import { redactGitText } from './redact-git-text.ts'
 import { type GitEnvironment, type GitResult, runGit } from './run-git.ts'
@@ -27,12 +28,8 @@ export type GitAccess = {
   addressOf(repository: string): RepositoryAddress
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>
-  /** False for a token that GIT_CREDENTIALS does not hold any more. */
-  isCurrent(used: GitEnvironment): boolean
-  /** GIT_OP_TIMEOUT: for one command. */
-  readonly commandLimitMs: number
-  /** After a time-out: whoever asks next does not meet the connection that hung. */
-  leaveConnection(used: GitEnvironment): void
+  /** Reads objects of a bare repository, and those that it lacks from the address; `limitMs`: for one object. */
+  openReader(directory: string, address: () => RepositoryAddress, limitMs?: () => number): ObjectReader
   /** Runs git in a bare repository. @throws {GitError} unless it exits with 0 */
   git(
     directory: string,
@@ -131,6 +128,12 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     }
   }
 
+  /** False for a token or passphrase that the settings do not hold any more. */
+  function isCurrent({ WATCHER_GIT_PASSWORD, WATCHER_SSH_PASSPHRASE }: GitEnvironment): boolean {
+    const secrets = writeBackSecrets(settings)
+    return [WATCHER_GIT_PASSWORD, WATCHER_SSH_PASSPHRASE].every((used) => used === undefined || secrets.includes(used))
+  }
+
   async function sign<Result>(work: (sign: Sign) => Promise<Result>): Promise<Result> {
     await folders.ensure().catch((error: unknown) => Promise.reject(machineFailure(error)))
     return withSigner(signingKey, base, work)
@@ -139,11 +142,16 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
   return {
     folder: caches,
     caches: limit,
-    commandLimitMs: settings.gitOpTimeoutMs,
     addressOf,
     environment,
-    isCurrent: ({ WATCHER_GIT_PASSWORD: used }) => used === undefined || writeBackSecrets(settings).includes(used),
-    leaveConnection: ssh.leaveConnection,
+    openReader: (directory, address, limitMs = () => settings.gitOpTimeoutMs) =>
+      createObjectReader({
+        environment: () => environment(directory, address()),
+        isCurrent,
+        timeoutMs: limitMs,
+        onTimeOut: ssh.leaveConnection,
+        errorOf: (stderr) => gitError(stderr, address().host, redact),
+      }),
     ask,
     redact,
     async git(directory, address, args, options) {

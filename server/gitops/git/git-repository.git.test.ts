@@ -51,7 +51,7 @@ async function openAt(address: string, change: Partial<WriteBackSettings>, branc
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const cache = createRepositoryCache(address, branch, access)
   const repository = openGitRepository(address, cache, { access, author, gitOpTimeoutMs, nowMs: Date.now })
-  onTestFinished(() => repository.rest())
+  onTestFinished(() => repository.closeReader())
   return { repository, access, settings }
 }
 
@@ -272,7 +272,7 @@ describe('a push takes the tip it was built on and nothing else (product: write-
       gitOpTimeoutMs: settings.gitOpTimeoutMs,
       nowMs: Date.now,
     })
-    onTestFinished(() => repository.rest())
+    onTestFinished(() => repository.closeReader())
     await pushOne(repository, 'one')
     await pushOne(repository, 'two')
     const [before, after] = await Promise.all(['main~1', 'main'].map((commit) => host.git(name, 'rev-parse', commit)))
@@ -498,7 +498,7 @@ describe(`${faults.F28}: a damaged cache`, () => {
     const name = await aRepository()
     const { repository, access } = await open(name)
     await repository.readTip('known')
-    repository.rest()
+    repository.closeReader()
     await damage(await cacheOf(access))
     await host.commitFiles(name, { 'other.txt': 'x' })
     await expect(repository.readTip('fresh').then((tip) => repository.readFiles(tip, [file]))).rejects.toMatchObject({

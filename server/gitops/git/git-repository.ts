@@ -5,7 +5,6 @@ import { commitId, onParent, type Sign, withSignature } from './commit-signer.ts
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
 import { type GitAccess, gitError } from './git-access.ts'
 import { GitError, machineFailure } from './git-error.ts'
-import { createObjectReader } from './object-reader.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
 import { hookText, unpackText } from './redact-git-text.ts'
@@ -37,8 +36,8 @@ export type GitRepository = {
   endCommandsAt(atMs: number): void
   /** Throws the cache away; it is made again at the next use. */
   discardCache(): Promise<void>
-  /** Ends the living reader process; the cache stays. */
-  rest(): void
+  /** The next read opens it again. */
+  closeReader(): void
 }
 
 type RepositoryDeps = {
@@ -56,15 +55,10 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
   const { access } = deps
   const { directory, branch } = cache
   const remote = readAddress(address)
-  const reader = createObjectReader({
-    environment: () => access.environment(directory, remote),
-    isCurrent: access.isCurrent,
-    timeoutMs: limitMs,
-    onTimeOut: access.leaveConnection,
-  })
+  const reader = access.openReader(directory, () => remote, limitMs)
   let defaultBranch: { name: string; atMs: number } | undefined
   let endMs = Number.POSITIVE_INFINITY
-  cache.onDiscard(() => reader.close())
+  cache.onDiscard(reader.close)
 
   /** For one command. */
   function limitMs(): number {
@@ -219,14 +213,14 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     try {
       const command = ['push', ...options, 'origin', target]
       const { stdout, stderr } = await access.ask(directory, remote, command, { timeoutMs: limitMs() })
-      return judgePush(built, stdout.toString(), stderr)
+      return classifyPush(built, stdout.toString(), stderr)
     } catch (error) {
       if (!(error instanceof GitError)) throw error
       return error.code === 'timed_out' ? { kind: 'unknown', reason: error.message } : { kind: 'not_sent', error }
     }
   }
 
-  function judgePush(built: readonly string[], stdout: string, stderr: string): PushOutcome {
+  function classifyPush(built: readonly string[], stdout: string, stderr: string): PushOutcome {
     const report = parsePushReport(stdout, branch)
     switch (report.kind) {
       case 'pushed':
@@ -240,11 +234,11 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       case 'cache_unfit':
         return { kind: 'not_sent', error: new GitError('broken', access.redact(unpackText(report.reason, stderr))) }
       case 'silent':
-        return judgeSilence(stderr)
+        return classifySilence(stderr)
     }
   }
 
-  function judgeSilence(stderr: string): PushOutcome {
+  function classifySilence(stderr: string): PushOutcome {
     const error = gitError(stderr, remote.host, access.redact)
     return wasNeverSent(stderr) ? { kind: 'not_sent', error } : { kind: 'unknown', reason: error.message }
   }
@@ -258,7 +252,7 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       endMs = atMs
     },
     discardCache: cache.discard,
-    rest: () => reader.close(),
+    closeReader: reader.close,
   }
 }
 

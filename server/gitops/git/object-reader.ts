@@ -1,20 +1,20 @@
-import { classifyGitFailure, GitError, machineFailure } from './git-error.ts'
-import { type GitEnvironment, type GitProcess, killGit, startGit } from './run-git.ts'
-
-type GitObject = { readonly oid: string; readonly type: string; readonly body: Buffer }
+import { GitError, machineFailure } from './git-error.ts'
+import { type GitEnvironment, type GitProcess, killGit, lastWords, startGit } from './run-git.ts'
 
 /** Reads objects through one living `git cat-file`; an object that the cache lacks is fetched by git itself. */
 export type ObjectReader = {
   /** undefined: there is no such object. */
-  read(name: string): Promise<GitObject | undefined>
+  read(name: string): Promise<Found | undefined>
   /** The same without the content, to know its size beforehand. */
-  inspect(name: string): Promise<{ oid: string; type: string; size: number } | undefined>
+  inspect(name: string): Promise<Omit<Found, 'body'> | undefined>
   close(): void
 }
 
+type Found = { readonly oid: string; readonly type: string; readonly size: number; readonly body: Buffer }
+
 type Waiting = {
   readonly withBody: boolean
-  readonly resolve: (found: { oid: string; type: string; size: number; body: Buffer } | undefined) => void
+  readonly resolve: (found: Found | undefined) => void
   readonly reject: (error: GitError) => void
 }
 
@@ -24,17 +24,35 @@ type ReaderDeps = {
   readonly isCurrent: (environment: GitEnvironment) => boolean
   readonly timeoutMs: () => number
   readonly onTimeOut: (used: GitEnvironment) => void
+  readonly errorOf: (stderr: string) => GitError
 }
+
+/** A process that waits for the next request so long is ended. */
+const maxIdleMs = 10_000
 
 export function createObjectReader(deps: ReaderDeps): ObjectReader {
   let running: ReaderProcess | undefined
+  let starting: Promise<ReaderProcess> | undefined
 
   async function request(command: 'contents' | 'info', name: string) {
     // a line break would be a command of its own
     if (/[\n\r\0]/.test(name)) throw new GitError('broken', 'the name of an object holds a line break')
     if (running && !deps.isCurrent(running.environment)) retire()
-    if (running === undefined || running.isOver()) running = startReader(await deps.environment(), deps)
-    return running.request(command, name)
+    const process = running && !running.isOver() ? running : await start()
+    return process.request(command, name)
+  }
+
+  /** One process for all that is requested meanwhile. */
+  function start(): Promise<ReaderProcess> {
+    starting ??= startReader(deps)
+      .then((process) => {
+        running = process
+        return process
+      })
+      .finally(() => {
+        starting = undefined
+      })
+    return starting
   }
 
   /** It still answers what it was asked. */
@@ -49,34 +67,40 @@ export function createObjectReader(deps: ReaderDeps): ObjectReader {
     close() {
       running?.stop()
       running = undefined
+      void starting?.then(
+        (process) => process.stop(),
+        () => undefined,
+      )
     },
   }
 }
 
 type ReaderProcess = {
-  request(
-    command: 'contents' | 'info',
-    name: string,
-  ): Promise<{ oid: string; type: string; size: number; body: Buffer } | undefined>
+  request(command: 'contents' | 'info', name: string): Promise<Found | undefined>
   readonly environment: GitEnvironment
   isOver(): boolean
   finish(): void
   stop(): void
 }
 
-function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: ReaderDeps): ReaderProcess {
+async function startReader(deps: ReaderDeps): Promise<ReaderProcess> {
+  const environment = await deps.environment()
   const child: GitProcess = startGit('git', ['cat-file', '--batch-command', '--buffer'], environment)
   const waiting: Waiting[] = []
   let unread = Buffer.alloc(0)
   let words = ''
   let over = false
+  const idle = setTimeout(() => (waiting.length > 0 ? idle.refresh() : stop()), maxIdleMs).unref()
 
   function end(error: GitError): void {
     if (over) return
     over = true
+    clearTimeout(idle)
     killGit(child)
     for (const { reject } of waiting.splice(0)) reject(error)
   }
+
+  const stop = () => end(new GitError('broken', 'the reader was closed'))
 
   child.stdout.on('data', (chunk: Buffer) => {
     unread = Buffer.concat([unread, chunk])
@@ -92,33 +116,30 @@ function startReader(environment: GitEnvironment, { timeoutMs, onTimeOut }: Read
   })
   child.stdin.on('error', () => {})
   child.once('error', (cause) => end(machineFailure(cause)))
-  child.once('exit', () => {
-    // it may have asked the host for an object that the cache lacks
-    end(new GitError(classifyGitFailure(words), `reading the repository failed: ${words.trim()}`))
-  })
+  // it may have asked the host for an object that the cache lacks
+  child.once('exit', () => void lastWords(child).then(() => end(deps.errorOf(words))))
 
   return {
     environment,
     isOver: () => over,
     finish: () => void child.stdin.end(),
-    stop: () => end(new GitError('broken', 'the reader was closed')),
+    stop,
     request(command, name) {
-      const { promise, resolve, reject } = Promise.withResolvers<
-        { oid: string; type: string; size: number; body: Buffer } | undefined
-      >()
-      const limitMs = timeoutMs()
+      const { promise, resolve, reject } = Promise.withResolvers<Found | undefined>()
+      const limitMs = deps.timeoutMs()
       const timer = setTimeout(() => {
-        onTimeOut(environment)
+        deps.onTimeOut(environment)
         end(new GitError('timed_out', `reading the repository timed out after ${Math.round(limitMs / 100) / 10}s`))
       }, limitMs)
       waiting.push({ withBody: command === 'contents', resolve, reject })
       child.stdin.write(`${command} ${name}\nflush\n`)
+      idle.refresh()
       return promise.finally(() => clearTimeout(timer))
     },
   }
 }
 
-type Answer = { length: number; found: { oid: string; type: string; size: number; body: Buffer } | undefined }
+type Answer = { length: number; found: Found | undefined }
 
 /** `<oid> <type> <size>` and, if asked for, the content and a line end; or `<name> missing`. undefined: not all is here. */
 function nextAnswer(unread: Buffer, withBody: boolean): Answer | undefined {

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError, machineFailure } from './git-error.ts'
 
@@ -71,8 +72,8 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   }, command.timeoutMs)
   try {
     const exitCode = await exitOf(child)
-    await Promise.race([stdout.ended, delay(lastOutputMs)])
-    await Promise.race([stderr.ended, delay(lastWordsMs)])
+    await endOf(child.stdout, lastOutputMs)
+    await lastWords(child)
     if (timedOut) throw timeOut(command)
     return { exitCode, stdout: stdout.read(), stderr: stderr.read().toString() }
   } finally {
@@ -94,6 +95,12 @@ async function exitOf(child: GitProcess): Promise<number> {
   }
 }
 
+/** Waits for the words of a process that has ended. */
+export const lastWords = (child: GitProcess): Promise<void> => endOf(child.stderr, lastWordsMs)
+
+const endOf = (stream: Readable, limitMs: number): Promise<void> =>
+  Promise.race([finished(stream).catch(() => undefined), delay(limitMs)])
+
 function collect(stream: Readable, maxBytes: number) {
   const chunks: Buffer[] = []
   let size = 0
@@ -101,9 +108,5 @@ function collect(stream: Readable, maxBytes: number) {
     if (size < maxBytes) chunks.push(chunk)
     size += chunk.length
   })
-  const ended = new Promise<void>((resolve) => {
-    stream.once('close', resolve)
-    stream.once('error', () => resolve())
-  })
-  return { ended, read: () => Buffer.concat(chunks).subarray(0, maxBytes) }
+  return { read: () => Buffer.concat(chunks).subarray(0, maxBytes) }
 }

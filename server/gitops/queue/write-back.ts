@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { GitAccess } from '../git/git-access.ts'
 import { type GitRepository, openGitRepository } from '../git/git-repository.ts'
+import { remember } from '../git/remember.ts'
 import { createRepositoryCache, type RepositoryCache } from '../git/repository-cache.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
@@ -41,18 +42,13 @@ export type WriteBackDeps = {
   readonly random: () => number
 }
 
-type QueueWriter = RepositoryWriter & {
-  readonly queue: WriteQueue
-  readonly repository: GitRepository
-  idleSweeps: number
-}
+type QueueWriter = RepositoryWriter & { readonly queue: WriteQueue; readonly repository: GitRepository }
 
 type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
-const maxIdleSweeps = 100
 /** From the time that a record bears to its commit. */
 const longestRecordSeconds = 60
 
@@ -111,7 +107,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       pause: (ms) => pause(ms, closing.signal),
       random: deps.random,
     })
-    const writer = { queue, repository, run, idleSweeps: 0 }
+    const writer = { queue, repository, run }
     writers.set(keyOf(queue), writer)
     return writer
   }
@@ -135,9 +131,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   function tell(taskId: string, outcome: WriteBackOutcome): void {
     const text = JSON.stringify(outcome)
     if (told.get(taskId) === text) return
-    told.set(taskId, text)
-    const oldest = told.keys().next()
-    if (told.size > 20_000 && !oldest.done) told.delete(oldest.value)
+    remember(told, taskId, text)
     for (const listener of listeners) listener(taskId, outcome)
   }
 
@@ -218,10 +212,6 @@ export function createWriteBack(deps: WriteBackDeps) {
   function sweep(): void {
     look()
     askForOutcomes()
-    for (const [key, writer] of writers) {
-      writer.idleSweeps = running.has(key) ? 0 : writer.idleSweeps + 1
-      if (writer.idleSweeps === maxIdleSweeps) writer.repository.rest()
-    }
   }
 
   const timer = setInterval(sweep, sweepMs)
@@ -257,7 +247,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       const ended = new AbortController()
       await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
       ended.abort()
-      for (const { repository } of writers.values()) repository.rest()
+      for (const { repository } of writers.values()) repository.closeReader()
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },

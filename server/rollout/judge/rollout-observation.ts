@@ -1,3 +1,4 @@
+import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
 import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
@@ -8,9 +9,6 @@ export type Reading<Value> = {
   readonly version: number
   readonly value: Value | undefined
 }
-
-/** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
-export type Ancestry = 'same' | 'descendant' | 'unrelated' | 'unknown'
 
 /** A refresh whose end is still to be seen. */
 type PendingRefresh = {

@@ -2,13 +2,13 @@ import type { ApplicationReference } from '../../../contract/application-name.ts
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import { createSingleFlight } from '../../concurrency/single-flight.ts'
+import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { WriteBackPlan } from '../../gitops/plan/plan-write-back.ts'
 import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
 import type { RolloutMemory } from '../judge/rollout-memory.ts'
 import {
-  type Ancestry,
   type DirectRead,
   nothingRefreshed,
   type PodEvents,

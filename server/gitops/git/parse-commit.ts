@@ -1,0 +1,25 @@
+import { taskTrailer } from '../plan/commit-message.ts'
+
+export type Commit = {
+  readonly parents: readonly string[]
+  /** Named by its trailers. */
+  readonly tasks: readonly string[]
+}
+
+const parentLine = /^parent ([0-9a-f]{40})$/gm
+const trailerLine = new RegExp(`^${taskTrailer}:[ \\t]*(\\S+)[ \\t]*$`, 'gim')
+
+/** Reads a raw commit. Trailers stand in the last paragraph of a message, which is not its first. */
+export function parseCommit(text: string): Commit {
+  const end = text.indexOf('\n\n')
+  const [, ...paragraphs] = text
+    .slice(end)
+    .trim()
+    .split(/\n\s*\n/)
+  return {
+    parents: firstGroups(text.slice(0, end), parentLine),
+    tasks: firstGroups(paragraphs.at(-1) ?? '', trailerLine),
+  }
+}
+
+const firstGroups = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, group = '']) => group)

@@ -18,7 +18,7 @@ export type GitFailure =
 
 const passing: ReadonlySet<GitFailure> = new Set(['machine', 'unreachable', 'timed_out', 'broken'])
 
-/** A git command that failed. The drainer reads `retry`; people read `message`, which is redacted and at most 2 KiB. */
+/** A git command that failed. The writer of a repository reads `retry`; people read `message`, which is redacted and at most 2 KiB. */
 export class GitError extends Error {
   override readonly name = 'GitError'
   readonly code: GitFailure

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, open as openFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import ssh2 from 'ssh2'
@@ -33,9 +34,9 @@ const aCommit = (content: string, mode: '100644' | '100755' = '100644') => ({
 })
 const always = async () => true
 
-async function openAccess(change: Partial<WriteBackSettings> = {}) {
+async function openAccess(change: Partial<WriteBackSettings> = {}, searchPath = process.env.PATH ?? '') {
   const settings = writeBackSettings(host, change)
-  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const access = await openGitAccess(settings, searchPath)
   onTestFinished(async () => {
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
@@ -43,11 +44,11 @@ async function openAccess(change: Partial<WriteBackSettings> = {}) {
   return { access, settings }
 }
 
-const open = (name: string, change: Partial<WriteBackSettings> = {}, branch = 'main') =>
-  openAt(host.url(name), change, branch)
+const open = (name: string, change: Partial<WriteBackSettings> = {}, branch = 'main', searchPath?: string) =>
+  openAt(host.url(name), change, branch, searchPath)
 
-async function openAt(address: string, change: Partial<WriteBackSettings>, branch = 'main') {
-  const { access, settings } = await openAccess(change)
+async function openAt(address: string, change: Partial<WriteBackSettings>, branch = 'main', searchPath?: string) {
+  const { access, settings } = await openAccess(change, searchPath)
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const cache = createRepositoryCache(address, branch, access)
   const repository = openGitRepository(address, cache, { access, author, gitOpTimeoutMs, nowMs: Date.now })
@@ -121,6 +122,18 @@ describe('a repository that is written to without a work tree', () => {
     expect(await read()).toEqual([])
   })
 
+  test('a file that the host does not give: the first line of the error has the host and what to do', async () => {
+    const name = await aRepository({ [file]: 'x'.repeat(5_000) })
+    const { repository } = await open(name)
+    const tip = await repository.readTip('known')
+    await host.stopListening()
+    onTestFinished(async () => void (await host.listenAgain()))
+    await expect(repository.readFiles(tip, [file])).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringMatching(/^127\.0\.0\.1 cannot be reached: check the host and the network\n/),
+    })
+  })
+
   test('a file above 1 MiB is blocked', async () => {
     const name = await aRepository({ [file]: 'x'.repeat(1024 * 1024 + 1) })
     const { repository } = await open(name)
@@ -135,8 +148,17 @@ describe('a repository that is written to without a work tree', () => {
     await host.git(name, 'branch', '-m', 'main', 'trunk')
     expect(await repository.readDefaultBranch(60_000)).toBe('main')
     expect(await repository.readDefaultBranch(0)).toBe('trunk')
-    await host.git(name, 'symbolic-ref', 'HEAD', 'refs/heads/none')
-    await expect(repository.readDefaultBranch(0)).rejects.toMatchObject({ code: 'branch_missing' })
+    for (const { branch, says } of [
+      { branch: 'none', says: 'no default branch' },
+      { branch: '--upload-pack=x', says: 'not allowed: --upload-pack=x' },
+    ]) {
+      await host.git(name, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`)
+      await expect(repository.readDefaultBranch(0)).rejects.toMatchObject({
+        code: 'branch_missing',
+        message: expect.stringContaining(says),
+      })
+      await host.git(name, 'update-ref', 'refs/heads/--upload-pack=x', 'trunk')
+    }
     expect((await readdir(access.folder)).filter((folder) => /^[0-9a-f]{16}$/.test(folder))).toEqual([])
   })
 })
@@ -205,7 +227,7 @@ describe('a push that does not land', () => {
     const { repository } = await open(name)
     const tip = await repository.readTip('known')
     const rival = await host.commitFiles(name, { 'other.txt': 'x' })
-    expect(await repository.push(tip, [aCommit('x')], always)).toEqual({ kind: 'lost_race' })
+    expect(await repository.push(tip, [aCommit('x')], always)).toMatchObject({ kind: 'lost_race' })
     expect(await repository.readTip('known')).toEqual({ commit: rival, isFresh: true })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
     expect(await host.git(name, 'log', '--format=%s', 'main')).toBe('set x\nrival\nfirst')
@@ -247,6 +269,20 @@ describe('a push that does not land', () => {
   })
 })
 
+test('no command goes on past the end of the work that it is for', async () => {
+  const programs = await mkdtemp(path.join(tmpdir(), 'hanging-git-'))
+  onTestFinished(() => rm(programs, { recursive: true }))
+  const real = process.env.PATH ?? ''
+  const script = `#!/bin/sh\n[ "$1" = fast-import ] && exec sleep 90\nPATH='${real}' exec git "$@"\n`
+  await writeFile(path.join(programs, 'git'), script, { mode: 0o755 })
+  const { repository } = await open(await aRepository(), {}, 'main', `${programs}:${real}`)
+  const tip = await repository.readTip('known')
+  repository.endCommandsAt(Date.now() + 500)
+  const beganMs = performance.now()
+  await expect(repository.push(tip, [aCommit('x')], always)).rejects.toMatchObject({ code: 'timed_out' })
+  expect(performance.now() - beganMs).toBeLessThan(10_000) // GIT_OP_TIMEOUT is twice that
+})
+
 describe('a push takes the tip it was built on and nothing else (product: write-back)', () => {
   const rename = (name: string, to: string) => host.git(name, 'branch', '-m', 'main', to)
 
@@ -284,7 +320,7 @@ describe('a push takes the tip it was built on and nothing else (product: write-
     const { repository } = await open(name)
     await pushOne(repository, 'dropped')
     await host.git(name, 'update-ref', 'refs/heads/main', 'main~1')
-    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'lost_race' })
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
     expect(await host.git(name, 'log', '--format=%s', 'main')).toBe('set x\nfirst')
   })
@@ -294,7 +330,7 @@ describe('a push takes the tip it was built on and nothing else (product: write-
     const { repository } = await open(name)
     await pushOne(repository, 'one')
     await rename(name, 'trunk')
-    expect(await pushOne(repository, 'x')).toEqual({ kind: 'lost_race' })
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'lost_race' })
     await expect(repository.readTip('known')).rejects.toMatchObject({ code: 'branch_missing', retry: 'never' })
     expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
   })
@@ -405,6 +441,40 @@ describe('the SSH key', () => {
     expect(await wrong.checkKeys()).toEqual([expect.stringMatching(/SSH_KEY_PASS/)])
     const { access: none } = await openAccess({ sshKeyPath: key })
     expect(await none.checkKeys()).toEqual([expect.stringMatching(/SSH_KEY_PASS is not set/)])
+  })
+
+  test('with a passphrase that is changed while files are read works', async () => {
+    const key = path.join(host.folder, 'rotated')
+    await copyFile(host.keyPath, key)
+    let passphrase = ''
+    const rotate = async (next: string) => {
+      await promisify(execFile)('ssh-keygen', ['-q', '-p', '-P', passphrase, '-N', next, '-f', key])
+      passphrase = next
+    }
+    const reconnect = async () => {
+      await host.stopListening()
+      await host.listenAgain()
+    }
+    await rotate('the first')
+    const name = await aRepository({ [file]: 'small\n', large: 'x'.repeat(5_000) })
+    const { repository } = await open(name, { sshKeyPath: key, sshKeyPass: () => passphrase })
+    await repository.readFiles(await repository.readTip('known'), [file])
+    await rotate('the second')
+    await reconnect()
+    const tip = await repository.readTip('fresh')
+    await reconnect()
+    expect((await repository.readFiles(tip, ['large'])).get('large')).toMatchObject({ kind: 'file' })
+  })
+
+  test('its passphrase is told by a program that nobody finds half written', async () => {
+    const { access } = await openAccess({ sshKeyPass: () => 'open sesame' })
+    const address = parseRepositoryAddress(host.url('x.git'))
+    const { SSH_ASKPASS: program = '' } = await access.environment('/x', address)
+    await writeFile(program, 'of an earlier version')
+    await using opened = await openFile(program)
+    await access.environment('/x', address)
+    expect(await opened.readFile('utf8')).toBe('of an earlier version')
+    expect(await readFile(program, 'utf8')).toContain('WATCHER_SSH_PASSPHRASE')
   })
 
   test.for([

@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parseBranchName } from '../plan/branch-name.ts'
 import { parseRepositoryAddress, type RepositoryAddress } from '../plan/repository-address.ts'
 import { commitId, onParent, type Sign, withSignature } from './commit-signer.ts'
 import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-import-stream.ts'
@@ -15,8 +16,11 @@ export type Tip = { readonly commit: string; readonly isFresh: boolean }
 
 export type PushOutcome =
   | { readonly kind: 'pushed'; readonly commits: readonly string[] }
-  /** The branch is not at the tip any more: moved on, set back or gone. The next `readTip` asks the server. */
-  | { readonly kind: 'lost_race' }
+  /**
+   * The branch is not at the tip any more: moved on, set back or gone. The next `readTip` asks the server; if it still is
+   * there, the reason is why the server could not move it.
+   */
+  | { readonly kind: 'lost_race'; readonly reason: string }
   /** `mayStillPush` said no; nothing was sent. */
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -71,8 +75,10 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     if (defaultBranch && deps.nowMs() - defaultBranch.atMs < maxAgeMs) return defaultBranch.name
     const answer = (await ask(['ls-remote', '--symref', remote.text, 'HEAD'])).toString()
     const name = /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(answer)?.[1]
-    if (name === undefined || name === 'HEAD')
-      throw new GitError('branch_missing', 'the repository has no default branch')
+    if (name === undefined)
+      throw new GitError('branch_missing', `the repository at ${remote.host} has no default branch`)
+    if (parseBranchName(name) === undefined)
+      throw new GitError('branch_missing', access.redact(`the name of the default branch is not allowed: ${name}`))
     defaultBranch = { name, atMs: deps.nowMs() }
     return name
   }
@@ -156,7 +162,9 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
   async function build(tip: Tip, commits: readonly FileCommit[]): Promise<readonly string[]> {
     const stream = fastImportStream(tip.commit, commits, deps.author, Math.floor(deps.nowMs() / 1000))
     const options = ['--quiet', '--force', '--done', '--date-format=raw']
-    const marks = (await access.git(directory, undefined, ['fast-import', ...options], { input: stream })).toString()
+    const marks = (
+      await access.git(directory, undefined, ['fast-import', ...options], { input: stream, timeoutMs: limitMs() })
+    ).toString()
     const built = marks.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line))
     if (built.length !== commits.length) throw new GitError('broken', 'git did not build all commits')
     return access.withSigner === undefined ? built : access.withSigner((sign) => signAll(built, sign))
@@ -167,6 +175,7 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     const signed = new Map<string, string>()
     let parent: string | undefined
     for (const oid of built) {
+      if (deps.nowMs() >= endMs) throw new GitError('timed_out', 'signing the commits timed out')
       const commit = await reader.read(oid)
       if (commit?.type !== 'commit') throw new GitError('broken', `the commit ${oid} cannot be read`)
       const unsigned = parent === undefined ? commit.body.toString() : onParent(commit.body.toString(), parent)
@@ -185,7 +194,10 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       const files = [...commits].map(([id, text]) => ({ file: path.join(folder, id), text }))
       await Promise.all(files.map(({ file, text }) => writeFile(file, text))).catch(failOfMachine)
       const input = files.map(({ file }) => `${file}\n`).join('')
-      const stored = (await access.git(directory, undefined, storeCommits, { input })).toString().trim().split('\n')
+      const stored = (await access.git(directory, undefined, storeCommits, { input, timeoutMs: limitMs() }))
+        .toString()
+        .trim()
+        .split('\n')
       if (stored.join() !== [...commits.keys()].join()) throw new GitError('broken', 'git did not store all commits')
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -226,9 +238,8 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       case 'pushed':
         return { kind: 'pushed', commits: built }
       case 'lost_race':
-        return report
       case 'refused':
-        return { kind: 'refused', reason: access.redact([report.reason, hookText(stderr)].join('\n')) }
+        return { kind: report.kind, reason: access.redact([report.reason, hookText(stderr)].join('\n')) }
       case 'passing':
         return { kind: 'not_sent', error: new GitError('unreachable', access.redact(report.reason)) }
       case 'cache_unfit':

@@ -37,12 +37,8 @@ export function openKeyFile(settings: KeySettings, secrets: string, name: string
 
   async function copy(): Promise<void> {
     const key = await readKey(settings)
-    if ((await readIfAny(copied)) !== key) {
-      const written = `${copied}.${randomBytes(4).toString('hex')}`
-      await writeFile(written, key, { mode: 0o400 })
-      await rename(written, copied)
-    }
-    if (passphrase && (await readIfAny(asker)) !== askPass) await writeFile(asker, askPass, { mode: 0o700 })
+    await replaceFile(copied, key, 0o400)
+    if (passphrase) await replaceFile(asker, askPass, 0o700)
   }
 
   const environment = (): GitEnvironment =>
@@ -82,6 +78,14 @@ async function readKey({ setting, path: file }: KeySettings): Promise<string> {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new GitError('machine', `the file of ${setting} cannot be read, retrying: ${why}`, { cause })
   }
+}
+
+/** Whoever reads the file meanwhile finds all of the old text or all of the new one. */
+async function replaceFile(file: string, text: string, mode: number): Promise<void> {
+  if ((await readIfAny(file)) === text) return
+  const written = `${file}.${randomBytes(4).toString('hex')}`
+  await writeFile(written, text, { mode })
+  await rename(written, file)
 }
 
 async function readIfAny(file: string): Promise<string | undefined> {

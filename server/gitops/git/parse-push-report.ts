@@ -1,7 +1,8 @@
 /** What `git push --porcelain` said of our one ref. */
 export type PushReport =
   | { readonly kind: 'pushed' }
-  | { readonly kind: 'lost_race' }
+  /** The branch is elsewhere, or the server could not move it. */
+  | { readonly kind: 'lost_race'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The server could not do it now. */
   | { readonly kind: 'passing'; readonly reason: string }
@@ -22,7 +23,7 @@ export function parsePushReport(stdout: string, branch: string): PushReport {
   if (flag.trim() !== '!') return { kind: 'pushed' }
   const reason = summary.replace(/^\[[^\]]*\]\s*/, '').replace(/^\((.*)\)$/, '$1')
   if (summary.startsWith('[remote failure]')) return { kind: 'silent' }
-  if (race.test(reason)) return { kind: 'lost_race' }
+  if (race.test(reason)) return { kind: 'lost_race', reason }
   if (unfit.test(reason)) return { kind: 'cache_unfit', reason }
   return passing.test(reason) ? { kind: 'passing', reason } : { kind: 'refused', reason }
 }

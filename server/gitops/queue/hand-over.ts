@@ -1,5 +1,5 @@
 import type { GitError, GitFailure } from '../git/git-error.ts'
-import type { PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
+import type { OpenWrite, PendingWriteStore, RepositoryClaim } from './pending-write-store.ts'
 
 /** What another replica may fare better with: its disk, or its way to the Git host. */
 const ofThisReplica: ReadonlySet<GitFailure> = new Set(['machine', 'unreachable', 'timed_out'])
@@ -18,19 +18,22 @@ export function createHandOver(
     succeeded(): void {
       sinceMs = undefined
     },
-    /** `beganMs`: when the try began. `end`: there is no other replica, and each write that waited as long fails. */
-    async failed({ code }: GitError, beganMs: number): Promise<'given' | 'end' | 'wait'> {
-      if (!ofThisReplica.has(code)) return 'wait'
+    /**
+     * `beganMs`: when the try began. Returns the writes that fail with the error: those that have waited long enough for a
+     * machine that cannot do its work, while no other replica takes them.
+     */
+    async failed(
+      { code }: GitError,
+      beganMs: number,
+      writes: readonly OpenWrite[],
+    ): Promise<'given' | readonly OpenWrite[]> {
+      if (!ofThisReplica.has(code)) return []
       sinceMs ??= beganMs
       const elapsedMs = nowMs() - sinceMs
-      if (elapsedMs < giveAfterMs) return 'wait'
-      const answer = await store.giveAway(claim)
-      if (answer === 'given') return 'given'
-      return answer === 'alone' && code === 'machine' && elapsedMs >= endAfterMs ? 'end' : 'wait'
+      if (elapsedMs < giveAfterMs) return []
+      if (await store.giveAway(claim)) return 'given'
+      if (code !== 'machine' || elapsedMs < endAfterMs) return []
+      return writes.filter(({ isWanted, waitedSeconds }) => isWanted && waitedSeconds * 1_000 >= endAfterMs)
     },
   }
 }
-
-/** A write gets that long on a machine that cannot do it. */
-export const hasWaitedEnough = ({ waitedSeconds }: { readonly waitedSeconds: number }) =>
-  waitedSeconds * 1_000 >= endAfterMs

@@ -255,21 +255,16 @@ export function createPendingWriteStore(database: Database) {
     /** The same without an event. */
     keepReason,
 
-    /** Gives the repository to another living replica, unless that was done within the last minute. */
-    async giveAway({ repository, owner, fence }: RepositoryClaim): Promise<'given' | 'too soon' | 'alone'> {
-      const { rows } = await sql<{ is_alone: boolean; is_given: boolean }>`
-        WITH other AS (
-          SELECT id FROM ${table('replicas')} WHERE id <> ${owner} ORDER BY random() LIMIT 1
-        ), given AS (
-          UPDATE ${table('repositories')} r SET owner = other.id, fence = r.fence + 1, given = now() FROM other
-          WHERE r.name = ${repository} AND r.owner = ${owner} AND r.fence = ${fence}
-            AND (r.given IS NULL OR r.given < now() - interval '1 minute')
-          RETURNING r.owner
-        )
-        SELECT NOT EXISTS (SELECT FROM other) AS is_alone, EXISTS (SELECT FROM given) AS is_given
+    /** Gives the repository to another living replica; false: there is none, or that was done within the last minute. */
+    async giveAway({ repository, owner, fence }: RepositoryClaim): Promise<boolean> {
+      const { rows } = await sql`
+        UPDATE ${table('repositories')} r SET owner = other.id, fence = r.fence + 1, given = now()
+        FROM (SELECT id FROM ${table('replicas')} WHERE id <> ${owner} ORDER BY random() LIMIT 1) other
+        WHERE r.name = ${repository} AND r.owner = ${owner} AND r.fence = ${fence}
+          AND (r.given IS NULL OR r.given < now() - interval '1 minute')
+        RETURNING r.owner
       `.execute(query)
-      if (rows[0]?.is_given) return 'given'
-      return rows[0]?.is_alone ? 'alone' : 'too soon'
+      return rows.length > 0
     },
 
     /** Whether the repository is still ours. */

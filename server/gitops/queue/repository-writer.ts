@@ -1,8 +1,9 @@
+import type { Cause } from '../../../contract/causes.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
 import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import { defaultBranch } from '../plan/branch-name.ts'
-import { createHandOver, hasWaitedEnough } from './hand-over.ts'
+import { createHandOver } from './hand-over.ts'
 import type { OverrideFileEditor } from './override-file-editor.ts'
 import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
@@ -11,14 +12,14 @@ import { retryPauseMs } from './retry-pause.ts'
 import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
 import { droppedResult, overdueResult, refusedResult, type WriteResult, writtenResult } from './write-result.ts'
 
-export type DrainDeps = {
+export type WriterDeps = {
   readonly store: PendingWriteStore
   readonly history: CommitHistory
   readonly editor: OverrideFileEditor
   /** False once the replica may own nothing any more, or is closing. */
   readonly canContinue: (queue: WriteQueue) => boolean
-  /** Limits how many steps run on one host at once. */
-  readonly inSlot: (work: () => Promise<Step>) => Promise<Step>
+  /** Limits who works with the branch's cache, and how many on one host at once. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly onRecorded: (results: readonly WriteResult[]) => void
   readonly onEvents: (taskIds: readonly string[]) => void
   /** `run` has something to do again. */
@@ -50,35 +51,47 @@ const defaultBranchHoldsMs = 60_000
 /** How often `run` is called while a write is open. */
 export const sweepMs = 3_000
 
+/** How often another writer was faster, how many pushes had no answer, and the cause of the last failure. */
+type Tries = { readonly losses: number; readonly unanswered: number; readonly cause: Cause }
+
 const again: Step = { kind: 'again', afterMs: 0 }
 const stop: Step = { kind: 'stop' }
 const noRefusals = { words: '', inARow: 0 }
-const untried = { losses: 0, unanswered: 0 }
+const untried: Tries = { losses: 0, unanswered: 0, cause: 'git_unreachable' }
 
 /** Writes back to one branch of one repository by one address, for as long as this replica owns the repository. */
-export function createRepositoryWriter(queue: WriteQueue, repository: GitRepository, deps: DrainDeps) {
+export function createRepositoryWriter(queue: WriteQueue, repository: GitRepository, deps: WriterDeps) {
   const { branch } = queue
   const { store, history, measures } = deps
   const times = createWriteBackTimes(measures, deps.nowMs)
   const { pause, random, onReady: onRested } = deps
-  const tracer = createPushTracer(queue, { store, history, planAt, pause, random, onRested })
+  const tracer = createPushTracer(queue, {
+    store,
+    history,
+    planAt: (tip, batch) => deps.inTurn(() => planAt(tip, batch)),
+    pause,
+    random,
+    onRested,
+  })
   let batchLimit = maxBatch
   let failures = 0
   let stepBeganMs = 0
+  /** When the first of the open writes is overdue. */
+  let nextEndMs = Number.POSITIVE_INFINITY
   const handOver = createHandOver(queue, store, deps.nowMs)
   let refusals = noRefusals
   /** The branch is gone; that of `HEAD` may have another name by now. */
   let lostBranch: GitError | undefined
   let cacheRenewedAtMs = Number.NEGATIVE_INFINITY
-  /** By task: how often another writer was faster, and how many of its pushes had no answer. */
-  const tries = new Map<string, typeof untried>()
+  /** By task. */
+  const tries = new Map<string, Tries>()
   const triesOf = ({ taskId }: OpenWrite) => tries.get(taskId) ?? untried
 
   /** Works until nothing is open, or everything waits for the tracer. */
   async function run(): Promise<void> {
     refusals = noRefusals
     while (deps.canContinue(queue)) {
-      const step = await deps.inSlot(takeStep)
+      const step = await deps.inTurn(takeStep)
       if (step.kind === 'stop') return
       if (step.afterMs > 0) await deps.pause(step.afterMs)
     }
@@ -95,6 +108,8 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     try {
       if (!(await settle(writes))) return stop
       const open = writes.filter((write) => !isOverdue(write) && !isAbandoned(write))
+      const seconds = open.flatMap(({ isWanted, secondsLeft }) => (isWanted ? [secondsLeft - marginSeconds] : []))
+      nextEndMs = stepBeganMs + Math.min(...seconds) * 1_000
       endCommandsWith(open)
       if (open.length > 0 && (branch === defaultBranch || lostBranch !== undefined))
         return await moveToDefaultBranch(open)
@@ -102,7 +117,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
       if (ready === undefined) return stop
       const batch = nextBatch(ready.writes)
       if (batch.length > 0) return await pushBatch(batch, ready.tip)
-      return open.length === 0 ? again : waitForTracer(open)
+      return open.length === 0 ? again : waitForTracer()
     } catch (error) {
       if (error instanceof GitError) return handleFailure(error, writes)
       throw error
@@ -110,8 +125,8 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   }
 
   /** A write whose deadline comes before the next sweep is ended in time all the same. */
-  function waitForTracer(open: readonly OpenWrite[]): Step {
-    const leftMs = (Math.min(...open.map(({ secondsLeft }) => secondsLeft)) - marginSeconds) * 1_000
+  function waitForTracer(): Step {
+    const leftMs = nextEndMs - deps.nowMs()
     if (leftMs > 0 && leftMs < sweepMs) void deps.pause(leftMs).then(deps.onReady)
     return stop
   }
@@ -138,7 +153,8 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   /** Ends what needs no look at the repository. */
   async function settle(writes: readonly OpenWrite[]): Promise<boolean> {
     const dropped = writes.filter(isAbandoned).map(droppedResult)
-    return record([...dropped, ...writes.filter(isOverdue).map(overdueResult)])
+    const overdue = writes.filter(isOverdue).map((write) => overdueResult(write, triesOf(write).cause))
+    return record([...dropped, ...overdue])
   }
 
   /** A command that outlives the last of its tasks is of no use; what it did is told before that. */
@@ -183,6 +199,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   /** The writes of one file stay in order; those of files whose pushes had no answer come after all others. */
   function nextBatch(ready: readonly OpenWrite[]): readonly OpenWrite[] {
     const byFile = Map.groupBy(ready, ({ plan }) => plan.file)
+    if (refusals.inARow === maxRefusals) return ready.filter(isUnsent)
     if (refusals.inARow > 0) {
       const oldest = [...byFile.values()].flatMap(([first]) => first ?? [])
       return oldest.slice(Math.floor((oldest.length * refusals.inARow) / maxRefusals)).slice(0, 1)
@@ -261,7 +278,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
       case 'pushed':
         return afterLanding(outcome.commits, tip, writes)
       case 'lost_race':
-        return afterLostRace(writes)
+        return afterLostRace(outcome.reason, tip, writes)
       case 'withdrawn':
         return (await store.owns(queue)) ? again : stop
       case 'refused':
@@ -270,14 +287,14 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
         await queueUnsent(writes)
         return handleFailure(outcome.error, writes)
       case 'unknown':
-        count(writes, 'unanswered')
+        note(writes, ({ unanswered }) => ({ unanswered: unanswered + 1, cause: 'git_unreachable' }))
         batchLimit = Math.max(1, Math.floor(writes.length / 2))
         return waitAfter(outcome.reason, writes)
     }
   }
 
-  function count(writes: readonly OpenWrite[], what: keyof typeof untried): void {
-    for (const write of writes) tries.set(write.taskId, { ...triesOf(write), [what]: triesOf(write)[what] + 1 })
+  function note(writes: readonly OpenWrite[], changes: (tried: Tries) => Partial<Tries>): void {
+    for (const write of writes) tries.set(write.taskId, { ...triesOf(write), ...changes(triesOf(write)) })
   }
 
   async function afterLanding(commits: readonly string[], tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
@@ -298,9 +315,12 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     return stop
   }
 
-  async function afterLostRace(writes: readonly OpenWrite[]): Promise<Step> {
+  /** A host that could not move the branch, which still is where it was, says the same as if somebody had been faster. */
+  async function afterLostRace(reason: string, tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     await queueUnsent(writes)
-    count(writes, 'losses')
+    const { commit } = await repository.readTip('fresh')
+    if (commit === tip.commit) return waitAfter(reason, writes)
+    note(writes, ({ losses }) => ({ losses: losses + 1, cause: 'git_unreachable' }))
     for (const [losses, lost] of Map.groupBy(writes, (write) => triesOf(write).losses)) {
       const often = losses === 1 ? 'once' : `${losses} times`
       await store.keepReason(queue, idsOf(lost), `another writer was faster ${often}`)
@@ -312,23 +332,19 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
 
   /**
    * One bad commit must not fail the others of its push: they are tried one by one then, from all over the queue. When
-   * enough of them are refused in the same words, the host refuses the branch, and the rest need not be tried.
+   * enough of them are refused in the same words, and the rest together too, the host refuses the branch.
    */
   async function afterRefusal(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
-    await store.queueAgain(queue, idsOf(writes))
+    await queueUnsent(writes)
     batchLimit = 1
-    if (writes.length > 1) return again
     const words = reason.replace(/[0-9a-f]{7,}|\d+/g, '')
-    refusals = { words, inARow: words === refusals.words ? refusals.inARow + 1 : 1 }
-    const isAll = refusals.inARow === maxRefusals
-    const others = isAll ? (await store.openWrites(queue, maxBatch)).filter(isUnsent) : []
-    if (isAll) refusals = noRefusals
-    const refused = new Map(
-      [...writes, ...others].map((write) => [write.taskId, { ...write, state: 'queued' as const }]),
-    )
-    return (await record([...refused.values()].map((write) => refusedResult(write, causeOfRejection(reason), reason))))
-      ? again
-      : stop
+    const isSame = words === refusals.words
+    const wereRest = refusals.inARow === maxRefusals
+    const isOver = writes.length === 1 || (wereRest && isSame)
+    if (wereRest || !isOver) refusals = noRefusals
+    else refusals = { words, inARow: isSame ? refusals.inARow + 1 : 1 }
+    const refused = isOver ? writes : []
+    return (await record(refused.map((write) => refusedResult(write, causeOfRejection(reason), reason)))) ? again : stop
   }
 
   /** A cache that may be damaged is thrown away; what will not pass ends all tasks; anything else is tried again. */
@@ -351,22 +367,20 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   }
 
   async function waitOrHandOver(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
-    const decision = await handOver.failed(error, stepBeganMs)
-    if (decision === 'wait') return waitAfter(error.message, writes)
-    if (decision === 'given') return stop
-    const overdue = writes.filter((write) => write.isWanted && hasWaitedEnough(write))
-    const results = overdue.map((write) => refusedResult(write, causeOfFailure[error.code], error.message))
+    note(writes, () => ({ cause: causeOfFailure[error.code] }))
+    const ending = await handOver.failed(error, stepBeganMs, writes)
+    if (ending === 'given') return stop
+    const results = ending.map((write) => refusedResult(write, causeOfFailure[error.code], error.message))
     return (await record(results)) ? waitAfter(error.message, writes) : stop
   }
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
     failures += 1
     deps.onEvents(await store.tellReason(queue, idsOf(writes), reason))
-    const untilMs = Math.min(...writes.map(({ secondsLeft }) => (secondsLeft - marginSeconds) * 1_000))
+    const leftMs = Math.max(0, nextEndMs - deps.nowMs())
     const pauseMs = retryPauseMs(failures, deps.random)
     // a try that begins later is cut off, and the task would end with that for its reason
-    const isLast = untilMs > 0 && pauseMs > untilMs - minTryMs
-    return { kind: 'again', afterMs: isLast ? untilMs : pauseMs }
+    return { kind: 'again', afterMs: pauseMs > leftMs - minTryMs ? leftMs : pauseMs }
   }
 
   return { run }

@@ -11,6 +11,7 @@ import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aReplica, aTaskWithPlan, type TaskExample } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
+import { createSemaphore } from '../../concurrency/semaphore.ts'
 import type { Database } from '../../storage/database.ts'
 import { type CommitHistory, createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
@@ -19,7 +20,7 @@ import { createRepositoryCache } from '../git/repository-cache.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createOverrideFileEditor } from './override-file-editor.ts'
-import { createPendingWriteStore } from './pending-write-store.ts'
+import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
 import { createWriteBack, type WriteBackDeps } from './write-back.ts'
 
@@ -114,7 +115,7 @@ async function aService(change: Partial<WriteBackSettings> = {}) {
 
 const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')
 const countPushes = (repository: string) =>
-  host.commands().filter((command) => command.includes('receive-pack') && command.includes(repository)).length
+  host.commands().filter((command) => command === `git-receive-pack ${repository}`).length
 
 describe('a write-back (spec 2.6)', () => {
   test('lands as one commit; the task learns commit, repository and branch', async () => {
@@ -680,6 +681,30 @@ describe('only what was truly sent is looked for', () => {
   })
 })
 
+test('a push without an answer is still looked for after a refusal of others with it', async () => {
+  const repository = await aRepository()
+  const database = await aDatabase()
+  const replica = await aReplica(database)
+  const store = createPendingWriteStore(database)
+  const sent = await aTask(database, replica, { repository })
+  const other = await aTask(database, replica, { repository, app: 'other' })
+  for (const { claim, plan } of [sent, other]) await store.queue(claim, plan)
+  const base = await host.git(repository, 'rev-parse', 'main')
+  await store.beginPush(await claimOf(database, replica), base, [sent.id])
+  const late = await host.commitFiles(repository, { [sent.plan.file]: 'v2: here\n' }, sent.plan.message)
+  const person = await host.commitFiles(repository, { [sent.plan.file]: 'v1.5: here\n' })
+  await host.git(repository, 'update-ref', 'refs/heads/main', base)
+  const arrived = path.join(host.directory(repository), 'arrived')
+  const arrive = `[ -e ${arrived} ] || { touch ${arrived}; git update-ref refs/heads/main ${person}; echo no; exit 1; }`
+  await aHook(repository, 'update', arrive)
+  const { writeBack } = await aWriteBack(database, replica)
+  await eventually(async () => {
+    expect(await writeBack.outcomeOf(sent.id)).toMatchObject({ kind: 'landed', commit: late })
+    expect(await writeBack.outcomeOf(other.id)).toMatchObject({ kind: 'landed' })
+  })
+  expect(await host.git(repository, 'log', '--format=%H', 'main', '--', sent.plan.file)).toBe(`${person}\n${late}`)
+})
+
 describe('one write does not hold up the others', () => {
   test('a write whose outcome cannot be learned waits alone with those of its file', async () => {
     const repository = await aRepository()
@@ -728,7 +753,7 @@ describe('one write does not hold up the others', () => {
     expect(await service.outcome(bad)).toMatchObject({ kind: 'refused', cause: 'git_unreachable' })
   })
 
-  test('a branch that refuses everybody ends 100 waiting tasks in a few pushes', async () => {
+  test('a branch that refuses everybody ends 100 waiting tasks in 7 pushes and 15 s', async () => {
     const repository = await aRepository()
     await aHook(repository, 'pre-receive', 'echo "the branch is protected"; exit 1')
     const database = await aDatabase()
@@ -739,6 +764,7 @@ describe('one write does not hold up the others', () => {
     )
     for (const { claim, plan } of tasks) await store.queue(claim, plan)
     const { writeBack } = await aWriteBack(database, replica)
+    const beganMs = performance.now()
     await eventually(async () => {
       for (const { id } of tasks)
         expect(await writeBack.outcomeOf(id)).toMatchObject({
@@ -746,7 +772,30 @@ describe('one write does not hold up the others', () => {
           reason: expect.stringContaining('the branch is protected'),
         })
     })
-    expect(countPushes(repository)).toBeLessThanOrEqual(6)
+    expect(performance.now() - beganMs).toBeLessThan(15_000)
+    expect(countPushes(repository)).toBe(7) // all, five of them alone, and the rest
+  })
+
+  test('as many bad commits as were tried alone in a row do not fail the others', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'git log --format=%s $2..$3 | grep -q frozen || exit 0; echo frozen; exit 1')
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const isBad = (at: number) => [0, 2, 5, 7, 8].includes(at)
+    const tasks: Awaited<ReturnType<typeof aTask>>[] = []
+    for (let at = 0; at < 10; at += 1)
+      tasks.push(await aTask(database, replica, { repository, app: isBad(at) ? `frozen-${at}` : `app-${at}` }))
+    for (const { claim, plan } of tasks) await store.queue(claim, plan)
+    const { writeBack } = await aWriteBack(database, replica)
+    const kindOf = async (id: string) => (await writeBack.outcomeOf(id))?.kind
+    const expected = tasks.map((_, at) => (isBad(at) ? 'refused' : 'landed'))
+    await eventually(async () => {
+      const kinds = await Promise.all(tasks.map(({ id }) => kindOf(id)))
+      expect(kinds).not.toContain(undefined)
+      expect(kinds).toEqual(expected)
+    })
+    expect(countPushes(repository)).toBe(7)
   })
 
   test('several bad commits next to each other fail alone', async () => {
@@ -768,48 +817,115 @@ describe('one write does not hold up the others', () => {
   })
 })
 
-test('the pause after failures doubles up to 4 s, although the branch can be read', async () => {
-  const repository = await aRepository()
-  await aHook(repository, 'update', 'kill -9 $PPID')
-  const database = await aDatabase()
-  const replica = await aReplica(database)
-  const store = createPendingWriteStore(database)
-  const task = await aTask(database, replica, { repository })
-  await store.queue(task.claim, task.plan)
-  const [claim] = await store.claimRepositories(replica)
-  if (!claim) throw new Error('the repository was not claimed')
+/** The writer of a repository on its own; `pauses` are what it wants to wait, and so many end it. */
+async function aWriter(database: Database, claim: WriteQueue, maxPauses: number) {
   const settings = writeBackSettings(host)
-  await using access = await openGitAccess(settings, process.env.PATH ?? '')
-  onTestFinished(() => rm(settings.repoCachePath, { recursive: true, force: true }))
+  const access = await openGitAccess(settings, process.env.PATH ?? '')
+  const editor = createOverrideFileEditor()
   const { commitAuthor: author, gitOpTimeoutMs } = settings
+  const cache = createRepositoryCache(claim.repository, claim.branch, access)
+  const repository = openGitRepository(claim.address, cache, { access, author, gitOpTimeoutMs, nowMs: Date.now })
+  onTestFinished(async () => {
+    await editor[Symbol.asyncDispose]()
+    await access[Symbol.asyncDispose]()
+    await rm(settings.repoCachePath, { recursive: true, force: true })
+  })
   const pauses: number[] = []
   const nothing = () => {}
-  await using editor = createOverrideFileEditor()
+  const turn = createSemaphore(1)
+  let isHeld = false
+  const readsInTurn: boolean[] = []
+  const rested = Promise.withResolvers<void>()
   const writer = createRepositoryWriter(
     claim,
-    openGitRepository(claim.address, createRepositoryCache(claim.repository, claim.branch, access), {
-      access,
-      author,
-      gitOpTimeoutMs,
-      nowMs: Date.now,
-    }),
     {
-      store,
+      ...repository,
+      readFiles(tip, paths) {
+        readsInTurn.push(isHeld)
+        return repository.readFiles(tip, paths)
+      },
+    },
+    {
+      store: createPendingWriteStore(database),
       history: createCommitHistory({ access, editor, nowMs: Date.now, onError: nothing }),
       editor,
-      canContinue: () => pauses.length < 6,
-      inSlot: (work) => work(),
+      canContinue: () => pauses.length < maxPauses,
+      inTurn: (work) =>
+        turn.use(async () => {
+          isHeld = true
+          return work().finally(() => {
+            isHeld = false
+          })
+        }),
       onRecorded: nothing,
       onEvents: nothing,
-      onReady: nothing,
+      onReady: rested.resolve,
       measures: { writeBackBegan: nothing, writeBackEnded: nothing, pushed: nothing },
       nowMs: Date.now,
       pause: async (ms) => void pauses.push(ms),
       random: () => 0.5,
     },
   )
+  return { writer, pauses, readsInTurn, rested: rested.promise }
+}
+
+async function claimOf(database: Database, replica: string): Promise<WriteQueue> {
+  const [claim] = await createPendingWriteStore(database).claimRepositories(replica)
+  if (!claim) throw new Error('the repository was not claimed')
+  return claim
+}
+
+describe('the pause after failures', () => {
+  test('doubles up to 4 s, although the branch can be read', async () => {
+    const repository = await aRepository()
+    await aHook(repository, 'update', 'kill -9 $PPID')
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const task = await aTask(database, replica, { repository })
+    await createPendingWriteStore(database).queue(task.claim, task.plan)
+    const { writer, pauses } = await aWriter(database, await claimOf(database, replica), 6)
+    await writer.run()
+    expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000])
+  })
+
+  test('ends with the first deadline, also beside a cancelled task whose own is long over', async () => {
+    const database = await aDatabase()
+    const replica = await aReplica(database)
+    const store = createPendingWriteStore(database)
+    const repository = 'ssh://git@127.0.0.1:1/away.git'
+    const cancelled = await aTask(database, replica, { repository, app: 'cancelled' })
+    const wanted = await aTask(database, replica, { repository })
+    for (const { claim, plan } of [cancelled, wanted]) await store.queue(claim, plan)
+    const claim = await claimOf(database, replica)
+    await database.query
+      .updateTable('pending_writes')
+      .set({ state: 'pushing', base: 'b'.repeat(40) })
+      .execute()
+    const endIn = (seconds: number) => sql<Date>`now() + make_interval(secs => ${seconds})`
+    const change = (id: string, values: { deadline: ReturnType<typeof endIn>; status?: 'cancelled' }) =>
+      database.query.updateTable('tasks').set(values).where('id', '=', id).execute()
+    await change(cancelled.id, { deadline: endIn(-60), status: 'cancelled' })
+    await change(wanted.id, { deadline: endIn(3.2) })
+    const { writer, pauses } = await aWriter(database, claim, 1)
+    await writer.run()
+    expect(pauses[0]).toBeGreaterThan(500) // a next try has no time any more
+  })
+})
+
+test('what became of a push is looked for in turn with the writer, who may fetch or throw the cache away', async () => {
+  const repository = await aRepository()
+  const database = await aDatabase()
+  const replica = await aReplica(database)
+  const store = createPendingWriteStore(database)
+  const task = await aTask(database, replica, { repository })
+  await store.queue(task.claim, task.plan)
+  const claim = await claimOf(database, replica)
+  await store.beginPush(claim, await host.git(repository, 'rev-parse', 'main'), [task.id])
+  await host.commitFiles(repository, { x: 'y' })
+  const { writer, readsInTurn, rested } = await aWriter(database, claim, 1)
   await writer.run()
-  expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000])
+  await rested
+  expect(readsInTurn).toEqual([true])
 })
 
 describe('the reason at a deadline is the last thing that happened', () => {
@@ -832,6 +948,18 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const id = await service.queue({ repository, seconds: 6 })
     expect(await service.outcome(id)).toMatchObject({ cause: 'git_unreachable', reason: expect.stringMatching(says) })
     expect(performance.now() - beganMs).toBeLessThan(20_000)
+  })
+
+  test('a host that cannot move the branch, which is no other writer', async () => {
+    const repository = await aRepository()
+    await writeFile(path.join(host.directory(repository), 'refs/heads/main.lock'), '')
+    const service = await aService()
+    const outcome = await service.outcome(await service.queue({ repository, seconds: 6 }))
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(/^nothing was committed before the timeout: failed to update ref\n.*main\.lock/s),
+    })
+    expect(countPushes(repository)).toBeLessThanOrEqual(6)
   })
 
   test('why the host could not unpack a push', async () => {

@@ -58,7 +58,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const store = createPendingWriteStore(deps.database)
   const branches = new Map<string, { cache: RepositoryCache; turn: Semaphore }>()
   const writers = new Map<string, QueueWriter>()
-  const slots = new Map<string, Semaphore>()
+  const hosts = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
   const told = new Map<string, string>()
@@ -98,7 +98,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },
       editor: deps.editor,
       canContinue,
-      inSlot: (work) => turn.use(() => slotsOf(queue.address).use(work)),
+      inTurn: (work) => turn.use(() => hostOf(queue.address).use(work)),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
       onReady: look,
@@ -112,10 +112,10 @@ export function createWriteBack(deps: WriteBackDeps) {
     return writer
   }
 
-  function slotsOf(address: string): Semaphore {
+  function hostOf(address: string): Semaphore {
     const host = parseRepositoryAddress(address)?.host ?? ''
-    const found = slots.get(host) ?? createSemaphore(maxPushesPerHost)
-    slots.set(host, found)
+    const found = hosts.get(host) ?? createSemaphore(maxPushesPerHost)
+    hosts.set(host, found)
     return found
   }
 

@@ -3,7 +3,7 @@ import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 
-/** What the drainer learned of a task's write. */
+/** What the owner of its repository learned of a task's write. */
 export type WriteResult = {
   readonly taskId: string
   readonly outcome: WriteBackOutcome
@@ -50,8 +50,11 @@ export function refusedResult({ taskId, state }: EndedWrite, cause: Cause, why: 
   }
 }
 
-/** `lastReason`: the last thing that happened to it; none where nothing was tried. */
-export function overdueResult(write: EndedWrite & { readonly lastReason: string | undefined }): WriteResult {
+/** `lastReason`: the last thing that happened to it; none where nothing was tried. `cause`: of that. */
+export function overdueResult(
+  write: EndedWrite & { readonly lastReason: string | undefined },
+  cause: Cause = 'git_unreachable',
+): WriteResult {
   const when = write.state === 'queued' ? 'nothing was committed before the timeout' : 'no answer before the timeout'
-  return refusedResult(write, 'git_unreachable', `${when}: ${write.lastReason ?? 'still queued'}`)
+  return refusedResult(write, cause, `${when}: ${write.lastReason ?? 'still queued'}`)
 }

@@ -66,15 +66,19 @@ export async function hangingHookRows(): Promise<BenchRow[]> {
   ]
 }
 
-/** Commands that still work for a cache below `folder`, but for the readers that live as long as it. */
+/** Commands that still work for a cache below `folder`, but for one reader of each cache, which rests before it ends. */
 async function runningBelow(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const readers = new Set<string>()
   const found = await Promise.all(
     ids.map(async (id) => {
       const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '') // it may end meanwhile
       const [environment, command] = await Promise.all([read('environ'), read('cmdline')])
       const isOurs = environment.includes(`GIT_DIR=${folder}`) || command.includes(folder)
-      const isKept = /cat-file|\[mux\]|server\/main\.ts/.test(command)
+      const [directory = ''] = /GIT_DIR=[^\0]*/.exec(environment) ?? []
+      const isReader = command.includes('cat-file') && !readers.has(directory)
+      if (isReader) readers.add(directory)
+      const isKept = isReader || /\[mux\]|server\/main\.ts/.test(command)
       return isOurs && !isKept ? [command.replaceAll('\0', ' ')] : []
     }),
   )

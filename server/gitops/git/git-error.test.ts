@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { hostWords } from '../../../test/support/git-host-words.ts'
 import { causeOfFailure, causeOfRejection, classifyGitFailure, describeGitFailure } from './git-error.ts'
-import { hostWords } from './git-host-words.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
 import { hookText, redactGitText } from './redact-git-text.ts'
 

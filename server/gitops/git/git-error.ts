@@ -35,7 +35,7 @@ const machineWords =
 
 const endedAtOnce = /^fatal: (?:could not read from remote|unable to access|authentication failed|repository ')/im
 
-/** The words themselves, with their sources, are in git-host-words.ts. The order counts: a refused key also "hangs up". */
+/** The words themselves, with their sources, are in test/support/git-host-words.ts. The order counts: a refused key also "hangs up". */
 const failures: readonly (readonly [GitFailure, RegExp])[] = [
   ['unreachable', /temporarily read-only|returned error: 429/i],
   ['host_key', /host key verification failed|remote host identification has changed|host key is known for/i],

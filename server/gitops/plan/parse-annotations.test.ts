@@ -19,7 +19,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     })
     expect(annotations).toMatchObject({
       managed: true,
-      faults: [],
+      issues: [],
       managedImages: [
         { alias: 'app', image: 'registry.example/shop', tag: { kind: 'parameter', name: 'image.tag' } },
         { alias: 'job', image: 'registry.example/job', tag: { kind: 'parameter', name: 'jobs[0].image\\.tag' } },
@@ -65,12 +65,12 @@ describe('the annotations of an application (spec 2.6)', () => {
     { list: 'constructor=x', quotes: '"constructor=x"' },
     { list: 'a=x y', quotes: '"a=x y"' },
   ])(`${threats.T21} (${numbersOf(badInputs.B61, badInputs.B62)}: $list)`, ({ list, quotes }) => {
-    expect(parse({ 'watcher/managed-images': list }).faults).toEqual([expect.stringContaining(quotes)])
+    expect(parse({ 'watcher/managed-images': list }).issues).toEqual([expect.stringContaining(quotes)])
   })
 
   test(`${badInputs.B61}: a=b=c, one image may have several aliases`, () => {
-    const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
-    expect(faults).toEqual([])
+    const { managedImages, issues } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
+    expect(issues).toEqual([])
     expect(managedImages.map(({ image }) => image)).toEqual(['b=c', 'b=c'])
   })
 
@@ -78,13 +78,13 @@ describe('the annotations of an application (spec 2.6)', () => {
     const list = Array.from({ length }, (_, at) => `a${at}=x`).join(',')
     expect(parse({ 'watcher/managed-images': list })).toMatchObject({
       managedImages: [],
-      faults: [expect.stringContaining(`has ${length} entries, at most 200`)],
+      issues: [expect.stringContaining(`has ${length} entries, at most 200`)],
     })
   })
 
   test(`${badInputs.B63}, that alias alone`, () => {
-    const { managedImages, faults } = parse({ 'watcher/managed-images': 'a=x' })
-    expect(faults).toEqual([])
+    const { managedImages, issues } = parse({ 'watcher/managed-images': 'a=x' })
+    expect(issues).toEqual([])
     expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
   })
 
@@ -117,7 +117,7 @@ describe('the annotations of an application (spec 2.6)', () => {
       'watcher/b.kustomize.image-name': 'registry.example/job',
       'watcher/c.helm.image-tag': 'image.tag',
     })
-    expect(annotations).toMatchObject({ faults: [], notes: [] })
+    expect(annotations).toMatchObject({ issues: [], notes: [] })
     expect(annotations.managedImages.map(({ tag }) => tag)).toEqual([
       { kind: 'kustomize_image', name: 'localhost:5000/shop' },
       { kind: 'kustomize_image', name: 'registry.example/job' },
@@ -137,11 +137,11 @@ describe('the annotations of an application (spec 2.6)', () => {
     '-shop',
     'a'.repeat(256),
   ])('the kustomization name %j is a fault of that alias that names the annotation', (name) => {
-    const { managedImages, faults } = parse({
+    const { managedImages, issues } = parse({
       'watcher/managed-images': 'a=x',
       'watcher/a.kustomize.image-name': name,
     })
-    expect(faults).toEqual([])
+    expect(issues).toEqual([])
     expect(managedImages[0]?.tag).toEqual({
       kind: 'fault',
       reason: expect.stringMatching(/^annotation a\.kustomize\.image-name is .*without a tag$/),

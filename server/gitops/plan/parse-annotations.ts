@@ -19,7 +19,7 @@ export type ApplicationAnnotations = {
   readonly managed: boolean
   readonly managedImages: readonly ManagedImage[]
   /** What makes a write-back impossible. A task that is only watched need not care. */
-  readonly faults: readonly string[]
+  readonly issues: readonly string[]
   /** What was ignored, in words for the timeline. */
   readonly notes: readonly string[]
   readonly writeBackRepository: string | undefined
@@ -49,11 +49,11 @@ export function parseAnnotations(
   const read = (name: string) => prefixes.map((prefix) => annotations.get(prefix + name)).find((v) => v !== undefined)
   const notes = unknownAnnotations(annotations.keys(), prefixes)
   const flag = (name: string) => readFlag(name, read(name), notes)
-  const { images, faults } = readManagedImages(read('managed-images'), read)
+  const { images, issues } = readManagedImages(read('managed-images'), read)
   return {
     managed: flag('managed') === true,
     managedImages: images,
-    faults,
+    issues,
     writeBackRepository: read('write-back-repo'),
     writeBackBranch: read('write-back-branch'),
     writeBackPath: read('write-back-path'),
@@ -118,21 +118,21 @@ type ReadAnnotation = (name: string) => string | undefined
 function readManagedImages(
   list: string | undefined,
   read: ReadAnnotation,
-): { images: readonly ManagedImage[]; faults: readonly string[] } {
-  if (list === undefined) return { images: [], faults: [] }
+): { images: readonly ManagedImage[]; issues: readonly string[] } {
+  if (list === undefined) return { images: [], issues: [] }
   const entries = list.split(',')
   if (entries.length > maxManagedImages) {
-    return { images: [], faults: [`managed-images: has ${entries.length} entries, at most ${maxManagedImages}`] }
+    return { images: [], issues: [`managed-images: has ${entries.length} entries, at most ${maxManagedImages}`] }
   }
   const images: ManagedImage[] = []
-  const faults: string[] = []
+  const issues: string[] = []
   const seen = new Set<string>()
   for (const entry of entries) {
     const parsed = readEntry(entry, seen)
-    if (parsed.kind === 'fault') faults.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
+    if (parsed.kind === 'fault') issues.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
     else images.push({ ...parsed.entry, tag: readTagPlace(parsed.entry, read) })
   }
-  return { images, faults }
+  return { images, issues }
 }
 
 type Entry = { readonly alias: string; readonly image: string }

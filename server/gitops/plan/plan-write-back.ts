@@ -6,11 +6,11 @@ import { type CommitTask, commitMessage } from './commit-message.ts'
 import { generatePathWarnings } from './generate-path-warnings.ts'
 import { isTag, kustomizeImage, nameOfKustomizeImage } from './kustomize-image.ts'
 import { type ApplicationAnnotations, type ManagedImage, parseAnnotations } from './parse-annotations.ts'
-import { addressNotAllowed, placeByAnnotations, placeBySource } from './plan-place.ts'
-import { type Refusal, refused } from './refusal.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 import { checkFileName } from './repository-path.ts'
+import { type Refusal, refused } from './write-back-outcome.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
+import { addressNotAllowed, writeTargetByAnnotations, writeTargetBySource } from './write-target.ts'
 
 /** Which tag of which image goes where. Stored with the pending write, so it holds plain data only. */
 export type WriteBackPlan = {
@@ -60,13 +60,13 @@ export function planWriteBack(
   const annotations = parseAnnotations(application.annotations, settings.annotationPrefixes)
   const monitored = whyOnlyMonitored(task, annotations)
   if (monitored) return monitored
-  if (annotations.faults.length > 0) return refused('annotation_invalid', annotations.faults.join('; '))
+  if (annotations.issues.length > 0) return refused('annotation_invalid', annotations.issues.join('; '))
   const planned = entriesOf(task.images, annotations)
   if (planned.kind === 'refused') return planned
   if (planned.tool === undefined) return noAlias(task)
   const place = application.isMultiSource
-    ? placeByAnnotations(application, annotations)
-    : placeBySource(application.sources[0])
+    ? writeTargetByAnnotations(application, annotations)
+    : writeTargetBySource(application.sources[0])
   if (place.kind === 'refused') return place
   const type = place.reader && application.sourceTypes[application.sources.indexOf(place.reader)]
   if (type !== undefined && type !== '' && type !== sourceTypeOf[planned.tool]) {

@@ -12,3 +12,10 @@ export type WriteBackOutcome =
   | { readonly kind: 'refused'; readonly cause: Cause; readonly reason: string }
   /** The task was superseded or cancelled before its push. */
   | { readonly kind: 'dropped' }
+
+/** The task fails at once, before any commit. */
+export type Refusal = Extract<WriteBackOutcome, { kind: 'refused' }>
+
+export function refused(cause: Cause, reason: string): Refusal {
+  return { kind: 'refused', cause, reason }
+}

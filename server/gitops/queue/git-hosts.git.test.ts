@@ -6,11 +6,11 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
+import { hostWords } from '../../../test/support/git-host-words.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
 import { causeOfFailure } from '../git/git-error.ts'
-import { hostWords } from '../git/git-host-words.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 
 const { host, aRepository, aHook } = await startFileGitHost()

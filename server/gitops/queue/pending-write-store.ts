@@ -3,11 +3,10 @@ import type { Claim } from '../../deployments/task.ts'
 import { heldBy, isUnfinished } from '../../deployments/task-conditions.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
-import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
-import { recordResults } from './record-results.ts'
+import { appendEvents, recordResults } from './record-results.ts'
 import type { WriteResult } from './write-result.ts'
 
 /** A replica's hold on a repository, by its name. */
@@ -77,7 +76,8 @@ export function createPendingWriteStore(database: Database) {
           .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst()
         if (inserted.numInsertedOrUpdatedRows === 1n) {
-          await appendEvents(transaction, claim.taskId, [{ kind: 'write_back_queued', detail: describePlan(plan) }])
+          const events = [{ kind: 'write_back_queued' as const, detail: describePlan(plan) }]
+          await appendEvents(transaction, [{ taskId: claim.taskId, events }])
         }
         return true
       }),
@@ -247,8 +247,11 @@ export function createPendingWriteStore(database: Database) {
     /** Keeps what happened to open writes, and tells their tasks, each reason once in a row; returns who heard it. */
     async tellReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
       const told = await keepReason(claim, taskIds, reason)
-      const rows = told.map((task_id) => ({ task_id, kind: 'write_back_retry' as const, detail: reason }))
-      if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
+      const events = [{ kind: 'write_back_retry' as const, detail: reason }]
+      await appendEvents(
+        query,
+        told.map((taskId) => ({ taskId, events })),
+      )
       return told
     },
 
@@ -329,18 +332,6 @@ function ownRepository(query: Kysely<Schema>, claim: RepositoryClaim) {
     .where('repositories.owner', '=', claim.owner)
     .where('repositories.fence', '=', claim.fence)
     .where(({ exists, selectFrom }) => exists(selectFrom('replicas').select('id').where('id', '=', claim.owner)))
-}
-
-async function appendEvents(
-  transaction: Transaction<Schema>,
-  taskId: string,
-  events: readonly NewTaskEvent[],
-): Promise<void> {
-  if (events.length === 0) return
-  await transaction
-    .insertInto('task_events')
-    .values(events.map((event) => ({ task_id: taskId, ...event })))
-    .execute()
 }
 
 function describePlan(plan: WriteBackPlan): string {

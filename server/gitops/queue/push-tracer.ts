@@ -41,9 +41,9 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
       const read = reads.get(base) ?? history.trailersBetween(address, base, tip.commit)
       reads.set(base, read)
       try {
-        const finding = await judge(write, tip, (await read).get(taskId))
-        if (finding === undefined) absent.push(taskId)
-        else results.push(finding)
+        const result = await classify(write, tip, (await read).get(taskId))
+        if (result === undefined) absent.push(taskId)
+        else results.push(result)
       } catch (error) {
         failed = { error, taskIds: [...(failed?.taskIds ?? []), taskId] }
       }
@@ -51,7 +51,7 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
     failures = failed === undefined ? 0 : failures + 1
   }
 
-  async function judge(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
+  async function classify(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
     const { taskId, isWanted, base = tip.commit } = write
     if (landed !== undefined) {
       const when = isWanted ? 'its push had no answer' : 'the task had ended'

@@ -1,5 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Schema } from '../../storage/schema.ts'
+import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteResult } from './write-result.ts'
 
@@ -54,9 +55,12 @@ async function recordCommits(transaction: Transaction<Schema>, results: readonly
     .execute()
 }
 
-async function appendEvents(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
-  const rows = results.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
-  if (rows.length > 0) await transaction.insertInto('task_events').values(rows).execute()
+export async function appendEvents(
+  query: Kysely<Schema>,
+  tasks: readonly { readonly taskId: string; readonly events: readonly NewTaskEvent[] }[],
+): Promise<void> {
+  const rows = tasks.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
+  if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
 }
 
 type FoundRow = {

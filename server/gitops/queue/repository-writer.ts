@@ -241,7 +241,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
       if (fresh.commit !== tip.commit) plan = await planAt(fresh, batch)
       tip = fresh
     }
-    if (!(await record(findingsOf(plan, tip, batch)))) return stop
+    if (!(await record(resultsOf(plan, tip, batch)))) return stop
     if (plan.commits.length === 0) {
       handOver.succeeded()
       return again
@@ -263,7 +263,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   const queueUnsent = (writes: readonly OpenWrite[]) =>
     store.queueAgain(queue, idsOf(writes.filter(({ state }) => state === 'queued')))
 
-  function findingsOf(plan: BatchPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
+  function resultsOf(plan: BatchPlan, tip: Tip, batch: readonly OpenWrite[]): readonly WriteResult[] {
     const unchanged = new Set(plan.unchanged)
     const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
     return batch.flatMap((write) => {

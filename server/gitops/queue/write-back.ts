@@ -63,13 +63,13 @@ export function createWriteBack(deps: WriteBackDeps) {
   const listeners = new Set<OutcomeListener>()
   const told = new Map<string, string>()
   const closing = new AbortController()
-  let looking: Promise<void> | undefined
-  let telling: Promise<void> | undefined
-  let areOutcomesAsked = false
   /** Of a task that was written before, the outcome is read when the task is claimed. */
   let toldUntilMs = deps.nowMs()
-  let isLookAsked = false
-  let isLookDueAfterRun = false
+  let isScanDueAfterRun = false
+  const scan = createRepeatable(startOpen, (err) => log.warn({ err }, 'claiming pending write-backs failed, retrying'))
+  const readOutcomes = createRepeatable(tellOutcomes, (err) =>
+    log.warn({ err }, 'reading write-back outcomes failed, retrying'),
+  )
 
   const canContinue = (queue: WriteQueue) => !closing.signal.aborted && deps.replicaId() === queue.owner
 
@@ -101,7 +101,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       inTurn: (work) => turn.use(() => hostOf(queue.address).use(work)),
       onRecorded,
       onEvents: (taskIds) => taskIds.forEach((taskId) => void wakeUps.send('event', taskId)),
-      onReady: look,
+      onReady: scan.run,
       measures: deps.measures,
       nowMs: deps.nowMs,
       pause: (ms) => pause(ms, closing.signal),
@@ -135,23 +135,6 @@ export function createWriteBack(deps: WriteBackDeps) {
     for (const listener of listeners) listener(taskId, outcome)
   }
 
-  /** Messages come in bursts; one look answers all that came before it. */
-  function askForOutcomes(): void {
-    areOutcomesAsked = true
-    telling ??= tellWhileAsked().finally(() => {
-      telling = undefined
-    })
-  }
-
-  async function tellWhileAsked(): Promise<void> {
-    while (areOutcomesAsked) {
-      areOutcomesAsked = false
-      await tellOutcomes().catch((error: unknown) => {
-        log.warn({ err: error }, 'reading write-back outcomes failed, retrying')
-      })
-    }
-  }
-
   async function tellOutcomes(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
@@ -163,14 +146,14 @@ export function createWriteBack(deps: WriteBackDeps) {
 
   /** Our own outcomes have been told already. */
   function hearOutcomes(ids: readonly string[] | 'all'): void {
-    if (ids === 'all' || ids.some((id) => !told.has(id))) askForOutcomes()
+    if (ids === 'all' || ids.some((id) => !told.has(id))) readOutcomes.run()
   }
 
   /** Works on a queue unless that is under way already; a failure stays with that queue. */
   function start(queue: WriteQueue): void {
     const key = keyOf(queue)
     if (running.has(key)) {
-      isLookDueAfterRun = true
+      isScanDueAfterRun = true
       return
     }
     const done = Promise.resolve()
@@ -181,49 +164,33 @@ export function createWriteBack(deps: WriteBackDeps) {
       })
       .then(() => {
         running.delete(key)
-        if (isLookDueAfterRun) look()
+        if (isScanDueAfterRun) scan.run()
       })
     running.set(key, done)
   }
 
-  function look(): void {
-    isLookAsked = true
-    looking ??= lookWhileAsked().finally(() => {
-      looking = undefined
-    })
-  }
-
-  async function lookWhileAsked(): Promise<void> {
-    while (isLookAsked && !closing.signal.aborted) {
-      isLookAsked = false
-      isLookDueAfterRun = false
-      await startOpen().catch((error: unknown) => {
-        log.warn({ err: error }, 'claiming pending write-backs failed, retrying')
-      })
-    }
-  }
-
   async function startOpen(): Promise<void> {
     const owner = deps.replicaId()
+    isScanDueAfterRun = false
     if (owner === undefined || closing.signal.aborted) return
     for (const queue of await store.claimRepositories(owner)) start(queue)
   }
 
   function sweep(): void {
-    look()
-    askForOutcomes()
+    scan.run()
+    readOutcomes.run()
   }
 
   const timer = setInterval(sweep, sweepMs)
-  const stopListening = [wakeUps.on('write', look), wakeUps.on('outcome', hearOutcomes)]
-  look()
+  const stopListening = [wakeUps.on('write', scan.run), wakeUps.on('outcome', hearOutcomes)]
+  scan.run()
 
   return {
     /** Queues the write of a task that the caller owns; false: the task was taken. */
     async queue(claim: Claim, plan: WriteBackPlan): Promise<boolean> {
       const isQueued = await store.queue(claim, plan)
       if (isQueued) {
-        look()
+        scan.run()
         wakeUps.send('write', claim.taskId)
         wakeUps.send('event', claim.taskId)
       }
@@ -241,8 +208,8 @@ export function createWriteBack(deps: WriteBackDeps) {
       clearInterval(timer)
       for (const stopOne of stopListening) stopOne()
       closing.abort()
-      await looking
-      await telling
+      await scan.ended()
+      await readOutcomes.ended()
       // what is still under way then has an unknown outcome, which the next owner finds out
       const ended = new AbortController()
       await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
@@ -251,6 +218,28 @@ export function createWriteBack(deps: WriteBackDeps) {
       const owner = deps.replicaId()
       if (owner !== undefined) await store.release(owner)
     },
+  }
+}
+
+/** Work that runs once at a time, and once more where that is asked meanwhile: requests come in bursts. */
+function createRepeatable(work: () => Promise<void>, onError: (error: unknown) => void) {
+  let running: Promise<void> | undefined
+  let isAsked = false
+
+  async function runWhileAsked(): Promise<void> {
+    while (isAsked) {
+      isAsked = false
+      await work().catch(onError)
+    }
+    running = undefined
+  }
+
+  return {
+    run(): void {
+      isAsked = true
+      running ??= runWhileAsked()
+    },
+    ended: (): Promise<void> => Promise.resolve(running),
   }
 }
 

@@ -2,12 +2,12 @@ import { quote } from '../../../contract/one-line.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
 import type { ApplicationAnnotations } from './parse-annotations.ts'
-import { type Refusal, refused } from './refusal.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 import { checkDirectory } from './repository-path.ts'
+import { type Refusal, refused } from './write-back-outcome.ts'
 
 type WriteTarget = {
-  kind: 'place'
+  kind: 'target'
   repository: string
   branch: string
   directory: string
@@ -16,7 +16,7 @@ type WriteTarget = {
 }
 
 /** Where the only source of an application reads its override file (spec 2.6, rule 1). */
-export function placeBySource(source: ApplicationSource | undefined): WriteTarget | Refusal {
+export function writeTargetBySource(source: ApplicationSource | undefined): WriteTarget | Refusal {
   if (source === undefined) return refused('not_followed', 'the application has no source to write to')
   if (source.chart !== undefined || /^oci:/i.test(source.repository)) {
     return refused('not_followed', 'the source of the application is not a git repository')
@@ -26,7 +26,7 @@ export function placeBySource(source: ApplicationSource | undefined): WriteTarge
   const directory = checkDirectory(source.path)
   if (directory.kind === 'fault') return refused('not_followed', `the path of the source ${directory.reason}`)
   const { branch } = followed
-  return { kind: 'place', repository: source.repository, branch, directory: directory.path, reader: source }
+  return { kind: 'target', repository: source.repository, branch, directory: directory.path, reader: source }
 }
 
 function notFollowed(source: ApplicationSource, why: string): Refusal {
@@ -35,7 +35,7 @@ function notFollowed(source: ApplicationSource, why: string): Refusal {
 }
 
 /** Where the annotations of an application with several sources say (spec 2.6, rule 2). */
-export function placeByAnnotations(
+export function writeTargetByAnnotations(
   application: WriteBackApplication,
   annotations: ApplicationAnnotations,
 ): WriteTarget | Refusal {
@@ -54,7 +54,7 @@ export function placeByAnnotations(
   const followers = followersOf(application.sources, repository, branch)
   if (followers.kind === 'refused') return followers
   const reader = followers.sources.find((source) => isInDirectory(source, directory.path))
-  return { kind: 'place', repository, branch, directory: directory.path, reader }
+  return { kind: 'target', repository, branch, directory: directory.path, reader }
 }
 
 function missing(annotations: ApplicationAnnotations): string {

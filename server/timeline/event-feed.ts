@@ -25,6 +25,7 @@ type Dependencies = {
 /** Numbers the events that this replica commits, and lets its streams follow all events or those of one task. */
 export function createEventFeed({ events, readTasks, wakeUps, onError }: Dependencies) {
   const followersOfTasks = createEventFollowers<string>({
+    maxPages: 100, // in one statement
     async readPages(starts) {
       const pages = await events.pagesOfTasks(starts, pageSize)
       return pages.map((page) => pageOf(page.map((event) => renderEvent(event))))
@@ -33,6 +34,7 @@ export function createEventFeed({ events, readTasks, wakeUps, onError }: Depende
   })
   // Apart, so that a task's stream does not wait while others catch up with all events.
   const followersOfAll = createEventFollowers<'all'>({
+    maxPages: 10, // one after another
     async readPages(starts) {
       const pages = []
       for (const { after } of starts) {

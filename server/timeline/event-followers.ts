@@ -5,7 +5,6 @@ import type { FramedEvent } from './framed-event.ts'
 const readIntervalMs = 1_000
 /** Under load many events are read together. */
 const minIntervalMs = 20
-const pagesAtOnce = 100
 
 /** Where a page begins: after an event, in the timeline `of` what is followed. */
 export type PageStart<Timeline> = { readonly of: Timeline; readonly after: number }
@@ -24,6 +23,8 @@ type Follower<Timeline> = {
 }
 
 type Reading<Timeline> = {
+  /** Pages of one round: a stream that follows live waits for a round at most. */
+  readonly maxPages: number
   /** Gives each start some of the events that follow it, in the order of their ids. */
   readonly readPages: (starts: readonly PageStart<Timeline>[]) => Promise<readonly EventPage[]>
   readonly onError: (error: unknown) => void
@@ -33,14 +34,16 @@ type Reading<Timeline> = {
  * Reads pages of events for those who follow timelines: only where there may be new events, only for who waits for a page,
  * and once for all who have read equally far in the same timeline.
  */
-export function createEventFollowers<Timeline extends string>({ readPages, onError }: Reading<Timeline>) {
+export function createEventFollowers<Timeline extends string>({ maxPages, readPages, onError }: Reading<Timeline>) {
+  /** Those last that were read for last. */
   const followers = new Set<Follower<Timeline>>()
   /** All events up to this id are visible to a read that begins now. */
   let newest = 0
 
   const readDue = async () => {
     for (;;) {
-      const due = groupByPage([...followers].filter(({ hasNews, deliver }) => hasNews && deliver !== undefined))
+      const waiting = [...followers].filter(({ hasNews, deliver }) => hasNews && deliver !== undefined)
+      const due = nextPages(groupByPage(waiting), maxPages)
       if (due.length === 0) return
       const readUpTo = newest
       const setNews = (hasNews: boolean) => {
@@ -59,6 +62,7 @@ export function createEventFollowers<Timeline extends string>({ readPages, onErr
   }
   const turnPage = (follower: Follower<Timeline>, { events, isFull }: EventPage, readUpTo: number) => {
     const last = events.at(-1)?.event.id ?? follower.position
+    if (followers.delete(follower)) followers.add(follower)
     follower.position = isFull ? last : Math.max(last, readUpTo)
     if (isFull) follower.hasNews = true
     if (events.length === 0) return
@@ -110,5 +114,11 @@ function groupByPage<Timeline extends string>(followers: readonly Follower<Timel
     if (known) known.group.push(follower)
     else groups.set(key, { start: { of, after }, group: [follower] })
   }
-  return [...groups.values()].slice(0, pagesAtOnce)
+  return [...groups.values()]
+}
+
+/** Half of a round is for those who have read furthest, so that many who catch up do not delay who follows live. */
+function nextPages<Page extends { readonly start: PageStart<string> }>(pages: readonly Page[], maxPages: number) {
+  const furthest = pages.toSorted((one, other) => other.start.after - one.start.after).slice(0, maxPages / 2)
+  return [...new Set([...furthest, ...pages])].slice(0, maxPages)
 }

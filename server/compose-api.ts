@@ -38,7 +38,6 @@ import type { MetricSources } from './metrics/metric-sources.ts'
 import { listReplicas } from './ownership/list-replicas.ts'
 import { isWeakSecret } from './secrets/secret-rules.ts'
 import type { Settings } from './settings.ts'
-import { createEventStore } from './timeline/event-store.ts'
 import { createLiveStates } from './timeline/live-states.ts'
 import { timelineRoutes } from './timeline/routes.ts'
 
@@ -49,7 +48,8 @@ const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
 export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
-  const { settings, opened, database, forReaders, tasks, endings, feed, wakeUps, metrics, log, onError } = services
+  const { settings, opened, database, forReaders, events, tasks, endings, feed, wakeUps, metrics, log, onError } =
+    services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await sql`SELECT 1`.execute(database.query)
@@ -146,7 +146,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   )
   http.register(
     timelineRoutes({
-      events: createEventStore(forReaders),
+      events,
       feed,
       states,
       readTasks: tasks.listed,

@@ -34,7 +34,7 @@ export function openCoreServices(
   const database = connect(maxConnections - connectionsForReaders)
   const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onError))
-  const events = createEventStore(database)
+  const events = createEventStore(database, forReaders)
   const tasks = createTaskStore(database, {
     forReaders,
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,

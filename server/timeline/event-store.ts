@@ -7,9 +7,12 @@ import type { PageStart } from './event-followers.ts'
 /** Rows that get their position in one statement. */
 const numberedAtOnce = 5_000
 
-/** All reading and numbering of events; they are written by whoever changes a task, in the same transaction. */
-export function createEventStore(database: Database) {
-  const { query, settings } = database
+/**
+ * All numbering of events, and all reading, over the connections of readers; they are written by whoever changes a task, in
+ * the same transaction.
+ */
+export function createEventStore(database: Database, { query }: Database = database) {
+  const { settings } = database
 
   return {
     /**
@@ -18,7 +21,7 @@ export function createEventStore(database: Database) {
      */
     async number(): Promise<{ taskIds: ReadonlySet<string>; isAll: boolean }> {
       const { rows } = await sql<{ tasks: readonly string[] }>`
-        SELECT ${sql.id(settings.schema, 'number_events')}(${numberedAtOnce}) AS tasks`.execute(query)
+        SELECT ${sql.id(settings.schema, 'number_events')}(${numberedAtOnce}) AS tasks`.execute(database.query)
       const tasks = rows[0]?.tasks ?? []
       return { taskIds: new Set(tasks), isAll: tasks.length < numberedAtOnce }
     },

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { openFileDatabase } from '../test/support/database.ts'
+import { aNewTask } from '../test/support/new-task.ts'
+import { createTaskStore } from './deployments/task-store.ts'
+import { neverClosed } from './locks/evaluate-deploy-lock.ts'
+import { openDatabase } from './storage/database.ts'
+import { createEventStore } from './timeline/event-store.ts'
+
+const { testDatabase, database: forReaders } = await openFileDatabase()
+
+describe('what readers ask for needs no connection of those for verdicts', async () => {
+  const task = aNewTask()
+  const store = createTaskStore(forReaders)
+  await store.accept({ task, closed: neverClosed })
+  const stored = await store.find(task.id)
+  if (!stored) throw new Error('the task was not stored')
+  const connection = { connectionString: 'postgres://127.0.0.1:1/unreachable' }
+  const forVerdicts = openDatabase({ ...testDatabase.settings, connection }, () => undefined)
+  const events = createEventStore(forVerdicts, forReaders)
+  const tasks = createTaskStore(forVerdicts, { forReaders })
+
+  test.for<[string, () => Promise<unknown>]>([
+    ['pages of events', () => events.after(0, 1)],
+    ['pages of events of tasks', () => events.pagesOfTasks([{ of: task.id, after: 0 }], 1)],
+    ['the newest event', events.newest],
+    ['the last deleted event', events.deletedTo],
+    ['the event of a verdict', () => events.verdictOf(task.id)],
+    ['tasks as lists show them', () => tasks.listed([task.id])],
+    ['the log of a Pod', () => tasks.podLog(task.id)],
+    ['what is known beside a task', () => tasks.surroundings(stored)],
+    ['names like another one', () => tasks.appsOfLength(4)],
+  ])('%s', ([, read]) => expect(read()).resolves.not.toBeInstanceOf(Error))
+})

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { createAppSummaries } from './app-summaries.ts'
 
@@ -75,6 +76,15 @@ test('one window is read at a time, once for all who wait for it', async () => {
   await expect.poll(() => running).toEqual([1, 2])
   release[1]?.()
   expect((await Promise.all(answers)).map(({ days }) => days)).toEqual([1, 2, 1, 2])
+})
+
+test('beyond three windows that are read or wait another one is 503 with Retry-After, but not that of the pages', async () => {
+  const read = () => new Promise<never>(() => undefined)
+  const summaries = createAppSummaries({ read, nowMs: () => 0, onError: () => undefined })
+  for (const days of [1, 2, 3]) void summaries(days)
+  const answerOf = (days: number) => Promise.race([summaries(days).catch((error: unknown) => error), nextTurn('waits')])
+  expect(await answerOf(4)).toMatchObject({ status: 503, headers: { 'Retry-After': '5' } })
+  expect([await answerOf(3), await answerOf(30)]).toEqual(['waits', 'waits'])
 })
 
 test('a failed look keeps no other window waiting', async () => {

@@ -1,4 +1,5 @@
-import type { AppSummaries } from '../../contract/app-summary.ts'
+import { type AppSummaries, summaryDays } from '../../contract/app-summary.ts'
+import { HttpError } from '../http/request-errors.ts'
 
 /** An older one is not served, nor kept. */
 const keptMs = 10_000
@@ -6,6 +7,10 @@ const keptMs = 10_000
 const renewedAfterMs = 5_000
 /** The one that the pages ask for, and one more. */
 const maxKept = 2
+/** Windows that are read or wait for it, each for up to 1.8 s. */
+const maxPending = 3
+const retrySeconds = 5
+const pageDays = summaryDays({})
 
 type Dependencies = {
   readonly read: (days: number) => Promise<AppSummaries>
@@ -16,7 +21,9 @@ type Kept = { readonly begunMs: number; readonly summaries: AppSummaries }
 
 /**
  * Keeps the summaries of two windows for ten seconds, so that however many pages ask, the history is read seldom, and reads
- * one window at a time, so that whoever asks for all of them keeps PostgreSQL no busier than one.
+ * one window at a time, so that many windows keep PostgreSQL no busier than one. While `maxPending` are pending another one is
+ * rejected, except that of the pages.
+ * @throws {HttpError} 503
  */
 export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
   const kept = new Map<number, Kept>()
@@ -50,11 +57,18 @@ export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
     return next
   }
 
+  const hasRoom = (days: number) => pending.size < maxPending || pending.has(days) || days === pageDays
+
   return async (days: number): Promise<AppSummaries> => {
     const known = kept.get(days)
     const ageMs = known ? nowMs() - known.begunMs : Number.POSITIVE_INFINITY
-    if (!known || ageMs > keptMs) return (await renewed(days)).summaries
-    if (ageMs > renewedAfterMs) {
+    if (!known || ageMs > keptMs) {
+      if (hasRoom(days)) return (await renewed(days)).summaries
+      throw new HttpError(503, 'too many summaries are being read, try again later', {
+        'Retry-After': String(retrySeconds),
+      })
+    }
+    if (ageMs > renewedAfterMs && hasRoom(days)) {
       renewed(days).catch((error: unknown) => onError('renewing application summaries failed, retrying', error))
     }
     return known.summaries

@@ -2,11 +2,10 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
 import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
-import { restAfter } from './rest.ts'
 
 const batchSize = 1_000
-/** Takes PostgreSQL a few milliseconds. */
-const chunkSize = 100
+/** Fewer, since each has many rows: takes PostgreSQL a few milliseconds. */
+const taskBatchSize = 100
 
 /** Up to where tasks were checked, oldest first. */
 export type Place = { readonly created: Date; readonly id: string }
@@ -33,7 +32,7 @@ export function createRetentionStore({ query, settings }: Database) {
         const last = checked.at(-1)
         const ids = checked.filter(({ is_expired }) => is_expired).map(({ id }) => id)
         if (ids.length > 0) await deleteWithEvents(transaction, settings.schema, ids)
-        return { deleted: ids.length, next: checked.length < batchSize ? undefined : last }
+        return { deleted: ids.length, next: checked.length < taskBatchSize ? undefined : last }
       }),
 
     /** Applications that Argo CD has shown and that no task names any more. */
@@ -108,29 +107,18 @@ const oldTasksAfter = (query: Kysely<Schema>, days: number, { created, id }: Pla
     .where(sql<boolean>`(created, id) > (${created}, ${id})`)
     .orderBy('created')
     .orderBy('id')
-    .limit(batchSize)
+    .limit(taskBatchSize)
     .execute()
 
-/** A few at a time, with rests. The counter comes last: who numbers events waits for it until the commit. */
+/** The counter comes last: who numbers events waits for it until the commit. */
 async function deleteWithEvents(query: Kysely<Schema>, schema: string, ids: readonly string[]): Promise<void> {
-  let newest = 0n
-  for (let from = 0; from < ids.length; from += chunkSize) {
-    const began = performance.now()
-    const some = ids.slice(from, from + chunkSize)
-    const { rows } = await sql<{ newest: string | null }>`
-      WITH gone AS (
-        DELETE FROM ${sql.id(schema, 'task_events')} WHERE task_id = ANY (${some}::uuid[]) AND position IS NOT NULL
-        RETURNING position
-      )
-      SELECT max(position) AS newest FROM gone`.execute(query)
-    await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${some}::uuid[])`).execute()
-    const last = BigInt(rows[0]?.newest ?? 0)
-    if (last > newest) newest = last
-    await restAfter(began)
-  }
-  await query
-    .updateTable('event_counter')
-    .set({ deleted_to: String(newest) })
-    .where('deleted_to', '<', String(newest))
-    .execute()
+  const { rows } = await sql<{ newest: string | null }>`
+    WITH gone AS (
+      DELETE FROM ${sql.id(schema, 'task_events')} WHERE task_id = ANY (${ids}::uuid[]) AND position IS NOT NULL
+      RETURNING position
+    )
+    SELECT max(position) AS newest FROM gone`.execute(query)
+  await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${ids}::uuid[])`).execute()
+  const newest = rows[0]?.newest ?? '0'
+  await query.updateTable('event_counter').set({ deleted_to: newest }).where('deleted_to', '<', newest).execute()
 }

@@ -95,6 +95,14 @@ test('deletes nothing while another replica does', async () => {
   expect(await store.deleteTasks(30, firstPlace)).toMatchObject({ deleted: 1 })
 })
 
+test('deletes where deleting takes half as long as a transaction may be idle', async () => {
+  await aTask({ app: 'slow', daysAgo: 31, status: 'failed' })
+  await sql`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.6); RETURN NULL; END';
+    CREATE TRIGGER slow BEFORE DELETE ON watcher.tasks FOR EACH STATEMENT EXECUTE FUNCTION slow()`.execute(owner.query)
+  expect(await store.deleteTasks(30, firstPlace)).toMatchObject({ deleted: 1 })
+  await sql`DROP FUNCTION slow CASCADE`.execute(owner.query)
+})
+
 test('deletes batch after batch, past the tasks that stay', async () => {
   await sql`
     INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)

@@ -150,6 +150,7 @@ describe(`a value of the wrong form is refused with the form (${numbersOf(badInp
       text,
       'such as 120, 120s',
     ]),
+    ['ROLLOUT_SETTLE', '301', 'must be a duration of at most 5m'],
     ...['0', '10x', '-5'].map((text): [string, string, string] => ['DEPLOYMENT_TIMEOUT', text, 'above 0']),
     ...['yes', 'on', '2'].map((text): [string, string, string] => ['SKIP_TLS_VERIFY', text, 'must be true or false']),
     ['LOG_LEVEL', 'loud', 'must be one of trace, debug'],

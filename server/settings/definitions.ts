@@ -60,7 +60,7 @@ const watching = {
   DEPLOYMENT_TIMEOUT: value.positiveDuration.prefault('900'),
   ACCEPT_SUSPENDED_APP: value.booleanFlag.prefault('false'),
   DOCKER_IMAGES_PROXY: value.text.optional(),
-  ROLLOUT_SETTLE: value.duration.optional(),
+  ROLLOUT_SETTLE: value.settleDuration.optional(),
   POD_LOG_LINES: value.wholeNumber(0, 100).prefault('0'),
   ROLLOUT_STRICT: value.booleanFlag.prefault('false'),
   BAD_POD_GRACE: value.duration.prefault('120s'),

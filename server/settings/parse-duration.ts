@@ -8,7 +8,8 @@ const maxMs = 24 * 3_600_000
 const maxLength = 100
 
 /** What {@link parseDuration} reads, for messages. */
-export const durationForm = 'a duration of at most 24h such as 120, 120s, 2m or 1m30s'
+export const durationUpTo = (max: string) => `a duration of at most ${max} such as 120, 120s, 2m or 1m30s`
+export const durationForm = durationUpTo('24h')
 
 /**
  * Reads `120` (seconds), `120s`, `2m`, `1m30s`, `500ms` or `0`: the one form of durations, in settings and annotations

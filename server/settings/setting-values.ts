@@ -5,7 +5,7 @@ import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/secret-rules.ts'
-import { durationForm, parseDuration } from './parse-duration.ts'
+import { durationForm, durationUpTo, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 import { type GitWebUrls, parseGitWebUrls } from './parse-git-web-urls.ts'
 
@@ -91,6 +91,9 @@ const milliseconds = (isPossible: (ms: number) => boolean, rule: string) =>
 
 /** @returns milliseconds */
 export const duration = milliseconds(() => true, `must be ${durationForm}`)
+
+/** @returns milliseconds; longer than that no rollout is kept from its verdict */
+export const settleDuration = milliseconds((ms) => ms <= 300_000, `must be ${durationUpTo('5m')}`)
 
 /** @returns milliseconds, above 0 */
 export const positiveDuration = milliseconds((ms) => ms > 0, `must be ${durationForm}, above 0`)

@@ -4,7 +4,7 @@ import { lastSecond, unixSeconds } from './unix-seconds.ts'
 
 export const DeployLockState = z
   .boolean()
-  .meta({ id: 'DeployLockState', description: 'true while new tasks are refused', examples: [false] })
+  .meta({ id: 'DeployLockState', description: 'true while new tasks are rejected', examples: [false] })
 
 export const DeployLockDetails = z
   .object({

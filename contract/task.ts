@@ -62,7 +62,7 @@ const applicationName = line(255, '%').refine((app) => !app.includes('..'), "mus
 export const TaskSubmission = z
   .object({
     app: applicationName.describe(
-      'Name of the application in the delivery controller, without `..`; `namespace/name` with APPS_IN_ANY_NAMESPACE',
+      'Name of the application in Argo CD, without `..`; `namespace/name` with APPS_IN_ANY_NAMESPACE',
     ),
     author: name.describe('Who requests the deployment'),
     project: name.describe('Project name'),
@@ -122,7 +122,7 @@ export const TaskRecord = z
       .describe('The first condition that is not met, in the order of a rollout'),
     diagnosis: Diagnosis.optional().describe('Why it is where it is; in the answer about one task'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
-    refresh: z.boolean().optional().describe('Whether the delivery controller may be asked to look at once'),
+    refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
     is_rollback: z.boolean().optional().describe('Redeploys the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),
     commit: z.string().optional().describe('SHA written back to the GitOps repository'),

@@ -33,7 +33,7 @@ test('a start that fails for its surroundings says so in one line', async () => 
   }
   expect(await faultOf(caused)).toContain('ECONNREFUSED')
   const refused = new DatabaseError('password authentication failed for user "watcher"', 1, 'error')
-  expect(describeStartupError(refused)).toBe('the database refused: password authentication failed for user "watcher"')
+  expect(describeStartupError(refused)).toBe('database error: password authentication failed for user "watcher"')
 })
 
 test.for(['read', 'write'])('a connection that was reset is one to the database: %s', (syscall) => {

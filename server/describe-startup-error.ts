@@ -21,7 +21,7 @@ export function describeStartupError(error: unknown): string | undefined {
   // What listens or opens a file says by its `syscall` that it does; a connection is to the database.
   const isOurs = 'syscall' in error && !/^(?:connect|read|write)$/.test(String(error.syscall))
   if (!isOurs && isDatabaseUnreachable(error)) return `the database cannot be reached: ${text}`
-  if (error instanceof DatabaseError) return `the database refused: ${text}`
+  if (error instanceof DatabaseError) return `database error: ${text}`
   if (tlsTexts.test(text)) return `the connection to the database cannot be encrypted: ${text}`
   return 'code' in error && 'syscall' in error ? text : undefined
 }

@@ -21,7 +21,7 @@ const meanings: Record<string, string> = {
   204: 'The stream is over: nothing more will come',
   302: 'Redirect',
   400: 'Malformed HTTP, path or query; `error` names the parameter',
-  401: 'No credential was given where one is needed, or one was refused; `error` says which',
+  401: 'No credential was given where one is needed, or one was rejected; `error` says which',
   403: 'The user is not a member of the required groups, the request is cross-origin, or its CSRF header is missing',
   404: 'Not found',
   406: 'The request breaks a rule that `error` names, or deployments are locked (`status` is then `rejected`)',

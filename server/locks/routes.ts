@@ -63,7 +63,7 @@ export const lockRoutes =
         schema: {
           tags,
           operationId: 'getDeployLockCalendar',
-          summary: 'When deployments are and were locked',
+          summary: 'List when deployments are and were locked',
           description:
             'Lockdown windows of the schedule as it is now, and what users locked and opened. A schedule without a pause is ' +
             'one interval that begins before `from` and ends after `to`.',

@@ -37,7 +37,7 @@ export function addSources(registry: Registry, sources: MetricSources): void {
   addGauge(
     registry,
     'argocd_unavailable',
-    '1 while the delivery controller does not answer',
+    '1 while Argo CD does not answer',
     sources.isControllerUnavailable,
   )
   addGauge(registry, 'state_unavailable', '1 while the database does not answer', sources.isDatabaseUnavailable)

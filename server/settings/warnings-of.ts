@@ -23,7 +23,7 @@ export function warningsOf(
   const credentials = [values.WATCHER_DEPLOY_TOKEN, values.JWT_SECRET, values.IDP_ENABLED]
   if (values.REQUIRE_CREDENTIAL && !credentials.some(Boolean)) {
     const ways = 'set WATCHER_DEPLOY_TOKEN, JWT_SECRET or IDP_ENABLED'
-    warnings.push(`REQUIRE_CREDENTIAL: no kind of credential is set up, so every submission is refused: ${ways}`)
+    warnings.push(`REQUIRE_CREDENTIAL: no kind of credential is set up, so every submission is rejected: ${ways}`)
   }
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
     warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')

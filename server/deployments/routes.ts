@@ -14,10 +14,11 @@ import {
 } from '../../contract/task.ts'
 import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import type { Principal } from '../auth/access/principal.ts'
+import { anonymous, type Principal } from '../auth/access/principal.ts'
 import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
-import { HttpError } from '../http/request-errors.ts'
+import { InvalidJsonError } from '../http/json-body.ts'
+import { HttpError, InvalidRequestError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
 import type { DescribeTask } from './describe-task.ts'
 import { globsOf } from './readable-apps.ts'
@@ -86,6 +87,13 @@ export const taskRoutes =
       if (active) throw new DeploymentsLockedError(retryAfterSeconds)
     }
 
+    /** An invalid submission was rejected before its credential was verified: past the limit only a valid one learns why. */
+    const limitInvalid = async (request: FastifyRequest): Promise<void> => {
+      const { kind } = await requireAccess(request, 'submit').catch(() => anonymous)
+      if (kind === 'anonymous') submissionLimit.require(request)
+      else submissionLimit.exempt(request)
+    }
+
     const recordFor = (request: FastifyRequest, task: Task): Promise<TaskRecord> =>
       describeTask(task, {
         canSeeTasksOf: (name) => canSeeTasksOf(request, name),
@@ -96,6 +104,10 @@ export const taskRoutes =
       '/tasks',
       {
         onRequest: async (request) => submissionLimit.count(request),
+        errorHandler: async (error, request) => {
+          if (error instanceof InvalidRequestError || error instanceof InvalidJsonError) await limitInvalid(request)
+          throw error
+        },
         schema: {
           tags,
           operationId: 'submitTask',

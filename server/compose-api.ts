@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
 import { canonicalName } from '../contract/application-name.ts'
 import { createAuditStore } from './audit/audit-store.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -21,6 +20,7 @@ import type { EndedTask } from './deployments/task-row.ts'
 import { createTellHistory } from './deployments/tell-history.ts'
 import { createUnfinishedQuota } from './deployments/unfinished-quota.ts'
 import { addExplorer } from './explorer/explorer.ts'
+import { commitUrl } from './gitops/plan/commit-url.ts'
 import { createCheckParts } from './health/check-parts.ts'
 import { createDescribeStatus } from './health/describe-status.ts'
 import { probeRoutes } from './health/probe-routes.ts'
@@ -38,6 +38,7 @@ import type { MetricSources } from './metrics/metric-sources.ts'
 import { listReplicas } from './ownership/list-replicas.ts'
 import { isWeakSecret } from './secrets/secret-rules.ts'
 import type { Settings } from './settings.ts'
+import { readServerVersion } from './storage/database.ts'
 import { createLiveStates } from './timeline/live-states.ts'
 import { timelineRoutes } from './timeline/routes.ts'
 
@@ -52,7 +53,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
-      await sql`SELECT 1`.execute(database.query)
+      await readServerVersion(database)
       return settings.database.isEmbedded ? 'embedded database: for trials only' : undefined
     },
     controllerState: watching.controllerState,
@@ -123,7 +124,11 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       canonicalName: nameOf,
       findSubmitted: createFindSubmitted(tasks),
       tasks,
-      describeTask: createDescribeTask({ tasks, webUrls: settings.gitWebUrls, listedApps: watching.listedApps }),
+      describeTask: createDescribeTask({
+        tasks,
+        commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
+        listedApps: watching.listedApps,
+      }),
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       endings,
@@ -186,12 +191,7 @@ const describeStatusOf = (
     controllerState,
     controllerFacts,
     readControllerVersion,
-    async readDatabaseVersion() {
-      const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(
-        database.query,
-      )
-      return rows[0]?.version ?? ''
-    },
+    readDatabaseVersion: () => readServerVersion(database),
     listReplicas: () => listReplicas(database),
     nowMs: systemClock.nowMs,
     wallMs: Date.now,

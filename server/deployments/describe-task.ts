@@ -1,5 +1,4 @@
 import type { TaskRecord } from '../../contract/task.ts'
-import { commitUrl } from './commit-url.ts'
 import { findSimilarApps } from './find-similar-apps.ts'
 import type { Task } from './task.ts'
 import { taskRecordOf } from './task-record.ts'
@@ -7,8 +6,8 @@ import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'podLog' | 'surroundings' | 'appsOfLength'>
-  /** GIT_WEB_URLS */
-  readonly webUrls: ReadonlyMap<string, string>
+  /** Where people look at a commit; undefined where no one said. */
+  readonly commitUrl: (repository: string, commit: string) => string | undefined
   /** Names of the applications that Argo CD has, as far as this replica knows. */
   readonly listedApps: () => readonly string[]
 }
@@ -27,7 +26,7 @@ const maxJudged = 50
 
 /** Gives the answer about one task: its record with what a list has no room for. */
 export const createDescribeTask =
-  ({ tasks, webUrls, listedApps }: Dependencies) =>
+  ({ tasks, commitUrl, listedApps }: Dependencies) =>
   async (task: Task, audience: TaskAudience): Promise<TaskRecord> => {
     const [log, { file, previous }, similar] = await Promise.all([
       task.status === 'failed' ? tasks.podLog(task.id) : undefined,
@@ -35,9 +34,7 @@ export const createDescribeTask =
       task.status === 'app not found' ? similarApps(task.app, audience) : [],
     ])
     const url =
-      task.commit === undefined || task.repository === undefined
-        ? undefined
-        : commitUrl(task.repository, task.commit, webUrls)
+      task.commit === undefined || task.repository === undefined ? undefined : commitUrl(task.repository, task.commit)
     const isLogShown = log !== undefined && (await audience.canSeeMoreOf(task.app))
     return {
       ...taskRecordOf(task),

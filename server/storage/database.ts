@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool, type PoolConfig } from 'pg'
 import { discardStuckConnections } from './discard-stuck-connections.ts'
 import type { Schema } from './schema.ts'
@@ -58,4 +58,10 @@ export function openDatabase(
     return query.destroy()
   }
   return { query, settings, waiting: () => pool.waitingCount, [Symbol.asyncDispose]: close }
+}
+
+/** Answers as soon as the database does. */
+export async function readServerVersion({ query }: Database): Promise<string> {
+  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(query)
+  return rows[0]?.version ?? ''
 }

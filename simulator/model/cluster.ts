@@ -1,24 +1,10 @@
-import type { Clock } from './clock.ts'
 import { imagesOf, type Manifest, manifestKey, sameManifest, sortedUnique } from './manifest.ts'
 import type { Pod, PodBehaviour } from './pod.ts'
-import { createPodLife } from './pod-life.ts'
-import { kubernetesAlphabet, pickFrom, type Random, randomName, randomUuid } from './random.ts'
-import type { SimulatorTimes } from './simulator-times.ts'
+import { type ClusterDeps, createPodLife } from './pod-life.ts'
+import { kubernetesAlphabet, pickFrom, randomName, randomUuid } from './random.ts'
 import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
 
-/** `workload`: an applied object or its health changed; `pod`: only Pods came, went or changed. */
-type ClusterChange = 'workload' | 'pod'
-
 export type Cluster = ReturnType<typeof createCluster>
-
-export type ClusterDeps = {
-  clock: Clock
-  random: Random
-  times: () => SimulatorTimes
-  nextResourceVersion: () => string
-  behaviourOf: (image: string) => PodBehaviour
-  onChange: (change: ClusterChange) => void
-}
 
 /** The destination of one application: its applied objects and the Pods that the cluster's controllers make of them. */
 export function createCluster(deps: ClusterDeps) {

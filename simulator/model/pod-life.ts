@@ -1,7 +1,20 @@
-import type { ClusterDeps } from './cluster.ts'
-import { isFinished, type Pod } from './pod.ts'
-import { pickFrom } from './random.ts'
+import type { Clock } from './clock.ts'
+import { isFinished, type Pod, type PodBehaviour } from './pod.ts'
+import { pickFrom, type Random } from './random.ts'
+import type { SimulatorTimes } from './simulator-times.ts'
 import type { Workload } from './workload.ts'
+
+/** `workload`: an applied object or its health changed; `pod`: only Pods came, went or changed. */
+type ClusterChange = 'workload' | 'pod'
+
+export type ClusterDeps = {
+  clock: Clock
+  random: Random
+  times: () => SimulatorTimes
+  nextResourceVersion: () => string
+  behaviourOf: (image: string) => PodBehaviour
+  onChange: (change: ClusterChange) => void
+}
 
 type PodLifeDeps = ClusterDeps & { onProgress: (workload: Workload) => void; reconcile: (workload: Workload) => void }
 

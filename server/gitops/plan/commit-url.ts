@@ -1,4 +1,4 @@
-import { parseRepositoryAddress } from '../gitops/plan/repository-address.ts'
+import { parseRepositoryAddress } from './repository-address.ts'
 
 const github = 'https://github.com/{path}/commit/{sha}'
 const gitlab = 'https://gitlab.com/{path}/-/commit/{sha}'

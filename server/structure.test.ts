@@ -3,9 +3,9 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = path.resolve(import.meta.dirname, '..')
-const files = ['server', 'contract'].flatMap((folder) =>
+const files = ['server', 'contract', 'simulator', 'web/src'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
     .map((file) => path.join(folder, file)),
 )
 
@@ -33,18 +33,23 @@ test('no circle of files', () => {
   expect(circles).toEqual([])
 })
 
-test('no two folders import each other', () => {
+const domainOf = (file: string) => /^server\/([\w-]+)\//.exec(file)?.[1]
+
+test.for<[string, (file: string) => string | undefined]>([
+  ['folders', (file) => (/^(?:server|contract)\//.test(file) ? path.dirname(file) : undefined)],
+  ['domains', domainOf],
+])('no two %s import each other', ([, placeOf]) => {
   const imports = new Map<string, string>()
   for (const [file, imported] of importsOf)
-    for (const to of imported)
-      if (path.dirname(file) !== path.dirname(to))
-        imports.set(`${path.dirname(file)} -> ${path.dirname(to)}`, `${file} -> ${to}`)
+    for (const to of imported) {
+      const [from, into] = [placeOf(file), placeOf(to)]
+      if (from && into && from !== into) imports.set(`${from} -> ${into}`, `${file} -> ${to}`)
+    }
   const mutual = [...imports].filter(([key]) => imports.has(key.split(' -> ').reverse().join(' -> ')))
   expect(mutual.map(([, example]) => example)).toEqual([])
 })
 
 test('a store is imported from its own folder and from where the service is composed', () => {
-  const domainOf = (file: string) => file.split('/')[1] ?? ''
   const isComposition = (file: string) => file.startsWith('server/commands/') || /^server\/[\w-]+\.ts$/.test(file)
   const foreign = [...importsOf].flatMap(([file, imported]) =>
     imported
@@ -52,6 +57,11 @@ test('a store is imported from its own folder and from where the service is comp
       .map((to) => `${file} -> ${to}`),
   )
   expect(foreign).toEqual([])
+})
+
+test('what composes the service holds no SQL', () => {
+  const composing = files.filter((file) => /^server\/[\w-]+\.ts$/.test(file))
+  expect(composing.filter((file) => readFileSync(path.join(root, file), 'utf8').includes("from 'kysely'"))).toEqual([])
 })
 
 test('the imports are found', () => {

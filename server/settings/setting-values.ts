@@ -87,7 +87,7 @@ const milliseconds = (isPossible: (ms: number) => boolean, rule: string) =>
       context.addIssue({ code: 'custom', message: rule })
       return z.NEVER
     })
-    .meta({ type: ['integer', 'string'], minimum: 0, pattern: '^([0-9]+|([0-9.]+(ms|s|m|h))+)$' })
+    .meta({ type: ['integer', 'string'], minimum: 0, pattern: '^([0-9]+|([0-9.]+(ms|s|m|h|d))+)$' })
 
 /** @returns milliseconds */
 export const duration = milliseconds(() => true, `must be ${durationForm}`)

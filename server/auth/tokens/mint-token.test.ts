@@ -35,10 +35,21 @@ describe('npm run token', () => {
     expect(await verifyJwt(outcome.token, rules)).toEqual({ kind: 'valid', subject: undefined, allowedApps: ['*'] })
   })
 
+  test.for([
+    ['30d', 2_592_000],
+    ['1h30m', 5_400],
+    ['90', 90],
+  ])('takes %s as settings do', async ([expires, seconds]) => {
+    const outcome = await mintToken(['--app', '*', '--expires', String(expires)], { JWT_SECRET: secret }, now)
+    expect(outcome).toMatchObject({
+      summary: `for * until ${new Date((Math.floor(now) + Number(seconds)) * 1_000).toISOString()}`,
+    })
+  })
+
   test.for<[string, string[], string]>([
     ['no application', ['--expires', '30d'], '--app: name an application'],
     ['no expiry', ['--app', 'shop'], '--expires: must be'],
-    ['an expiry without a unit', ['--app', 'shop', '--expires', '30'], '--expires: must be'],
+    ['an expiry of an unknown unit', ['--app', 'shop', '--expires', '30w'], '--expires: must be'],
     ['an expiry of nothing', ['--app', 'shop', '--expires', '0d'], '--expires: must be'],
     ['an expiry in ages', ['--app', 'shop', '--expires', '99999d'], '--expires: must be'],
     ['an unknown option', ['--secret', 'x'], "Unknown option '--secret'"],

@@ -1,17 +1,13 @@
 import { parseArgs } from 'node:util'
 import { SignJWT } from 'jose'
+import { parseDuration } from '../../settings/parse-duration.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from '../../settings/setting-texts.ts'
 
 type Outcome = { readonly token: string; readonly summary: string } | { readonly issue: string }
 
-const usage = 'usage: npm run token -- --app <name> [--app <name> …] --expires <30d, 12h or 45m> [--sub <name>]'
-const unitSeconds = new Map([
-  ['m', 60],
-  ['h', 3_600],
-  ['d', 86_400],
-])
-/** Ten years; whoever wants more wants no expiry. */
-const maxSeconds = 3_650 * 86_400
+const usage = 'usage: npm run token -- --app <name> [--app <name> …] --expires <duration> [--sub <name>]'
+/** Ten years. */
+const maxMs = 3_650 * 86_400_000
 
 /**
  * Makes a JWT for a pipeline (spec 2.5). JWT_SECRET comes from the environment or from JWT_SECRET_FILE, never from the
@@ -50,10 +46,9 @@ function readArguments(args: readonly string[]): Wanted | { readonly issue: stri
     const { values } = parseArgs({ args: [...args], options })
     const { app: apps = [], expires = '', sub } = values
     if (apps.length === 0 || apps.includes('')) return { issue: `--app: name an application, or * for all\n${usage}` }
-    const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(expires) ?? []
-    const expiresInSeconds = Number(amount) * (unitSeconds.get(unit) ?? Number.NaN)
-    if (!(expiresInSeconds > 0 && expiresInSeconds <= maxSeconds))
-      return { issue: `--expires: must be minutes, hours or days, such as 30d, at most 3650d\n${usage}` }
+    const expiresInSeconds = Math.floor((parseDuration(expires, maxMs) ?? 0) / 1_000)
+    if (expiresInSeconds === 0)
+      return { issue: `--expires: must be a duration of at most 3650d such as 30d, 12h or 1h30m\n${usage}` }
     return { apps, sub, expiresInSeconds }
   } catch (error) {
     return { issue: `${error instanceof Error ? error.message : String(error)}\n${usage}` }

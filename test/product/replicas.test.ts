@@ -92,7 +92,7 @@ const slowPods = { podReady: [2_500, 2_600] as const }
 
 // They mostly wait.
 describe.concurrent('a task whose owner goes away', () => {
-  test('by SIGKILL is watched again within 5 s and ends as it would have, with one commit', async () => {
+  test('by SIGKILL is watched again within 10 s, other work on the machine included, and ends as it would have, with one commit', async () => {
     await using pair = await twoReplicas({ times: slowPods })
     const { replicas, a } = pair
     const id = await submit(a, {}, 'v1')
@@ -101,7 +101,7 @@ describe.concurrent('a task whose owner goes away', () => {
     const before = await ownershipOf(replicas, id)
     const killed = performance.now()
     await owner.kill('SIGKILL')
-    expect(await handover(replicas, id, before?.owner, killed, 20_000)).toBeLessThan(10_000) // 5 s is what we promise
+    expect(await handover(replicas, id, before?.owner, killed, 20_000)).toBeLessThan(10_000) // bench:restart measures an idle one
     expect(Number((await ownershipOf(replicas, id))?.fence)).toBeGreaterThan(Number(before?.fence))
     expect(await other.waitForEnd(id)).toMatchObject({ status: 'deployed', commit })
     expect(await replicas.commits()).toHaveLength(1)

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cpuMs } from '../support/cpu-time.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { type Service, startService } from '../support/service.ts'
 import { textOf } from './answers.ts'
@@ -31,18 +32,10 @@ describe(threats.T33, () => {
     { what: 'a body to a list', request: `GET /api/v1/tasks HTTP/1.1\r\nHost: x\r\n${chunks}`, status: 200 },
   ]
 
-  test('who goes on sending is cut off', async () => {
-    const before = await residentMiB()
-    const closedAfter: number[] = []
-    for (const { request, status } of requests) {
-      const { answer, closedAfterMs } = await streamWithoutEnd(port, request)
-      expect(answer).toMatch(new RegExp(`^(?:HTTP/1\\.1 ${status} |$)`)) // he may lose the answer with the connection
-      closedAfter.push(closedAfterMs)
-    }
-    const grownMiB = (await residentMiB()) - before
-    console.info('T33: closed after ms', closedAfter.map(Math.round), 'MiB more', grownMiB)
-    expect(Math.max(...closedAfter)).toBeLessThan(10_000) // 1 s is what we promise
-    expect(grownMiB).toBeLessThan(80) // 8
+  test.for(requests)('who goes on sending $what is cut off before 16 MiB of 1 GiB', async ({ request, status }) => {
+    const { answer, sentBytes } = await streamWithoutEnd(port, request)
+    expect(answer).toMatch(new RegExp(`^(?:HTTP/1\\.1 ${status} |$)`)) // the answer may be lost with the connection
+    expect(sentBytes).toBeLessThan(16 * 1_048_576) // most of them lie in buffers of the system
   })
 
   test.for(requests)('who begins with $what and waits is answered $status', async ({ request, body = '', status }) =>
@@ -65,7 +58,7 @@ async function timesOfGoodOnes(until: Promise<unknown>): Promise<{ p99: number; 
 }
 
 describe(threats.T34, () => {
-  test('two thousand slow clients, and two hundred that say nothing', async () => {
+  test('two thousand slow clients, and two hundred that say nothing, delay good requests by less than 580 ms', async () => {
     const start = 'POST /api/v1/tasks HTTP/1.1\r\nHost: x\r\n'
     const inBody = `${start}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
     const all = (count: number, open: () => Promise<number>) => Promise.all(Array.from({ length: count }, open))
@@ -85,7 +78,7 @@ describe(threats.T34, () => {
     expect(p99).toBeLessThan(580)
   }, 60_000)
 
-  test(`5,000 streams (${badInputs.B38})`, async () => {
+  test(`5,000 streams take less than 200 MiB, and delay good requests by less than 2 s (${badInputs.B38})`, async () => {
     const before = await residentMiB()
     const opening = openStreams(port, 5_000, 'X-Forwarded-For: 192.0.2.1\r\n') // ten times STREAMS_PER_CLIENT
     const { p99, count } = await timesOfGoodOnes(opening)
@@ -95,8 +88,8 @@ describe(threats.T34, () => {
     expect(new Set(statuses)).toEqual(new Set([200]))
     const oneMore = () => service.request('/api/v1/events', { headers: { accept: 'text/event-stream' } })
     expect(await oneMore()).toMatchObject({ status: 429, body: { error: 'too many event streams are open' } })
-    expect(p99).toBeLessThan(2_000) // no answer may take longer, whatever comes
-    expect(grownMiB).toBeLessThan(1_000) // 100
+    expect(p99).toBeLessThan(2_000)
+    expect(grownMiB).toBeLessThan(200)
     leave()
     const isFree = async () => {
       const { statuses: seen, leave: go } = await openStreams(port, 1, '')
@@ -110,7 +103,7 @@ describe(threats.T34, () => {
 describe(threats.T35, () => {
   const server = path.join(import.meta.dirname, '../../server')
   const found = expressionsIn(server)
-  const limitMs = 50 // 5 is what we promise; what is slower once may have been interrupted
+  const limitMs = 5 // what is slower once may have been compiled or interrupted
 
   test(`${found.length} of them`, () => {
     expect(found.length).toBeGreaterThan(100)
@@ -127,11 +120,9 @@ describe(threats.T35, () => {
     expect(filesWithComputedExpressions(server)).toEqual(['gitops/plan/repository-address.ts'])
   })
 
-  /** Of the processor: what else the machine does is not the expression's time. */
   function timeOf(expression: RegExp, text: string): number {
-    const began = process.cpuUsage()
+    const began = cpuMs()
     text.replace(expression, '')
-    const { user, system } = process.cpuUsage(began)
-    return (user + system) / 1_000
+    return cpuMs() - began
   }
 })

@@ -49,7 +49,7 @@ const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
 export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
-  const { settings, opened, database, forReaders, events, tasks, endings, feed, wakeUps, metrics, log, onError } =
+  const { settings, opened, database, forReaders, events, tasks, completions, feed, wakeUps, metrics, log, onError } =
     services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
@@ -112,7 +112,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   auth.addRoutes(http, api)
   http.register(
     taskRoutes({
-      ...taskActions(services, watching, lock.closedTimes),
+      ...taskActions(services, watching, lock.calendarAround),
       submissionLimit: createSubmissionLimit({
         limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
         clientOf: client,
@@ -131,7 +131,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       }),
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
-      endings,
+      completions,
       lockStatus: shareReads(lock.status),
       requireAccess: auth.requireAccess,
       isAllowed: auth.isAllowed,
@@ -217,7 +217,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 function taskActions(
   { settings, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
   { replicaId, accepting, watchNew, noteAmbiguousCommit }: Watching,
-  closedTimes: ReturnType<typeof createDeployLock>['closedTimes'],
+  calendarAround: ReturnType<typeof createDeployLock>['calendarAround'],
 ) {
   const tellCancelled = (ended: readonly EndedTask[]) => {
     reportFinished(ended)
@@ -234,14 +234,14 @@ function taskActions(
         if (claim) watchNew({ ...task, created }, claim)
         else wakeUps.send('task', task.id)
       },
-      onUnanswered: noteAmbiguousCommit,
+      onAmbiguousCommit: noteAmbiguousCommit,
       requireRoom: createUnfinishedQuota({
         maxUnfinished: settings.maxUnfinished,
         read: tasks.countUnfinished,
         nowMs: systemClock.nowMs,
         onError: (error) => onError('counting unfinished tasks failed, retrying', error),
       }),
-      closedTimes,
+      calendarAround,
       now: () => new Date(),
     },
     settings.submission,

@@ -13,7 +13,7 @@ import { parseAnnotations } from './gitops/plan/parse-annotations.ts'
 import { planWriteBack } from './gitops/plan/plan-write-back.ts'
 import { createOverrideFileEditor } from './gitops/queue/override-file-editor.ts'
 import { createWriteBack } from './gitops/queue/write-back.ts'
-import { judgeController } from './health/judge-health.ts'
+import { describeController } from './health/describe-health.ts'
 import { createRedactor } from './http/redactor.ts'
 import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
 import { createReplica } from './ownership/replica.ts'
@@ -187,7 +187,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       unreachableSinceMs: watcher.unreachable()?.sinceMs,
       applications: listedApps.size,
     }),
-    controllerState: () => judgeController(stream.streamState(), watcher.unreachable()),
+    controllerState: () => describeController(stream.streamState(), watcher.unreachable()),
   }
 }
 

@@ -48,7 +48,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const stopping = new AbortController()
   const { probes } = await composeApi(services, watching, http, stopping.signal)
 
-  const { endings } = services
+  const { completions } = services
   const { host, port, metricsPort, maxConnections } = settings.http
   http.register(probes)
   if (metricsPort === undefined) http.register(metricsRoutes(metrics))
@@ -61,15 +61,15 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
   const running = opened.move()
   return {
     log,
-    noteStrayError(error: unknown) {
-      metrics.strayError()
+    noteUncaughtError(error: unknown) {
+      metrics.uncaughtError()
       log.error({ err: error }, 'uncaught error, please report it')
     },
     /** Shows itself as not ready, gives load balancers time to see it, then ends what waits and takes no new request. */
     async drain() {
       stopping.abort()
       await new Promise((resolve) => setTimeout(resolve, settings.http.drainDelayMs))
-      await endings[Symbol.asyncDispose]()
+      await completions[Symbol.asyncDispose]()
       await http.close()
     },
     close: () => running.disposeAsync(),

@@ -40,7 +40,7 @@ export function openCoreServices(
     maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
   })
   const feed = opened.use(createEventFeed({ events, readTasks: tasks.listed, wakeUps, onError }))
-  const endings = opened.use(createTaskCompletions({ tasks, wakeUps, onError }))
+  const completions = opened.use(createTaskCompletions({ tasks, wakeUps, onError }))
   opened.use(
     repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
       onError('removing expired idempotency keys failed, retrying', error),
@@ -76,7 +76,7 @@ export function openCoreServices(
     events,
     feed,
     tasks,
-    endings,
+    completions,
     metrics,
     ...tell,
   }

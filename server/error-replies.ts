@@ -62,13 +62,13 @@ function refused({ status, headers, message }: HttpError): ErrorAnswer {
   return { status, headers, body: { error: joinIssues([message]) } }
 }
 
-function invalidRequest({ part, faults }: InvalidRequestError): ErrorAnswer {
-  if (part === 'body' || part === 'headers') return invalidPayload(faults)
-  return { status: part === 'params' ? 404 : 400, body: { error: joinIssues(faults) } }
+function invalidRequest({ part, issues }: InvalidRequestError): ErrorAnswer {
+  if (part === 'body' || part === 'headers') return invalidPayload(issues)
+  return { status: part === 'params' ? 404 : 400, body: { error: joinIssues(issues) } }
 }
 
-function invalidPayload(faults: readonly string[]): ErrorAnswer {
-  return { status: 406, body: { status: 'invalid payload', error: joinIssues(faults) } }
+function invalidPayload(issues: readonly string[]): ErrorAnswer {
+  return { status: 406, body: { status: 'invalid payload', error: joinIssues(issues) } }
 }
 
 function locked({ message, retryAfterSeconds }: DeploymentsLockedError): ErrorAnswer {

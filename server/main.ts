@@ -19,7 +19,7 @@ function exitFor(error: unknown): never {
     console.error(`deployment-watcher: ${error.message}`)
     process.exit(configurationError)
   }
-  // The stack tells most of a issue of ours.
+  // The stack tells most of an issue of ours.
   const reason = describeStartupError(error) ?? inspect(error)
   console.error(redact(`deployment-watcher: startup failed: ${reason}`))
   process.exit(1)
@@ -36,7 +36,7 @@ async function start() {
 }
 
 const service = await start()
-handleUncaughtErrors(process, service.noteStrayError)
+handleUncaughtErrors(process, service.noteUncaughtError)
 
 let isStopping = false
 async function stop(signal: string): Promise<void> {

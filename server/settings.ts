@@ -60,7 +60,7 @@ export function readSettings(environment: Environment): { settings: Settings; wa
   }
 }
 
-/** The setting that a issue is about, whichever way it was given. */
+/** The setting that an issue is about, whichever way it was given. */
 const subjectOf = (issue: string) =>
   issue
     .split(':', 1)[0]

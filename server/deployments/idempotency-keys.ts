@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
-import type { KeyUse, KnownKey } from './judge-known-key.ts'
+import type { KeyUse, KnownKey } from './idempotency-key.ts'
 
 const droppedAtOnce = 1_000
 

@@ -47,7 +47,7 @@ type Dependencies = {
   /** Whether a request is shown tasks of an application beside the one that it asks for. */
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
   readonly requireTask: RequireTask
-  readonly endings: Pick<TaskCompletions, 'wait'>
+  readonly completions: Pick<TaskCompletions, 'wait'>
   /** For those whose credential is refused; for others the accepting transaction looks. */
   readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
   /** Who deploys or cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
@@ -75,7 +75,7 @@ export const taskRoutes =
     describeTask,
     canSeeTasksOf,
     requireTask,
-    endings,
+    completions,
     lockStatus,
     requireAccess,
     isAllowed,
@@ -207,7 +207,7 @@ export const taskRoutes =
         const answered = new AbortController()
         reply.raw.once('close', () => answered.abort())
         // Waiting begins before the first look, so that an end between the two is not missed.
-        const ending = endings.wait(taskId, wait * 1000, answered.signal)
+        const ending = completions.wait(taskId, wait * 1000, answered.signal)
         try {
           const task = await requireTask(request, id)
           if (isFinal(task.status)) return await recordFor(request, task)

@@ -2,7 +2,7 @@ import { canonicalName } from '../../contract/application-name.ts'
 import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf, type Principal } from '../auth/access/principal.ts'
 import type { LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
-import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './judge-known-key.ts'
+import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './idempotency-key.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
@@ -35,11 +35,11 @@ type Dependencies = {
   /** Tells the watchers, after the commit, which task is new and which are over. */
   readonly announce: (accepted: AcceptedTask, superseded: readonly EndedTask[]) => void
   /** A task may be stored although nothing says so. */
-  readonly onUnanswered: () => void
+  readonly onAmbiguousCommit: () => void
   /** Rejects where there are as many unfinished tasks as there may be. */
   readonly requireRoom: UnfinishedQuota
   /** The times around `now` in which no task is accepted. */
-  readonly closedTimes: (around: Date) => LockdownCalendar
+  readonly calendarAround: (around: Date) => LockdownCalendar
   readonly now: () => Date
 }
 
@@ -82,7 +82,7 @@ export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
   (
-    { tasks, owner, accepting, announce, onUnanswered, requireRoom, closedTimes, now }: Dependencies,
+    { tasks, owner, accepting, announce, onAmbiguousCommit, requireRoom, calendarAround, now }: Dependencies,
     settings: SubmissionSettings,
   ) =>
   async (
@@ -112,9 +112,9 @@ export const createSubmitTask =
     accepting.add(id)
     try {
       const acceptance = await tasks
-        .accept({ task, closed: closedTimes(submitted), owner: owner(), use })
+        .accept({ task, closed: calendarAround(submitted), owner: owner(), use })
         .catch((error: unknown) => {
-          if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onUnanswered()
+          if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onAmbiguousCommit()
           throw error
         })
       if (acceptance.kind === 'known' && use)

@@ -145,13 +145,13 @@ describe("a lockdown, by the database's clock", () => {
   test.for([-30, 30])('is unknown to a replica whose clock is %i days off, so nothing is accepted', async (days) => {
     const tasks = createTaskStore(database)
     const windows = [{ start: 0, end: 1 }]
-    const { closedTimes } = createDeployLock({
+    const { calendarAround } = createDeployLock({
       schedule: { windows, timeZone: 'UTC' },
       ...createDeployLockStore(database),
     })
     const task = aNewTask()
     const wrongTime = new Date((await databaseTime()) + days * 24 * hourMs)
-    await expect(tasks.accept({ task, closed: closedTimes(wrongTime) })).rejects.toThrow(DeployLockUnknownError)
+    await expect(tasks.accept({ task, closed: calendarAround(wrongTime) })).rejects.toThrow(DeployLockUnknownError)
     expect(await tasks.find(task.id)).toBeUndefined()
   })
 

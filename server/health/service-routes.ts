@@ -7,8 +7,8 @@ import { Reachability } from '../../contract/health.ts'
 import { ServiceConfig } from '../../contract/service-config.ts'
 import { ServiceStatus } from '../../contract/service-status.ts'
 import type { CheckParts } from './check-parts.ts'
+import { describeReachability } from './describe-health.ts'
 import type { createDescribeStatus } from './describe-status.ts'
-import { judgeReachability } from './judge-health.ts'
 import { version } from './version.ts'
 
 type Dependencies = {
@@ -108,6 +108,6 @@ export const serviceRoutes =
           response: { 200: Reachability, 401: Refusal, 503: ErrorReply },
         },
       },
-      async () => judgeReachability(await checkParts()),
+      async () => describeReachability(await checkParts()),
     )
   }

@@ -15,7 +15,7 @@ test.for(['x'.repeat(10_000), '😀'.repeat(100), '\u0001'.repeat(100)])(
   },
 )
 
-test('faults are joined whole, and what does not fit is counted', () => {
+test('issues are joined whole, and what does not fit is counted', () => {
   expect(joinIssues(['app: is required', 'author: is required'])).toBe('app: is required; author: is required')
   const many = joinIssues(Array.from({ length: 100 }, (_, index) => `images[${index}].tag: is required`))
   expect(many).toMatch(/^images\[0\]\.tag: is required; .*images\[\d+\]\.tag: is required; and \d+ more$/)

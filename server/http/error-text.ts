@@ -8,14 +8,14 @@ export function echo(text: string, maxLength = maxEcho): string {
   return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u${hex(character)}`).slice(0, maxLength)
 }
 
-/** Joins all faults into at most 300 characters; says how many did not fit. */
-export function joinIssues(faults: readonly string[]): string {
-  const whole = faults.join('; ')
+/** Joins all issues into at most 300 characters; says how many did not fit. */
+export function joinIssues(issues: readonly string[]): string {
+  const whole = issues.join('; ')
   if (whole.length <= maxTextLength) return whole
   let shown = 1
-  while (faults.slice(0, shown + 1).join('; ').length <= maxTextLength - 20) shown++
-  const rest = faults.length - shown
-  const text = faults
+  while (issues.slice(0, shown + 1).join('; ').length <= maxTextLength - 20) shown++
+  const rest = issues.length - shown
+  const text = issues
     .slice(0, shown)
     .join('; ')
     .slice(0, maxTextLength - 20)

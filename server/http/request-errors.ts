@@ -1,15 +1,15 @@
 /** The parts of a request that schemas check, as Fastify names them. */
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers'
 
-/** A request that breaks its route's schema. Each fault reads `<field>: <rule>`. */
+/** A request that breaks its route's schema. Each issue reads `<field>: <rule>`. */
 export class InvalidRequestError extends Error {
   override readonly name = 'InvalidRequestError'
   readonly part: RequestPart
-  readonly faults: readonly string[]
-  constructor(part: RequestPart, faults: readonly string[]) {
-    super(faults.join('; '))
+  readonly issues: readonly string[]
+  constructor(part: RequestPart, issues: readonly string[]) {
+    super(issues.join('; '))
     this.part = part
-    this.faults = faults
+    this.issues = issues
   }
 }
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { acceptsEventStream } from './accepts-event-stream.ts'
+import { checkHeaderList } from './check-header-list.ts'
 import { checkMediaType } from './check-media-type.ts'
+import { isForeignHost, isForeignOrigin, isNavigation } from './foreign-origin.ts'
 import { isReadMethod } from './is-read-method.ts'
 import { parseJsonBody } from './json-body.ts'
-import { judgeHeaderList } from './judge-header-list.ts'
-import { isForeignHost, isForeignOrigin, isNavigation } from './judge-origin.ts'
 import { HttpError } from './request-errors.ts'
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ const wasRedirected = (cookies: string | undefined) => cookies?.includes('watche
 export function addRequestRules(app: FastifyInstance, publicUrl: string | undefined): void {
   app.addHook('onRequest', async (request, reply) => {
     const { raw, method, headers, host, url } = request
-    const fault = judgeHeaderList(raw.rawHeaders, raw.httpVersion)
+    const fault = checkHeaderList(raw.rawHeaders, raw.httpVersion)
     if (fault) throw new HttpError(fault.status, fault.error)
     if (publicUrl !== undefined && isForeignHost(headers, host, publicUrl)) {
       if (isNavigation(headers) && isReadMethod(method) && url.startsWith('/') && !wasRedirected(headers.cookie))

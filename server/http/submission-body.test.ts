@@ -135,7 +135,7 @@ describe.for(table)('%s', ([, cases]) => {
   })
 })
 
-test('all faults of a body are told at once (spec 7)', async () => {
+test('all issues of a body are told at once (spec 7)', async () => {
   expect((await send('{}')).json().error).toBe(
     'app: is required; author: is required; project: is required; images: is required',
   )

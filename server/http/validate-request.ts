@@ -12,14 +12,14 @@ const parts: Record<string, RequestPart> = {
   headers: 'headers',
 }
 
-/** Checks a part of a request by its zod schema and says every fault at once, in our words. */
+/** Checks a part of a request by its zod schema and names every issue at once, in our words. */
 export const validateRequest: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const part = parts[httpPart ?? ''] ?? 'body'
   return (data: unknown) => {
     const result = z.safeParse(schema, data, { error: (issue) => ruleOf(issue, part) })
     if (result.success) return { value: result.data }
-    const faults = result.error.issues.map(({ path, message }) => faultText(path, message))
-    return { error: new InvalidRequestError(part, faults) }
+    const issues = result.error.issues.map(({ path, message }) => issueText(path, message))
+    return { error: new InvalidRequestError(part, issues) }
   }
 }
 
@@ -41,7 +41,7 @@ function ruleOf({ code, expected, input, path }: Issue, part: RequestPart): stri
   return `must be ${kinds[String(expected)] ?? String(expected)}`
 }
 
-function faultText(path: readonly PropertyKey[], rule: string): string {
+function issueText(path: readonly PropertyKey[], rule: string): string {
   const field = path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
     return text === '' ? String(key) : `${text}.${String(key)}`

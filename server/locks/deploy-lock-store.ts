@@ -52,7 +52,7 @@ export function createDeployLockStore({ query, settings }: Database) {
      */
     set: ({ reason, until }: LockRequest, actor: Actor): Promise<'set' | 'past'> =>
       query.transaction().execute(async (transaction) => {
-        await acquireLease(transaction)
+        await lockForChange(transaction)
         const { at, ...row } = await selected(transaction)
         if (until && until <= at) return 'past'
         const stored = storedLockOf(row)
@@ -70,11 +70,11 @@ export function createDeployLockStore({ query, settings }: Database) {
       }),
 
     /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour from now, or until its end. */
-    release: (closedTimes: (around: Date) => LockdownCalendar, actor: Actor): Promise<void> =>
+    release: (calendarAround: (around: Date) => LockdownCalendar, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
-        await acquireLease(transaction)
+        await lockForChange(transaction)
         const { at } = await selected(transaction)
-        const window = windowAt(closedTimes(at), at)
+        const window = windowAt(calendarAround(at), at)
         const overrideUntil = window ? new Date(Math.min(at.getTime() + overrideMs, window.to.getTime())) : null
         await write(transaction, {
           isSet: false,
@@ -102,7 +102,7 @@ export function createDeployLockStore({ query, settings }: Database) {
    * Waits for those that hold the row now, while those that come later queue behind; a lock of the row alone would let
    * them go first, for ever. Looks are not kept waiting.
    */
-  async function acquireLease(transaction: Kysely<Schema>): Promise<void> {
+  async function lockForChange(transaction: Kysely<Schema>): Promise<void> {
     await sql`LOCK TABLE ${sql.id(settings.schema, 'deploy_lock')} IN EXCLUSIVE MODE`
       .execute(transaction)
       .catch(explain)

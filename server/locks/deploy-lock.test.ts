@@ -146,18 +146,18 @@ describe('the closed times that the accepting transaction decides by', () => {
   const lock = lockAt('Fri 17:00 - Mon 08:00', '2026-11-20T17:00:00Z')
   test('reach a fortnight to both sides, however the hour', () => {
     for (const around of ['2026-11-20T00:00:00Z', '2026-11-20T23:59:59.999Z']) {
-      const { known } = lock.closedTimes(new Date(around))
+      const { known } = lock.calendarAround(new Date(around))
       expect(known.from.getTime()).toBeLessThanOrEqual(Date.parse('2026-11-06T00:00:00Z'))
       expect(known.to.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-12-05T00:00:00Z'))
     }
   })
   test('move on with the days', () => {
-    const later = lock.closedTimes(new Date('2027-06-01T12:00:00Z'))
+    const later = lock.calendarAround(new Date('2027-06-01T12:00:00Z'))
     expect(evaluateDeployLock(new Date('2027-06-04T17:00:00Z'), later, neverSet).active).toBe(true)
-    expect(lock.closedTimes(new Date('2026-11-20T17:00:00Z')).intervals).toContainEqual(weekend)
+    expect(lock.calendarAround(new Date('2026-11-20T17:00:00Z')).intervals).toContainEqual(weekend)
   })
   test.for(['2026-11-04T23:59:59.999Z', '2026-12-06T00:00:00Z'])('say nothing about %s, which is a failure', (at) => {
-    const times = lock.closedTimes(new Date('2026-11-20T17:00:00Z'))
+    const times = lock.calendarAround(new Date('2026-11-20T17:00:00Z'))
     expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow(DeployLockUnknownError)
     expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow('set the clocks right')
   })

@@ -28,16 +28,16 @@ export function createDeployLock({ schedule, read, periods }: Dependencies) {
   let computed = { day: Number.NaN, times: neverClosed }
 
   /** The same for a whole day, so that a submission costs no computation. */
-  function closedTimes(around: Date): LockdownCalendar {
+  function calendarAround(around: Date): LockdownCalendar {
     if (schedule.windows.length === 0) return neverClosed
     const day = Math.floor(around.getTime() / dayMs)
-    if (day !== computed.day) computed = { day, times: closedTimesAround(schedule, day) }
+    if (day !== computed.day) computed = { day, times: computeCalendar(schedule, day) }
     return computed.times
   }
 
   async function status(): Promise<DeployLockStatus> {
     const { at, stored } = await read()
-    return evaluateDeployLock(at, closedTimes(at), stored)
+    return evaluateDeployLock(at, calendarAround(at), stored)
   }
 
   return {
@@ -51,12 +51,12 @@ export function createDeployLock({ schedule, read, periods }: Dependencies) {
     /** When it was active in a range of the past. */
     lockedTimes: async (range: Interval): Promise<readonly Interval[]> =>
       lockedTimes(range, schedule, await periods(range, maxLockChanges)),
-    closedTimes,
+    calendarAround,
   }
 }
 export type DeployLock = ReturnType<typeof createDeployLock>
 
-function closedTimesAround(schedule: LockdownSchedule, day: number): LockdownCalendar {
+function computeCalendar(schedule: LockdownSchedule, day: number): LockdownCalendar {
   const known = { from: new Date((day - reachDays) * dayMs), to: new Date((day + 1 + reachDays) * dayMs) }
   return { known, intervals: closedIntervals(schedule, known.from, known.to) }
 }

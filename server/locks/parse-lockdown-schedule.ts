@@ -2,7 +2,7 @@ import { quote } from '../../contract/one-line.ts'
 import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
 
 /** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */
-type Mistake = { readonly issue: string }
+type ScheduleIssue = { readonly issue: string }
 
 /** To be seen nowhere, and a blank for `trim`. */
 const byteOrderMark = '\u{feff}'
@@ -14,7 +14,7 @@ const form = 'must be <Day> <HH:MM> - <Day> <HH:MM>, such as Fri 17:00 - Mon 08:
  * Spaces, tabs and line ends are free around windows, and within them spaces and tabs around hyphens. Every step looks at each character once, whatever the text.
  * Source: spec 2.4. What is refused there and why: decision 0003.
  */
-export function parseLockdownSchedule(text: string): Mistake | readonly LockdownWindow[] {
+export function parseLockdownSchedule(text: string): ScheduleIssue | readonly LockdownWindow[] {
   if (text.includes(byteOrderMark)) return { issue: 'has a byte order mark: save the text as UTF-8 without one' }
   if (text.trim() === '') return []
   const windows: LockdownWindow[] = []
@@ -29,7 +29,7 @@ export function parseLockdownSchedule(text: string): Mistake | readonly Lockdown
   return windows
 }
 
-function parseWindow(entry: string): Mistake | LockdownWindow {
+function parseWindow(entry: string): ScheduleIssue | LockdownWindow {
   if (entry === '') return { issue: 'is empty: remove a comma' }
   const sides = entry.split('-', 3)
   const [from = [], to = []] = sides.map((side) => side.match(/[^ \t]+/g) ?? [])
@@ -38,11 +38,11 @@ function parseWindow(entry: string): Mistake | LockdownWindow {
   if (typeof start === 'object') return start
   const end = parsePoint(to)
   if (typeof end === 'object') return end
-  return judgeOrder({ start, end })
+  return checkOrder({ start, end })
 }
 
 /** @returns the minute of the week */
-function parsePoint([day = '', time = '']: readonly string[]): Mistake | number {
+function parsePoint([day = '', time = '']: readonly string[]): ScheduleIssue | number {
   const dayIndex = daysOfWeek.indexOf(day)
   if (dayIndex < 0) return { issue: `has an unknown day ${quote(day)}: use ${daysOfWeek.join(', ')}` }
   const [, hour, minute] = /^([0-9]{2}):([0-9]{2})$/.exec(time) ?? []
@@ -53,7 +53,7 @@ function parsePoint([day = '', time = '']: readonly string[]): Mistake | number 
 }
 
 /** On one day an end before the start could mean overnight or nearly the whole week, and the same minute never or always. */
-function judgeOrder(window: LockdownWindow): Mistake | LockdownWindow {
+function checkOrder(window: LockdownWindow): ScheduleIssue | LockdownWindow {
   const { start, end } = window
   if (start === end) return { issue: 'starts and ends at the same minute, which could mean never or always' }
   const isOnOneDay = Math.floor(start / minutesOfDay) === Math.floor(end / minutesOfDay)

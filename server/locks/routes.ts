@@ -14,7 +14,7 @@ type Switch = Pick<DeployLockStore, 'set' | 'release'> & {
   readonly requireUser: (request: FastifyRequest) => Promise<Actor>
 }
 
-type DeployLockLook = Pick<DeployLock, 'isActive' | 'details' | 'closedTimes' | 'calendar'>
+type DeployLockLook = Pick<DeployLock, 'isActive' | 'details' | 'calendarAround' | 'calendar'>
 
 const tags = ['deploy lock']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
@@ -111,7 +111,7 @@ export const lockRoutes =
         },
       },
       async (request, reply) => {
-        await manual.release(lock.closedTimes, await manual.requireUser(request))
+        await manual.release(lock.calendarAround, await manual.requireUser(request))
         return reply.type(json).send('"deploy lock is released"' as 'deploy lock is released')
       },
     )

@@ -34,12 +34,7 @@ export function addSources(registry: Registry, sources: MetricSources): void {
     sources.waitingForConnection,
   )
   addGauge(registry, 'in_progress_tasks', 'Tasks watched now', sources.inProgressTasks)
-  addGauge(
-    registry,
-    'argocd_unavailable',
-    '1 while Argo CD does not answer',
-    sources.isControllerUnavailable,
-  )
+  addGauge(registry, 'argocd_unavailable', '1 while Argo CD does not answer', sources.isControllerUnavailable)
   addGauge(registry, 'state_unavailable', '1 while the database does not answer', sources.isDatabaseUnavailable)
   addGauge(
     registry,

@@ -32,7 +32,7 @@ export function createMetrics() {
   const labels: Labels = { labelOf, histogramLabelOf }
   return {
     taskAccepted: () => series.accepted.inc(),
-    strayError: () => series.strayErrors.inc(),
+    uncaughtError: () => series.uncaughtErrors.inc(),
     taskEnded: (task: EndedTask) => countEnd(series, task, labels),
     /** From the last change of its application that Argo CD showed. */
     verdictWritten: (seconds: number) => series.verdicts.observe(seconds),

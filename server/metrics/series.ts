@@ -12,7 +12,7 @@ export function createSeries(registry: Registry) {
   const byApp = { labelNames: ['app'] as const, registers }
   return {
     accepted: new Counter({ name: 'accepted_deployments', help: 'Tasks accepted', registers }),
-    strayErrors: new Counter({ name: 'watcher_uncaught_errors_total', help: 'Uncaught errors', registers }),
+    uncaughtErrors: new Counter({ name: 'watcher_uncaught_errors_total', help: 'Uncaught errors', registers }),
     ended: new Counter({
       name: 'deployments_total',
       help: 'Tasks of confirmed applications that ended, by result',

@@ -5,10 +5,10 @@ import type { WakeUpListener, WakeUps } from './wake-ups.ts'
 /** So few that the replicas share what those that died have left. */
 const claimedAtOnce = 50
 const sweepIntervalMs = 3_000
-const buryIntervalMs = 1_000
+const removeDeadIntervalMs = 1_000
 const forgottenIntervalMs = 30_000
 /** Under load many tasks are claimed by one statement. */
-const claimRestMs = 25
+const minClaimIntervalMs = 25
 
 type Dependencies<Claimed> = {
   readonly replica: Pick<Replica, 'id'>
@@ -55,14 +55,14 @@ export function startClaiming<Claimed>(dependencies: Dependencies<Claimed>) {
     claimAll,
     sweepIntervalMs,
     (error) => onError('claiming tasks failed, retrying', error),
-    claimRestMs,
+    minClaimIntervalMs,
   )
-  const burying = repeat(
+  const removingDead = repeat(
     async () => {
       const id = replica.id()
       if (id !== undefined && (await removeDead()) > 0) wakeUps.send('task', id)
     },
-    buryIntervalMs,
+    removeDeadIntervalMs,
     (error) => onError('removing dead replicas failed, retrying', error),
   )
 
@@ -86,7 +86,7 @@ export function startClaiming<Claimed>(dependencies: Dependencies<Claimed>) {
     },
     async [Symbol.asyncDispose]() {
       for (const stop of unsubscribe) stop()
-      await Promise.all([claiming, burying, dropping].map((one) => one[Symbol.asyncDispose]()))
+      await Promise.all([claiming, removingDead, dropping].map((one) => one[Symbol.asyncDispose]()))
     },
   }
 }

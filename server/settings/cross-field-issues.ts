@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { checkSshKey } from './check-ssh-key.ts'
 import type { Name } from './definitions.ts'
 import { isLoopback } from './is-loopback.ts'
-import { judgeSshKey } from './judge-ssh-key.ts'
 import { parseDatabaseConnection } from './parse-database-connection.ts'
 import { pathList } from './path-list.ts'
 
 /** What was given, before it was read: issues of several settings are found beside those of single ones. */
 export type Texts = Readonly<Record<string, string>>
 
-function databaseMistakes(texts: Texts): string[] {
+function databaseIssues(texts: Texts): string[] {
   const given = ['DATABASE_URL', 'DB_DSN', 'DB_HOST'].filter((name) => name in texts)
   if (given.length > 1)
     return [`${given[0]}: given together with ${given.slice(1).join(' and ')}, which is ambiguous: keep one`]
@@ -25,23 +25,23 @@ function databaseMistakes(texts: Texts): string[] {
   return 'issue' in connection ? [`${whole}: ${connection.issue}`] : []
 }
 
-const certificateMistake = (text: string) =>
+const certificateIssue = (text: string) =>
   text.includes('-----BEGIN CERTIFICATE-----') ? undefined : 'holds no certificate in PEM form'
 
-function fileMistakes(texts: Texts): string[] {
+function fileIssues(texts: Texts): string[] {
   return [
-    mistakeInFile('ARGO_CA_FILE', certificateMistake),
-    mistakeInFile('GIT_CA_FILE', certificateMistake),
-    mistakeInFile('SSH_KEY_PATH', (text) => judgeKey(text, 'SSH_KEY_PASS')),
-    mistakeInFile('SSH_SIGNING_KEY_PATH', (text) => judgeKey(text, 'SSH_SIGNING_KEY_PASS')),
-    ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => mistakeInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
+    issueInFile('ARGO_CA_FILE', certificateIssue),
+    issueInFile('GIT_CA_FILE', certificateIssue),
+    issueInFile('SSH_KEY_PATH', (text) => judgeKey(text, 'SSH_KEY_PASS')),
+    issueInFile('SSH_SIGNING_KEY_PATH', (text) => judgeKey(text, 'SSH_SIGNING_KEY_PASS')),
+    ...pathList(texts.SSH_KNOWN_HOSTS ?? '').map((file) => issueInFile('SSH_KNOWN_HOSTS', () => undefined, file)),
   ].filter((issue) => issue !== undefined)
 
   function judgeKey(text: string, passphrase: 'SSH_KEY_PASS' | 'SSH_SIGNING_KEY_PASS'): string | undefined {
-    return judgeSshKey(text, passphrase, passphrase in texts)
+    return checkSshKey(text, passphrase, passphrase in texts)
   }
 
-  function mistakeInFile(
+  function issueInFile(
     name: Name,
     judge: (text: string) => string | undefined,
     file = texts[name]?.trim(),
@@ -56,7 +56,7 @@ function fileMistakes(texts: Texts): string[] {
   }
 }
 
-function combinationMistakes(texts: Texts): string[] {
+function combinationIssues(texts: Texts): string[] {
   const issues: string[] = []
   if ('SSH_KEY_PATH' in texts && !('SSH_KNOWN_HOSTS' in texts)) {
     issues.push('SSH_KNOWN_HOSTS: is required with SSH_KEY_PATH: host keys are always checked')
@@ -70,7 +70,7 @@ function combinationMistakes(texts: Texts): string[] {
   return issues
 }
 
-function identityProviderMistakes(texts: Texts): string[] {
+function identityProviderIssues(texts: Texts): string[] {
   const isOn = (name: Name) => /^[t1]/i.test((texts[name] ?? '').trim())
   const issuer = URL.parse((texts.IDP_ISSUER_URL ?? '').trim())
   if (issuer?.protocol === 'http:' && !isLoopback(issuer.hostname) && !isOn('IDP_ALLOW_HTTP_ISSUER'))
@@ -84,12 +84,7 @@ function identityProviderMistakes(texts: Texts): string[] {
     .map((name) => `${name}: is required with IDP_ENABLED`)
 }
 
-/** Mistakes that no single setting shows: ways that exclude each other, settings that need another, files they name. */
+/** Issues that no single setting shows: ways that exclude each other, settings that need another, files they name. */
 export function crossFieldIssues(texts: Texts): string[] {
-  return [
-    ...databaseMistakes(texts),
-    ...fileMistakes(texts),
-    ...combinationMistakes(texts),
-    ...identityProviderMistakes(texts),
-  ]
+  return [...databaseIssues(texts), ...fileIssues(texts), ...combinationIssues(texts), ...identityProviderIssues(texts)]
 }

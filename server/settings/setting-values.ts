@@ -106,7 +106,7 @@ export const list = z.string().transform((value) =>
     .filter((entry) => entry !== ''),
 )
 
-/** A list that is given although it names nothing is a issue: without it everybody is meant. */
+/** A list that is given although it names nothing is an issue: without it everybody is meant. */
 export const names = list.refine((entries) => entries.length > 0, 'must name at least one, or not be set')
 
 /** Scopes as OAuth writes them, separated by blanks (or commas). @returns them separated by one blank */

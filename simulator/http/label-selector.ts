@@ -2,7 +2,7 @@ import { ApiError } from './api-error.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** Reads `a=b,c!=d,e,!f,g in (h,i)`; a issue is answered with 500, as the real server does. */
+/** Reads `a=b,c!=d,e,!f,g in (h,i)`; an issue is answered with 500, as the real server does. */
 export function parseLabelSelector(text: string, context: string): (labels: Labels) => boolean {
   const requirements =
     text === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => parseRequirement(part.trim(), context))

@@ -27,7 +27,7 @@ export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtJudg
   if (fault !== undefined) return { kind: 'invalid', reason: fault }
   for (const secret of rules.secrets) {
     const payload = await verifiedPayload(token, secret)
-    if (payload !== undefined) return judgePayload(payload, rules)
+    if (payload !== undefined) return validatePayload(payload, rules)
   }
   return { kind: 'invalid', reason: 'the signature of the JWT does not match JWT_SECRET' }
 }
@@ -60,7 +60,7 @@ async function verifiedPayload(token: string, secret: string): Promise<Uint8Arra
   }
 }
 
-function judgePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
+function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
   const claims = parseClaims(payload)
   if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
   const reason = validateClaims(claims, rules)

@@ -36,7 +36,7 @@ export function createBrowserCookies(publicUrl: string | undefined) {
     signInOf: (request: FastifyRequest): string | undefined => request.cookies[nameFor(request, 'sign-in')],
     setSession: (request: FastifyRequest, reply: FastifyReply, id: string) =>
       reply.setCookie(nameFor(request, 'session'), id, { ...optionsFor(request), maxAge: sessionSeconds }),
-    giveSignIn: (request: FastifyRequest, reply: FastifyReply, id: string) =>
+    setSignIn: (request: FastifyRequest, reply: FastifyReply, id: string) =>
       reply.setCookie(nameFor(request, 'sign-in'), id, { ...optionsFor(request), maxAge: signInSeconds }),
     take: (request: FastifyRequest, reply: FastifyReply, kind: 'session' | 'sign-in') =>
       reply.clearCookie(nameFor(request, kind), optionsFor(request)),

@@ -6,7 +6,7 @@ import type { IdentityProvider, ProviderTokens } from './identity-provider.ts'
 import type { Session, SessionStore } from './session-store.ts'
 
 type Dependencies = {
-  readonly sessions: Pick<SessionStore, 'find' | 'acquireLease' | 'endTurn' | 'saveTokens' | 'saveUser' | 'end'>
+  readonly sessions: Pick<SessionStore, 'find' | 'acquireLease' | 'releaseLease' | 'saveTokens' | 'saveUser' | 'end'>
   readonly provider: Pick<IdentityProvider, 'userOf' | 'refresh'>
   /** IDP_PRIVILEGED_GROUPS is set, so that groups decide what a user may change. */
   readonly areGroupsNeeded: boolean
@@ -50,7 +50,7 @@ export function createCheckSession({ sessions, provider, areGroupsNeeded }: Depe
       await (now ? sessions.saveUser(id, now) : sessions.end(id))
       return now
     } catch (error) {
-      await sessions.endTurn(id)
+      await sessions.releaseLease(id)
       throw error
     }
   }

@@ -13,7 +13,7 @@ type SignIn = SignInSecrets & { readonly returnPath: string }
 /** How long the provider's word about a user counts. */
 const checkedForSeconds = 60
 /** Longer than the provider's answers may take together. */
-const turnSeconds = 30
+const leaseSeconds = 30
 
 const expires = sql<Date>`least(last_used + interval '8 hours', created + interval '24 hours')`
 const isAlive = sql<SqlBool>`${expires} > clock_timestamp()`
@@ -85,12 +85,12 @@ export function createSessionStore({ query }: Database) {
 
     /**
      * Lets one caller over all replicas ask the provider about a user whom nobody has asked about within the last minute.
-     * @returns the tokens, or undefined where it is not this caller's turn; it ends by `saveUser`, `end`, `endTurn` or time
+     * @returns the tokens, or undefined where another caller has the lease; it ends by `saveUser`, `end`, `releaseLease` or time
      */
     async acquireLease(id: string): Promise<ProviderTokens | undefined> {
       const row = await query
         .updateTable('sessions')
-        .set({ asked_until: sql`clock_timestamp() + make_interval(secs => ${turnSeconds})` })
+        .set({ asked_until: sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})` })
         .where('id_digest', '=', digestOf(id))
         .where(sql<SqlBool>`NOT (${isFresh})`)
         .where(sql<SqlBool>`coalesce(asked_until <= clock_timestamp(), true)`)
@@ -99,7 +99,7 @@ export function createSessionStore({ query }: Database) {
       return row && openTokens(row.tokens, id)
     },
 
-    async endTurn(id: string): Promise<void> {
+    async releaseLease(id: string): Promise<void> {
       await query.updateTable('sessions').set({ asked_until: null }).where('id_digest', '=', digestOf(id)).execute()
     },
 

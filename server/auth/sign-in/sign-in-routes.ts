@@ -64,7 +64,7 @@ export const signInRoutes =
         if (!isSecure(address) && !isOnThisMachine(address)) return fail(reply, 'plain-http', back)
         const begun = await signIn.begin(`${address}/auth/callback`, back)
         if (begun.kind === 'failed') return fail(reply, begun.reason, begun.back)
-        cookies.giveSignIn(request, reply, begun.id)
+        cookies.setSignIn(request, reply, begun.id)
         return reply.redirect(begun.url.href)
       },
     )

@@ -54,7 +54,7 @@ describe('npm run token', () => {
     ['an expiry in ages', ['--app', 'shop', '--expires', '99999d'], '--expires: must be'],
     ['an unknown option', ['--secret', 'x'], "Unknown option '--secret'"],
     ['a secret that is missing', ['--app', 'shop', '--expires', '30d'], 'JWT_SECRET: is required'],
-  ])('%s is a issue', async ([name, args, issue]) => {
+  ])('%s is an issue', async ([name, args, issue]) => {
     const environment = name === 'a secret that is missing' ? {} : { JWT_SECRET: secret }
     expect(await mintToken(args, environment, now)).toMatchObject({ issue: expect.stringContaining(issue) })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isForeignHost, isForeignOrigin } from './judge-origin.ts'
+import { isForeignHost, isForeignOrigin } from './foreign-origin.ts'
 
 describe('a page of another origin', () => {
   test.for<[Record<string, string>, boolean]>([

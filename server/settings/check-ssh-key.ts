@@ -4,7 +4,7 @@ const armour = /^-----BEGIN ([A-Z ]*)PRIVATE KEY-----\n([\s\S]+?)\n-----END \1PR
  * Says what is wrong with the text of a private key file, or nothing. Line ends and the file's mode are no fault: the key
  * is copied before ssh sees it.
  */
-export function judgeSshKey(text: string, passphraseSetting: string, hasPassphrase: boolean): string | undefined {
+export function checkSshKey(text: string, passphraseSetting: string, hasPassphrase: boolean): string | undefined {
   const key = text.replaceAll('\r\n', '\n').trim()
   if (/^(ssh-|ecdsa-|sk-)\S+ /.test(key)) return 'holds a public key: name the private one'
   const [, kind = '', body = ''] = armour.exec(key) ?? []

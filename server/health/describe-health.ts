@@ -8,7 +8,7 @@ type Stream = {
 }
 
 /** How the delivery controller is. Without a stream it is read every 15 s: only a failed probe makes it `down`. */
-export function judgeController(
+export function describeController(
   stream: Stream,
   unreachable: { readonly why: string } | undefined,
 ): Health['delivery_controller'] {
@@ -18,7 +18,7 @@ export function judgeController(
 }
 
 /** Says in the words of argo-watcher's clients which part does not answer. */
-export function judgeReachability(health: Health): z.infer<typeof Reachability> {
+export function describeReachability(health: Health): z.infer<typeof Reachability> {
   const isDatabaseDown = health.database.status === 'down'
   const isControllerDown = health.delivery_controller.status === 'down'
   if (isDatabaseDown && isControllerDown) return { available: false, reason: 'both' }

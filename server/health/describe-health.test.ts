@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { judgeController } from './judge-health.ts'
+import { describeController } from './describe-health.ts'
 
 test('Argo CD is down only when the probe fails', () => {
-  expect(judgeController({ state: 'closed', why: '502' }, { why: 'connect ECONNREFUSED' })).toEqual({
+  expect(describeController({ state: 'closed', why: '502' }, { why: 'connect ECONNREFUSED' })).toEqual({
     status: 'down',
     detail: 'connect ECONNREFUSED',
     stream: 'closed',
@@ -10,7 +10,7 @@ test('Argo CD is down only when the probe fails', () => {
 })
 
 test('Argo CD is degraded while only the stream is missing, however long', () => {
-  expect(judgeController({ state: 'refused', why: '403 permission denied' }, undefined)).toEqual({
+  expect(describeController({ state: 'refused', why: '403 permission denied' }, undefined)).toEqual({
     status: 'degraded',
     detail: '403 permission denied',
     stream: 'refused',
@@ -18,7 +18,7 @@ test('Argo CD is degraded while only the stream is missing, however long', () =>
 })
 
 test('Argo CD is up before the stream has ended for the first time', () => {
-  expect(judgeController({ state: 'connecting', why: undefined }, undefined)).toEqual({
+  expect(describeController({ state: 'connecting', why: undefined }, undefined)).toEqual({
     status: 'up',
     stream: 'connecting',
   })

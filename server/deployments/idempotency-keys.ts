@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
+import { onOneReplica } from '../storage/transactions.ts'
 import type { KeyUse, KnownKey } from './idempotency-key.ts'
 
 const droppedAtOnce = 1_000

@@ -6,7 +6,7 @@ import { History, HistoryFilter } from '../../contract/history.ts'
 import { TaskConditions } from '../../contract/task.ts'
 import { TaskCounts } from '../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../contract/task-names.ts'
-import { globsOf } from './readable-apps.ts'
+import { globsOf } from '../auth/access/read-access.ts'
 import type { TaskStore } from './task-store.ts'
 import type { createTellHistory } from './tell-history.ts'
 

@@ -3,7 +3,6 @@ import { acceptsEventStream } from './accepts-event-stream.ts'
 import { checkHeaderList } from './check-header-list.ts'
 import { checkMediaType } from './check-media-type.ts'
 import { isForeignHost, isForeignOrigin, isNavigation } from './foreign-origin.ts'
-import { isReadMethod } from './is-read-method.ts'
 import { parseJsonBody } from './json-body.ts'
 import { HttpError } from './request-errors.ts'
 
@@ -13,6 +12,9 @@ declare module 'fastify' {
     isForeignOrigin: boolean
   }
 }
+
+/** Whether a request with this method only reads. */
+export const isReadMethod = (method: string): boolean => ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
 /** A proxy that changes `Host` would send a browser round and round: it is redirected once in ten seconds. */
 const redirectedCookie = 'watcher-redirected=1; Max-Age=10; Path=/; HttpOnly; SameSite=Lax'

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../storage/database.ts'
-import { onOneReplica } from '../storage/on-one-replica.ts'
 import type { Schema } from '../storage/schema.ts'
+import { onOneReplica } from '../storage/transactions.ts'
 
 const batchSize = 1_000
 /** Fewer, since each has many rows: takes PostgreSQL a few milliseconds. */

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import { UnauthorizedError } from './auth-errors.ts'
 import type { Authorize } from './authorize.ts'
 import type { Principal } from './principal.ts'
@@ -23,6 +24,12 @@ export type ReadAccess =
   | { readonly kind: 'principal'; readonly principal: Principal }
   /** Tasks that one of these credentials submitted: it is not good any more, or was never. */
   | { readonly kind: 'own_tasks'; readonly credentials: readonly string[]; readonly refusal: string }
+
+/** The applications whose tasks a request may list; undefined: all. */
+export const globsOf = ({ readAccess }: FastifyRequest) =>
+  readAccess?.kind === 'principal' && readAccess.principal.kind === 'scoped_token'
+    ? readAccess.principal.apps
+    : undefined
 
 type ReadableTask = {
   readonly id: string

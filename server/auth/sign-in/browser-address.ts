@@ -1,4 +1,5 @@
 import { HttpError } from '../../http/request-errors.ts'
+import { isLoopback } from '../../settings/is-loopback.ts'
 
 /** Where people reach the service, as far as a request tells. `host` may hold a port. */
 export type AskedAddress = { readonly protocol: string; readonly host: string }
@@ -16,8 +17,7 @@ export function baseUrlOf({ protocol, host }: AskedAddress, publicUrl: string | 
 export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 
 /** Plain http is good enough for a browser on the same machine. */
-export const isOnThisMachine = (baseUrl: string) =>
-  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(baseUrl)?.hostname ?? '')
+export const isOnThisMachine = (baseUrl: string) => isLoopback(URL.parse(baseUrl)?.hostname ?? '')
 
 const maxPathLength = 2048
 

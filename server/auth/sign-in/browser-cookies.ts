@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isReadMethod } from '../../http/is-read-method.ts'
 import { HttpError } from '../../http/request-errors.ts'
+import { isReadMethod } from '../../http/request-rules.ts'
 import { isSecure } from './browser-address.ts'
 
 /** A header that no page of another origin can send without asking first, and nobody would be told yes. */

@@ -1,5 +1,21 @@
-import type { Server } from 'node:http'
+import { once } from 'node:events'
+import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Looking through all connections for each one that is dropped would keep the service busy with nothing else. */
+const betweenRoundsMs = 1_000
+
+/** Drops connections beyond so many, and then closes those on which nothing is asked, so that there is room for who comes back. */
+export function limitConnections(server: Server, maxConnections: number): void {
+  let nextRoundMs = 0
+  server.maxConnections = maxConnections
+  server.on('drop', () => {
+    if (performance.now() < nextRoundMs) return
+    nextRoundMs = performance.now() + betweenRoundsMs
+    server.closeIdleConnections()
+  })
+}
 
 type StallLimits = {
   /** How long a reader may take none of what is sent to it. */
@@ -51,4 +67,38 @@ export function closeStalledConnections(server: Server, limits: Partial<StallLim
 function takenBytesOf(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: Handle | null }
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten - socket.writableLength
+}
+
+/** How long what is written already may take to be sent. */
+const sendingMs = 10_000
+
+/**
+ * Node's server waits at its close for connections on which no request has come yet, such as those that browsers open in
+ * advance, and no longer applies a time limit to them. It also keeps a connection for another request whose answer was
+ * under way when the close began, and cuts one off whose answer is written and not yet sent.
+ * @returns closes those that are open now and unused, and waits for what is written already; later ones are closed as they
+ *   come, used ones after their answer
+ */
+export function closeUnusedConnections(server: Server): () => Promise<void> {
+  const unused = new Set<Socket>()
+  const answering = new Set<ServerResponse>()
+  let isClosing = false
+  server.on('connection', (socket: Socket) => {
+    if (isClosing) return void socket.destroy()
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }, response) => {
+    unused.delete(socket)
+    answering.add(response)
+    response.once('close', () => answering.delete(response))
+    response.once('finish', () => isClosing && socket.destroySoon())
+  })
+  return async () => {
+    isClosing = true
+    for (const socket of unused) socket.destroy()
+    const written = [...answering].filter(({ writableEnded }) => writableEnded)
+    const sent = written.map((response) => once(response, 'close'))
+    await Promise.race([Promise.all(sent), delay(sendingMs, undefined, { ref: false })])
+  }
 }

@@ -17,7 +17,6 @@ const anyKey = {
   atMost: 10,
   atOnce: 1,
   keyOf: (item: string) => item,
-  alone: async (item: string) => `${item} alone`,
 }
 
 test('what comes while a batch runs is the next one, and everybody gets his own result', async () => {
@@ -42,14 +41,29 @@ test.for<[string, { atMost?: number; atOnce?: number }, string[], string[][]]>([
 
 test('an item that the database refuses harms no other one', async () => {
   const { batches, work } = someWork((item) => item === 'bad')
-  const bad = Promise.withResolvers<string>()
-  const run = createBatcher(work, { ...anyKey, alone: (item) => (item === 'bad' ? bad.promise : anyKey.alone(item)) })
-  const isBad = run('bad')
-  expect(await Promise.all(['a', 'b'].map(run))).toEqual(['a alone', 'b alone'])
-  expect(await run('c')).toBe('C') // while the bad one still waits
-  bad.reject(new Error('it is bad'))
-  await expect(isBad).rejects.toThrow('it is bad')
-  expect(batches).toEqual([['bad', 'a', 'b'], ['c']])
+  const run = createBatcher(work, anyKey)
+  const [bad, ...others] = await Promise.allSettled(['bad', 'a', 'b'].map(run))
+  expect([bad?.status, ...others]).toEqual([
+    'rejected',
+    { status: 'fulfilled', value: 'A' },
+    { status: 'fulfilled', value: 'B' },
+  ])
+  expect(batches).toEqual([['bad', 'a', 'b'], ['bad'], ['a'], ['b']])
+})
+
+test('a batch does not wait for the items of a refused one', async () => {
+  const { work } = someWork((item) => item === 'bad')
+  const mayEnd = Promise.withResolvers<void>()
+  const slowAlone: typeof work = async (items) => {
+    if (items.length === 1 && items[0] === 'bad') await mayEnd.promise
+    return work(items)
+  }
+  const run = createBatcher(slowAlone, anyKey)
+  const [bad, good] = ['bad', 'a'].map(run)
+  expect(await good).toBe('A')
+  expect(await run('c')).toBe('C')
+  mayEnd.resolve()
+  await expect(bad).rejects.toThrow('refused')
 })
 
 test.for(['08006', '57P01'])('after %s nobody knows what was done, so nothing is done again', async (code) => {

@@ -1,8 +1,6 @@
 import { DatabaseError } from 'pg'
 
-type Batching<Item, Result> = {
-  /** What becomes of an item whose batch the database has refused; no other item waits for it. */
-  readonly alone: (item: Item) => Promise<Result>
+type Batching<Item> = {
   /** Items of one batch. */
   readonly atMost: number
   /** Batches under way at once. */
@@ -27,7 +25,7 @@ type Waiting<Item, Result> = {
  */
 export function createBatcher<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { alone, atMost, atOnce, keyOf, minIntervalMs = 0 }: Batching<Item, Result>,
+  { atMost, atOnce, keyOf, minIntervalMs = 0 }: Batching<Item>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
@@ -51,10 +49,9 @@ export function createBatcher<Item, Result>(
       if (results.length !== batch.length) throw new Error(`a batch of ${batch.length} gave ${results.length} results`)
       for (const [at, result] of results.entries()) batch[at]?.resolve(result)
     } catch (error) {
-      for (const { item, resolve, reject } of batch) {
-        if (isUndone(error)) alone(item).then(resolve, reject)
-        else reject(error)
-      }
+      if (batch.length > 1 && isUndone(error))
+        for (const one of batch) void settle([one]) // no other item waits for them
+      else for (const { reject } of batch) reject(error)
     }
   }
 

@@ -29,12 +29,12 @@ export function repeat(
   }
   const trigger = () => {
     if (stopped) return
-    const minIntervalMs = restsUntilMs - performance.now()
+    const delayMs = restsUntilMs - performance.now()
     if (running) triggeredMeanwhile = true
-    else if (minIntervalMs <= 0) start()
+    else if (delayMs <= 0) start()
     else {
       clearTimeout(timer)
-      timer = setTimeout(start, minIntervalMs)
+      timer = setTimeout(start, delayMs)
     }
   }
   trigger()

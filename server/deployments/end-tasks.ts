@@ -26,7 +26,6 @@ const batchesAtOnce = 2
 /** Gives the function that writes an end, once, with its event; `undefined` where the claim was gone or the task had ended. */
 export function createFinishTask(database: Database) {
   const finish = createBatcher((all: readonly EndRequest[]) => endTasks(database.query, database.settings, all), {
-    alone: async (one) => (await endTasks(database.query, database.settings, [one]))[0],
     atMost: endedTogether,
     atOnce: batchesAtOnce,
     keyOf: ({ taskId }) => taskId,

@@ -22,7 +22,6 @@ const minIntervalMs = 20
 /** Gives the function that stores what a task waits for, its baseline and what was observed, and says whether the claim still holds. */
 export function createSaveProgress(database: Database) {
   const save = createBatcher((all: readonly Progress[]) => saveAll(database, all), {
-    alone: async (one) => (await saveAll(database, [one])).includes(true),
     atMost: savedTogether,
     atOnce: 1,
     keyOf: ({ claim }) => claim.taskId,

@@ -32,7 +32,7 @@ const maxAppsCompared = 5_000
 const maxReaders = 100
 
 type TaskStoreOptions = {
-  /** Connections for what readers ask for: no verdict waits behind it. Without them `database`. */
+  /** Connections for lists, searches, summaries and events: neither a verdict nor who asks for one task waits behind them. Without them `database`. */
   readonly forReaders?: Database
   readonly maxUnfinishedPerApp?: number
 }
@@ -69,11 +69,7 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
 
     /** What the Pod to blame for the end of a task wrote last, if that was read. */
     podLog: (id: string): Promise<PodLog | undefined> =>
-      forReaders.query
-        .selectFrom('task_pod_logs')
-        .select(['pod', 'lines'])
-        .where('task_id', '=', id)
-        .executeTakeFirst(),
+      query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
     list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, globs),
@@ -84,11 +80,11 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     names: (search: NameSearch, globs?: readonly string[]): Promise<TaskNames> =>
       findNames(forReaders.query, search, globs),
 
-    surroundings: (task: Task): Promise<TaskSurroundings> => readSurroundings(forReaders.query, task),
+    surroundings: (task: Task): Promise<TaskSurroundings> => readSurroundings(query, task),
 
     /** Applications that Argo CD has shown, with a name about as long as this. */
     async appsOfLength(length: number): Promise<string[]> {
-      const rows = await forReaders.query
+      const rows = await query
         .selectFrom('confirmed_applications')
         .select('app')
         .where(sql<boolean>`length(app) BETWEEN ${length - maxAppEdits}::integer AND ${length + maxAppEdits}::integer`)

@@ -5,7 +5,7 @@ import { auditRoutes } from './audit/routes.ts'
 import { openAuth } from './auth/open-auth.ts'
 import type { Watching } from './compose-watching.ts'
 import { systemClock } from './concurrency/clock.ts'
-import { shareReads } from './concurrency/share-reads.ts'
+import { singleFlight } from './concurrency/single-flight.ts'
 import type { CoreServices } from './core-services.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
@@ -132,7 +132,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       completions,
-      lockStatus: shareReads(lock.status),
+      lockStatus: singleFlight(lock.status),
       requireAccess: auth.requireAccess,
       isAllowed: auth.isAllowed,
       readerDigestOf: auth.readerDigestOf,

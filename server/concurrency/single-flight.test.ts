@@ -1,41 +1,36 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/virtual-clock.ts'
-import { createSingleFlight } from './single-flight.ts'
+import { singleFlight } from './single-flight.ts'
 
-function aFlight() {
-  const clock = createVirtualClock()
-  const flights = createSingleFlight({ nowMs: clock.nowMs, minIntervalMs: 200, afterFailureMs: 5_000 })
-  const lasting = (ms: number) => () => new Promise<void>((resolve) => void clock.setTimer(ms, resolve))
-  return { clock, flights, lasting }
+function aRead() {
+  const begun: { answer: (value: string) => void; fail: (error: Error) => void }[] = []
+  const read = singleFlight(() => new Promise<string>((answer, fail) => void begun.push({ answer, fail })))
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  return { begun, read, settled }
 }
 
-test('work of a key runs until it ends, and other keys do not wait for it', async () => {
-  const { clock, flights, lasting } = aFlight()
-  const done = flights.run('read', lasting(1_000))
-  expect(flights.isRunning('read')).toBe(true)
-  expect(flights.isRunning('tree')).toBe(false)
-  expect(flights.waitMs('tree')).toBe(0)
-  await clock.advanceTo(1_000)
-  await done
-  expect(flights.isRunning('read')).toBe(false)
-  expect(flights.waitMs('read')).toBe(0)
+test('callers that come while a read runs share the next one', async () => {
+  const { begun, read, settled } = aRead()
+  const first = read()
+  const others = [read(), read(), read()]
+  expect(begun).toHaveLength(1)
+  begun[0]?.answer('before')
+  expect(await first).toBe('before')
+  await settled()
+  expect(begun).toHaveLength(2)
+  begun[1]?.answer('after')
+  expect(await Promise.all(others)).toEqual(['after', 'after', 'after'])
+  const last = read()
+  begun[2]?.answer('later')
+  expect(await last).toBe('later')
 })
 
-test('the next work of a key starts 200 ms after the one before', async () => {
-  const { clock, flights, lasting } = aFlight()
-  const done = flights.run('read', lasting(50))
-  await clock.advanceTo(50)
-  await done
-  expect(flights.waitMs('read')).toBe(150)
-  await clock.advanceTo(200)
-  expect(flights.waitMs('read')).toBe(0)
-})
-
-test('after work that threw, the next one waits five seconds', async () => {
-  const { clock, flights } = aFlight()
-  const failing = flights.run('read', () => Promise.reject(new Error('failed')))
-  await expect(failing).rejects.toThrow('failed')
-  expect(flights.isRunning('read')).toBe(false)
-  await clock.advanceTo(1_000)
-  expect(flights.waitMs('read')).toBe(4_000)
+test('a read that fails fails for those who shared it, and not for the next', async () => {
+  const { begun, read, settled } = aRead()
+  const first = read()
+  const second = read()
+  begun[0]?.fail(new Error('away'))
+  await expect(first).rejects.toThrow('away')
+  await settled()
+  begun[1]?.answer('back')
+  expect(await second).toBe('back')
 })

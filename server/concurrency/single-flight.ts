@@ -1,39 +1,25 @@
-type Times = {
-  nowMs(): number
-  /** From one start under a key to the next. */
-  readonly minIntervalMs: number
-  /** After work that threw. */
-  readonly afterFailureMs: number
-}
-
 /**
- * Runs the work of each key once at a time, for all who want it, and not again at once: what is wanted whenever something
- * was found out would else be wanted for ever where it finds nothing.
+ * Lets callers share reads. A caller that comes while one runs gets the next one, which begins after it came: its answer is
+ * never older than its question. Many at once cost two reads, one after the other; one alone costs its own.
  */
-export function createSingleFlight({ nowMs, minIntervalMs, afterFailureMs }: Times) {
-  const flights = new Map<string, { isRunning: boolean; freeAtMs: number }>()
+export function singleFlight<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined
+  let next: Promise<Result> | undefined
 
-  const forgetOld = () => {
-    for (const [key, { isRunning, freeAtMs }] of flights) if (!isRunning && freeAtMs <= nowMs()) flights.delete(key)
+  const begin = (): Promise<Result> => {
+    const begun = read().finally(() => {
+      if (running === begun) running = undefined
+    })
+    running = begun
+    return begun
   }
-
-  return {
-    isRunning: (key: string): boolean => flights.get(key)?.isRunning ?? false,
-    /** How long until work under the key may start; 0: now, unless it runs. */
-    waitMs: (key: string): number => Math.max(0, (flights.get(key)?.freeAtMs ?? 0) - nowMs()),
-    /** @throws what the work throws */
-    async run(key: string, work: () => Promise<void>): Promise<void> {
-      forgetOld()
-      const flight = { isRunning: true, freeAtMs: nowMs() + minIntervalMs }
-      flights.set(key, flight)
-      try {
-        await work()
-      } catch (error) {
-        flight.freeAtMs = nowMs() + afterFailureMs
-        throw error
-      } finally {
-        flight.isRunning = false
-      }
-    },
+  const beginNext = () => {
+    next = undefined
+    return begin()
+  }
+  return () => {
+    if (!running) return begin()
+    next ??= running.then(beginNext, beginNext)
+    return next
   }
 }

@@ -1,4 +1,4 @@
-import { shareReads } from '../concurrency/share-reads.ts'
+import { singleFlight } from '../concurrency/single-flight.ts'
 import { TooManyUnfinishedError } from './task-errors.ts'
 
 /** Unfinished tasks of all applications. */
@@ -20,7 +20,7 @@ const freshMs = 1_000
  */
 export function createUnfinishedQuota({ read, maxUnfinished, nowMs, onError }: Dependencies) {
   let counted: { all: number; withCredential: number; readonly atMs: number } | undefined
-  const recount = shareReads(async () => {
+  const recount = singleFlight(async () => {
     const atMs = nowMs()
     counted = { ...(await read()), atMs }
     return counted

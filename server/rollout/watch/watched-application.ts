@@ -1,7 +1,7 @@
 import type { ApplicationReference } from '../../../contract/application-name.ts'
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
-import { createSingleFlight } from '../../concurrency/single-flight.ts'
+import { createThrottle } from '../../concurrency/throttle.ts'
 import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { WriteBackPlan } from '../../gitops/plan/plan-write-back.ts'
 import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
@@ -45,7 +45,7 @@ export type WatchedApplication = {
   readonly reference: ApplicationReference
   readonly tasks: Map<string, TaskState>
   /** What is done about it: each action once at a time, for all its tasks. */
-  readonly flights: ReturnType<typeof createSingleFlight>
+  readonly flights: ReturnType<typeof createThrottle>
   readonly ancestries: Map<string, { readonly ancestry: Ancestry; readonly atMs: number }>
   known: KnownApplication
   /** When `known` last got a newer snapshot. */
@@ -83,7 +83,7 @@ export function watchedApplication(
     app,
     reference,
     tasks: new Map(),
-    flights: createSingleFlight({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
+    flights: createThrottle({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
     ancestries: new Map(),
     known: nothingKnown,
     changedAtMs: undefined,

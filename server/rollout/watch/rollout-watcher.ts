@@ -187,8 +187,10 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     },
     /** A List of all applications that was asked at `askedAtMs`. */
     listed(list: ApplicationList, askedAtMs: number) {
+      const byName = Map.groupBy(list.applications, ({ name }) => name)
       for (const application of [...applications.values()]) {
-        updates.seeInList(application, list, askedAtMs)
+        const namesakes = byName.get(application.reference.name) ?? []
+        updates.seeInList(application, { ...list, applications: namesakes }, askedAtMs)
         judgeAll(application)
       }
     },

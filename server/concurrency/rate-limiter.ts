@@ -9,26 +9,22 @@ type Limits = {
   perSecond(): number
   /** How many seconds of tokens are saved while nothing happens; one token at least. */
   readonly maxSavedSeconds: number
-  /** Work of the line that runs at once. */
+  /** Work that runs at once; urgent work may be more. */
   readonly maxRunning: number
 }
 
+/** Begins work, or finds that it is no longer needed: then the turn costs nothing. */
+type Start = () => Promise<unknown> | undefined
+
 export type RateLimiter = {
-  /** For urgent work, which waits for nothing: it takes a token if one is left. */
-  spend(): void
-  /** Resolves when a token is free, ahead of the line: for urgent work of which much may come at once. */
-  take(): Promise<void>
-  /** Calls `start` when its turn has come. Where that starts no work, the turn costs nothing and is the next one's. */
-  enter(start: () => Promise<unknown> | undefined): void
+  /** Calls `start` when a token is free. Urgent work goes ahead of all other, and waits for a token only. */
+  enter(start: Start, turn: { readonly isUrgent: boolean }): void
 }
 
-/**
- * A token bucket for two classes of work. Urgent work spends what is saved, or waits for the next token. All other work waits
- * in line for a token and for one of `maxRunning` places; however much is spent, the line moves on at its rate.
- */
+/** A token bucket for two classes of work, each first come, first served. */
 export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunning }: Limits): RateLimiter {
-  const line: (() => Promise<unknown> | undefined)[] = []
-  const ahead: (() => void)[] = []
+  const urgent: Start[] = []
+  const others: Start[] = []
   let tokens = Number.POSITIVE_INFINITY
   let filledAtMs = clock.nowMs()
   let running = 0
@@ -41,12 +37,13 @@ export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunnin
     filledAtMs = nowMs
   }
 
-  const startNext = () => {
+  const next = () => urgent.shift() ?? (running < maxRunning ? others.shift() : undefined)
+
+  const startAll = () => {
     isPlanned = false
     fill()
-    for (; tokens >= 1 && ahead.length > 0; tokens -= 1) ahead.shift()?.()
-    while (tokens >= 1 && running < maxRunning) {
-      const start = line.shift()
+    while (tokens >= 1) {
+      const start = next()
       if (start === undefined) return
       const work = start()
       if (work === undefined) continue
@@ -62,26 +59,18 @@ export function createRateLimiter({ clock, perSecond, maxSavedSeconds, maxRunnin
     plan()
   }
 
-  /** Never in the caller's own turn, who may still be at work on what `start` reads. */
+  /** Never at once: the caller may still be at work on what `start` reads. */
   const plan = () => {
-    const isLineMoving = line.length > 0 && running < maxRunning
-    if (isPlanned || (ahead.length === 0 && !isLineMoving)) return
+    const mayStart = urgent.length > 0 || (others.length > 0 && running < maxRunning)
+    if (isPlanned || !mayStart) return
     isPlanned = true
     fill()
-    clock.setTimer(Math.ceil(Math.max(0, ((1 - tokens) / perSecond()) * 1_000)), startNext)
+    clock.setTimer(Math.ceil(Math.max(0, ((1 - tokens) / perSecond()) * 1_000)), startAll)
   }
 
   return {
-    spend() {
-      fill()
-      if (tokens >= 1) tokens -= 1
-    },
-    take() {
-      const taken = new Promise<void>((resolve) => ahead.push(resolve))
-      plan()
-      return taken
-    },
-    enter(start) {
+    enter(start, { isUrgent }) {
+      const line = isUrgent ? urgent : others
       line.push(start)
       plan()
     },

@@ -7,32 +7,34 @@ type Times = {
 }
 
 /**
- * Runs the work of each key once at a time, for all who want it, and not again at once: what is wanted whenever something
- * was found out would else be wanted for ever where it finds nothing.
+ * Runs the work of each key once at a time, and not again at once: work that is wanted whenever something was found out would
+ * otherwise be repeated without end where it finds nothing.
  */
 export function createThrottle({ nowMs, minIntervalMs, afterFailureMs }: Times) {
-  const flights = new Map<string, { isRunning: boolean; freeAtMs: number }>()
+  const works = new Map<string, { isRunning: boolean; freeAtMs: number }>()
 
+  const isRunning = (key: string): boolean => works.get(key)?.isRunning ?? false
   const forgetOld = () => {
-    for (const [key, { isRunning, freeAtMs }] of flights) if (!isRunning && freeAtMs <= nowMs()) flights.delete(key)
+    for (const [key, work] of works) if (!work.isRunning && work.freeAtMs <= nowMs()) works.delete(key)
   }
 
   return {
-    isRunning: (key: string): boolean => flights.get(key)?.isRunning ?? false,
+    isRunning,
     /** How long until work under the key may start; 0: now, unless it runs. */
-    waitMs: (key: string): number => Math.max(0, (flights.get(key)?.freeAtMs ?? 0) - nowMs()),
-    /** @throws what the work throws */
+    waitMs: (key: string): number => Math.max(0, (works.get(key)?.freeAtMs ?? 0) - nowMs()),
+    /** Does nothing while work of the key runs. @throws what the work throws */
     async run(key: string, work: () => Promise<void>): Promise<void> {
+      if (isRunning(key)) return
       forgetOld()
-      const flight = { isRunning: true, freeAtMs: nowMs() + minIntervalMs }
-      flights.set(key, flight)
+      const running = { isRunning: true, freeAtMs: nowMs() + minIntervalMs }
+      works.set(key, running)
       try {
         await work()
       } catch (error) {
-        flight.freeAtMs = nowMs() + afterFailureMs
+        running.freeAtMs = nowMs() + afterFailureMs
         throw error
       } finally {
-        flight.isRunning = false
+        running.isRunning = false
       }
     },
   }

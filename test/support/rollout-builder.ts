@@ -67,8 +67,6 @@ export const forbiddenDiagnosis: Pick<
 }
 
 const unlimited: RateLimiter = {
-  spend() {},
-  take: async () => {},
   enter: (start) => queueMicrotask(() => void start()),
 }
 

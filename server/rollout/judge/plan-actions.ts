@@ -89,7 +89,7 @@ function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: Sin
   if (currentValue(managed, evaluation) !== undefined) return []
   const earlierMs = managed?.askedAtMs ?? -Infinity
   const atMs = Math.max(sinceMs + rolloutTimes.imagesLagMs, earlierMs + rolloutTimes.retryMs)
-  return [{ atMs, action: { kind: 'managed_resources' } }]
+  return [{ atMs, action: { kind: 'managed_resources', isDiagnosis: true } }]
 }
 
 /** The first Pod that does not start is looked into, for the reason. */

@@ -78,7 +78,7 @@ export type NextAction =
   | { readonly kind: 'refresh'; readonly why: string }
   | { readonly kind: 'list' }
   | { readonly kind: 'tree'; readonly isDiagnosis?: true }
-  | { readonly kind: 'managed_resources' }
+  | { readonly kind: 'managed_resources'; readonly isDiagnosis?: true }
   | { readonly kind: 'sync_windows' }
   | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }
   | { readonly kind: 'ancestry'; readonly repository: string; readonly commit: string; readonly revision: string }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../concurrency/clock.ts'
 import { createRateLimiter, type RateLimiter } from '../../concurrency/rate-limiter.ts'
 
-/** Calls that no verdict waits for, and those that confirm ends after a takeover: a second, for all replicas together (F45). */
+/** Calls a second, for all replicas together, that only explain or are of tasks that were just taken over (F45). */
 const callsPerSecond = 40
 /** What a few tasks that change hands need. */
 const maxSavedSeconds = 0.2

@@ -52,7 +52,6 @@ export function createControllerCalls(deps: Dependencies) {
   return {
     async read(application: WatchedApplication) {
       const askedAtMs = clock.nowMs()
-      application.isReadDue = false
       const knownVersion = application.known.newest?.version ?? 0
       const outcome = await controller.readApplication(addressOf(application)).catch(unreachableBy)
       // A direct read is never older than what was known when it was asked: such an answer says nothing.
@@ -74,7 +73,6 @@ export function createControllerCalls(deps: Dependencies) {
     async refresh(application: WatchedApplication) {
       const askedAtMs = clock.nowMs()
       application.refresh = askRefresh(application.refresh, askedAtMs)
-      application.refreshHeldSinceMs = undefined
       const outcome = await controller.refreshApplication(addressOf(application)).catch(unreachableBy)
       if (outcome.kind === 'asked') return noteAccepted(application)
       if (outcome.kind !== 'read') {

@@ -1,15 +1,10 @@
 import { ancestryKey, type NextAction } from '../judge/rollout-observation.ts'
 import { rolloutTimes } from '../judge/rollout-settings.ts'
+import type { WatchedTask } from '../judge/watched-task.ts'
 import type { ControllerCalls } from './controller-calls.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskReports } from './task-reports.ts'
-import {
-  briefMs,
-  hasCommitsOnTheirWay,
-  type QueuedCall,
-  type TaskState,
-  type WatchedApplication,
-} from './watched-application.ts'
+import { briefMs, hasCommitsOnTheirWay, type TaskState, type WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'ancestry' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls
@@ -64,108 +59,133 @@ export function createPerformAction(deps: Dependencies) {
     application: WatchedApplication,
     key: string,
     facts: { readonly task?: string; readonly action: NextAction['kind'] },
-    work: () => Promise<void> | void,
+    work: () => Promise<void>,
   ) => {
     try {
-      await application.flights.run(key, async () => work())
+      await application.throttle.run(key, work)
     } catch (error) {
       deps.onError('action for a task failed, retrying', error, facts)
     }
     deps.judgeAll(application)
   }
 
-  /** One place for each application; what of it is still needed is judged when the limiter starts it. */
-  const enqueue = (application: WatchedApplication) => {
-    if (application.queuedCall !== undefined) return
-    const queued: QueuedCall = { mayStart: false, work: undefined }
-    application.queuedCall = queued
-    limiter.enter(() => {
-      queued.mayStart = true
-      const mayRead = application.tasks.size > 0 && !isBeingRead(application) && !deps.isUnreachable()
-      if (application.isReadDue && mayRead)
-        queued.work = run(application, queuedKey(readKey), { action: 'read' }, () => calls.read(application))
-      else deps.judgeAll(application)
-      application.queuedCall = undefined
-      return queued.work
-    })
+  const start = (application: WatchedApplication, { key, state, action }: Needed) =>
+    run(application, key, { task: state.task.id, action: action.kind }, () => act(application, state, action))
+
+  /** A task that needs the action of this key, as it was last judged. */
+  const findNeeded = (application: WatchedApplication, key: string): Needed | undefined =>
+    [...application.tasks.values()]
+      .filter(({ isOver }) => !isOver)
+      .flatMap((state) => state.actions.map((action) => ({ state, action, ...keyOf(application, state, action) })))
+      .find((needed) => needed.key === key)
+
+  /** The action of each key waits once; whether it is still needed is asked when its turn has come. */
+  const enqueue = (
+    application: WatchedApplication,
+    { key, isUrgent }: ActionKey,
+    start: () => Promise<void> | undefined,
+  ) => {
+    const { queued, throttle } = application
+    if (queued.has(key)) return
+    queued.add(key)
+    const startUnlessRunning = () => {
+      queued.delete(key)
+      return throttle.isRunning(key) || deps.isUnreachable() ? undefined : start()
+    }
+    limiter.enter(startUnlessRunning, { isUrgent })
+  }
+
+  /** What a verdict waits for does not wait for the answer to what only explains, so that differs in its key. */
+  const keyOf = (application: WatchedApplication, state: TaskState, action: NextAction): ActionKey => {
+    const isUrgent = isWaitedFor(application, state, action, clock.nowMs())
+    const task = action.kind === 'override_at' ? state.task.id : undefined
+    return { key: JSON.stringify({ ...action, why: undefined, isDiagnosis: undefined, task, isUrgent }), isUrgent }
   }
 
   return {
     perform(application: WatchedApplication, state: TaskState, action: NextAction): void {
-      const { flights, queuedCall } = application
-      const isUrgent = isWaitedFor(state, action, clock.nowMs())
-      const sharedKey = keyOf(state, action)
-      // What a verdict needs does not wait for the answer to what only explains.
-      const key = isUrgent ? sharedKey : queuedKey(sharedKey)
-      if (flights.isRunning(sharedKey) || flights.isRunning(key)) return
-      if (needsController(action) && deps.isUnreachable()) return
-      const waitMs = Math.max(flights.waitMs(key), sharingWaitMs(application, action, clock.nowMs()))
+      const { throttle } = application
+      const nowMs = clock.nowMs()
+      const { key, isUrgent } = keyOf(application, state, action)
+      if (throttle.isRunning(key) || (needsController(action) && deps.isUnreachable())) return
+      const waitMs = Math.max(throttle.waitMs(key), sharingWaitMs(application, state, action, nowMs))
       if (waitMs > 0) {
-        if (action.kind === 'refresh') application.refreshHeldSinceMs ??= clock.nowMs()
         deps.scheduleEvaluation(application, state, waitMs)
         return
       }
-      const isPaced = isUrgent && isOneOfMany(state, action, clock.nowMs())
-      const start = () =>
-        run(application, key, { task: state.task.id, action: action.kind }, async () => {
-          if (isPaced) await limiter.take()
-          await act(application, state, action)
+      const startsAtOnce = isUrgent && !isJustTakenOver(state, nowMs)
+      if (startsAtOnce || !needsController(action)) void start(application, { key, state, action })
+      else
+        enqueue(application, { key, isUrgent }, () => {
+          const needed = findNeeded(application, key)
+          return needed && start(application, needed)
         })
-      if (isUrgent) {
-        if (!isPaced && needsController(action)) limiter.spend()
-        void start()
-      } else if (queuedCall?.mayStart && queuedCall.work === undefined) queuedCall.work = start()
-      else enqueue(application)
     },
 
     /** Reads an application directly, for no verdict in particular. */
     queueRead(application: WatchedApplication): void {
-      application.isReadDue = true
-      enqueue(application)
+      const queuedAtMs = clock.nowMs()
+      const key = 'queued read'
+      enqueue(application, { key, isUrgent: false }, () => {
+        const { tasks, directRead } = application
+        if (tasks.size === 0 || (directRead !== undefined && directRead.askedAtMs >= queuedAtMs)) return undefined
+        return run(application, key, { action: 'read' }, () => calls.read(application))
+      })
     },
   }
 }
 
-const readKey = JSON.stringify({ kind: 'read' } satisfies NextAction)
-const queuedKey = (key: string) => `${key} queued`
+type ActionKey = { readonly key: string; readonly isUrgent: boolean }
+type Needed = { readonly key: string; readonly state: TaskState; readonly action: NextAction }
 
-/** Whether a direct read of it is under way. */
-export const isBeingRead = ({ flights }: Pick<WatchedApplication, 'flights'>) =>
-  flights.isRunning(readKey) || flights.isRunning(queuedKey(readKey))
+const baselineKey = JSON.stringify({ kind: 'read', isUrgent: true })
 
-/** Actions of an application are one for all its tasks, whatever each wants them for. */
-function keyOf({ task }: TaskState, action: NextAction): string {
-  const isOfTask = action.kind === 'override_at'
-  return JSON.stringify(isOfTask ? [task.id, action] : { ...action, why: undefined, isDiagnosis: undefined })
-}
+/** Whether the direct read of a new task is under way. */
+export const isBeingRead = ({ throttle }: Pick<WatchedApplication, 'throttle'>) => throttle.isRunning(baselineKey)
 
 const needsController = ({ kind }: NextAction) => !['ancestry', 'override_at'].includes(kind)
 
-/** Whether a verdict or a new task waits for it. All else only explains, or looks after tasks of another replica that has died. */
-function isWaitedFor({ task, memory }: TaskState, action: NextAction, nowMs: number): boolean {
-  if (action.kind === 'tree') return action.isDiagnosis !== true
-  if (action.kind === 'sync_windows' || action.kind === 'pod_events') return false
-  if (action.kind !== 'read' && action.kind !== 'refresh') return true
-  return task.claim.fence === '1' || memory.candidate !== undefined || task.deadlineMs - nowMs < rolloutTimes.urgentMs
+/**
+ * Whether a verdict or a new task waits for it. All else only explains, or looks for an application of a task that was taken
+ * over, which a List is about to show.
+ */
+function isWaitedFor(
+  { known }: Pick<WatchedApplication, 'known'>,
+  { task, memory }: TaskState,
+  action: NextAction,
+  nowMs: number,
+): boolean {
+  switch (action.kind) {
+    case 'sync_windows':
+    case 'pod_events':
+      return false
+    case 'tree':
+    case 'managed_resources':
+      return action.isDiagnosis !== true
+    case 'read':
+    case 'list':
+      return !isTakenOver(task) || known.newest !== undefined || memory.candidate !== undefined || isLate(task, nowMs)
+    default:
+      return true
+  }
 }
 
-/** After a replica has died its tasks, and the ends they missed, come to another one all together. */
-const resumingMs = 30_000
+/** After a replica has died its tasks, and the ends that they missed, come to another one all together. */
+const takeoverMs = 30_000
 
-/** Whether it confirms the end of a task that has just changed hands. */
-const isOneOfMany = ({ task, memory }: TaskState, { kind }: NextAction, nowMs: number): boolean =>
-  kind === 'read' &&
-  task.claim.fence !== '1' &&
-  nowMs - memory.startedAtMs < resumingMs &&
-  task.deadlineMs - nowMs >= rolloutTimes.urgentMs
+const isJustTakenOver = ({ task, memory }: TaskState, nowMs: number): boolean =>
+  isTakenOver(task) && nowMs - memory.startedAtMs < takeoverMs && !isLate(task, nowMs)
+
+export const isTakenOver = ({ claim }: Pick<WatchedTask, 'claim'>): boolean => claim.fence !== '1'
+
+const isLate = ({ deadlineMs }: WatchedTask, nowMs: number): boolean => deadlineMs - nowMs < rolloutTimes.urgentMs
 
 /** How long a refresh waits for commits of other tasks that are on their way to the Git host. */
 const commitsWaitMs = 2_000
 
 /** How many milliseconds a call waits so that it serves more than the task that wants it. */
-function sharingWaitMs(application: WatchedApplication, { kind }: NextAction, nowMs: number): number {
-  const { changedAtMs = 0, refreshHeldSinceMs = nowMs } = application
-  if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return refreshHeldSinceMs + commitsWaitMs - nowMs
+function sharingWaitMs(application: WatchedApplication, { memory }: TaskState, { kind }: NextAction, nowMs: number) {
+  if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return memory.refreshFromMs + commitsWaitMs - nowMs
   // It decides for the snapshot that it was asked at and for no other.
-  return kind === 'managed_resources' ? changedAtMs + briefMs - nowMs : 0
+  return kind === 'managed_resources' ? (application.changedAtMs ?? 0) + briefMs - nowMs : 0
 }

@@ -31,7 +31,7 @@ export type RolloutWatcherDeps = {
   readonly controller: DeliveryController
   readonly records: TaskRecords
   readonly clock: Clock
-  /** What calls wait for that only explain. */
+  /** What calls wait for that only explain, and those of tasks that were just taken over. */
   readonly limiter: RateLimiter
   readonly settings: RolloutSettings
   annotations(application: ObservedApplication): RolloutAnnotations

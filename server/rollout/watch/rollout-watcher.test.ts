@@ -194,6 +194,29 @@ describe('commits of one application that land one after another', () => {
     await clock.advanceTo(2_101)
     expect(world.reads.refresh).toBe(1)
   })
+
+  test('wait for each other also where an earlier wait turned out to be needless', async () => {
+    const { watcher, clock, world } = aWatcher({ decideWriteBack, ancestry: async () => 'descendant' })
+    await using _ = watcher
+    world.application = anApplication({ version: 5, health: 'Progressing' })
+    watcher.watch(['1', '2'].map(anotherTask))
+    await clock.advanceTo(100)
+    watcher.outcome('1', landed('1'))
+    await clock.advanceTo(500)
+    world.application = anApplication({ version: 9, health: 'Progressing', revision: aSha('1') })
+    watcher.updated('seen', world.application)
+    watcher.outcome('2', landed('1'))
+    await clock.advanceTo(5_000)
+    expect(world.reads.refresh).toBe(0)
+    watcher.watch(['3', '4'].map(anotherTask))
+    await clock.advanceTo(5_100)
+    watcher.outcome('3', landed('2'))
+    await clock.advanceTo(6_000)
+    expect(world.reads.refresh).toBe(0)
+    watcher.outcome('4', landed('2'))
+    await clock.advanceTo(6_001)
+    expect(world.reads.refresh).toBe(1)
+  })
 })
 
 test('tasks that come one after another share a read a second', async () => {
@@ -627,4 +650,21 @@ test('an action that changes nothing is not repeated without end', async () => {
   await clock.advanceTo(60_000)
   expect(calls).toBeGreaterThan(1)
   expect(calls).toBeLessThanOrEqual(14)
+})
+
+test('a List is searched once, however many applications are watched', async () => {
+  const { watcher } = aWatcher()
+  await using _ = watcher
+  let looks = 0
+  const names = Array.from({ length: 100 }, (__, at) => `app-${at}`)
+  const applications = names.map((name) => ({
+    ...anApplication({ uid: name, metadata: { name } }),
+    get name() {
+      looks += 1
+      return name
+    },
+  }))
+  watcher.watch(names.map((app) => aTask(app, { app })))
+  watcher.listed({ version: 100, applications }, 0)
+  expect(looks).toBeLessThanOrEqual(10 * names.length)
 })

@@ -8,7 +8,7 @@ import type { WatchedTask } from '../judge/watched-task.ts'
 import { createApplicationUpdates } from './application-updates.ts'
 import { createControllerCalls } from './controller-calls.ts'
 import type { ApplicationList } from './delivery-controller.ts'
-import { createPerformAction, isBeingRead } from './perform-action.ts'
+import { createPerformAction, isBeingRead, isTakenOver } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { createTaskReports } from './task-reports.ts'
@@ -72,6 +72,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
 
   const apply = (application: WatchedApplication, state: TaskState, judgement: Judgement) => {
     state.memory = judgement.memory
+    state.actions = judgement.actions
     reports.saveWhatChanged(application, state, judgement)
     const { end } = judgement
     if (end !== undefined) return reports.finish(application, state, { ...judgement, end })
@@ -117,7 +118,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     // What the earlier claim has reported may not have been stored.
     const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, reported: memory.reported })
     application.tasks.set(task.id, state)
-    if (!isReadFor(application, task)) perform(application, state, { kind: 'read' })
+    if (!isTakenOver(task) && !isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
   }
 
@@ -133,6 +134,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   const stateOf = (task: WatchedTask, memory: RolloutMemory): TaskState => ({
     task,
     memory,
+    actions: [],
     savedBaseline: task.baseline,
     writeBack: initialWriteBack(task, clock.nowMs()),
     plan: undefined,

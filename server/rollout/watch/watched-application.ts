@@ -10,6 +10,7 @@ import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/obser
 import type { RolloutMemory } from '../judge/rollout-memory.ts'
 import {
   type DirectRead,
+  type NextAction,
   nothingRefreshed,
   type PodEvents,
   type Reading,
@@ -26,6 +27,8 @@ export type TaskState = {
   readonly overrides: Map<string, ReadonlyMap<string, string> | undefined>
   readonly writes: ReturnType<typeof createTaskWrites>
   memory: RolloutMemory
+  /** What it was last judged to need. */
+  actions: readonly NextAction[]
   savedBaseline: Baseline | undefined
   writeBack: WriteBackState
   plan: WriteBackPlan | undefined
@@ -36,29 +39,22 @@ export type TaskState = {
   cancelTimer: () => void
 }
 
-/** `mayStart`: the first call that is needed now takes it. */
-export type QueuedCall = { mayStart: boolean; work: Promise<void> | undefined }
-
 /** What the watcher holds of one application, shared by all tasks that wait for it. */
 export type WatchedApplication = {
   readonly app: string
   readonly reference: ApplicationReference
   readonly tasks: Map<string, TaskState>
   /** What is done about it: each action once at a time, for all its tasks. */
-  readonly flights: ReturnType<typeof createThrottle>
+  readonly throttle: ReturnType<typeof createThrottle>
+  /** Keys of the actions that wait for the limiter. */
+  readonly queued: Set<string>
   readonly ancestries: Map<string, { readonly ancestry: Ancestry; readonly atMs: number }>
   known: KnownApplication
   /** When `known` last got a newer snapshot. */
   changedAtMs: number | undefined
   refresh: RefreshObservation
-  /** Since when a refresh waits for commits that are on their way. */
-  refreshHeldSinceMs: number | undefined
   directRead: DirectRead | undefined
   lastListAtMs: number | undefined
-  /** The stream asks for a direct read, and no verdict waits for it. */
-  isReadDue: boolean
-  /** Its place in the queue of calls that only explain, which is given to the first that is still needed then. */
-  queuedCall: QueuedCall | undefined
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
@@ -83,16 +79,14 @@ export function watchedApplication(
     app,
     reference,
     tasks: new Map(),
-    flights: createThrottle({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
+    throttle: createThrottle({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
+    queued: new Set(),
     ancestries: new Map(),
     known: nothingKnown,
     changedAtMs: undefined,
     refresh: nothingRefreshed,
-    refreshHeldSinceMs: undefined,
     directRead: undefined,
     lastListAtMs: undefined,
-    isReadDue: false,
-    queuedCall: undefined,
     tree: undefined,
     managed: undefined,
     windows: undefined,

@@ -116,7 +116,7 @@ function unknownAncestries({ observation, commit, application, nowMs }: Evaluati
 
 /** When something that only has to last will have lasted. */
 function graceEnds(evaluation: Evaluation, since: Since): readonly number[] {
-  const { task, settings } = evaluation
+  const { task, settings, commit } = evaluation
   const end = (sinceMs: number | undefined, lastsMs: number) => (sinceMs === undefined ? [] : [sinceMs + lastsMs])
   return [
     ...end(since.gone, settings.appGoneGraceMs),
@@ -124,7 +124,8 @@ function graceEnds(evaluation: Evaluation, since: Since): readonly number[] {
     ...end(since.comparison_error, settings.comparisonErrorGraceMs),
     ...end(since.sync_failed, settings.syncFailedGraceMs),
     settledAtMs(evaluation, since),
-    changeOverdueAtMs(task),
+    // It matters beside another tag only.
+    ...(commit === undefined && since.images_unmet !== undefined ? [changeOverdueAtMs(task)] : []),
     task.deadlineMs,
     finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs,
   ]

@@ -4,7 +4,7 @@ import { createRateLimiter, type RateLimiter } from '../../concurrency/rate-limi
 /** Calls a second, for all replicas together, that only explain or are of tasks that were just taken over (F45). */
 const callsPerSecond = 40
 /** What a few tasks that change hands need. */
-const maxSavedSeconds = 0.2
+const maxSavedSeconds = 0.1
 /** Of one replica; the client has connections for many more. */
 export const maxRunningCalls = 16
 

@@ -8,10 +8,11 @@ import { deployExamples, exampleApplications } from '../support/example-tasks.ts
 import { pageStates } from './pages.ts'
 
 /**
- * `npm run screenshots [folder]`: whole pages of the real service, once nothing on them is loading any more, as
+ * `npm run screenshots [folder]`: pages of the real service, down to `maxHeight`, once nothing on them is loading any more, as
  * docs/images/<name>-<scheme>-<width>.png.
  */
 
+const maxHeight = 1_300
 const root = path.join(import.meta.dirname, '../..')
 const images = path.resolve(process.argv[2] ?? path.join(root, 'docs/images'))
 const views = [
@@ -61,9 +62,9 @@ for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) 
     await shows(opened.page).waitFor()
     await opened.page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
     const file = path.join(images, `${picture.name}-${scheme}-${width}.png`)
-    // A phone's bar stands at the end of the window: that is as tall as the page.
+    // A phone's bar stands at the end of the window.
     const height = await opened.page.evaluate<number>('document.documentElement.scrollHeight')
-    await opened.page.setViewportSize({ width, height })
+    await opened.page.setViewportSize({ width, height: Math.min(height, maxHeight) })
     await opened.page.screenshot({ path: file, animations: 'disabled' })
     console.log(path.relative(root, file))
   }

@@ -52,7 +52,7 @@ test('GET of one task passes them on, of a piece of evidence its kind', async ()
 
 test('pages show such words as they are', async () => {
   for (const [path, shown] of [
-    ['/', 'The deployment did not work.'],
+    ['/', 'The deployment failed.'],
     ['/tasks', 'The deployment failed'],
     ['/history', 'Another cause'],
     ['/history', 'canary_rejected'],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = path.join(import.meta.dirname, '../..')
 const own = path.basename(import.meta.filename)
-const testFiles = ['contract', 'server', 'test'].flatMap((folder) =>
+const testFiles = ['contract', 'launcher', 'server', 'test'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && path.basename(file) !== own)
     .map((file) => path.join(folder, file)),
@@ -15,9 +15,9 @@ const provenIn = (id: string) =>
 
 test('each case of docs/spec/cases.md is named by a test, or says where its tests are', () => {
   const cases = readFileSync(path.join(root, 'docs/spec/cases.md'), 'utf8')
-  const places = [...cases.matchAll(/^\| ([TFIB]\d+) \|.*?(?:: `((?:server|simulator|test)\/[^`]+)`)? \|$/gm)].map(
-    ([, id = '', place]) => [id, place === undefined ? provenIn(id) : [place]] as const,
-  )
+  const places = [
+    ...cases.matchAll(/^\| ([TFIB]\d+) \|.*?(?:: `((?:launcher|server|simulator|test)\/[^`]+)`)? \|$/gm),
+  ].map(([, id = '', place]) => [id, place === undefined ? provenIn(id) : [place]] as const)
   console.info(places.map(([id, files]) => `${id}: ${files.join(', ')}`).join('\n'))
   expect(places.length).toBeGreaterThan(100)
   const isProven = (files: readonly string[]) =>

@@ -1,5 +1,3 @@
-import { taskTrailer } from '../plan/commit-message.ts'
-
 export type Commit = {
   readonly parents: readonly string[]
   /** Named by its trailers. */
@@ -7,7 +5,8 @@ export type Commit = {
 }
 
 const parentLine = /^parent ([0-9a-f]{40})$/gm
-const trailerLine = new RegExp(`^${taskTrailer}:[ \\t]*(\\S+)[ \\t]*$`, 'gim')
+/** Of commit-message.ts; git takes the names of trailers in any case. */
+const trailerLine = /^Watcher-Task:[ \t]*(\S+)[ \t]*$/gim
 
 /** Reads a raw commit. Trailers stand in the last paragraph of a message, which is not its first. */
 export function parseCommit(text: string): Commit {

@@ -446,7 +446,9 @@ function createHistory(script: HistoryScript) {
 /** When tasks can end again that could not: their records were down, or no replica was there. */
 const backMs = (faults: readonly Fault[]) =>
   faults.flatMap(({ kind, fromMs, forMs }) => {
-    if (kind === 'restart') return [fromMs + forMs + rolloutTimes.overdueCheckMs + rolloutTimes.finalCheckMs]
+    // A new owner gives what it finds overdue a check of its own.
+    if (kind === 'restart' || kind === 'take-over')
+      return [fromMs + forMs + rolloutTimes.overdueCheckMs + rolloutTimes.finalCheckMs]
     return kind === 'records-down' ? [fromMs + forMs] : []
   })
 

@@ -232,9 +232,15 @@ describe('at the deadline', () => {
       expect(end(at(900_000), at(907_000, { health: 'Progressing' }))).toMatchObject({ cause: 'timeout' })
     })
 
-    test('needs its direct read all the same, and is aborted 6 s later without', () => {
-      expect(end(at(910_000, unread), at(915_999, unread))).toBeUndefined()
-      expect(end(at(910_000, unread), at(916_000, unread))).toMatchObject({ cause: 'controller_unreachable' })
+    test('needs its direct read all the same, and is aborted 4 s later without', () => {
+      expect(end(at(910_000, unread), at(913_999, unread))).toBeUndefined()
+      expect(end(at(910_000, unread), at(914_000, unread))).toMatchObject({ cause: 'controller_unreachable' })
+    })
+
+    test('has timed out if it was complete only after the deadline, which is said', () => {
+      const late = judge([beforeCommit, at(901_000), at(906_000)], { settings }).end
+      expect(late).toMatchObject({ status: 'failed', cause: 'timeout' })
+      expect(late?.reason).toContain('all conditions were met, but only after the timeout')
     })
   })
 

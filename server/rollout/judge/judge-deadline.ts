@@ -15,16 +15,20 @@ export function judgeDeadlineUnseen(view: DeadlineView): Verdict {
   return judgeUnconfirmed(view) ?? unconfirmed(view, 'the application could not be read')
 }
 
-/** How a task ends whose time is over, from what was seen last and what holds it up. */
-export function judgeDeadline(evaluation: Evaluation, holdUp: Verdict | undefined): Verdict {
+/** How a task ends whose time is over, from what was seen last and what holds it up. `isSettled`: only a direct read is missing. */
+export function judgeDeadline(evaluation: Evaluation, holdUp: Verdict | undefined, isSettled: boolean): Verdict {
   const early = judgeUnconfirmed(evaluation)
   if (early !== undefined) return early
   const { conditions, observation } = evaluation
   const refusal = directReadRefusal(observation)
-  if (conditions.areMet && observation.writeBack.kind !== 'pending')
+  if (conditions.areMet && isSettled && observation.writeBack.kind !== 'pending')
     return unconfirmed(evaluation, refusal ?? 'the last direct read did not answer in time')
   const verdict = holdUp ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
-  return { ...verdict, evidence: [deadlinePassed(evaluation), ...(refusal === undefined ? [] : [note(refusal)])] }
+  const notes = [
+    refusal ?? '',
+    conditions.areMet && !isSettled ? 'all conditions were met, but only after the timeout' : '',
+  ]
+  return { ...verdict, evidence: [deadlinePassed(evaluation), ...notes.filter((text) => text !== '').map(note)] }
 }
 
 function judgeUnconfirmed(view: DeadlineView): Verdict | undefined {

@@ -100,13 +100,14 @@ function nextVerdict(evaluation: Evaluation, memory: RolloutMemory, holdUp: Verd
   const { since } = memory
   const isReachable = observation.unreachable === undefined
   const endMs = isReachable ? finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs : task.deadlineMs
-  if (nowMs >= endMs) return judgeDeadline(evaluation, holdUp)
+  const isSettled = nowMs >= settledAtMs(evaluation, since)
+  if (nowMs >= endMs) return judgeDeadline(evaluation, holdUp, isSettled)
   if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
-  if (nowMs >= settledAtMs(evaluation, since)) return { status: 'deployed' }
+  if (isSettled) return { status: 'deployed' }
   const isFailureOurs = since.gone === undefined && !isAwaitingCommit(evaluation)
   const failure = isFailureOurs ? judgeFailure(evaluation, memory) : undefined
   if (failure !== undefined || nowMs < task.deadlineMs || since.complete !== undefined) return failure
-  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, holdUp)
+  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, holdUp, isSettled)
 }
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */

@@ -1,6 +1,7 @@
 import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isBuiltInGroup } from './kubernetes-groups.ts'
 import type { Since } from './rollout-memory.ts'
+import { rolloutTimes } from './rollout-settings.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const withoutProofMs = 2_000
@@ -26,8 +27,12 @@ export function settledAtMs(snapshot: Snapshot, { complete }: Since): number {
   return complete === undefined ? Number.POSITIVE_INFINITY : complete + settleMs(snapshot)
 }
 
-/** When the final check begins: at the deadline or, of what is complete by then, when its settle time ends. */
+/** How much of the final check follows the settle time: with our own settle times no task ends 10 s after its deadline. */
+const checkAfterSettlingMs = 4_000
+
+/** When the final check begins: at the deadline or, of what is complete by then, so that it lasts beyond the settle time. */
 export function finalCheckAtMs(snapshot: Snapshot, since: Since): number {
   const { deadlineMs } = snapshot.task
-  return since.complete === undefined ? deadlineMs : Math.max(deadlineMs, settledAtMs(snapshot, since))
+  if (since.complete === undefined || since.complete > deadlineMs) return deadlineMs
+  return Math.max(deadlineMs, settledAtMs(snapshot, since) + checkAfterSettlingMs - rolloutTimes.finalCheckMs)
 }

@@ -116,3 +116,42 @@ describe('of several running tags', () => {
     expect(stateOf(aShop({ ...later, managed: live('registry.example/shop:v1') }))).not.toBe('met')
   })
 })
+
+describe('the only tag that is listed, where an operation applied another one', () => {
+  const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
+  const fields = {
+    tag: 'v1',
+    revision: 'a'.repeat(40),
+    images: [v1],
+    operationState: {
+      phase: 'Succeeded',
+      startedAt: '2026-11-21T15:00:05Z',
+      syncResult: { revision: 'a'.repeat(40), resources: [{ kind: 'Widget', name: 'shop', images: [v2] }] },
+    },
+  }
+  const startedAtMs = Date.parse(fields.operationState.startedAt)
+  const since = (operationMs: number, snapshot: Snapshot): Snapshot => ({
+    ...snapshot,
+    baseline: {
+      uid: snapshot.application.uid,
+      version: 1,
+      revisions: [],
+      reconciledAtMs: undefined,
+      images: [v1],
+      operation: { startedAtMs: operationMs, isOver: true },
+      isBeforeCommit: false,
+    },
+  })
+  const later = (snapshot: Snapshot) => since(startedAtMs - 60_000, snapshot)
+
+  test('since the task came, may be a remnant: the live manifests decide (history 5028883)', () => {
+    expect(stateOf(later(aShop(fields)))).toBe('unknown')
+    expect(readsFor(later(aShop(fields)))).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(later(aShop({ ...fields, managed: live(v2) })))).toBe('not_met')
+    expect(stateOf(later(aShop({ ...fields, managed: live(v1) })))).toBe('met')
+  })
+
+  test('before the task came, runs', () => {
+    expect(stateOf(since(startedAtMs, aShop(fields)))).toBe('met')
+  })
+})

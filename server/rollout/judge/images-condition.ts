@@ -1,5 +1,5 @@
 import type { Image } from '../../../contract/task.ts'
-import { whyNotFromBefore } from './change-since-baseline.ts'
+import { hasLaterOperation, whyNotFromBefore } from './change-since-baseline.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 import { appliedComparedRevision, appliedImages, isFullSync } from './observed-application.ts'
@@ -83,7 +83,10 @@ const missing = (requested: Image, running: readonly string[]) => ({
   found: running.length === 0 ? 'no Pod of that image' : running.join(', '),
 })
 
-/** Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. */
+/**
+ * Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. So may the
+ * only one, where an operation has applied another tag since the task came: a custom resource may be slow to start its Pods.
+ */
 function judgeRunning(
   snapshot: Snapshot,
   requested: Image,
@@ -92,7 +95,10 @@ function judgeRunning(
 ): ImageFinding {
   const { application, observation, settings } = snapshot
   const applied = appliedImages(application)
-  if (new Set(running).size < 2 || applied.length === 0) return { kind: 'running' }
+  const isApplied = imagesOf(requested, applied, settings).length > 0
+  const isAlone = new Set(running).size < 2
+  const isOtherApplied = isApplied && !isImageRunning(requested, applied, settings)
+  if (applied.length === 0 || (isAlone && !(isOtherApplied && hasLaterOperation(snapshot)))) return { kind: 'running' }
   const leftOver: ImageFinding = {
     kind: 'not_there',
     expected: imageText(requested),
@@ -101,12 +107,7 @@ function judgeRunning(
   // What an earlier operation applied, somebody may have replaced by hand since.
   const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
   if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
-  if (
-    imagesOf(requested, applied, settings).length > 0 &&
-    isFullSync(application) &&
-    appliedComparedRevision(application)
-  )
-    return leftOver
+  if (!isAlone && isApplied && isFullSync(application) && appliedComparedRevision(application)) return leftOver
   if (!othersAreMet) return { kind: 'running' }
   const live = currentValue(observation.managed, snapshot)?.liveImages
   if (live === undefined) return unproven(requested, running, 'managed_resources')

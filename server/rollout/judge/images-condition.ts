@@ -6,7 +6,7 @@ import { appliedComparedRevision, appliedImages, isFullSync } from './observed-a
 import { isPodCompleted, isPodEnding } from './observed-resources.ts'
 import { isOperationOurs } from './revision-condition.ts'
 import type { NextAction } from './rollout-observation.ts'
-import { currentValue, type Snapshot } from './snapshot.ts'
+import { changeOverdueAtMs, currentValue, type Snapshot } from './snapshot.ts'
 
 export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
 
@@ -83,10 +83,7 @@ const missing = (requested: Image, running: readonly string[]) => ({
   found: running.length === 0 ? 'no Pod of that image' : running.join(', '),
 })
 
-/**
- * Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. So may the
- * only one, where an operation has applied another tag since the task came: a custom resource may be slow to start its Pods.
- */
+/** Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. */
 function judgeRunning(
   snapshot: Snapshot,
   requested: Image,
@@ -96,22 +93,32 @@ function judgeRunning(
   const { application, observation, settings } = snapshot
   const applied = appliedImages(application)
   const isApplied = imagesOf(requested, applied, settings).length > 0
-  const isAlone = new Set(running).size < 2
-  const isOtherApplied = isApplied && !isImageRunning(requested, applied, settings)
-  if (applied.length === 0 || (isAlone && !(isOtherApplied && hasLaterOperation(snapshot)))) return { kind: 'running' }
   const leftOver: ImageFinding = {
     kind: 'not_there',
     expected: imageText(requested),
     found: `${imageText(requested)} only in Pods of an earlier rollout`,
   }
+  if (new Set(running).size < 2 || applied.length === 0)
+    return mayBeReplaced(snapshot, requested, applied) ? leftOver : { kind: 'running' }
   // What an earlier operation applied, somebody may have replaced by hand since.
   const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
   if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
-  if (!isAlone && isApplied && isFullSync(application) && appliedComparedRevision(application)) return leftOver
+  if (isApplied && isFullSync(application) && appliedComparedRevision(application)) return leftOver
   if (!othersAreMet) return { kind: 'running' }
   const live = currentValue(observation.managed, snapshot)?.liveImages
   if (live === undefined) return unproven(requested, running, 'managed_resources')
   return isImageRunning(requested, live, settings) ? { kind: 'running' } : leftOver
+}
+
+/**
+ * Whether an operation that began since the task came applied another tag only: a custom resource may be slow to replace its
+ * Pods. A workload that replaces none by itself keeps them, so this lasts no longer than a change is waited for.
+ */
+function mayBeReplaced(snapshot: Snapshot, requested: Image, applied: readonly string[]): boolean {
+  const { task, settings, commit, nowMs } = snapshot
+  const ofImage = imagesOf(requested, applied, settings)
+  const isOther = ofImage.length > 0 && !isImageRunning(requested, ofImage, settings)
+  return isOther && commit === undefined && hasLaterOperation(snapshot) && nowMs < changeOverdueAtMs(task)
 }
 
 /**

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dataDirectoryOf, settingsAgainstDemo } from '../../launcher/environment.mjs'
 import { isNeededNode } from '../../launcher/requirements.mjs'
+import { firstCommand } from '../../web/src/deployments/first-command.ts'
 import { claimPort } from '../support/claim-port.ts'
 
 const run = promisify(execFile)
@@ -148,6 +149,11 @@ describe('two checkouts start their demos at once, as root too and below folders
       const page = await fetch(`http://localhost:${ports[0]}${pathname}`)
       expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
     }
+  })
+
+  test('the command on the page without tasks submits a task and waits for its end, as it stands', async () => {
+    const end = await shell(firstCommand(`http://127.0.0.1:${ports[0]}`))
+    expect(end).toMatchObject({ app: 'shop', author: 'you', status: 'deployed' })
   })
 
   test('each printed command submits a task and waits for its end, as it stands', { timeout: 120_000 }, async () => {

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { firstCommand } from './first-command.ts'
 import { describeFilters, listAddress, type TaskFilters } from './task-filters.ts'
 
 /** The list before the first deployment: how to send one, as a command that works as it stands. */
@@ -43,11 +44,3 @@ function Way({ to, children }: { to: string; children: string }) {
     </Link>
   )
 }
-
-/** Submits and waits. The image and the tag are those that run in the demo at first, so that it needs no credential there. */
-const firstCommand = (origin: string) => `task=$(curl -sS --fail-with-body ${origin}/api/v1/tasks \\
-  -H "Content-Type: application/json" -d '{
-    "app": "shop", "author": "you", "project": "demo",
-    "images": [{"image": "registry.example/shop", "tag": "1.0.0"}]
-  }') && curl -sS --fail-with-body -w '\\n' \\
-  "${origin}/api/v1/tasks/$(printf %s "$task" | cut -d'"' -f4)?wait=50" || printf '%s\\n' "$task"`

@@ -12,6 +12,7 @@ const notKnown = 'whether the commit arrived is not known'
 /** The invariants that a history broke, each as a sentence; none is the only good answer. */
 export function checkHistory(evidence: Evidence): readonly string[] {
   return [
+    ...answers(evidence),
     ...accepted(evidence),
     ...statuses(evidence),
     ...ownership(evidence),
@@ -29,6 +30,14 @@ export function checkHistory(evidence: Evidence): readonly string[] {
     ...transactions(evidence),
     ...secrets(evidence),
   ]
+}
+
+/** A history without a task would show nothing, and no fault of a dependency is an internal error of the service. */
+function* answers({ operations, tasks }: Evidence) {
+  if (tasks.length === 0) yield 'no task was accepted'
+  for (const { kind, status, replica, text } of operations) {
+    if (status === 500) yield `replica ${replica} answered ${kind} with 500: ${text}`
+  }
 }
 
 /** I1: every accepted task exists, as it was submitted, and that never changes. A bad credential is never accepted. */

@@ -18,7 +18,7 @@ export async function observeTasks({ rows }: Replicas): Promise<void> {
   await rows(`
     CREATE TABLE public.task_changes (
       n bigint GENERATED ALWAYS AS IDENTITY, id uuid, status text, owner uuid, fence bigint, updated timestamptz, given text);
-    CREATE FUNCTION public.note_task() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE FUNCTION public.note_task() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
       INSERT INTO public.task_changes (id, status, owner, fence, updated, given)
       VALUES (NEW.id, NEW.status, NEW.owner, NEW.fence, NEW.updated,
         concat_ws(' ', NEW.created, NEW.deadline, NEW.app, NEW.images, NEW.author, NEW.may_write, NEW.timeout_seconds));
@@ -27,7 +27,7 @@ export async function observeTasks({ rows }: Replicas): Promise<void> {
     CREATE TRIGGER note_task AFTER INSERT OR UPDATE ON watcher.tasks FOR EACH ROW EXECUTE FUNCTION public.note_task();
     CREATE TABLE public.lock_changes (
       n bigint GENERATED ALWAYS AS IDENTITY, is_set boolean, reason text, at timestamptz DEFAULT clock_timestamp());
-    CREATE FUNCTION public.note_lock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    CREATE FUNCTION public.note_lock() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
       INSERT INTO public.lock_changes (is_set, reason) VALUES (NEW.is_set, NEW.reason);
       RETURN NULL;
     END $$;

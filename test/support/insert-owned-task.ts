@@ -4,11 +4,16 @@ import type { Schema } from '../../server/storage/schema.ts'
 
 export const shopImage = 'registry.example/shop'
 
+let inserted = 0
+
 type OwnedTask = { readonly app: string; readonly tag: string; readonly seconds: number }
 
 /** Stores a task in progress that may commit and that the replica `owner` has claimed; returns the claim. */
 export async function insertOwnedTask(query: Kysely<Schema>, owner: string, { app, tag, seconds }: OwnedTask) {
-  const claim = { taskId: randomUUID(), owner, fence: '1' }
+  inserted += 1
+  // Ids rise as they do in the service, where tasks of one millisecond stay in order too.
+  const taskId = `${inserted.toString(16).padStart(8, '0')}${randomUUID().slice(8)}`
+  const claim = { taskId, owner, fence: '1' }
   await query
     .insertInto('tasks')
     .values({

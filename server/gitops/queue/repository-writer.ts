@@ -39,7 +39,7 @@ const maxPlanMs = 2_000
 /** A task whose time is nearly over gets its true reason instead of a bare timeout. */
 const marginSeconds = 2
 /** Less than that does not suffice for a try on a busy host. */
-const minTryMs = 1_000
+const minTryMs = 2_000
 /** How long after its deadline a cancelled task's push is looked for on a host that does not answer. */
 const maxLateSeconds = 600
 /** So many commits refused in a row, each alone and in the same words: the branch takes none. */
@@ -371,7 +371,10 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     const ending = await handOver.failed(error, stepBeganMs, writes)
     if (ending === 'given') return stop
     const results = ending.map((write) => refusedResult(write, causeOfFailure[error.code], error.message))
-    return (await record(results)) ? waitAfter(error.message, writes) : stop
+    // what the end of the task cut off says less than what was told before
+    const isCutOff = error.code === 'timed_out' && deps.nowMs() > nextEndMs
+    const told = isCutOff ? writes.filter(({ lastReason }) => lastReason === undefined) : writes
+    return (await record(results)) ? waitAfter(error.message, told) : stop
   }
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
@@ -379,7 +382,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     deps.onEvents(await store.tellReason(queue, idsOf(writes), reason))
     const leftMs = Math.max(0, nextEndMs - deps.nowMs())
     const pauseMs = retryPauseMs(failures, deps.random)
-    // a try that begins later is cut off, and the task would end with that for its reason
+    // a push that begins later is cut off, and whether it arrived would not be known
     return { kind: 'again', afterMs: pauseMs > leftMs - minTryMs ? leftMs : pauseMs }
   }
 

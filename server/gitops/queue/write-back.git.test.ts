@@ -954,7 +954,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const repository = await aRepository()
     await writeFile(path.join(host.directory(repository), 'refs/heads/main.lock'), '')
     const service = await aService()
-    const outcome = await service.outcome(await service.queue({ repository, seconds: 6 }))
+    const outcome = await service.outcome(await service.queue({ repository, seconds: 10 }))
     expect(outcome).toMatchObject({
       kind: 'refused',
       reason: expect.stringMatching(/^nothing was committed before the timeout: failed to update ref\n.*main\.lock/s),
@@ -966,7 +966,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const repository = await aRepository()
     await host.git(repository, 'config', 'receive.maxInputSize', '1')
     const service = await aService()
-    const outcome = await service.outcome(await service.queue({ repository, seconds: 6 }))
+    const outcome = await service.outcome(await service.queue({ repository, seconds: 10 }))
     expect(outcome).toMatchObject({
       kind: 'refused',
       reason: expect.stringMatching(/unpacker error\n.*unpack failed.*\n.*maximum allowed size/),

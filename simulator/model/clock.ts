@@ -5,11 +5,11 @@ export type Clock = {
   setTimer(ms: number, run: () => void): () => void
 }
 
-/** The wall clock. */
+/** The wall clock. What a closed simulator still waits for, such as its next poll, keeps no process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer: (ms, run) => {
-    const timer = setTimeout(run, Math.max(0, ms))
+    const timer = setTimeout(run, Math.max(0, ms)).unref()
     return () => clearTimeout(timer)
   },
 }

@@ -20,7 +20,7 @@ export const twoVersions: Fault = async ({ seconds = 300 }) => {
   await using started = new AsyncDisposableStack()
   const next = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-next-'))
   started.defer(() => rm(next, { recursive: true, force: true }))
-  for (const part of ['server', 'contract', 'gotemplate', 'package.json', 'web/dist'])
+  for (const part of ['server', 'contract', 'gotemplate', 'package.json'])
     await cp(path.join(root, part), path.join(next, part), { recursive: true })
   await symlink(path.join(root, 'node_modules'), path.join(next, 'node_modules'))
   await writeFile(path.join(next, 'server', 'storage', 'migrations', '9999-next.sql'), nextMigration)

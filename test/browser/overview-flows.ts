@@ -149,7 +149,7 @@ export const tokenFlows: readonly Flow[] = [
       await issue.click()
       expect(await named('Description')).toContain('description')
       await dialog.getByLabel('Description').fill(description)
-      await dialog.getByLabel('At a time').check({ force: true })
+      await dialog.getByLabel('At a time').press('Space')
       for (const [time, rule] of [
         ['2020-01-01T10:00', 'must lie in the future'],
         ['2099-01-01T10:00', 'must be at most a year ahead'],
@@ -161,7 +161,7 @@ export const tokenFlows: readonly Flow[] = [
         expect(await dialog.getByLabel('Description').inputValue()).toBe(description)
       }
       await look(opened)
-      await dialog.getByLabel('90 days').check({ force: true })
+      await dialog.getByLabel('90 days').press('Space')
       await issue.click()
       await dialog.waitFor({ state: 'detached' })
       const token = (await page.locator('.once code.code-block').textContent()) ?? ''

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications, submitLongNames } from '../support/example-tasks.ts'
-import { combinationsOf, everywhere, flowCombinationsOf, type Kind } from './combinations.ts'
+import { combinationsOf, everywhere, type Kind } from './combinations.ts'
 import { flows } from './flows.ts'
 import { expectQuiet, lookAt } from './look.ts'
 import { type KnownTasks, pageStates } from './pages.ts'
@@ -21,26 +21,29 @@ export function tryKind(kind: Kind): void {
   afterAll(() => world?.[Symbol.asyncDispose]())
 
   const triedFlows = flows.flatMap((flow, row) =>
-    flowCombinationsOf(flow.kinds ?? everywhere, kind, row).map((combination) => ({ ...flow, ...combination })),
+    combinationsOf(flow.kinds ?? everywhere, kind, row).map((combination) => ({ ...flow, combination })),
   )
   const suite = triedFlows.length > 0 ? describe : undefined // an empty one would fail
   suite?.(`a flow, ${kind}`, () => {
-    test.for(triedFlows)('$name: $scheme, $width px', async ({ run, complaint, scheme, width, looks }) => {
-      await run({
-        world,
-        tasks,
-        async open(path, as = world.ada) {
-          const opened = await world.open(path, { scheme, width, as: as === 'signed out' ? undefined : as })
-          const close = async () => {
-            await opened[Symbol.asyncDispose]()
-            const outside = opened.outside.filter((url) => !url.startsWith(world.idp?.issuer ?? 'none'))
-            expectQuiet({ ...opened, outside }, complaint)
-          }
-          return { ...opened, [Symbol.asyncDispose]: close }
-        },
-        look: (opened) => lookAt(opened, looks),
-      })
-    })
+    test.for(triedFlows)(
+      '$name: $combination.scheme, $combination.width px',
+      async ({ run, complaint, combination }) => {
+        await run({
+          world,
+          tasks,
+          async open(path, as = world.ada) {
+            const opened = await world.open(path, { ...combination, as: as === 'signed out' ? undefined : as })
+            const close = async () => {
+              await opened[Symbol.asyncDispose]()
+              const outside = opened.outside.filter((url) => !url.startsWith(world.idp?.issuer ?? 'none'))
+              expectQuiet({ ...opened, outside }, complaint)
+            }
+            return { ...opened, [Symbol.asyncDispose]: close }
+          },
+          look: (opened) => lookAt(opened, [combination]),
+        })
+      },
+    )
   })
 
   const lookedAt = pageStates.flatMap((state, row) => {

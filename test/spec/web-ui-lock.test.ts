@@ -83,7 +83,7 @@ describe('the deploy lock (spec 2.4)', () => {
     expect(await reason.inputValue()).toHaveLength(501)
     await reason.fill('OPS-2')
     expect(await reason.getAttribute('aria-invalid')).toBe('true') // it is about what was sent
-    await page.getByLabel('At a time').check({ force: true })
+    await page.getByLabel('At a time').press('Space')
     await time.fill('2020-01-01T10:00')
     await theSwitch(page).click()
     await page.getByText('until: must lie in the future').waitFor()

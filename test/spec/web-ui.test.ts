@@ -51,7 +51,7 @@ describe('the task list', () => {
   test('puts a filter into the address under the name the API has, and takes it from there', async () => {
     await using opened = await open('/tasks?project=shop')
     const { page } = opened
-    await page.getByRole('radio', { name: 'Failed' }).check({ force: true })
+    await page.getByRole('radio', { name: 'Failed' }).press('Space')
     await page.waitForURL('**/tasks?status=failed&project=shop')
     await page.getByText('1 of 1, newest first').waitFor()
     await page.getByLabel('Application').fill('preferences')
@@ -177,7 +177,7 @@ describe('the task list', () => {
     await page.goBack()
     await names(page).getByText('app-71', { exact: true }).waitFor()
     expect(await page.evaluate('window.scrollY')).toBeGreaterThan(500)
-    await page.getByRole('radio', { name: 'Deployed' }).check({ force: true })
+    await page.getByRole('radio', { name: 'Deployed' }).press('Space')
     await page.waitForURL('**status=deployed**')
     await page.goBack()
     await page.waitForURL('**/tasks?project=history')

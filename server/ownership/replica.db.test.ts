@@ -120,6 +120,20 @@ test('a replica that no answer reaches gives up by itself, before others may thi
   await database.query.deleteFrom('replicas').execute()
 })
 
+test('a replica whose heartbeats are answered with errors gives up by itself too', async () => {
+  const { replica, lost } = aReplica()
+  await expect.poll(() => replica.id()).toBeDefined()
+  await sql`ALTER TABLE watcher.replicas ADD CONSTRAINT no_beats CHECK (false) NOT VALID`.execute(database.query)
+  const refusedMs = performance.now()
+  await expect.poll(() => replica.id(), { timeout: 15_000, interval: 20 }).toBeUndefined()
+  expect(performance.now() - refusedMs).toBeLessThan(replicaTtlMs)
+  await expect.poll(() => lost.mock.calls.length).toBe(1)
+  await sql`ALTER TABLE watcher.replicas DROP CONSTRAINT no_beats`.execute(database.query)
+  await expect.poll(() => replica.id()).toBeDefined()
+  await replica[Symbol.asyncDispose]()
+  await database.query.deleteFrom('replicas').execute()
+})
+
 test('a replica whose session goes silent registers and listens again within 8 s (F4)', async () => {
   await using line = await startFaultProxy({ port: Number(new URL(testDatabase.url).port) })
   const connectionString = Object.assign(new URL(testDatabase.url), { port: String(line.port) }).href

@@ -167,7 +167,6 @@ test('the branch may end at a commit that nobody could learn of before its task 
 
 describe('what a planted bug leaves behind is called by its name', () => {
   test.for<[sign: string, bug: string, Partial<Evidence>]>([
-    ['no task was accepted', 'every submission is refused', { tasks: [] }],
     ['500', 'a replica hides its fault', withOperation({ ...accepted(newer), outcome: 'info', status: 500 })],
     ['I1', 'an accepted task is lost', { tasks: [older] }],
     ['I1', 'a submission is stored otherwise', withTask({ tag: 'v3' })],

@@ -38,6 +38,7 @@ const folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-simulate-')
 const postgres = await startEmbeddedPostgres({ directory: folder, durable: false })
 await createTemplate(postgres.url)
 let broken = 0
+let accepted = 0
 try {
   const waiting = [...plans]
   const work = async () => {
@@ -52,8 +53,8 @@ try {
   await postgres.stop()
   await rm(folder, { recursive: true, force: true })
 }
-console.log(`${plans.length - broken} of ${plans.length} histories broke no invariant`)
-process.exit(broken === 0 ? 0 : 1)
+console.log(`${plans.length - broken} of ${plans.length} histories broke no invariant, with ${accepted} tasks`)
+process.exit(broken === 0 && accepted > 0 ? 0 : 1) // without a task nothing was shown
 
 function commitNow(): string {
   try {
@@ -71,6 +72,7 @@ async function isGood(plan: HistoryPlan): Promise<boolean> {
   await admin.query(`CREATE DATABASE ${name} TEMPLATE watcher_template`).finally(() => admin.end())
   const databaseUrl = Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
   const evidence = await runHistory(plan, databaseUrl)
+  accepted += evidence.tasks.length
   const violations = checkHistory(evidence)
   const seconds = Math.round((performance.now() - began) / 1_000)
   console.log(

@@ -372,13 +372,12 @@ describe('failures that will not pass by themselves', () => {
     const other = path.join(host.folder, 'other_hosts')
     await writeFile(other, `[127.0.0.1]:${host.port} ${ssh2.utils.generateKeyPairSync('ed25519').public}\n`)
     const { repository } = await open(name, { knownHostsPath: other })
-    const before = host.commands().length
     await expect(repository.readTip('known')).rejects.toMatchObject({
       code: 'host_key',
       retry: 'never',
       message: expect.stringMatching(/host key of 127\.0\.0\.1 has changed/),
     })
-    expect(host.commands()).toHaveLength(before)
+    expect(host.commands().filter((command) => command.endsWith(name))).toEqual([])
   })
 
   test(badInputs.B56, async () => {

@@ -753,7 +753,7 @@ describe('one write does not hold up the others', () => {
     expect(await service.outcome(bad)).toMatchObject({ kind: 'refused', cause: 'git_unreachable' })
   })
 
-  test('a branch that refuses everybody ends 100 waiting tasks in 7 pushes and 15 s', async () => {
+  test('a branch that refuses everybody ends 100 waiting tasks in 7 pushes', async () => {
     const repository = await aRepository()
     await aHook(repository, 'pre-receive', 'echo "the branch is protected"; exit 1')
     const database = await aDatabase()
@@ -764,7 +764,6 @@ describe('one write does not hold up the others', () => {
     )
     for (const { claim, plan } of tasks) await store.queue(claim, plan)
     const { writeBack } = await aWriteBack(database, replica)
-    const beganMs = performance.now()
     await eventually(async () => {
       for (const { id } of tasks)
         expect(await writeBack.outcomeOf(id)).toMatchObject({
@@ -772,7 +771,6 @@ describe('one write does not hold up the others', () => {
           reason: expect.stringContaining('the branch is protected'),
         })
     })
-    expect(performance.now() - beganMs).toBeLessThan(15_000)
     expect(countPushes(repository)).toBe(7) // all, five of them alone, and the rest
   })
 
@@ -933,7 +931,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     {
       what: 'another writer',
       hook: rivalIsFaster,
-      says: /^nothing was committed .*: another writer was faster \d+ times$/,
+      says: /^nothing was committed .*: another writer was faster (once|\d+ times)$/,
     },
     {
       what: 'a hook that hangs longer than the task has time',
@@ -945,9 +943,9 @@ describe('the reason at a deadline is the last thing that happened', () => {
     await aHook(repository, 'update', hook)
     const service = await aService({ gitOpTimeoutMs: 60_000 })
     const beganMs = performance.now()
-    const id = await service.queue({ repository, seconds: 6 })
+    const id = await service.queue({ repository, seconds: 10 })
     expect(await service.outcome(id)).toMatchObject({ cause: 'git_unreachable', reason: expect.stringMatching(says) })
-    expect(performance.now() - beganMs).toBeLessThan(20_000)
+    expect(performance.now() - beganMs).toBeLessThan(40_000)
   })
 
   test('a host that cannot move the branch, which is no other writer', async () => {

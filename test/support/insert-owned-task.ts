@@ -11,7 +11,7 @@ type OwnedTask = { readonly app: string; readonly tag: string; readonly seconds:
 /** Stores a task in progress that may commit and that the replica `owner` has claimed; returns the claim. */
 export async function insertOwnedTask(query: Kysely<Schema>, owner: string, { app, tag, seconds }: OwnedTask) {
   inserted += 1
-  // Ids rise as they do in the service, where tasks of one millisecond stay in order too.
+  // Ids rise, so that tasks of one millisecond are read in the order of their insertion.
   const taskId = `${inserted.toString(16).padStart(8, '0')}${randomUUID().slice(8)}`
   const claim = { taskId, owner, fence: '1' }
   await query

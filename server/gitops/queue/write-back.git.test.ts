@@ -931,7 +931,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     {
       what: 'another writer',
       hook: rivalIsFaster,
-      says: /^nothing was committed .*: another writer was faster (once|\d+ times)$/,
+      says: /^nothing was committed .*: another writer was faster \d+ times$/,
     },
     {
       what: 'a hook that hangs longer than the task has time',
@@ -945,7 +945,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const beganMs = performance.now()
     const id = await service.queue({ repository, seconds: 10 })
     expect(await service.outcome(id)).toMatchObject({ cause: 'git_unreachable', reason: expect.stringMatching(says) })
-    expect(performance.now() - beganMs).toBeLessThan(40_000)
+    expect(performance.now() - beganMs).toBeLessThan(20_000)
   })
 
   test('a host that cannot move the branch, which is no other writer', async () => {

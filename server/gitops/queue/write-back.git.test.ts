@@ -117,6 +117,9 @@ const messages = (repository: string) => host.git(repository, 'log', '--format=%
 const countPushes = (repository: string) =>
   host.commands().filter((command) => command === `git-receive-pack ${repository}`).length
 
+const countReads = (repository: string) =>
+  host.commands().filter((command) => command === `git-upload-pack ${repository}`).length
+
 describe('a write-back (spec 2.6)', () => {
   test('lands as one commit; the task learns commit, repository and branch', async () => {
     const repository = await aRepository()
@@ -958,6 +961,19 @@ describe('the reason at a deadline is the last thing that happened', () => {
       reason: expect.stringMatching(/^nothing was committed before the timeout: failed to update ref\n.*main\.lock/s),
     })
     expect(countPushes(repository)).toBeLessThanOrEqual(6)
+  })
+
+  test('and not that the end of the task cut off the last try', async () => {
+    const repository = await aRepository()
+    const service = await aService({ gitOpTimeoutMs: 60_000 })
+    await host.stopListening()
+    const id = await service.queue({ repository, seconds: 12 })
+    await eventually(async () => expect((await service.write(id)).reason).toContain('refused'))
+    host.setFault({ kind: 'hang' })
+    onTestFinished(() => host.setFault(undefined))
+    await host.listenAgain()
+    expect(await service.outcome(id)).toMatchObject({ reason: expect.stringContaining('Connection refused') })
+    expect(countReads(repository)).toBeGreaterThan(0)
   })
 
   test('why the host could not unpack a push', async () => {

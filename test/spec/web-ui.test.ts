@@ -103,7 +103,8 @@ describe('the task list', () => {
   test('turns pages by a cursor in the address, which leads back to newer ones and can be shared', async () => {
     await using opened = await open('/tasks?project=history')
     const { page } = opened
-    const firstIs = (app: string) =>
+    // The links below the rows move while those load, so each click waits for them.
+    const firstIs = (app: string, { page }: { page: Page } = opened) =>
       page.getByRole('row').nth(1).getByRole('link', { name: app, exact: true }).waitFor()
     await page.getByText('50 of 120, newest first').waitFor()
     await page.getByRole('link', { name: 'Older' }).click()
@@ -118,11 +119,13 @@ describe('the task list', () => {
     await firstIs('app-70')
     expect(addressOf(page)).toBe(second)
     await page.reload()
+    await firstIs('app-70')
     await page.getByRole('link', { name: 'Newer' }).click()
     await firstIs('app-120')
     await using shared = await open(second)
+    await firstIs('app-70', shared)
     await shared.page.getByRole('link', { name: 'Newest' }).click()
-    await shared.page.getByRole('link', { name: 'app-120', exact: true }).waitFor()
+    await firstIs('app-120', shared)
   })
 
   test('counts the tasks of each status beside its chip, whatever status is chosen', async () => {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { Client, DatabaseError } from 'pg'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { Client, DatabaseError, Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { describeStartupError } from './describe-startup-error.ts'
 
@@ -16,6 +16,9 @@ const listen = (port: number, host: string) =>
       .on('error', reject)
       .listen(port, host, () => resolve(undefined)),
   )
+
+const listenOn = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const addressOf = (server: Server) => `postgres://127.0.0.1:${(server.address() as AddressInfo).port}/watcher` // it listens on TCP
 
 test('a start that fails for its surroundings says so in one line', async () => {
   expect(await faultOf(() => connect('postgres://127.0.0.1:1/watcher'))).toBe(
@@ -43,11 +46,19 @@ test.for(['read', 'write'])('a connection that was reset is one to the database:
 
 test('a database without TLS says so in one line', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.end('N')))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const port = address && typeof address === 'object' ? address.port : 0
-  expect(await faultOf(() => connect(`postgres://127.0.0.1:${port}/watcher?sslmode=require&uselibpqcompat=true`))).toBe(
+  await listenOn(server)
+  expect(await faultOf(() => connect(`${addressOf(server)}?sslmode=require&uselibpqcompat=true`))).toBe(
     'the connection to the database cannot be encrypted: The server does not support SSL connections',
+  )
+  server.close()
+})
+
+test('a database that does not answer in time says so in one line', async () => {
+  const server = createServer()
+  await listenOn(server)
+  const pool = new Pool({ connectionString: addressOf(server), connectionTimeoutMillis: 50 })
+  expect(await faultOf(() => pool.query('SELECT'))).toBe(
+    'the database cannot be reached: Connection terminated due to connection timeout',
   )
   server.close()
 })

@@ -15,7 +15,8 @@ export const isWrongSetup = (error: unknown): error is Error =>
 /** What is wrong around us, in one line; undefined for an error of our own. It names addresses and files, and no secret. */
 export function describeStartupError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (error.cause !== undefined) return describeStartupError(error.cause)
+  // The driver's own wrapper says that it was the time limit; what it wraps says only that the connection ended.
+  if (error.cause !== undefined && !isDatabaseUnreachable(error)) return describeStartupError(error.cause)
   const [first = error] = error instanceof AggregateError ? error.errors : [error] // one for each address of a host
   const text = first instanceof Error ? first.message : String(first)
   // What listens or opens a file says by its `syscall` that it does; a connection is to the database.

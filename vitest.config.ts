@@ -6,7 +6,7 @@ const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { t
 
 /**
  * `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service.
- * `chart`: what needs Helm. `docs`: what the documents tell readers to do, with bash, curl and jq.
+ * `chart`: what needs Helm and kubectl. `docs`: what the documents tell readers to do, with bash, curl and jq.
  * `image`: what needs root, and debootstrap and bubblewrap of Debian.
  */
 export default defineConfig({

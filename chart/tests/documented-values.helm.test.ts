@@ -56,20 +56,6 @@ describe.for(commands)('helm … $command ($page)', ({ command }) => {
     expect(pushed).toBe(built)
   })
 
-  test('mounts the fields of the Secrets that the page creates', () => {
-    const created = new Map(
-      [...consoleOf('docs/install.md').matchAll(/create secret generic (\S+) (.+)/g)].map(([, name, fields = '']) => [
-        name,
-        [...fields.matchAll(/--from-(?:literal|file)=(\w+)=/g)].map(([, field]) => field),
-      ]),
-    )
-    const sources = pod.volumes.flatMap(({ projected }) => projected?.sources ?? [])
-    const secrets = sources.flatMap(({ secret }) => secret ?? [])
-    for (const { name, items } of secrets)
-      expect(created.get(name), name).toEqual(expect.arrayContaining(items.map(({ key }) => key)))
-    expect([...new Set(secrets.map(({ name }) => name))].sort()).toEqual([...created.keys()].sort())
-  })
-
   test('names the Deployment as the commands of the pages do, which run files that there are', () => {
     const named = documents.flatMap((page) => [...textOf(page).matchAll(/\b(?:deployment|deploy)\/([\w-]+)/g)])
     expect(new Set(named.map(([, name]) => name))).toEqual(new Set([pod.name]))

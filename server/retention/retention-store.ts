@@ -110,14 +110,17 @@ const oldTasksAfter = (query: Kysely<Schema>, days: number, { created, id }: Pla
     .limit(taskBatchSize)
     .execute()
 
-/** The counter comes last: who numbers events waits for it until the commit. */
+/**
+ * The counter comes last: who numbers events waits for it until the commit, which does not wait for the disk. What a crash
+ * undoes is deleted again.
+ */
 async function deleteWithEvents(query: Kysely<Schema>, schema: string, ids: readonly string[]): Promise<void> {
   const { rows } = await sql<{ newest: string | null }>`
     WITH gone AS (
       DELETE FROM ${sql.id(schema, 'task_events')} WHERE task_id = ANY (${ids}::uuid[]) AND position IS NOT NULL
       RETURNING position
     )
-    SELECT max(position) AS newest FROM gone`.execute(query)
+    SELECT max(position) AS newest, set_config('synchronous_commit', 'off', true) FROM gone`.execute(query)
   await query.deleteFrom('tasks').where(sql<boolean>`id = ANY (${ids}::uuid[])`).execute()
   const newest = rows[0]?.newest ?? '0'
   await query.updateTable('event_counter').set({ deleted_to: newest }).where('deleted_to', '<', newest).execute()

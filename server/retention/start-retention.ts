@@ -3,6 +3,8 @@ import { repeat } from '../concurrency/repeat.ts'
 import { firstPlace, type Place, type RetentionStore } from './retention-store.ts'
 
 const intervalMs = 3_600_000
+/** Times as long as the last batch took: what it writes holds up the commits of submissions. */
+const restFactor = 12
 
 export type RetentionSettings = { readonly taskDays: number; readonly auditDays: number }
 
@@ -19,7 +21,7 @@ type Dependencies = {
   readonly onError: (error: unknown) => void
 }
 
-/** Deletes every hour what is older than the settings say, in batches with rests twice as long, so that submissions and verdicts go first. */
+/** Deletes every hour what is older than the settings say, in batches with long rests, so that submissions and verdicts go first. */
 export function startRetention({ store, settings, onDeleted, onError }: Dependencies) {
   const stopping = new AbortController()
 
@@ -30,7 +32,7 @@ export function startRetention({ store, settings, onDeleted, onError }: Dependen
       const done = await batch(place)
       deleted += done?.deleted ?? 0
       place = done?.next
-      if (place) await delay((performance.now() - began) * 2, undefined, stopping).catch(() => undefined)
+      if (place) await delay((performance.now() - began) * restFactor, undefined, stopping).catch(() => undefined)
     }
     return deleted
   }

@@ -1,5 +1,8 @@
-import { readdir } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
@@ -158,6 +161,31 @@ describe('a default branch that is renamed on the host', () => {
     expect(await service.outcome(before)).toMatchObject({ kind: 'landed', branch: 'main' })
     expect(await host.git(name, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/trunk')
     expect(await countCommits(name, 'trunk')).toBe('3')
+  })
+
+  test('gets those, too, that were moved to the old name while its absence was found', async () => {
+    const name = await aRepository()
+    const database = await aDatabase()
+    const folder = await mkdtemp(path.join(tmpdir(), 'slow-fetch-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const [failed, goOn] = [path.join(folder, 'failed'), path.join(folder, 'go-on')]
+    const wait = `touch '${failed}'; until [ -e '${goOn}' ]; do sleep 0.05; done; exit 1`
+    const git = `PATH='${process.env.PATH}' git "$@" || { [ "$1" != fetch ] || { ${wait}; }; exit 1; }`
+    await writeFile(path.join(folder, 'git'), `#!/bin/sh\n${git}\n`, { mode: 0o755 })
+    const service = await aWriteBackService(writeBackSettings(host), database, `${folder}:${process.env.PATH}`)
+    const repository = host.url(name)
+    const before = await service.queue(repository, { branch: 'HEAD', app: 'before' })
+    expect(await service.outcome(before)).toMatchObject({ kind: 'landed', branch: 'main' })
+
+    await host.git(name, 'branch', '-m', 'main', 'trunk')
+    const named = await service.queue(repository, { branch: 'main', app: 'named' })
+    await eventually(() => expect(existsSync(failed)).toBe(true))
+    const after = await service.queue(repository, { branch: 'HEAD', app: 'after' })
+    const moved = database.query.selectFrom('pending_writes').select('branch').where('task_id', '=', after)
+    await eventually(async () => expect(await moved.execute()).toEqual([{ branch: 'main' }]))
+    await writeFile(goOn, '')
+    expect(await service.outcome(after)).toMatchObject({ kind: 'landed', branch: 'trunk' })
+    expect(await service.outcome(named)).toMatchObject({ kind: 'refused', cause: 'not_followed' })
   })
 
   test('is searched for a push whose answer never came', async () => {

@@ -349,9 +349,8 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
 
   /** A cache that may be damaged is thrown away; what will not pass ends all tasks; anything else is tried again. */
   async function handleFailure(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
-    const mayBeRenamed = branch !== defaultBranch && lostBranch === undefined && writes.some(isForDefaultBranch)
-    lostBranch = error.code === 'branch_missing' && mayBeRenamed ? error : undefined
-    if (lostBranch !== undefined) return again
+    const isNameKnown = branch === defaultBranch || lostBranch !== undefined
+    lostBranch = undefined
     if (error.code === 'broken' && deps.nowMs() - cacheRenewedAtMs > minCacheAgeMs) {
       cacheRenewedAtMs = deps.nowMs()
       await repository.discardCache()
@@ -359,7 +358,11 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     }
     if (error.retry === 'soon') return waitOrHandOver(error, writes)
     const cause = causeOfFailure[error.code]
-    const open = await store.openWrites(queue, maxBatch)
+    const open = await store.openWrites(queue, maxBatch) // more may have come since, and from `HEAD`
+    if (error.code === 'branch_missing' && !isNameKnown && open.some(isForDefaultBranch)) {
+      lostBranch = error
+      return again
+    }
     const results = open.map((write) =>
       write.isWanted ? refusedResult(write, cause, error.message) : droppedResult(write),
     )

@@ -282,7 +282,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
       case 'withdrawn':
         return (await store.owns(queue)) ? again : stop
       case 'refused':
-        return afterRefusal(outcome.reason, writes)
+        return afterRefusal(outcome.reason, tip, writes)
       case 'not_sent':
         await queueUnsent(writes)
         return handleFailure(outcome.error, writes)
@@ -334,8 +334,11 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
    * One bad commit must not fail the others of its push: they are tried one by one then, from all over the queue. When
    * enough of them are refused in the same words, and the rest together too, the host refuses the branch.
    */
-  async function afterRefusal(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
+  async function afterRefusal(reason: string, tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     await queueUnsent(writes)
+    const wereSentBefore = writes.some(({ state }) => state === 'pushing')
+    // the push before this one, which had no answer, may have arrived meanwhile: the tracer looks for it
+    if (wereSentBefore && (await repository.readTip('fresh')).commit !== tip.commit) return again
     batchLimit = 1
     const words = reason.replace(/[0-9a-f]{7,}|\d+/g, '')
     const isSame = words === refusals.words

@@ -684,14 +684,17 @@ describe('only what was truly sent is looked for', () => {
   })
 })
 
-test('a push without an answer is still looked for after a refusal of others with it', async () => {
+test.for([
+  { beside: 'of itself', others: [] },
+  { beside: 'of others with it', others: ['other'] },
+])('a push without an answer is still looked for after a refusal $beside', async ({ others }) => {
   const repository = await aRepository()
   const database = await aDatabase()
   const replica = await aReplica(database)
   const store = createPendingWriteStore(database)
   const sent = await aTask(database, replica, { repository })
-  const other = await aTask(database, replica, { repository, app: 'other' })
-  for (const { claim, plan } of [sent, other]) await store.queue(claim, plan)
+  const beside = await Promise.all(others.map((app) => aTask(database, replica, { repository, app })))
+  for (const { claim, plan } of [sent, ...beside]) await store.queue(claim, plan)
   const base = await host.git(repository, 'rev-parse', 'main')
   await store.beginPush(await claimOf(database, replica), base, [sent.id])
   const late = await host.commitFiles(repository, { [sent.plan.file]: 'v2: here\n' }, sent.plan.message)
@@ -703,7 +706,7 @@ test('a push without an answer is still looked for after a refusal of others wit
   const { writeBack } = await aWriteBack(database, replica)
   await eventually(async () => {
     expect(await writeBack.outcomeOf(sent.id)).toMatchObject({ kind: 'landed', commit: late })
-    expect(await writeBack.outcomeOf(other.id)).toMatchObject({ kind: 'landed' })
+    for (const { id } of beside) expect(await writeBack.outcomeOf(id)).toMatchObject({ kind: 'landed' })
   })
   expect(await host.git(repository, 'log', '--format=%H', 'main', '--', sent.plan.file)).toBe(`${person}\n${late}`)
 })

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { GitError, machineFailure } from './git-error.ts'
 
 export type GitEnvironment = Readonly<Record<string, string>>
@@ -98,8 +98,9 @@ async function exitOf(child: GitProcess): Promise<number> {
 /** Waits for the words of a process that has ended. */
 export const lastWords = (child: GitProcess): Promise<void> => endOf(child.stderr, lastWordsMs)
 
+/** After the limit, what has come by then is still read: where we were busy, none of it may have been. */
 const endOf = (stream: Readable, limitMs: number): Promise<void> =>
-  Promise.race([finished(stream).catch(() => undefined), delay(limitMs)])
+  Promise.race([finished(stream).catch(() => undefined), delay(limitMs).then(() => turn())])
 
 function collect(stream: Readable, maxBytes: number) {
   const chunks: Buffer[] = []

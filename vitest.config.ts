@@ -4,22 +4,32 @@ import { LongFilesFirst } from './test/support/long-files-first.ts'
 /** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
 const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
 
+/** As each file starts processes of its own, a worker may run many. */
+const services = {
+  globalSetup: ['test/support/global-setup.ts'],
+  pool: 'forks' as const,
+  ...limits,
+  isolate: false,
+}
+
 /**
- * `unit`: beside the code, no process. `service`: everything that starts PostgreSQL, Git, the simulator or the service.
+ * `unit`: beside the code, no process. `service`: what starts PostgreSQL, Git, the simulator or the service, with each
+ * flow in a browser. `browser`: every page, and flows in all combinations. `long`: what waits for hosts and machines that
+ * fail, or starts many replicas; with these `npm test` would take more than its five minutes.
  * `chart`: what needs Helm and kubectl. `docs`: what the documents tell readers to do, with bash, curl and jq.
  * `image`: what needs root, and debootstrap and bubblewrap of Debian.
  */
 export default defineConfig({
   test: {
     // Most of the time of a service test is waiting, so more of them run at once than there are processors.
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         test: {
           name: 'unit',
           include: ['{.ci,chart,contract,gotemplate,launcher,server,simulator,web}/**/*.test.{ts,tsx}'],
-          exclude: ['**/*.db.test.ts', '**/*.git.test.ts', '**/*.helm.test.ts', '**/node_modules/**'],
+          exclude: ['**/*.{db,git,helm,long}.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,
           isolate: false, // a process for each file would take more time than its tests
@@ -29,11 +39,23 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
-          exclude: ['test/docs/**', '**/*.image.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-          pool: 'forks',
-          ...limits,
-          isolate: false,
+          exclude: ['test/docs/**', '**/*.{browser,image,long}.test.ts'],
+          ...services,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts', 'test/**/*.browser.test.ts'],
+          env: { BROWSER_COMBINATIONS: 'all' },
+          ...services,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['{server,test}/**/*.long.test.ts'],
+          ...services,
         },
       },
       {

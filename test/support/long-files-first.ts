@@ -2,12 +2,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** They are small and mostly wait: Vitest begins with large files where it has not measured them yet. */
 const longFiles = [
-  'test/spec/web-ui-lock-times.test.ts',
+  'test/spec/web-ui-lock-times.browser.test.ts',
   'test/browser/open-reading.test.ts',
-  'test/spec/web-ui-refusals.test.ts',
-  'test/spec/web-ui-connection.test.ts',
+  'test/spec/web-ui-refusals.browser.test.ts',
+  'test/spec/web-ui-connection.browser.test.ts',
   'test/system-histories/system-histories.test.ts',
-  'server/gitops/queue/machine-faults.git.test.ts',
+  'server/gitops/queue/machine-faults.long.test.ts',
   'test/product/diagnosis.test.ts',
 ]
 

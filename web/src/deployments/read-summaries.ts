@@ -5,8 +5,8 @@ import { readJson } from '../ui/read-json.ts'
 import { applyToSummaries } from './apply-to-summaries.ts'
 
 const freshMs = 300_000
-/** Events tell what happens to an application, not its usual time: that is read so often. */
-const readAgainMs = 60_000
+/** Events do not tell usual times, nor what the answer missed: on a large installation it may be ten seconds old. */
+const readAgainMs = 15_000
 
 const readSummaries = (signal: AbortSignal) => readJson<AppSummaries>('/api/v1/apps/summary', signal)
 

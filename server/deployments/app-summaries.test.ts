@@ -2,13 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { createAppSummaries } from './app-summaries.ts'
 
-function aReplica() {
+function aReplica({ tookMs = 2_000 } = {}) {
   const troubles: unknown[] = []
   let nowMs = 0
   let reads = 0
   let failure: Error | undefined
   const read = async (days: number) => {
     reads += 1
+    nowMs += tookMs
     if (failure) throw failure
     return { as_of: reads, days, apps: [] }
   }
@@ -43,6 +44,12 @@ test('none is served that is older than ten seconds', async () => {
   const { at } = aReplica()
   await at(0)
   expect(await at(10_001)).toBe(2)
+})
+
+test('what took 20 ms to read is not served after 100 ms', async () => {
+  const { at } = aReplica({ tookMs: 20 })
+  await at(0)
+  expect([await at(50), await at(101)]).toEqual([1, 2])
 })
 
 test('a look that fails is told, and to whom waits for it a failure', async () => {
@@ -100,12 +107,13 @@ test('a failed look keeps no other window waiting', async () => {
 test('summaries that nobody asks for again are dropped after ten seconds', async () => {
   vi.useFakeTimers()
   try {
-    let reads = 0
+    let [reads, nowMs] = [0, 0]
     const read = async (days: number) => {
       reads += 1
+      nowMs += 2_000
       return { as_of: reads, days, apps: [] }
     }
-    const summaries = createAppSummaries({ read, nowMs: () => 0, onError: () => undefined })
+    const summaries = createAppSummaries({ read, nowMs: () => nowMs, onError: () => undefined })
     await summaries(1)
     vi.advanceTimersByTime(10_000)
     expect((await summaries(1)).as_of).toBe(2) // though by the clock, which stands still, they are as good as new

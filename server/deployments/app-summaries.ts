@@ -1,10 +1,9 @@
 import { type AppSummaries, summaryDays } from '../../contract/app-summary.ts'
 import { HttpError } from '../http/request-errors.ts'
 
-/** An older one is not served, nor kept. */
-const keptMs = 10_000
-/** Whoever asks about something older gets it, and has it renewed for the next one. */
-const renewedAfterMs = 5_000
+/** One is kept for five times as long as its reading took: however many ask, PostgreSQL reads for a sixth of the time. */
+const keptTimes = 5
+const maxKeptMs = 10_000
 /** The one that the pages ask for, and one more. */
 const maxKept = 2
 /** Windows that are read or wait for it, each for up to 1.8 s. */
@@ -17,12 +16,12 @@ type Dependencies = {
   readonly nowMs: () => number
   readonly onError: (message: string, error: unknown) => void
 }
-type Kept = { readonly begunMs: number; readonly summaries: AppSummaries }
+type Kept = { readonly begunMs: number; readonly keptMs: number; readonly summaries: AppSummaries }
 
 /**
- * Keeps the summaries of two windows for ten seconds, so that however many pages ask, the history is read seldom, and reads
- * one window at a time, so that many windows keep PostgreSQL no busier than one. While `maxPending` are pending another one is
- * rejected, except that of the pages.
+ * Keeps the summaries of two windows for up to ten seconds, so that however many pages ask, the history is read seldom, and
+ * reads one window at a time, so that many windows keep PostgreSQL no busier than one. Whoever asks in the second half of that
+ * time has them renewed for the next one. While `maxPending` are pending another one is rejected, except that of the pages.
  * @throws {HttpError} 503
  */
 export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
@@ -35,13 +34,15 @@ export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
     const [oldest] = kept.keys()
     if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest)
     kept.set(days, summaries)
-    const { begunMs } = summaries // the timer holds nothing that was dropped meanwhile
+    const { begunMs, keptMs } = summaries // the timer holds nothing that was dropped meanwhile
     setTimeout(() => kept.get(days)?.begunMs === begunMs && kept.delete(days), keptMs).unref()
   }
   const readNext = async (days: number): Promise<Kept> => {
     await last
     const begunMs = nowMs()
-    const done = { begunMs, summaries: await read(days) }
+    const summaries = await read(days)
+    const keptMs = Math.min(maxKeptMs, keptTimes * (nowMs() - begunMs))
+    const done = { begunMs, keptMs, summaries }
     keep(days, done)
     return done
   }
@@ -62,13 +63,13 @@ export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
   return async (days: number): Promise<AppSummaries> => {
     const known = kept.get(days)
     const ageMs = known ? nowMs() - known.begunMs : Number.POSITIVE_INFINITY
-    if (!known || ageMs > keptMs) {
+    if (!known || ageMs > known.keptMs) {
       if (hasRoom(days)) return (await renewed(days)).summaries
       throw new HttpError(503, 'too many summaries are being read, try again later', {
         'Retry-After': String(retrySeconds),
       })
     }
-    if (ageMs > renewedAfterMs && hasRoom(days)) {
+    if (ageMs > known.keptMs / 2 && hasRoom(days)) {
       renewed(days).catch((error: unknown) => onError('renewing application summaries failed, retrying', error))
     }
     return known.summaries

@@ -120,7 +120,7 @@ describe('a simulator with a real repository', () => {
       expect(status).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
       expect(status.summary.images).toContain('registry.example/shop:2.0.0')
     })
-  }, 30_000)
+  })
 
   test('a refresh that never ends is answered by the deadline, and the annotation stays', async () => {
     await using simulator = await startSimulator({ folder, times: fastTimes })

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { systemClock } from '../model/clock.ts'
 import { createDeliveryController } from '../model/delivery-controller.ts'
 import { chartFiles } from '../model/example-repository.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   await caughtUp()
 })
 
-beforeEach(() => vi.waitFor(() => expect(server.openStreams()).toBe(0)))
+beforeEach(() => eventually(() => expect(server.openStreams()).toBe(0)))
 
 afterAll(async () => {
   await server.close()
@@ -31,7 +32,7 @@ afterAll(async () => {
 })
 
 const caughtUp = () =>
-  vi.waitFor(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()), 10_000)
+  eventually(() => expect(controller.replicas[0]?.resourceVersion()).toBe(controller.store.resourceVersion()))
 
 function label(value: string): void {
   controller.editApplication(key, (current) => ({ ...current, metadata: { ...current.metadata, labels: { value } } }))
@@ -53,7 +54,7 @@ function openStream(query = '') {
   return {
     socket,
     text: () => text,
-    has: (wanted: string) => vi.waitFor(() => expect(text.includes(wanted)).toBe(true), 60_000),
+    has: (wanted: string) => eventually(() => expect(text.includes(wanted)).toBe(true)),
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }
@@ -74,7 +75,7 @@ describe('the application stream', () => {
   test('older resource versions than asked for are left out, and nothing is replayed', async () => {
     const now = Number(controller.store.resourceVersion())
     using stream = openStream(`&resourceVersion=${now + 1}`)
-    await vi.waitFor(() => expect(server.openStreams()).toBe(1)) // there is no byte to wait for
+    await eventually(() => expect(server.openStreams()).toBe(1)) // there is no byte to wait for
     label('replayed-or-not')
     await stream.has('replayed-or-not')
     expect(stream.text()).not.toContain('"ADDED"')
@@ -93,7 +94,7 @@ describe('the application stream', () => {
     label('the-end')
     await stream.has('the-end')
     expect(stream.text().split('"MODIFIED"').length - 1).toBeLessThan(many)
-  }, 30_000)
+  })
 
   test('an expired token leaves a running stream alone, while other calls get 401', async () => {
     const brief = accounts.add('brief', [{ action: 'get', object: '*/*' }])
@@ -121,7 +122,7 @@ describe('the application stream', () => {
     label('after-the-signal')
     await stream.has('after-the-signal')
     server.endStreams('unfinished')
-    await vi.waitFor(() => expect(stream.socket.readableEnded).toBe(true))
+    await eventually(() => expect(stream.socket.readableEnded).toBe(true))
     expect(stream.text().endsWith('0\r\n\r\n')).toBe(false)
     await server.listenAgain()
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)

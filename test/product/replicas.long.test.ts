@@ -416,7 +416,7 @@ describe('the stream of events', () => {
       expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1))
       expect(onB.events.map(withoutTask)).toEqual(events)
       expect([...onA.events, ...resumed.events].map(withoutTask)).toEqual(events)
-    }, 20_000)
+    }, soon)
     onB.close()
     resumed.close()
   })

@@ -38,7 +38,7 @@ function at({ running }: Replicas, index: number): RunningReplica {
 }
 
 /** On a busy machine, too. */
-const soon = { timeout: 15_000 }
+const soon = { timeout: 60_000 }
 
 /** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0013). */
 async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {

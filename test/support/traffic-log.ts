@@ -5,7 +5,7 @@ import { createMessageReader } from './postgres-messages.ts'
 export type Span = { readonly fromMs: number; readonly toMs: number }
 
 /** What is left of a turn of the event loop takes no longer, even on a busy machine. */
-const patienceMs = 250
+const patienceMs = 1_000
 const inTransaction = 'T'.charCodeAt(0)
 
 /** What one process says to PostgreSQL and asks of the delivery controller. */

@@ -25,7 +25,7 @@ test('nobody outside is asked while a transaction is open (invariant I15)', asyn
   const [replica] = replicas.running
   if (!replica) throw new Error('no replica')
   // A call takes long enough to be told from a busy machine; who asks for the task keeps the process talking meanwhile.
-  replica.lines.controller.mood = { delayMs: 1_000 }
+  replica.lines.controller.mood = { delayMs: 2_500 }
   replicas.gitLine.mood = { delayMs: 50 }
   const images = [{ image: 'registry.example/shop', tag: 'v1' }]
   const { body } = await replica.submitTask(aTask({ images }), withToken)

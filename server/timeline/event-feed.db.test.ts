@@ -291,7 +291,7 @@ test('a stream of all events comes through 2,500 of them, and follows what comes
 })
 
 test('50 streams of all events share the read of a batch, its tasks and its bytes', async () => {
-  let [eventReads, taskReads] = [0, 0]
+  let [emptyReads, eventReads, taskReads] = [0, 0, 0]
   const store = createEventStore(database)
   const wakeUps = createWakeUps(database, onError)
   const events: EventStore = {
@@ -299,6 +299,7 @@ test('50 streams of all events share the read of a batch, its tasks and its byte
     async after(...range) {
       const page = await store.after(...range)
       if (page.length > 0) eventReads += 1
+      else emptyReads += 1
       return page
     },
   }
@@ -315,6 +316,7 @@ test('50 streams of all events share the read of a batch, its tasks and its byte
       frames.push(...page.map(({ frame }) => frame))
   }
   const reading = Array.from({ length: 50 }, read)
+  await expect.poll(() => emptyReads).toBeGreaterThan(0) // all of them wait for news now
   await insertMany(taskId, 3)
   feed.written()
   await expect.poll(() => frames.length).toBe(150)

@@ -252,7 +252,15 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     return afterPush(outcome, tip, writes)
   }
 
+  /** A push that is cut off has no answer: where the reason why the last one failed is known, none begins so late. */
+  function msLeftIfTooLate(writes: readonly OpenWrite[]): number | undefined {
+    const lastEndMs = stepBeganMs + (Math.max(...writes.map(({ secondsLeft }) => secondsLeft)) - marginSeconds) * 1_000
+    const leftMs = Math.max(0, lastEndMs - deps.nowMs())
+    return leftMs < minTryMs && writes.every(({ lastReason }) => lastReason !== undefined) ? leftMs : undefined
+  }
+
   async function beginPush(tip: Tip, writes: readonly OpenWrite[]): Promise<boolean> {
+    if (msLeftIfTooLate(writes) !== undefined) return false
     const begun = await store.beginPush(queue, tip.commit, idsOf(writes))
     if (begun.size === writes.length && deps.canContinue(queue)) return true
     await queueUnsent(writes.filter(({ taskId }) => begun.has(taskId)))
@@ -280,7 +288,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
       case 'lost_race':
         return afterLostRace(outcome.reason, tip, writes)
       case 'withdrawn':
-        return (await store.owns(queue)) ? again : stop
+        return (await store.owns(queue)) ? { kind: 'again', afterMs: msLeftIfTooLate(writes) ?? 0 } : stop
       case 'refused':
         return afterRefusal(outcome.reason, tip, writes)
       case 'not_sent':

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
@@ -8,7 +9,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
-import { aDatabase, aReplica, aTaskWithPlan, type TaskExample } from '../../../test/support/write-back-service.ts'
+import {
+  aDatabase,
+  aReplica,
+  aTaskWithPlan,
+  aWriteBackService,
+  type TaskExample,
+} from '../../../test/support/write-back-service.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import { faults } from '../../../test/threats/rows.ts'
 import { createSemaphore } from '../../concurrency/semaphore.ts'
@@ -978,6 +985,24 @@ describe('the reason at a deadline is the last thing that happened', () => {
     await host.listenAgain()
     expect(await service.outcome(id)).toMatchObject({ reason: expect.stringContaining('Connection refused') })
     expect(countReads(repository)).toBeGreaterThan(0)
+  })
+
+  test('and not that the end of the task cut off a push that took long to build', async () => {
+    const repository = await aRepository()
+    await host.git(repository, 'config', 'receive.maxInputSize', '1')
+    const folder = await mkdtemp(path.join(tmpdir(), 'slow-git-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const slowUntilMs = Date.now() + 7_300 // the last push would end 1 s before the deadline
+    // the first failure has the cache made anew, the second one is told
+    const isLast = `[ "$(cat '${folder}/pushes' 2>/dev/null | wc -l)" -ge 2 ]`
+    const slow = `if ${isLast}; then while [ $(date +%s%3N) -lt ${slowUntilMs} ]; do sleep 0.05; done; fi`
+    const push = `if ${isLast}; then sleep 5; fi; echo push >>'${folder}/pushes'`
+    const git = `case "$1" in fast-import) ${slow};; push) ${push};; esac\nPATH='${process.env.PATH}' exec git "$@"`
+    await writeFile(path.join(folder, 'git'), `#!/bin/sh\n${git}\n`, { mode: 0o755 })
+    const searchPath = `${folder}:${process.env.PATH}`
+    const service = await aWriteBackService(writeBackSettings(host), await aDatabase(), searchPath)
+    const id = await service.queue(host.url(repository), { seconds: 10 })
+    expect(await service.outcome(id)).toMatchObject({ reason: expect.stringContaining('unpacker error') })
   })
 
   test('why the host could not unpack a push', async () => {

@@ -15,7 +15,7 @@ test('once the lock is set no racing submission is accepted any more (spec 8.2);
   // Both must have happened, or nothing was raced.
   expect(result.accepted).toBeGreaterThan(result.rounds)
   expect(result.submissions - result.accepted).toBeGreaterThan(result.rounds)
-  expect(result.slowestSetMs).toBeLessThan(2_000)
+  expect(result.slowestSetMs).toBeLessThan(20_000)
 })
 
 const ada: Actor = { kind: 'session', id: 'ada', name: 'ada' }

@@ -959,7 +959,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const beganMs = performance.now()
     const id = await service.queue({ repository, seconds: 10 })
     expect(await service.outcome(id)).toMatchObject({ cause: 'git_unreachable', reason: expect.stringMatching(says) })
-    expect(performance.now() - beganMs).toBeLessThan(20_000)
+    expect(performance.now() - beganMs).toBeLessThan(50_000) // without its own end it would be 60 s
   })
 
   test('a host that cannot move the branch, which is no other writer', async () => {

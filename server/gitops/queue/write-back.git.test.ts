@@ -992,7 +992,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     await host.git(repository, 'config', 'receive.maxInputSize', '1')
     const folder = await mkdtemp(path.join(tmpdir(), 'slow-git-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const slowUntilMs = Date.now() + 7_300 // the last push would end 1 s before the deadline
+    const slowUntilMs = Date.now() + 17_300 // the last push would end 1 s before the deadline
     // the first failure has the cache made anew, the second one is told
     const isLast = `[ "$(cat '${folder}/pushes' 2>/dev/null | wc -l)" -ge 2 ]`
     const slow = `if ${isLast}; then while [ $(date +%s%3N) -lt ${slowUntilMs} ]; do sleep 0.05; done; fi`
@@ -1001,7 +1001,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     await writeFile(path.join(folder, 'git'), `#!/bin/sh\n${git}\n`, { mode: 0o755 })
     const searchPath = `${folder}:${process.env.PATH}`
     const service = await aWriteBackService(writeBackSettings(host), await aDatabase(), searchPath)
-    const id = await service.queue(host.url(repository), { seconds: 10 })
+    const id = await service.queue(host.url(repository), { seconds: 20 })
     expect(await service.outcome(id)).toMatchObject({ reason: expect.stringContaining('unpacker error') })
   })
 

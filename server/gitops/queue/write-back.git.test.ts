@@ -1009,7 +1009,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     const repository = await aRepository()
     await host.git(repository, 'config', 'receive.maxInputSize', '1')
     const service = await aService()
-    const outcome = await service.outcome(await service.queue({ repository, seconds: 10 }))
+    const outcome = await service.outcome(await service.queue({ repository, seconds: 20 }))
     expect(outcome).toMatchObject({
       kind: 'refused',
       reason: expect.stringMatching(/unpacker error\n.*unpack failed.*\n.*maximum allowed size/),

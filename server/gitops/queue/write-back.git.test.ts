@@ -917,7 +917,7 @@ describe('the pause after failures', () => {
     const change = (id: string, values: { deadline: ReturnType<typeof endIn>; status?: 'cancelled' }) =>
       database.query.updateTable('tasks').set(values).where('id', '=', id).execute()
     await change(cancelled.id, { deadline: endIn(-60), status: 'cancelled' })
-    await change(wanted.id, { deadline: endIn(3.2) })
+    await change(wanted.id, { deadline: endIn(3.9) })
     const { writer, pauses } = await aWriter(database, claim, 1)
     await writer.run()
     expect(pauses[0]).toBeGreaterThan(500) // a next try has no time any more
@@ -992,15 +992,15 @@ describe('the reason at a deadline is the last thing that happened', () => {
     await host.git(repository, 'config', 'receive.maxInputSize', '1')
     const folder = await mkdtemp(path.join(tmpdir(), 'slow-git-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const slowUntilMs = Date.now() + 17_300 // the last push would end 1 s before the deadline
     // the first failure has the cache made anew, the second one is told
     const isLast = `[ "$(cat '${folder}/pushes' 2>/dev/null | wc -l)" -ge 2 ]`
-    const slow = `if ${isLast}; then while [ $(date +%s%3N) -lt ${slowUntilMs} ]; do sleep 0.05; done; fi`
+    const slow = `if ${isLast}; then while [ $(date +%s%3N) -lt $(cat '${folder}/until') ]; do sleep 0.05; done; fi`
     const push = `if ${isLast}; then sleep 5; fi; echo push >>'${folder}/pushes'`
     const git = `case "$1" in fast-import) ${slow};; push) ${push};; esac\nPATH='${process.env.PATH}' exec git "$@"`
     await writeFile(path.join(folder, 'git'), `#!/bin/sh\n${git}\n`, { mode: 0o755 })
     const searchPath = `${folder}:${process.env.PATH}`
     const service = await aWriteBackService(writeBackSettings(host), await aDatabase(), searchPath)
+    await writeFile(path.join(folder, 'until'), String(Date.now() + 17_300)) // the push would end 1 s before the deadline
     const id = await service.queue(host.url(repository), { seconds: 20 })
     expect(await service.outcome(id)).toMatchObject({ reason: expect.stringContaining('unpacker error') })
   })

@@ -107,7 +107,7 @@ export function createCommitClone(
   /** At the beginnings of the lines of one of git's own files. */
   async function idsIn(file: string): Promise<ReadonlySet<string>> {
     const text = await readFile(path.join(directory, file), 'utf8').catch(() => '')
-    return new Set(text.match(/^[0-9a-f]{40}/gm))
+    return structuredClone(new Set(text.match(/^[0-9a-f]{40}/gm))) // copied, as in parse-commit.ts
   }
 
   /** A damaged clone is made anew once, for all that meet the damage meanwhile. */

@@ -1,11 +1,10 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runGit } from '../../../simulator/git-host/run-git.ts'
 import { countedGit } from '../../../test/support/counted-git.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
+import { usedHeap } from '../../../test/support/used-heap.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { createOverrideFileEditor } from '../queue/override-file-editor.ts'
@@ -45,14 +44,6 @@ async function aCountedHistory() {
 }
 
 const cloneIn = async (folder: string) => (await readdir(folder)).find((name) => name.startsWith('h')) ?? ''
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void // what that flag brings
-
-function usedHeap(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 async function aRepository(commits: number) {
   made += 1

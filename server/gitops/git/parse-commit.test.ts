@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { usedHeap } from '../../../test/support/used-heap.ts'
 import { parseCommit } from './parse-commit.ts'
 
 const id = (digit: string) => digit.repeat(40)
@@ -22,4 +23,15 @@ test('the parents of a commit are those of its own header', () => {
   const text = aCommit(`x\n\nparent ${id('5')}\n`, `parent ${id('1')}`, `parent ${id('2')}`, merged)
   expect(parseCommit(text).parents).toEqual([id('1'), id('2')])
   expect(parseCommit(aCommit('the first\n')).parents).toEqual([])
+})
+
+test('a parsed commit does not keep its message in memory', () => {
+  const before = usedHeap()
+  const parsed = Array.from({ length: 100 }, (_, at) =>
+    parseCommit(
+      aCommit(`set a\n\n${String(at).repeat(500_000)}\n\nWatcher-Task: task-number-${at}\n`, `parent ${id('1')}`),
+    ),
+  )
+  expect(usedHeap() - before).toBeLessThan(5_000_000) // of 95 MB
+  expect(parsed.at(-1)).toEqual({ parents: [id('1')], tasks: ['task-number-99'] })
 })

@@ -15,10 +15,11 @@ export function parseCommit(text: string): Commit {
     .slice(end)
     .trim()
     .split(/\n\s*\n/)
-  return {
+  // copied, for what a pattern found is a view of the whole text, and would keep it in memory
+  return structuredClone({
     parents: firstGroups(text.slice(0, end), parentLine),
     tasks: firstGroups(paragraphs.at(-1) ?? '', trailerLine),
-  }
+  })
 }
 
 const firstGroups = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, group = '']) => group)

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DeployTokens, IssuedDeployToken } from '../../contract/auth.ts'
 import { serviceUrlOf } from '../support/database.ts'
@@ -127,8 +128,7 @@ test('a deploy token may live for a year', async () => {
 
 describe('npm run deploy-tokens', () => {
   const run = (...args: string[]) =>
-    spawnSync('npm', ['run', '--silent', 'deploy-tokens', '--', ...args], {
-      encoding: 'utf8',
+    promisify(execFile)('npm', ['run', '--silent', 'deploy-tokens', '--', ...args], {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
@@ -140,15 +140,15 @@ describe('npm run deploy-tokens', () => {
 
   test('lists and revokes tokens where there is no identity provider', async () => {
     const { id, token } = await issue({ apps: ['shop', 'team-*'] })
-    const listing = run('list')
-    expect([listing.status, listing.stderr]).toEqual([0, ''])
+    const listing = await run('list')
+    expect(listing.stderr).toBe('')
     const line = listing.stdout.split('\n').find((one) => one.startsWith(id))
     expect(line?.split('\t').slice(1, 2)).toEqual(['valid'])
     expect(line).toContain('shop, team-*\tpipeline of shop\tada')
     expect(listing.stdout).not.toContain(token)
-    expect(run('revoke', id)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^revoked .*pipeline of shop/) })
+    expect((await run('revoke', id)).stdout).toMatch(/^revoked .*pipeline of shop/)
     expect(await submit(token)).toMatchObject(refusal(/was revoked at 20/))
-    expect(run('list').stdout).toContain(`${id}\trevoked`)
+    expect((await run('list')).stdout).toContain(`${id}\trevoked`)
     const { rows } = await world.database.query(
       "SELECT actor_kind FROM watcher.audit WHERE action = 'token_revoked' AND subject = $1",
       [id],
@@ -159,8 +159,8 @@ describe('npm run deploy-tokens', () => {
   test.for<[string, string[], number, string]>([
     ['an unknown id', ['revoke', '00000000-0000-0000-0000-000000000000'], 1, 'deploy token not found'],
     ['revoke without an id', ['revoke'], 2, 'usage: npm run deploy-tokens -- list'],
-  ])('%s changes nothing', ([, args, status, error]) =>
-    expect(run(...args)).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(error) }),
+  ])('%s changes nothing', ([, args, code, error]) =>
+    expect(run(...args)).rejects.toMatchObject({ code, stdout: '', stderr: expect.stringContaining(error) }),
   )
 })
 

@@ -48,7 +48,7 @@ async function aWriteBack(
   database: Database,
   replica: string,
   change: Partial<WriteBackSettings> = {},
-  log: WriteBackDeps['log'] = { warn: () => {} },
+  deps: Partial<Pick<WriteBackDeps, 'log' | 'nowMs'>> = {},
 ) {
   const settings = writeBackSettings(host, change)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
@@ -72,7 +72,7 @@ async function aWriteBack(
     editor,
     replicaId: () => replica,
     wakeUps: { send: () => {}, on: () => () => {} },
-    log,
+    log: { warn: () => {} },
     measures: {
       writeBackBegan: (app, waitedSeconds) => void measured.push(['began', app, waitedSeconds]),
       writeBackEnded: (app, seconds) => void measured.push(['ended', app, seconds]),
@@ -80,6 +80,7 @@ async function aWriteBack(
     },
     nowMs: Date.now,
     random: Math.random,
+    ...deps,
   })
   const close = async () => {
     await writeBack[Symbol.asyncDispose]()
@@ -90,6 +91,9 @@ async function aWriteBack(
   onTestFinished(close)
   return { writeBack, history, traced, measured, close }
 }
+
+/** By it any machine plans a batch in time, so that pushes can be counted. */
+const slowClock = () => Date.now() / 100
 
 async function aService(change: Partial<WriteBackSettings> = {}) {
   const database = await aDatabase()
@@ -777,7 +781,7 @@ describe('one write does not hold up the others', () => {
       Array.from({ length: 100 }, (_, at) => aTask(database, replica, { repository, app: `app-${at}` })),
     )
     for (const { claim, plan } of tasks) await store.queue(claim, plan)
-    const { writeBack } = await aWriteBack(database, replica)
+    const { writeBack } = await aWriteBack(database, replica, {}, { nowMs: slowClock })
     await eventually(async () => {
       for (const { id } of tasks)
         expect(await writeBack.outcomeOf(id)).toMatchObject({
@@ -799,7 +803,7 @@ describe('one write does not hold up the others', () => {
     for (let at = 0; at < 10; at += 1)
       tasks.push(await aTask(database, replica, { repository, app: isBad(at) ? `frozen-${at}` : `app-${at}` }))
     for (const { claim, plan } of tasks) await store.queue(claim, plan)
-    const { writeBack } = await aWriteBack(database, replica)
+    const { writeBack } = await aWriteBack(database, replica, {}, { nowMs: slowClock })
     const kindOf = async (id: string) => (await writeBack.outcomeOf(id))?.kind
     const expected = tasks.map((_, at) => (isBad(at) ? 'refused' : 'landed'))
     await eventually(async () => {
@@ -1021,7 +1025,7 @@ test('a failure in the background is logged with its error and the name of the w
   const database = await aDatabase()
   await sql`ALTER TABLE watcher.pending_writes RENAME TO renamed_writes`.execute(database.query)
   const warn = vi.fn<WriteBackDeps['log']['warn']>()
-  await aWriteBack(database, randomUUID(), {}, { warn })
+  await aWriteBack(database, randomUUID(), {}, { log: { warn } })
   const err: unknown = expect.objectContaining({ message: expect.stringContaining('pending_writes') })
   await eventually(async () =>
     expect(warn).toHaveBeenCalledWith({ err }, 'claiming pending write-backs failed, retrying'),

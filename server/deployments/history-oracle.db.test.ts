@@ -219,7 +219,7 @@ test('every history is what a look at each task gives', async () => {
     ),
     { numRuns: 60 },
   )
-}, 120_000)
+})
 
 test('the locked time is that of each day and period', async () => {
   await sql`DELETE FROM watcher.tasks`.execute(database.query)

@@ -700,7 +700,7 @@ describe('while what the service needs is away', () => {
           Number(isDatabaseAway),
         ])
     }
-  }, 120_000)
+  })
 })
 
 describe('metrics of the same meaning keep their names and labels', () => {

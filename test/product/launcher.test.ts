@@ -156,7 +156,7 @@ describe('two checkouts start their demos at once, as root too and below folders
     expect(end).toMatchObject({ app: 'shop', author: 'you', status: 'deployed' })
   })
 
-  test('each printed command submits a task and waits for its end, as it stands', { timeout: 120_000 }, async () => {
+  test('each printed command submits a task and waits for its end, as it stands', async () => {
     const ends = await Promise.all(curlLines(first.output()).map(shell))
     expect(ends).toMatchObject([
       { app: 'shop', status: 'deployed' },

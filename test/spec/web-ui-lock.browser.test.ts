@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'oncall' })
   replica = await world.startReplica()
   ada = await world.signedIn('ada', ['oncall'])
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.close()
   await replica?.[Symbol.asyncDispose]()

@@ -10,7 +10,7 @@ beforeAll(async () => {
   browser = await launchBrowser()
   world = await startServiceWithSignIn()
   world.idp.users.set('ada', { preferred_username: 'ada', groups: ['oncall'] })
-}, 120_000)
+})
 afterAll(async () => {
   await browser?.close()
   await world?.[Symbol.asyncDispose]()

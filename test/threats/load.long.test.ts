@@ -97,7 +97,7 @@ describe(threats.T34, () => {
       return seen
     }
     await expect.poll(isFree).toEqual([200])
-  }, 120_000)
+  })
 })
 
 describe(threats.T35, () => {

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { LongFilesFirst } from './test/support/long-files-first.ts'
 
 /** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
-const limits = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
+const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } }
 
 /** As each file starts processes of its own, a worker may run many. */
 const services = {

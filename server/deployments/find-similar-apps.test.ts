@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cpuMs } from '../../test/support/cpu-time.ts'
 import { findSimilarApps } from './find-similar-apps.ts'
 
 test.for<[string, string[], string[]]>([
@@ -10,9 +11,9 @@ test.for<[string, string[], string[]]>([
   ['same', ['same'], []],
 ])('%s among %j is like %j', ([wanted, known, similar]) => expect(findSimilarApps(wanted, known)).toEqual(similar))
 
-test('5,000 long names are compared within 2 s', () => {
+test('5,000 long names take less than 2 s of processor time', () => {
   const names = Array.from({ length: 5_000 }, (_, at) => `${'a'.repeat(58)}${String(at).padStart(5, '0')}`)
-  const beganMs = performance.now()
+  const beganMs = cpuMs()
   findSimilarApps('a'.repeat(63), names)
-  expect(performance.now() - beganMs).toBeLessThan(2_000)
+  expect(cpuMs() - beganMs).toBeLessThan(2_000)
 })

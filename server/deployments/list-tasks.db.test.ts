@@ -220,7 +220,7 @@ describe('searching', () => {
             n, true, true, 'deployed'
           FROM generate_series(${from}::integer, least(20001, ${from}::integer + 999)) AS n`.execute(database.query)
       }
-    }, 60_000)
+    })
 
     test.for<{ name: string; filter: TaskFilter; found: number[] }>([
       { name: 'the newest', filter: {}, found: [20_001] },

@@ -41,9 +41,7 @@ test('the history is read from the indexes of ended tasks, without the table', a
   }
   await tell({ days: 30 })
   // PostgreSQL counts them a moment later.
-  await expect
-    .poll(reads, { timeout: 20_000 })
-    .toEqual([expectedOf('tasks_by_end'), expectedOf('tasks_deployed_of_commit')])
+  await expect.poll(reads).toEqual([expectedOf('tasks_by_end'), expectedOf('tasks_deployed_of_commit')])
 })
 
 const expectedOf = (index: string) => ({ index, scans: expect.toSatisfy((scans) => scans > 0), rows: 0 })

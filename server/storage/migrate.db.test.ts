@@ -17,7 +17,7 @@ test('a replica waits longer for the migrations of another one than for the answ
   await first.query('SELECT pg_advisory_lock($1)', [lock])
   const migrated = migrate(testDatabase.settings)
   const waited = async () => (await first.query<{ ms: number }>(waitingForMs)).rows[0]?.ms
-  await expect.poll(waited, { timeout: 20_000, interval: 200 }).toBeGreaterThan(5_500)
+  await expect.poll(waited, { interval: 200 }).toBeGreaterThan(5_500)
   await first.query('SELECT pg_advisory_unlock($1)', [lock])
   await expect(migrated).resolves.toBeUndefined()
   await first.end()
@@ -75,7 +75,7 @@ test('a migration that waits for a lock lets readers go first again and again, a
   await slow?.query('SELECT FROM watcher.tasks')
   let retries = 0
   const migrated = migrate(testDatabase.settings, { ...next, onRetry: () => retries++ })
-  await expect.poll(() => retries, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => retries).toBe(1)
   await reader?.query(`SET statement_timeout = '7s'`) // with an earlier wait it would stand in line until the slow one is done
   expect((await reader?.query('SELECT FROM watcher.tasks'))?.rowCount).toBe(0)
   await slow?.query('COMMIT')

@@ -88,7 +88,7 @@ async function streamServer() {
   }
 }
 
-const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 10_000 }).toBe(true)
+const until = (isSo: () => boolean) => expect.poll(isSo).toBe(true)
 
 async function leave(socket: Socket, response: ServerResponse | undefined): Promise<void> {
   socket.destroy()

@@ -14,7 +14,7 @@ describe('1,000 histories of the rollout engine against the controller model', (
   beforeAll(async () => {
     tally = await playMany({ first: firstSeed, count: historyCount, workers: 2 }, () => {})
     console.log(renderTally(tally).join('\n'))
-  }, 900_000)
+  })
 
   test('show no wrong verdict, no second end, no task that outlives its window and no timer that is left', async () => {
     const [failure] = tally.failures

@@ -692,7 +692,7 @@ describe('while what the service needs is away', () => {
       away(toArgo, isArgoAway)
       away(toDatabase, isDatabaseAway)
       await expect
-        .poll(all, { timeout: 60_000 })
+        .poll(all)
         .toEqual([
           answer,
           ['up', ...Array(2).fill(isDatabaseAway ? 'down' : 'up')],

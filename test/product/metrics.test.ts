@@ -100,7 +100,5 @@ test('an open event stream and a task that another replica takes over are counte
   await other.submitTask(aTask({ app: 'shop', images: [{ image: 'registry.example/never', tag: 'v1' }] }))
   expect(await seriesOf(other, 'watcher_owned_tasks')).toEqual({ '': 1 })
   await other.kill('SIGTERM')
-  await expect
-    .poll(() => seriesOf(world.service, 'watcher_task_takeovers_total'), { timeout: 15_000 })
-    .toEqual({ '': 1 })
+  await expect.poll(() => seriesOf(world.service, 'watcher_task_takeovers_total')).toEqual({ '': 1 })
 })

@@ -76,7 +76,7 @@ describe(threats.T34, () => {
     expect(bodiesMs).toBeLessThan(15_000)
     expect(idle).toBeLessThan(10_000)
     expect(p99).toBeLessThan(580)
-  }, 60_000)
+  })
 
   test(`5,000 streams take less than 200 MiB, and delay good requests by less than 2 s (${badInputs.B38})`, async () => {
     const before = await residentMiB()

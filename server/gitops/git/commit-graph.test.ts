@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cpuMs } from '../../../test/support/cpu-time.ts'
 import { createCommitGraph } from './commit-graph.ts'
 
 /** From `commit` or `commit<parent,parent` or `commit<parent:task`, parents first. */
@@ -37,8 +38,8 @@ describe('the graph of commits', () => {
     const long = createCommitGraph()
     for (let at = 0; at < 200_000; at += 1) long.add(`${at}`, at === 0 ? [] : [`${at - 1}`], [])
     long.add('side', ['199990'], [])
-    const beganMs = performance.now()
+    const beganMs = cpuMs()
     for (let at = 0; at < 1_000; at += 1) expect(long.ancestry('199999', 'side')).toBeUndefined()
-    expect(performance.now() - beganMs).toBeLessThan(2_000) // to the roots it takes minutes
+    expect(cpuMs() - beganMs).toBeLessThan(2_000) // to the roots it takes minutes
   })
 })

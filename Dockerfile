@@ -44,4 +44,4 @@ USER 10001:10001
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--memory-saver-mode", "server/main.ts"]
+CMD ["node", "--memory-saver-mode", "--min-semi-space-size=8", "--max-semi-space-size=8", "server/main.ts"]

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
-import { openFileDatabase } from '../../test/support/database.ts'
+import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createTaskStore, type TaskStore } from './task-store.ts'
 
@@ -267,8 +267,8 @@ describe('searching', () => {
       const index = sql<{ index: string | null }>`SELECT to_regclass('watcher.tasks_searched')::text AS index`
       return (await index.execute(database.query)).rows[0]?.index
     }
-    await sql`DROP INDEX IF EXISTS watcher.tasks_searched`.execute(database.query)
-    await sql`SELECT watcher.add_search_index()`.execute(database.query)
+    await queryOnce(testDatabase.url, 'DROP INDEX IF EXISTS watcher.tasks_searched') // for as long as it takes
+    await queryOnce(testDatabase.url, 'SELECT watcher.add_search_index()')
     expect(await indexed()).toBe('watcher.tasks_searched')
   })
 })

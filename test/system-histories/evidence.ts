@@ -116,7 +116,8 @@ type Ask = Replicas['running'][number]['request']
 async function allPages(request: Ask): Promise<readonly string[]> {
   const ids: string[] = []
   for (;;) {
-    const { body } = await request(`/api/v1/tasks?limit=7&offset=${ids.length}`)
+    const { status, body } = await request(`/api/v1/tasks?limit=7&offset=${ids.length}`)
+    if (status === 503) continue // the machine is too busy for a moment
     const { tasks } = body as { tasks: { id: string }[] } // the contract's answer to the list
     if (tasks.length === 0) return ids
     ids.push(...tasks.map(({ id }) => id))

@@ -92,7 +92,7 @@ async function aWriteBack(
   return { writeBack, history, traced, measured, close }
 }
 
-/** By it any machine plans a batch in time, so that pushes can be counted. */
+/** By it any machine is fast: it plans a batch in time, so that pushes can be counted. */
 const slowClock = () => Date.now() / 100
 
 async function aService(change: Partial<WriteBackSettings> = {}) {
@@ -840,7 +840,7 @@ async function aWriter(database: Database, claim: WriteQueue, maxPauses: number)
   const editor = createOverrideFileEditor()
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const cache = createRepositoryCache(claim.repository, claim.branch, access)
-  const repository = openGitRepository(claim.address, cache, { access, author, gitOpTimeoutMs, nowMs: Date.now })
+  const repository = openGitRepository(claim.address, cache, { access, author, gitOpTimeoutMs, nowMs: slowClock })
   onTestFinished(async () => {
     await editor[Symbol.asyncDispose]()
     await access[Symbol.asyncDispose]()
@@ -877,7 +877,7 @@ async function aWriter(database: Database, claim: WriteQueue, maxPauses: number)
       onEvents: nothing,
       onReady: rested.resolve,
       measures: { writeBackBegan: nothing, writeBackEnded: nothing, pushed: nothing },
-      nowMs: Date.now,
+      nowMs: slowClock,
       pause: async (ms) => void pauses.push(ms),
       random: () => 0.5,
     },

@@ -72,7 +72,7 @@ test('where too much waits for all readers together, who has taken nothing for l
     response.once('close', () => closed.push(name))
     await delay(100) // so that each has waited longer than the next
   }
-  await expect.poll(() => closed).toEqual(['first', 'second'])
+  await expect.poll(() => closed, { timeout: 50_000 }).toEqual(['first', 'second'])
 })
 
 test('a connection on which nothing is to be sent stays open', async () => {
@@ -122,7 +122,7 @@ test('a connection whose answer is under way is closed after it, also if its cli
   release()
   expect(await (await answer).text()).toBe('done')
   await closed
-})
+}, 30_000)
 
 test('an answer that is written and not yet sent is sent whole', async () => {
   const http = quietHttpServer()

@@ -63,7 +63,7 @@ test('a replica that removed a dead one counts it no longer, before the next bea
   await expect.poll(() => replica.id()).toBeDefined()
   const crashed = crypto.randomUUID()
   await database.query.insertInto('replicas').values({ id: crashed, lock_key: '12345678902' }).execute()
-  await expect.poll(() => replica.registered()).toBe(2)
+  await expect.poll(() => replica.registered(), { timeout: 50_000 }).toBe(2)
   await database.query.deleteFrom('replicas').where('id', '=', crashed).execute()
   await replica.recount()
   expect(replica.registered()).toBe(1)

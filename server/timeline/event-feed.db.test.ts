@@ -26,6 +26,9 @@ afterAll(() => {
 
 const { listed: readTasks } = createTaskStore(database)
 
+/** A feed looks once a second, without a wake-up too; a busy machine may take longer. */
+const atNextLook = { timeout: 20_000 }
+
 /** One replica's feed, with the events it told a listener that follows from now on. */
 async function aFollower(after?: number) {
   const stack = new AsyncDisposableStack()
@@ -86,7 +89,7 @@ describe('the order of events is the order of their commits', () => {
     follower.feed.written()
     await expect.poll(follower.details).toEqual(['fast 1', 'fast 2'])
     await slow.query('COMMIT')
-    await expect.poll(follower.details).toEqual(['fast 1', 'fast 2', 'slow'])
+    await expect.poll(follower.details, atNextLook).toEqual(['fast 1', 'fast 2', 'slow'])
     expect(follower.told.map(({ id }) => id)).toEqual(follower.told.map(({ id }) => id).sort((a, b) => a - b))
   })
 
@@ -155,14 +158,14 @@ describe('the order of events is the order of their commits', () => {
     expect(follower.told).toEqual([])
     await using admin = await connect()
     await admin.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid])
-    await expect.poll(follower.details).toEqual(['after the death'])
+    await expect.poll(follower.details, atNextLook).toEqual(['after the death'])
   })
 
   test('events written by a replica that died before it gave positions are numbered by another', async () => {
     await using follower = await aFollower()
     await using writer = await connect()
     await insert(writer, 'orphan')
-    await expect.poll(follower.details).toEqual(['orphan'])
+    await expect.poll(follower.details, atNextLook).toEqual(['orphan'])
   })
 })
 
@@ -233,9 +236,9 @@ test('an event that is committed while a page is read is sent, although its id w
   await insertMany(taskId, 1)
   await numberAll(replica.store)
   const last = await replica.store.newest()
-  await expect.poll(() => newest).toBe(last)
+  await expect.poll(() => newest, atNextLook).toBe(last)
   mayAnswer.resolve()
-  await expect.poll(() => told).toEqual(['1'])
+  await expect.poll(() => told, atNextLook).toEqual(['1'])
   stop()
 })
 

@@ -199,7 +199,7 @@ describe('two checkouts start their demos at once, as root too and below folders
     expect(kept.length).toBeGreaterThan(100)
   })
 
-  test('SIGTERM ends every part', async () => {
+  test('SIGTERM ends every part', { timeout: 60_000 }, async () => {
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
     await expect(fetch(`http://127.0.0.1:${ports[0]}/livez`)).rejects.toThrow()

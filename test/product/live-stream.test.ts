@@ -30,7 +30,7 @@ describe('the stream of all events, on two replicas', () => {
     const ended = await other.waitForEnd(idOf(submitted))
     expect(ended.status).toBe('deployed')
     for (const reader of readers) {
-      await expect.poll(() => reader.events.at(-1)?.kind).toBe('verdict')
+      await expect.poll(() => reader.events.at(-1)?.kind, { timeout: 50_000 }).toBe('verdict')
       const { task } = reader.events.at(-1) ?? {}
       const { app, images, status, commit } = ended
       expect(task).toMatchObject({ id: ended.id, app, images, status, commit, updated: ended.updated })

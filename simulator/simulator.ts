@@ -5,7 +5,7 @@ import { type BareRepository, type CommitOptions, openBareRepository } from './g
 import { createDiskGitView } from './git-host/disk-git-view.ts'
 import { loadHostKeys } from './git-host/host-keys.ts'
 import { startSshGitHost } from './git-host/ssh-git-host.ts'
-import { type Account, createAccounts, type Policy } from './http/accounts.ts'
+import { type Account, adminPassword, createAccounts, type Policy } from './http/accounts.ts'
 import { startArgoCdServer } from './http/argo-cd-server.ts'
 import type { Application, ApplicationKey, Source } from './model/application.ts'
 import { systemClock } from './model/clock.ts'
@@ -140,6 +140,8 @@ export async function startSimulator(options: SimulatorOptions) {
     deniedCalls: (): readonly string[] => watcher.denied,
     /** May sync, terminate and read logs. */
     deployerToken: deployer.token,
+    /** Of the account `admin`, for `POST /api/v1/session`. */
+    adminPassword,
     argo,
     controller,
     git: {

@@ -18,6 +18,11 @@ export type Account = {
 export type Accounts = ReturnType<typeof createAccounts>
 
 const signingKey = 'simulator'
+export const adminPassword = 'password of the simulator'
+const adminPolicies: readonly Policy[] = [
+  { action: '*', object: '*' },
+  { resource: 'accounts', action: '*', object: '*' },
+]
 
 /** The accounts of the simulated server and the tokens it has signed. */
 export function createAccounts(now: () => number) {
@@ -45,6 +50,17 @@ export function createAccounts(now: () => number) {
 
   return {
     add,
+    /** A further token of an account that is there, with its policies. */
+    addToken(name: string): Account {
+      const account = [...accounts.values()].find((one) => one.name === name)
+      if (!account) throw new ApiError(5, `account '${name}' does not exist`)
+      return add(name, account.policies)
+    },
+    /** A token of the account `admin`, which alone has a password. */
+    signIn(username: unknown, password: unknown): Account {
+      if (username !== 'admin' || password !== adminPassword) throw new ApiError(16, 'Invalid username or password')
+      return add('admin', adminPolicies)
+    },
     /** The account behind a bearer token or cookie; throws what the real server answers when there is none. */
     authenticate(token: string | undefined): Account {
       if (token === undefined || token.split('.').length !== 3) throw new ApiError(16, 'no session information')

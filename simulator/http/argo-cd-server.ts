@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { systemClock } from '../model/clock.ts'
 import type { DeliveryController } from '../model/delivery-controller.ts'
 import { type Account, type Accounts, isAllowed, presentedToken } from './accounts.ts'
-import { ApiError, codeForStatus, deadlineExceeded, unaryErrorBody } from './api-error.ts'
+import { ApiError, codeForStatus, deadlineExceeded, permissionDenied, unaryErrorBody } from './api-error.ts'
 import {
   type CallContext,
   getApplication,
@@ -242,9 +242,21 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
         return call.account === nobody
           ? { Version: version }
           : { Version: version, GitTreeState: 'clean', Compiler: 'gc', Platform: 'linux/amd64' }
+      case 'session': {
+        const { username, password } = JSON.parse(call.body || '{}')
+        return { token: accounts.signIn(username, password).token }
+      }
+      case 'account-token':
+        return { token: newTokenOfAccount(call).token }
       default:
-        throw new ApiError(16, 'Invalid username or password')
+        throw new ApiError(12, 'Not Implemented')
     }
+  }
+
+  function newTokenOfAccount({ account, url }: Call): Account {
+    const name = decodeURIComponent(url.pathname.split('/')[4] ?? '')
+    if (!isAllowed(account, 'accounts', 'update', name)) throw permissionDenied()
+    return accounts.addToken(name)
   }
 
   function canI({ url, account }: Call): boolean {

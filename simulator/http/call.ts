@@ -18,6 +18,7 @@ export type CallKind =
   | 'rollback'
   | 'userinfo'
   | 'session'
+  | 'account-token'
   | 'can-i'
   | 'version'
   | 'healthz'

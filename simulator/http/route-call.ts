@@ -35,6 +35,8 @@ export function routeCall(method: string, url: URL): Route {
   if (stream) return named('tree-stream', stream)
   if (/^\/api\/v1\/account\/can-i\/[^/]+\/[^/]+\/.+$/.test(url.pathname))
     return { kind: 'can-i', application: undefined }
+  if (/^\/api\/v1\/account\/[^/]+\/token$/.test(url.pathname))
+    return method === 'POST' ? { kind: 'account-token', application: undefined } : { kind: 'method-not-allowed' }
   const [, name, part] = /^\/api\/v1\/applications\/([^/]+)(?:\/([^/]+))?$/.exec(url.pathname) ?? []
   if (!name) return { kind: 'not-found' }
   if (part === undefined) {

@@ -39,6 +39,7 @@ beforeAll(async () => {
     WATCHER_TOKEN: issued.token,
     ARGO_URL: world.simulator.argoUrl,
     ARGO_TOKEN: world.simulator.argoToken,
+    ARGO_ADMIN_PASSWORD: world.simulator.adminPassword,
     DATABASE_URL: world.service.databaseUrl,
     JWT_SECRET: jwtSecret,
   }

@@ -17,7 +17,7 @@ const services = {
  * flow in a browser. `browser`: every page, and flows in all combinations. `long`: what waits for hosts and machines that
  * fail, or starts many replicas; with these `npm test` would take more than its five minutes.
  * `chart`: what needs Helm and kubectl. `docs`: what the documents tell readers to do, with bash, curl and jq.
- * `image`: what needs root, and debootstrap and bubblewrap of Debian.
+ * `image`: what needs Docker.
  */
 export default defineConfig({
   test: {
@@ -78,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'image',
           include: ['test/image/*.image.test.ts'],
-          globalSetup: ['test/support/global-setup.ts', 'test/image/build-image.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
           ...limits,
         },
       },

@@ -79,6 +79,23 @@ describe('a command of the documents works as it is written', () => {
   })
 })
 
+/** By the chart's tests; those of the image; the README's fresh clone; the Dockerfile, which does the same. */
+const areRunByOtherTests = [
+  /^ *(kubectl|helm) /m,
+  /^docker (build|compose up) /,
+  /^npm ci && npm start$/m,
+  /^npm run build$/m,
+]
+
+test('a command that needs more than a shell is run by another test', () => {
+  const others = documents.flatMap(codeBlocksOf).filter(({ language }) => language === 'console')
+  for (const { code } of others)
+    expect(
+      areRunByOtherTests.some((pattern) => pattern.test(code)),
+      code,
+    ).toBe(true)
+})
+
 /** A task that `<id>` stands for. */
 async function submitOne(): Promise<string> {
   const answer = await fetch(`${address}/api/v1/tasks`, {

@@ -72,3 +72,18 @@ test('a folder of another user in the place of ours is not used', async () => {
   await writeFile(folders.secrets, '')
   await expect(folders.ensure()).rejects.toThrow('remove it')
 })
+
+test('what a command still writes does not hinder the end, and nothing is made again after it', async () => {
+  const folders = await openProcessFolders(await aRoot())
+  const clone = path.join(folders.caches, 'clone')
+  await mkdir(clone)
+  const writing = (async () => {
+    for (const beganMs = performance.now(); performance.now() - beganMs < 300; )
+      await writeFile(path.join(clone, `${performance.now()}`), '')
+  })().catch(() => undefined) // its folder is gone
+  await folders[Symbol.asyncDispose]()
+  await writing
+  await expect(folders.ensure()).rejects.toThrow('closed')
+  for (const folder of [folders.caches, folders.secrets])
+    await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
+})

@@ -7,7 +7,7 @@ import path from 'node:path'
 export type ProcessFolders = {
   readonly caches: string
   readonly secrets: string
-  /** Makes what was deleted meanwhile again. */
+  /** Makes what was deleted meanwhile again. @throws after the end */
   ensure(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -30,7 +30,10 @@ export async function openProcessFolders(root: string): Promise<ProcessFolders> 
   const isFit = caches.length <= maxPrivateFolderLength && /^[\w./-]+$/.test(caches)
   const secrets = isFit ? path.join(caches, 'ssh') : path.join(tmpdir(), `watcher-git-${name}`)
 
+  let isClosed = false
+
   async function ensure(): Promise<void> {
+    if (isClosed) throw new Error('closed')
     await ensureFolder(caches)
     await ensureFolder(secrets)
     await ensureFolder(path.join(secrets, 'home'))
@@ -58,9 +61,10 @@ export async function openProcessFolders(root: string): Promise<ProcessFolders> 
     secrets,
     ensure,
     async [Symbol.asyncDispose]() {
+      isClosed = true
       clearInterval(timer)
-      await rm(caches, { recursive: true, force: true })
-      await rm(secrets, { recursive: true, force: true })
+      // a command that still writes ends once its folder is gone
+      for (const folder of [caches, secrets]) await rm(folder, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

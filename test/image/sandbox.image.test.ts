@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -56,7 +56,7 @@ afterAll(() => stack.disposeAsync())
 function aFolder(name: string): string {
   const folder = mkdtempSync(path.join(tmpdir(), `deployment-watcher-${name}-`))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  chownSync(folder, 10_001, 10_001)
+  chmodSync(folder, 0o755) // the service runs as another user
   return folder
 }
 
@@ -77,7 +77,9 @@ async function buildAsDocumented(): Promise<string> {
   const { tags } = z
     .object({ tags: z.array(z.string()) })
     .parse(await (await fetch(`http://${address}/v2/deployment-watcher/tags/list`)).json())
-  return `${address}/deployment-watcher:${tags[0]}`
+  const name = `${address}/deployment-watcher:${tags[0]}`
+  stack.defer(async () => void (await docker('rmi', name)))
+  return name
 }
 
 /** Starts the image as a Pod of the chart runs it: a read-only root without capabilities, and two folders to write to. */

@@ -106,5 +106,9 @@ export async function openPage(
     if (!url.startsWith(`${baseUrl}/`) && !url.startsWith('data:') && !isElsewhere()) outside.push(url)
   })
   await page.goto(baseUrl + path)
-  return { page, complaints, outside, [Symbol.asyncDispose]: () => context.close() }
+  const close = async () => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' }) // else an answer that is still under way fails the run
+    await context.close()
+  }
+  return { page, complaints, outside, [Symbol.asyncDispose]: close }
 }

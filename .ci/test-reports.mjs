@@ -1,6 +1,7 @@
 // Reads the JSON reports of Vitest for .ci/run.
 //   node .ci/test-reports.mjs failed <report>           prints the test files that failed, one a line
-//   node .ci/test-reports.mjs count <report> [<again>]  prints "flaky: <name>" lines, then "<passed> <failed>"
+//   node .ci/test-reports.mjs count <report> [<again>]  prints "flaky: <name>" and "failed: <name>" lines, then
+//                                                      "<passed> <failed>"
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
@@ -14,7 +15,8 @@ import path from 'node:path'
 export const failedFiles = ({ testResults }) => testResults.filter(({ status }) => status === 'failed').map(nameOf)
 
 /**
- * Counts a run and the second run of its failed files. A file that passes then counts as passed, and is named as flaky.
+ * Counts a run and the second run of its failed files. A file that passes then counts as passed, and what had failed in
+ * it is named as flaky.
  * @param {Report} report
  * @param {Report} again
  */
@@ -22,18 +24,17 @@ export function countTests({ testResults }, again = { testResults: [] }) {
   const secondRuns = new Map(again.testResults.map((file) => [file.name, file]))
   const files = testResults.map((file) => {
     const second = file.status === 'failed' ? secondRuns.get(file.name) : undefined
-    return second?.status === 'passed' ? { ...second, flaky: flakyNames(file) } : { ...file, flaky: [] }
+    return second?.status === 'passed' ? { last: second, flaky: failuresOf(file) } : { last: file, flaky: [] }
   })
   return {
-    passed: sum(files.map((file) => testsOf(file, 'passed').length)),
-    // A file that could not even be loaded is one failure.
-    failed: sum(files.map((file) => (file.status === 'failed' ? Math.max(1, testsOf(file, 'failed').length) : 0))),
+    passed: files.reduce((total, { last }) => total + testsOf(last, 'passed').length, 0),
+    failed: files.flatMap(({ last }) => (last.status === 'failed' ? failuresOf(last) : [])),
     flaky: files.flatMap(({ flaky }) => flaky),
   }
 }
 
-/** @param {TestFile} file */
-function flakyNames(file) {
+/** The names of a failed file's failed tests; its own name where it could not even be loaded. @param {TestFile} file */
+function failuresOf(file) {
   const failed = testsOf(file, 'failed')
   return failed.length === 0 ? [nameOf(file)] : failed.map(({ fullName }) => `${nameOf(file)} > ${fullName}`)
 }
@@ -44,9 +45,6 @@ const testsOf = ({ assertionResults }, status) => assertionResults.filter((test)
 /** @param {TestFile} file */
 const nameOf = ({ name }) => path.relative(process.cwd(), name)
 
-/** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0)
-
 /** @param {string} file @returns {Report} */
 const read = (file) => JSON.parse(readFileSync(file, 'utf8'))
 
@@ -56,6 +54,7 @@ if (process.argv[1] === import.meta.filename) {
   else {
     const { passed, failed, flaky } = countTests(read(report), again && existsSync(again) ? read(again) : undefined)
     for (const name of flaky) console.log(`flaky: ${name}`)
-    console.log(`${passed} ${failed}`)
+    for (const name of failed) console.log(`failed: ${name}`)
+    console.log(`${passed} ${failed.length}`)
   }
 }

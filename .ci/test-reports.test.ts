@@ -27,30 +27,30 @@ describe('a run counts', () => {
     {
       name: 'what passed and what failed',
       again: undefined,
-      counted: { passed: 2, failed: 1, flaky: [] },
+      counted: { passed: 2, failed: ['b.test.ts > four five'], flaky: [] },
     },
     {
       name: 'a file that passes in its second run as passed and flaky',
       again: { testResults: [passing] },
-      counted: { passed: 3, failed: 0, flaky: ['b.test.ts > four five'] },
+      counted: { passed: 3, failed: [], flaky: ['b.test.ts > four five'] },
     },
     {
       name: 'a file that fails twice as failed',
       again: { testResults: [failing] },
-      counted: { passed: 2, failed: 1, flaky: [] },
+      counted: { passed: 2, failed: ['b.test.ts > four five'], flaky: [] },
     },
     {
       name: 'a file that does not load in its second run as failed',
       again: { testResults: [aFile('b.test.ts', {}, false)] },
-      counted: { passed: 2, failed: 1, flaky: [] },
+      counted: { passed: 2, failed: ['b.test.ts > four five'], flaky: [] },
     },
   ])('$name', ({ again, counted }) => expect(countTests(first, again)).toEqual(counted))
 
   test('a file that could not be loaded as one failure, and by its name as flaky if it loads later', () => {
     const report = { testResults: [unloadable] }
-    expect(countTests(report)).toEqual({ passed: 0, failed: 1, flaky: [] })
+    expect(countTests(report)).toEqual({ passed: 0, failed: ['c.test.ts'], flaky: [] })
     const again = { testResults: [aFile('c.test.ts', { six: 'passed' })] }
-    expect(countTests(report, again)).toEqual({ passed: 1, failed: 0, flaky: ['c.test.ts'] })
+    expect(countTests(report, again)).toEqual({ passed: 1, failed: [], flaky: ['c.test.ts'] })
   })
 })
 
@@ -65,10 +65,10 @@ describe('on the command line', () => {
     return file
   }
 
-  test('the counts come last, after what was flaky', () => {
+  test('the counts come last, after what was flaky and what failed', () => {
     const once = report('once.json', first)
     expect(run('failed', once)).toBe('b.test.ts\n')
-    expect(run('count', once, path.join(folder, 'none.json'))).toBe('2 1\n')
+    expect(run('count', once, path.join(folder, 'none.json'))).toBe('failed: b.test.ts > four five\n2 1\n')
     expect(run('count', once, report('again.json', { testResults: [passing] }))).toBe(
       'flaky: b.test.ts > four five\n3 0\n',
     )

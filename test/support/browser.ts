@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import chromium, { inflate } from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+import { readLimitMs } from '../../server/deployments/task-errors.ts'
 
 /** Ends what hangs; a busy machine takes long. */
 const patienceMs = 90_000
@@ -67,6 +68,9 @@ export type OpenedPage = AsyncDisposable & {
   readonly outside: readonly string[]
 }
 
+/** Whether the service gave up a read at its limit, as on a busy machine. The page asks again: what a test waits for comes. */
+const isGivenUp = (body: string) => body.includes(`timed out after ${readLimitMs / 1000}s`)
+
 /**
  * Opens a page of the service in a context of its own and notes what a reader would not see. What pages of others do, such as
  * those of an identity provider, is not noted.
@@ -93,8 +97,13 @@ export async function openPage(
   const outside: string[] = []
   const isElsewhere = () => page.url().startsWith('http') && !page.url().startsWith(`${baseUrl}/`)
   page.on('console', (message) => {
-    if (isElsewhere()) return
+    if (isElsewhere() || message.text().includes('status of 503')) return
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('response', async (response) => {
+    if (response.status() !== 503 || isElsewhere()) return
+    const body = await response.text().catch(() => undefined) // of a page that has been left
+    if (body !== undefined && !isGivenUp(body)) complaints.push(`503 from ${response.url()}: ${body}`)
   })
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('dialog', (dialog) => {
@@ -107,7 +116,8 @@ export async function openPage(
   })
   await page.goto(baseUrl + path)
   const close = async () => {
-    await page.unrouteAll({ behavior: 'ignoreErrors' }) // else an answer that is still under way fails the run
+    // Else an answer that is still under way fails the run. A test may have closed the page before its end.
+    if (!page.isClosed()) await page.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   }
   return { page, complaints, outside, [Symbol.asyncDispose]: close }

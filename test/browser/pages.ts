@@ -242,6 +242,7 @@ export const pageStates: readonly PageState[] = [
       return { [Symbol.asyncDispose]: async () => restore(service.lines.database) }
     },
     shows: heading('The tasks could not be read'),
+    complaint: /^503/,
   },
 ]
 

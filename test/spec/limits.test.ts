@@ -284,13 +284,20 @@ test.concurrent('what readers ask PostgreSQL for keeps nothing else waiting', as
   const { id } = TaskAcceptance.parse((await slow.submitTask(aTask(), withToken)).body)
   const blocker = new Client({ connectionString: slow.databaseUrl })
   await blocker.connect()
+  let isOver = false
   try {
     await blocker.query(slowReaders)
-    const search = () => slow.request('/api/v1/tasks?search=registry').then(statusOf)
-    const searches = Promise.all(Array.from({ length: 40 }, search))
+    const statuses = new Set<number>()
+    const keepSearching = async () => {
+      while (!isOver) statuses.add(await slow.request('/api/v1/tasks?search=registry').then(statusOf))
+    }
+    const searches = Promise.all(Array.from({ length: 40 }, keepSearching))
     const waiting = async () => {
       await blocker.query('SELECT pg_stat_clear_snapshot()')
-      return (await blocker.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).rowCount
+      const { rowCount } = await blocker.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'",
+      )
+      return rowCount
     }
     await expect.poll(waiting).toBe(4)
     for (let turn = 0; turn < 5; turn += 1) {
@@ -298,8 +305,11 @@ test.concurrent('what readers ask PostgreSQL for keeps nothing else waiting', as
       expect(await slow.request(`/api/v1/tasks/${id}`).then(statusOf)).toBe(200)
       expect(await slow.submitTask(aTask(), withToken).then(statusOf)).toBe(202)
     }
-    expect(new Set(await searches)).toEqual(new Set([503]))
+    isOver = true
+    await searches
+    expect(statuses).toEqual(new Set([503]))
   } finally {
+    isOver = true
     await blocker.end()
   }
 })

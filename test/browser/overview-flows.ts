@@ -65,6 +65,7 @@ export const overviewFlows: readonly Flow[] = [
       const { page } = opened
       await page.getByRole('heading', { level: 1 }).waitFor()
       const find = async (text: string) => {
+        await page.getByRole('dialog').waitFor({ state: 'hidden' }) // the address changes before it closes
         await page.keyboard.press('/')
         await page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill(text)
       }

@@ -6,7 +6,6 @@ const longFiles = [
   'test/browser/open-reading.test.ts',
   'test/spec/web-ui-refusals.browser.test.ts',
   'test/spec/web-ui-connection.browser.test.ts',
-  'test/system-histories/system-histories.test.ts',
   'server/gitops/queue/machine-faults.long.test.ts',
   'test/product/diagnosis.test.ts',
 ]

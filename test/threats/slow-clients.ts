@@ -10,7 +10,7 @@ export async function cutAfterMs(port: number, start: string, drop: string): Pro
   await once(socket, 'connect')
   socket.write(start)
   const dripping = setInterval(() => socket.writable && socket.write(drop), 1_000)
-  await once(socket, 'close')
+  await closeOf(socket)
   clearInterval(dripping)
   return performance.now() - began
 }
@@ -20,9 +20,12 @@ export async function idleMs(port: number): Promise<number> {
   const began = performance.now()
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
   socket.resume()
-  await once(socket, 'close')
+  await closeOf(socket)
   return performance.now() - began
 }
+
+/** Of a connection that may well be reset, which `once` would throw. */
+const closeOf = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
 
 /** Opens event streams, at most 250 at once, and tells with which status each was answered. */
 export async function openStreams(port: number, count: number, headers: string) {
@@ -50,7 +53,7 @@ export async function streamWithoutEnd(port: number, head: string) {
   let answer = ''
   socket.setEncoding('latin1').on('data', (text) => (answer += text))
   socket.write(head)
-  const ended = new Promise((resolve) => socket.once('close', resolve))
+  const ended = closeOf(socket)
   const mebibyte = 1_048_576
   let sent = 0
   const chunk = Buffer.alloc(65_536, 32)

@@ -56,6 +56,7 @@ export default defineConfig({
           name: 'long',
           include: ['{server,test}/**/*.long.test.ts'],
           ...services,
+          maxWorkers: 3, // these say how long something may take, and do not mostly wait
         },
       },
       {

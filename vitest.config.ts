@@ -21,7 +21,8 @@ const services = {
  */
 export default defineConfig({
   test: {
-    // Most of the time of a service test is waiting, so more of them run at once than there are processors.
+    // Most of the time of a service test is waiting, so more of them run at once than there are processors. Fewer of those
+    // of package.json's test:long and test:browser, which wait less and say how long something may take.
     maxWorkers: 6,
     sequence: { sequencer: LongFilesFirst },
     projects: [
@@ -56,7 +57,6 @@ export default defineConfig({
           name: 'long',
           include: ['{server,test}/**/*.long.test.ts'],
           ...services,
-          maxWorkers: 3, // these say how long something may take, and do not mostly wait
         },
       },
       {

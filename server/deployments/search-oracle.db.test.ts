@@ -132,10 +132,10 @@ describe.for([true, false])(
       await testDatabase[Symbol.asyncDispose]()
     })
 
-    test('in 400 searches of all kinds', async () => {
+    test('in 200 searches of all kinds', async () => {
       const { list } = createTaskStore(database)
       let found = 0
-      for (let search = 0; search < 400; search += 1) {
+      for (let search = 0; search < 200; search += 1) {
         const filter = anyFilter(random, tasks)
         const globs = random() < 0.1 ? ['Shop*', 'b?nk'] : undefined
         const expected = tasks.filter((task) => isMatch(task, filter, (app) => !globs || /^(?:Shop.*|b.nk)$/.test(app)))
@@ -146,7 +146,7 @@ describe.for([true, false])(
         expect(shown).toEqual({ filter, globs, ids, total: { count: expected.length, isCapped: false } })
         if (expected.length > 0) found += 1
       }
-      expect(found).toBeGreaterThan(200)
+      expect(found).toBeGreaterThan(100)
     })
   },
 )

@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longFiles = [
   'test/spec/web-ui-lock-times.browser.test.ts',
   'test/browser/open-reading.test.ts',
+  'test/browser/closed-reading.test.ts',
+  'test/browser/without-provider.test.ts',
   'test/spec/web-ui-refusals.browser.test.ts',
   'test/spec/web-ui-connection.browser.test.ts',
   'server/gitops/queue/machine-faults.long.test.ts',

@@ -85,8 +85,9 @@ export const overviewFlows: readonly Flow[] = [
       await found('History').click()
       await page.locator('h1:focus').getByText('History').waitFor()
       await page.keyboard.press('/')
+      await page.getByRole('dialog').waitFor()
       await page.keyboard.press('Escape')
-      expect(await page.getByRole('dialog').count()).toBe(0)
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
     },
   },
   {

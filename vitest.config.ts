@@ -47,8 +47,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts', 'test/**/*.browser.test.ts'],
-          env: { BROWSER_COMBINATIONS: 'all' },
+          include: ['test/**/*.browser.test.ts'],
           ...services,
         },
       },

@@ -14,7 +14,7 @@ export type PageState = {
   readonly path: string | ((tasks: KnownTasks) => string)
   /** What must be there before one looks. */
   readonly shows: (page: Page) => Locator
-  /** What services have it; in `npm test` it is looked at on the first. */
+  /** What services have it; else all. */
   readonly kinds?: readonly Kind[]
   /** Else it is seen by a user who may act, where there is a provider. */
   readonly isSignedOut?: boolean

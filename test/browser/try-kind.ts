@@ -1,33 +1,74 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications, submitLongNames } from '../support/example-tasks.ts'
-import { combinationsOf, everywhere, type Kind } from './combinations.ts'
-import { flows } from './flows.ts'
+import { type Combination, combinations, everywhere, type Kind } from './combinations.ts'
+import { type Flow, flows } from './flows.ts'
 import { expectQuiet, lookAt } from './look.ts'
 import { type KnownTasks, pageStates } from './pages.ts'
 
-/** Tries every flow and looks at every page that a service of this kind has: one service and one browser for all of them. */
+type Started = { world: BrowserWorld; tasks: KnownTasks }
+
+/** Tries every flow and looks at every page that a service of this kind has, in all combinations. */
 export function tryKind(kind: Kind): void {
-  let world: BrowserWorld
-  let tasks: KnownTasks
+  const started = startOnce(kind)
+  const hasKind = ({ kinds = everywhere }: { readonly kinds?: readonly Kind[] }) => kinds.includes(kind)
+  tryFlows(
+    started,
+    `a flow, ${kind}`,
+    flows.filter(hasKind).flatMap((flow) => combinations.map((combination) => ({ ...flow, combination }))),
+  )
+  describe(`a page, ${kind}`, () => {
+    test.for(pageStates.filter(hasKind))('$name', async ({ path, isSignedOut, arrange, act, shows, complaint }) => {
+      const { world, tasks } = started()
+      await using stack = new AsyncDisposableStack()
+      const arranged = arrange && stack.use(await arrange(world))
+      const opened = stack.use(
+        await world.open(typeof path === 'string' ? path : path(tasks), {
+          ...(arranged?.url === undefined ? {} : { url: arranged.url }),
+          as: isSignedOut ? undefined : world.ada,
+        }),
+      )
+      await act?.(opened.page, arranged)
+      await shows(opened.page).waitFor()
+      await lookAt(opened, combinations)
+      expectQuiet(opened, complaint)
+    })
+  })
+}
+
+/** Tries each flow in one combination, which changes from row to row. */
+export function tryEachFlow(): void {
+  const inTurn = flows.flatMap((flow, row) =>
+    combinations.filter((_, at) => at === row % combinations.length).map((combination) => ({ ...flow, combination })),
+  )
+  tryFlows(startOnce('open reading'), 'a flow', inTurn)
+}
+
+/** One service and one browser for all tests of a file. */
+function startOnce(kind: Kind): () => Started {
+  let started: Started
   beforeAll(async () => {
-    world = await startBrowserWorld({
+    const world = await startBrowserWorld({
       hasProvider: kind !== 'without a provider',
       isReadingClosed: kind === 'closed reading',
       applications: [...exampleApplications, 'held'],
     })
-    tasks = { ...(await deployExamples(world)), long: await submitLongNames(world) }
+    started = { world, tasks: { ...(await deployExamples(world)), long: await submitLongNames(world) } }
   })
-  afterAll(() => world?.[Symbol.asyncDispose]())
+  afterAll(() => started?.world[Symbol.asyncDispose]())
+  return () => started
+}
 
-  const triedFlows = flows.flatMap((flow, row) =>
-    combinationsOf(flow.kinds ?? everywhere, kind, row).map((combination) => ({ ...flow, combination })),
-  )
-  const suite = triedFlows.length > 0 ? describe : undefined // an empty one would fail
-  suite?.(`a flow, ${kind}`, () => {
+function tryFlows(
+  started: () => Started,
+  title: string,
+  triedFlows: readonly (Flow & { readonly combination: Combination })[],
+): void {
+  describe(title, () => {
     test.for(triedFlows)(
       '$name: $combination.scheme, $combination.width px',
       async ({ run, complaint, combination }) => {
+        const { world, tasks } = started()
         await run({
           world,
           tasks,
@@ -44,26 +85,5 @@ export function tryKind(kind: Kind): void {
         })
       },
     )
-  })
-
-  const lookedAt = pageStates.flatMap((state, row) => {
-    const combinations = combinationsOf(state.kinds ?? everywhere, kind, row)
-    return combinations.length === 0 ? [] : [{ ...state, combinations }]
-  })
-  describe(`a page, ${kind}`, () => {
-    test.for(lookedAt)('$name', async ({ path, isSignedOut, arrange, act, shows, complaint, combinations }) => {
-      await using stack = new AsyncDisposableStack()
-      const arranged = arrange && stack.use(await arrange(world))
-      const opened = stack.use(
-        await world.open(typeof path === 'string' ? path : path(tasks), {
-          ...(arranged?.url === undefined ? {} : { url: arranged.url }),
-          as: isSignedOut ? undefined : world.ada,
-        }),
-      )
-      await act?.(opened.page, arranged)
-      await shows(opened.page).waitFor()
-      await lookAt(opened, combinations)
-      expectQuiet(opened, complaint)
-    })
   })
 }

@@ -3,9 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** They are small and mostly wait: Vitest begins with large files where it has not measured them yet. */
 const longFiles = [
   'test/spec/web-ui-lock-times.browser.test.ts',
-  'test/browser/open-reading.test.ts',
-  'test/browser/closed-reading.test.ts',
-  'test/browser/without-provider.test.ts',
+  'test/browser/flows.test.ts',
+  'test/browser/open-reading.browser.test.ts',
+  'test/browser/closed-reading.browser.test.ts',
+  'test/browser/without-provider.browser.test.ts',
   'test/spec/web-ui-refusals.browser.test.ts',
   'test/spec/web-ui-connection.browser.test.ts',
   'server/gitops/queue/machine-faults.long.test.ts',

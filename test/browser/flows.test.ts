@@ -1,0 +1,3 @@
+import { tryEachFlow } from './try-kind.ts'
+
+tryEachFlow()

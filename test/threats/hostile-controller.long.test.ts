@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { aRawApplication } from '../support/application-builder.ts'
 import { evils, finished, seen, startHostileArgoCd } from '../support/hostile-argo-cd.ts'
@@ -138,9 +138,7 @@ function withJunk(value: unknown, random: () => number): unknown {
   return Array.isArray(value) ? changed.map(([, inner]) => inner) : Object.fromEntries(changed)
 }
 
-test.concurrent('a burst of 5,000 applications and 50 MB, and an event above 16 MiB, leave the service answering', async ({
-  expect,
-}) => {
+test('a burst of 5,000 applications and 50 MB, and an event above 16 MiB, leave the service answering', async () => {
   await using world = await startHostileWorld()
   const { argo, service, shop } = world
   await expect.poll(argo.streams).toBe(1)

@@ -30,7 +30,7 @@ const waitLimitMs = 90_000
 
 /** The real service with its surroundings, and a Chromium that opens its pages. */
 export async function startBrowserWorld(options: BrowserWorldOptions = {}) {
-  const { hasProvider = false, isReadingClosed = false, settings, ...others } = options
+  const { hasProvider = false, isReadingClosed = false, settings, times, ...others } = options
   await using started = new AsyncDisposableStack()
   const databaseUrl = options.databaseUrl ?? started.use(await createTestDatabase()).url
   const idp = hasProvider ? started.use(await reserveIdentityProvider()) : undefined
@@ -40,6 +40,7 @@ export async function startBrowserWorld(options: BrowserWorldOptions = {}) {
       count: 1,
       mayReadLogs: true,
       ...others,
+      times: { progressDeadline: 7_200_000, ...times }, // what is held is looked at to the end, on a slow machine too
       settings: {
         ...(idp ? { ...idp.settings, IDP_PRIVILEGED_GROUPS: privilegedGroup } : {}),
         ...(isReadingClosed ? { IDP_REQUIRE_READ_AUTH: 'true' } : {}),

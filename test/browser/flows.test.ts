@@ -1,3 +1,3 @@
 import { tryEachFlow } from './try-kind.ts'
 
-tryEachFlow()
+tryEachFlow('open reading')

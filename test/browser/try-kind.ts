@@ -6,19 +6,18 @@ import { type Flow, flows } from './flows.ts'
 import { expectQuiet, lookAt } from './look.ts'
 import { type KnownTasks, pageStates } from './pages.ts'
 
-type Started = { world: BrowserWorld; tasks: KnownTasks }
+type Started = { readonly world: BrowserWorld; readonly tasks: KnownTasks }
 
 /** Tries every flow and looks at every page that a service of this kind has, in all combinations. */
 export function tryKind(kind: Kind): void {
   const started = startOnce(kind)
-  const hasKind = ({ kinds = everywhere }: { readonly kinds?: readonly Kind[] }) => kinds.includes(kind)
   tryFlows(
     started,
     `a flow, ${kind}`,
-    flows.filter(hasKind).flatMap((flow) => combinations.map((combination) => ({ ...flow, combination }))),
+    flows.filter(isOf(kind)).flatMap((flow) => combinations.map((combination) => ({ ...flow, combination }))),
   )
   describe(`a page, ${kind}`, () => {
-    test.for(pageStates.filter(hasKind))('$name', async ({ path, isSignedOut, arrange, act, shows, complaint }) => {
+    test.for(pageStates.filter(isOf(kind)))('$name', async ({ path, isSignedOut, arrange, act, shows, complaint }) => {
       const { world, tasks } = started()
       await using stack = new AsyncDisposableStack()
       const arranged = arrange && stack.use(await arrange(world))
@@ -36,27 +35,35 @@ export function tryKind(kind: Kind): void {
   })
 }
 
-/** Tries each flow in one combination, which changes from row to row. */
-export function tryEachFlow(): void {
-  const inTurn = flows.flatMap((flow, row) =>
-    combinations.filter((_, at) => at === row % combinations.length).map((combination) => ({ ...flow, combination })),
-  )
-  tryFlows(startOnce('open reading'), 'a flow', inTurn)
+/** Tries each flow of a kind in one combination, which changes from row to row. */
+export function tryEachFlow(kind: Kind): void {
+  const inTurn = flows
+    .filter(isOf(kind))
+    .flatMap((flow, row) =>
+      combinations.filter((_, at) => at === row % combinations.length).map((combination) => ({ ...flow, combination })),
+    )
+  tryFlows(startOnce(kind), `a flow, ${kind}`, inTurn)
 }
+
+const isOf =
+  (kind: Kind) =>
+  ({ kinds = everywhere }: { readonly kinds?: readonly Kind[] }) =>
+    kinds.includes(kind)
 
 /** One service and one browser for all tests of a file. */
 function startOnce(kind: Kind): () => Started {
-  let started: Started
+  let world: BrowserWorld
+  let tasks: KnownTasks
   beforeAll(async () => {
-    const world = await startBrowserWorld({
+    world = await startBrowserWorld({
       hasProvider: kind !== 'without a provider',
       isReadingClosed: kind === 'closed reading',
       applications: [...exampleApplications, 'held'],
     })
-    started = { world, tasks: { ...(await deployExamples(world)), long: await submitLongNames(world) } }
+    tasks = { ...(await deployExamples(world)), long: await submitLongNames(world) }
   })
-  afterAll(() => started?.world[Symbol.asyncDispose]())
-  return () => started
+  afterAll(() => world?.[Symbol.asyncDispose]())
+  return () => ({ world, tasks })
 }
 
 function tryFlows(

@@ -159,16 +159,17 @@ test('a burst of 5,000 applications and 50 MB, and an event above 16 MiB, leave 
     const startMs = performance.now()
     const { status, body } = await service.request(`/api/v1/tasks/${id}`)
     waits.push(performance.now() - startMs)
-    isOver = status === 200 && (body as TaskRecord).status !== 'in progress' // 503 where the machine is too busy to read
+    expect([200, 503]).toContain(status) // 503 where the machine is too busy to read
+    isOver = status === 200 && (body as TaskRecord).status !== 'in progress'
   }
   expect(await service.getTask(id)).toMatchObject({ status: 'deployed' })
   const metrics = String((await service.request('/metrics')).body)
   const lagMs = Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1_000
   const sorted = waits.toSorted((a, b) => a - b)
-  const atShare = (share: number) => Math.round(sorted[Math.floor((waits.length - 1) * share)] ?? 0)
+  const [p99, most] = [sorted[Math.floor((waits.length - 1) * 0.99)] ?? 0, sorted.at(-1) ?? 0]
   console.info(
-    `50 MB burst: ${waits.length} reads meanwhile, median ${atShare(0.5)} ms, p99 ${atShare(0.99)} ms, at most ${atShare(1)} ms;`,
+    `50 MB burst: ${waits.length} reads meanwhile, p99 ${Math.round(p99)} ms, at most ${Math.round(most)} ms;`,
     `event loop delay p99 ${Math.round(lagMs)} ms`,
   )
-  expect(atShare(0.5)).toBeLessThan(2_000) // a machine that pauses delays some of them
+  expect(p99).toBeLessThan(2_000) // a machine that pauses may delay one
 })

@@ -79,7 +79,9 @@ describe(threats.T34, () => {
     console.info(
       `T34: headers cut after ${headersMs} ms, bodies after ${bodiesMs} ms, idle after ${idle} ms, p99 of ${count} good ones ${p99} ms`,
     )
-    for (const cutMs of [headersMs, bodiesMs, idle]) expect(cutMs).toBeLessThan(30_000) // Node's own limits are 60 s and more
+    expect(headersMs).toBeLessThan(10_000)
+    expect(bodiesMs).toBeLessThan(15_000)
+    expect(idle).toBeLessThan(10_000)
     expect(p99).toBeLessThan(580)
   })
 

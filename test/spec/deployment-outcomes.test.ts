@@ -128,16 +128,6 @@ test('a newer task of the same image cancels the older one, and the branch ends 
   expect(await overrideOf('superseded')).toBe(overrideFile('v3'))
 })
 
-test('fifty applications of one repository deployed at once are all deployed, with a commit each', async () => {
-  const applications = Array.from({ length: 50 }, (_, index) => `app-${index}`)
-  await using fifty = await startWorld({ applications })
-  const ids = await Promise.all(applications.map((app) => fifty.deploy(app, 'v2')))
-  const ended = await Promise.all(ids.map((id) => fifty.service.waitForEnd(id)))
-  expect(ended.filter(({ status }) => status !== 'deployed')).toEqual([])
-  expect(new Set(ended.map(({ commit }) => commit)).size).toBe(50)
-  expect(await fifty.commits()).toHaveLength(50)
-})
-
 describe('killed between commit and verdict, and started again', () => {
   test('the service ends the task with exactly one commit, within the original deadline', async () => {
     world.simulator.control.overridePods('restarted', { newPods: 'held', except: ['registry.example/restarted:v1'] })

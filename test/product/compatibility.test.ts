@@ -56,6 +56,7 @@ beforeAll(async () => {
     SKIP_TLS_VERIFY: 'true',
     LOG_LEVEL: 'debug',
     LOCKDOWN_SCHEDULE: lockdown,
+    SSH_KNOWN_HOSTS: `${knownHosts}:${simulator.git.knownHostsPath}`,
   }
   configured = await startService({ settings: { ...settingsFor(simulator), ...settings } })
   people = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'platform' })
@@ -334,11 +335,9 @@ describe('settings, as they are lived', () => {
     expect(await linkOn(world.service)).toContain(`${world.simulator.argoUrl}/applications/`)
   })
   test('SSH_KNOWN_HOSTS may be a colon list', async () => {
-    const files = `${knownHosts}:${world.simulator.git.knownHostsPath}`
-    await using listed = await startService({ settings: { ...settingsFor(world.simulator), SSH_KNOWN_HOSTS: files } })
-    const task = aTask({ images: [{ image: 'registry.example/shop', tag: 'known-hosts' }] })
-    const id = idOf(await listed.submitTask(task, withToken))
-    expect(await listed.waitForEnd(id, 60_000)).toMatchObject({ status: 'deployed', commit: expect.any(String) })
+    const task = aTask({ images: [{ image: 'registry.example/shop', tag: 'known-hosts' }], refresh: true })
+    const id = idOf(await configured.submitTask(task, withToken))
+    expect(await configured.waitForEnd(id, 60_000)).toMatchObject({ status: 'deployed', commit: expect.any(String) })
   })
   test('DEPLOYMENT_TIMEOUT and ARGO_REFRESH_APP are those of a task that says nothing', async () => {
     const shown = async (service: Service, more: object = {}) =>

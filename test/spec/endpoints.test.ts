@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aTask, startService } from '../support/service.ts'
+import { aTask, type Service, startService } from '../support/service.ts'
 import { startWorld, withToken } from '../support/world.ts'
 
 let world: Awaited<ReturnType<typeof startWorld>>
@@ -24,9 +24,16 @@ describe('POST /api/v1/tasks (spec 2.3, 4)', () => {
     expect(task.status).not.toBe('accepted')
     expect(task).not.toHaveProperty('may_write')
   })
+})
 
-  test("takes 'namespace/name' with APPS_IN_ANY_NAMESPACE, and nothing else with a slash", async () => {
-    await using service = await startService({ settings: { APPS_IN_ANY_NAMESPACE: 'true' } })
+describe('POST /api/v1/tasks with APPS_IN_ANY_NAMESPACE', () => {
+  let service: Service
+  beforeAll(async () => {
+    service = await startService({ settings: { APPS_IN_ANY_NAMESPACE: 'true', ARGO_NAMESPACE: 'gitops' } })
+  })
+  afterAll(() => service[Symbol.asyncDispose]())
+
+  test("takes 'namespace/name', and nothing else with a slash", async () => {
     expect((await service.submitTask(aTask({ app: 'team/shop' }))).status).toBe(202)
     for (const app of ['/shop', 'team/', 'a/b/c', 'a//b', '/'])
       expect(await service.submitTask(aTask({ app })), app).toMatchObject({
@@ -36,8 +43,6 @@ describe('POST /api/v1/tasks (spec 2.3, 4)', () => {
   })
 
   test('takes <ARGO_NAMESPACE>/shop and shop for one application', async () => {
-    const settings = { APPS_IN_ANY_NAMESPACE: 'true', ARGO_NAMESPACE: 'gitops' }
-    await using service = await startService({ settings })
     const key = { 'Idempotency-Key': 'retry-1' }
     const first = bodyOf(await service.submitTask(aTask({ app: 'gitops/shop' }), key))
     expect(bodyOf(await service.submitTask(aTask({ app: 'shop' }), key))).toEqual(first)

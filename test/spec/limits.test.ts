@@ -12,15 +12,22 @@ import { openStreams } from '../threats/slow-clients.ts'
 
 const answerBytes = 2 * 1024 * 1024
 
+const withToken = { 'Watcher-Deploy-Token': 'token-of-the-limits' }
+const settings = { WATCHER_DEPLOY_TOKEN: withToken['Watcher-Deploy-Token'] }
+
 let service: Service
+/** With low limits that do not touch each other. */
+let strict: Service
 let rows: Client
 beforeAll(async () => {
-  service = await startService()
+  const limits = { MAX_UNFINISHED_PER_APP: '2', WAITS_PER_CLIENT: '1' }
+  ;[service, strict] = await Promise.all([startService(), startService({ settings: { ...settings, ...limits } })])
   rows = new Client({ connectionString: service.databaseUrl })
   await rows.connect()
 })
 afterAll(async () => {
   await rows.end()
+  await strict[Symbol.asyncDispose]()
   await service[Symbol.asyncDispose]()
 })
 
@@ -88,8 +95,6 @@ describe('an answer ends at 2 MiB (spec 8)', () => {
   })
 })
 
-const withToken = { 'Watcher-Deploy-Token': 'token-of-the-limits' }
-const settings = { WATCHER_DEPLOY_TOKEN: withToken['Watcher-Deploy-Token'] }
 const statusOf = ({ status }: { status: number }) => status
 
 test.concurrent('submissions without a valid credential are limited for an address, good and bad ones (spec 8.4)', async ({
@@ -141,30 +146,28 @@ describe.concurrent('unfinished tasks', () => {
   test('of one application are limited, and those without a credential take no room from the others', async ({
     expect,
   }) => {
-    await using limited = await startService({ settings: { ...settings, MAX_UNFINISHED_PER_APP: '2' } })
-    for (const name of ['a', 'b']) expect(await limited.submitTask(withImage(name)).then(statusOf)).toBe(202)
-    const rejected = await limited.submitTask(withImage('c'))
+    for (const name of ['a', 'b']) expect(await strict.submitTask(withImage(name)).then(statusOf)).toBe(202)
+    const rejected = await strict.submitTask(withImage('c'))
     expect(rejected).toMatchObject({
       status: 429,
       body: { error: expect.stringContaining('2 tasks of this application') },
     })
     expect(rejected.headers.get('retry-after')).toBe('10')
-    expect(await limited.submitTask(withImage('c', 'bank')).then(statusOf)).toBe(202)
-    const accepted = await limited.submitTask(withImage('d'), withToken)
+    expect(await strict.submitTask(withImage('c', 'bank')).then(statusOf)).toBe(202)
+    const accepted = await strict.submitTask(withImage('d'), withToken)
     expect(accepted.status).toBe(202)
-    expect(await limited.submitTask(withImage('e'), withToken).then(statusOf)).toBe(202)
-    expect(await limited.submitTask(withImage('f'), withToken).then(statusOf)).toBe(429)
+    expect(await strict.submitTask(withImage('e'), withToken).then(statusOf)).toBe(202)
+    expect(await strict.submitTask(withImage('f'), withToken).then(statusOf)).toBe(429)
 
     const { id } = TaskAcceptance.parse(accepted.body)
-    expect(await limited.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken }).then(statusOf)).toBe(
+    expect(await strict.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken }).then(statusOf)).toBe(
       200,
     )
-    expect(await limited.submitTask(withImage('f'), withToken).then(statusOf)).toBe(202)
+    expect(await strict.submitTask(withImage('f'), withToken).then(statusOf)).toBe(202)
   })
 
   test('of which 50 replace each other within a second are one', async ({ expect }) => {
-    await using limited = await startService()
-    for (let task = 0; task < 60; task += 1) expect(await limited.submitTask().then(statusOf)).toBe(202)
+    for (let task = 0; task < 60; task += 1) expect(await service.submitTask().then(statusOf)).toBe(202)
   })
 
   test('of all applications are limited', async ({ expect }) => {
@@ -180,14 +183,13 @@ describe.concurrent('unfinished tasks', () => {
 test.concurrent('a client waits for so many tasks at once, and is answered at once about one that has ended', async ({
   expect,
 }) => {
-  await using limited = await startService({ settings: { ...settings, WAITS_PER_CLIENT: '1' } })
   const submit = async (app: string) =>
-    TaskAcceptance.parse((await limited.submitTask(aTask({ app }), withToken)).body).id
-  const [id, ended] = [await submit('shop'), await submit('bank')]
-  await limited.request(`/api/v1/tasks/${ended}`, { method: 'DELETE', headers: withToken })
+    TaskAcceptance.parse((await strict.submitTask(aTask({ app }), withToken)).body).id
+  const [id, ended] = [await submit('waited-for'), await submit('ended')]
+  await strict.request(`/api/v1/tasks/${ended}`, { method: 'DELETE', headers: withToken })
   const hangUp = new AbortController()
-  const wait = (signal?: AbortSignal) => limited.request(`/api/v1/tasks/${id}?wait=1`, signal ? { signal } : {})
-  const hold = () => limited.request(`/api/v1/tasks/${id}?wait=60`, { signal: hangUp.signal }).catch(() => undefined)
+  const wait = (signal?: AbortSignal) => strict.request(`/api/v1/tasks/${id}?wait=1`, signal ? { signal } : {})
+  const hold = () => strict.request(`/api/v1/tasks/${id}?wait=60`, { signal: hangUp.signal }).catch(() => undefined)
   let waiting = hold()
   const statusOfAnother = async () => {
     const status = await wait().then(statusOf)
@@ -198,7 +200,7 @@ test.concurrent('a client waits for so many tasks at once, and is answered at on
   const rejected = await wait()
   expect(rejected).toMatchObject({ body: { error: 'too many requests wait for tasks' } })
   expect(rejected.headers.get('retry-after')).toBe('10')
-  expect(await limited.request(`/api/v1/tasks/${ended}?wait=60`).then(statusOf)).toBe(200)
+  expect(await strict.request(`/api/v1/tasks/${ended}?wait=60`).then(statusOf)).toBe(200)
   hangUp.abort()
   await waiting
   await expect.poll(() => wait().then(statusOf)).toBe(200)

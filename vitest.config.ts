@@ -15,7 +15,7 @@ const services = {
 /**
  * `unit`: beside the code, no process. `service`: what starts PostgreSQL, Git, the simulator or the service, with each
  * flow in a browser. `browser`: every page, and flows in all combinations. `long`: what waits for hosts and machines that
- * fail, starts many replicas or sends requests in number; with these `npm test` would take more than its five minutes.
+ * fail, starts many replicas or the demo, or does something in number; `npm test` would take more than its five minutes.
  * `chart`: what needs Helm and kubectl. `docs`: what the documents tell readers to do, with bash, curl and jq.
  * `image`: what needs Docker.
  */

@@ -11,7 +11,7 @@ describe('1,000 histories of the rollout engine against the controller model', (
   let tally = emptyTally()
 
   beforeAll(async () => {
-    tally = await playMany({ first: firstSeed, count: historyCount, workers: 2 }, () => {})
+    tally = await playMany({ first: firstSeed, count: historyCount, workers: 1 }, () => {})
     console.log(renderTally(tally).join('\n'))
   })
 

@@ -16,7 +16,8 @@ const freshMs = 1_000
 
 /**
  * Limits how many tasks are unfinished. They are counted once a second at most, with what this replica has accepted since;
- * once more before one is rejected. What is accepted during a count may be missed until the next one. Tasks without a credential take no room from those with one (decision 0009).
+ * once more before one is rejected. What is accepted during a count may be missed until the next one. Tasks without a
+ * credential take no room from those with one (decision 0009).
  */
 export function createUnfinishedQuota({ read, maxUnfinished, nowMs, onError }: Dependencies) {
   let counted: { all: number; withCredential: number; readonly atMs: number } | undefined

@@ -8,8 +8,5 @@ export async function timeOfAnswer(service: Service, path: string): Promise<numb
   return performance.now() - began
 }
 
-export const p99Of = (times: readonly number[]) =>
-  times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * 0.99)] ?? 0
-
 /** What an answer may take: so many milliseconds, or ten times as long as that of a service which nobody loads meanwhile. */
 export const limitBeside = (untouchedP99: number, limitMs: number) => Math.max(limitMs, 10 * untouchedP99)

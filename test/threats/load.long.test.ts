@@ -1,10 +1,11 @@
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { quantilesOf } from '../../bench/support/quantiles.ts'
 import { cpuMs } from '../support/cpu-time.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { type Service, startService } from '../support/service.ts'
-import { limitBeside, p99Of, timeOfAnswer } from './answer-times.ts'
+import { limitBeside, timeOfAnswer } from './answer-times.ts'
 import { textOf } from './answers.ts'
 import { expressionsIn, filesWithComputedExpressions, hostileTexts } from './regular-expressions.ts'
 import { badInputs, threats } from './rows.ts'
@@ -61,7 +62,11 @@ async function timesOfGoodOnes(until: Promise<unknown>) {
     times.ofUntouched.push(await timeOfAnswer(untouched, '/api/v1/version'))
     await setTimeout(20) // the pace of a client, not a wait for anything
   }
-  return { p99: p99Of(times.ofService), untouchedP99: p99Of(times.ofUntouched), count: times.ofService.length }
+  return {
+    p99: quantilesOf(times.ofService).p99,
+    untouchedP99: quantilesOf(times.ofUntouched).p99,
+    count: times.ofService.length,
+  }
 }
 
 describe(threats.T34, () => {

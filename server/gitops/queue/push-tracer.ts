@@ -7,7 +7,7 @@ import { droppedResult, type WriteResult, writtenResult } from './write-result.t
 
 type TracerDeps = {
   readonly store: Pick<PendingWriteStore, 'hasNewerTask'>
-  readonly history: CommitHistory
+  readonly history: Pick<CommitHistory, 'trailersBetween' | 'lastChange'>
   readonly planAt: (tip: Tip, batch: readonly PlannedWrite[]) => Promise<BatchPlan>
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
@@ -71,8 +71,8 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
   }
 
   return {
-    /** Under way, or resting after a failure. */
-    isBusy: () => isBusy,
+    /** Under way, resting after a failure, or not taken yet: what was found is recorded before it is looked for again. */
+    isBusy: () => isBusy || results.length > 0 || absent.length > 0 || failed !== undefined,
     /** Looks for pushes that were built on another commit than `tip`; ends with `onRested`. */
     begin(writes: readonly OpenWrite[], tip: Tip): void {
       isBusy = true

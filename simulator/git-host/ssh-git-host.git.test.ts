@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -148,6 +150,15 @@ describe('the Git host', () => {
     await expect(git(folder, ['ls-remote', address()])).rejects.toThrow(/Connection refused/)
     expect(await host.listenAgain()).toBe(port)
     await git(folder, ['ls-remote', address()])
+  })
+
+  test('no listener: a client that had come and says its name only now is not waited for', async () => {
+    const client = connect(host.port, '127.0.0.1')
+    await once(client, 'data') // the name of the host
+    const stopped = host.stopListening()
+    client.write('SSH-2.0-late\r\n')
+    await stopped
+    await host.listenAgain()
   })
 })
 

@@ -37,6 +37,7 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
   const commands: GitCommand[] = []
   const pushListeners = new Set<(repository: string) => void>()
   let fault: { action: GitHostFault; left: number } | undefined
+  let isListening = false
 
   const server = new ssh2.Server({ hostKeys: [keys.hostKey] }, (connection) => {
     connections.add(connection)
@@ -45,6 +46,7 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
     connection.on('error', () => connections.delete(connection)) // a client that went away is its own affair
     connection.on('authentication', authenticate)
     connection.on('ready', () => connection.on('session', (accept) => serveSession(accept(), connection)))
+    if (!isListening) connection.end() // it is told of when the client has said its name, which may be later
   })
 
   function authenticate(context: ssh2.AuthContext): void {
@@ -136,8 +138,16 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
       server.once('error', reject)
       server.listen(port, '127.0.0.1', () => resolve())
     })
+    isListening = true
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : port
+  }
+
+  async function stopListening(): Promise<void> {
+    isListening = false
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const connection of connections) connection.end()
+    await closed
   }
 
   const port = await listen(options.port ?? 0)
@@ -155,16 +165,11 @@ export async function startSshGitHost(options: { folder: string; keys: HostKeys;
       fault = action && { action, left: times }
     },
     /** Refuses new connections and ends the open ones. */
-    async stopListening(): Promise<void> {
-      for (const connection of connections) connection.end()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
-    },
+    stopListening,
     listenAgain: () => listen(port), // the same port: clients keep their address
     async close(): Promise<void> {
       for (const child of children) child.kill()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      for (const connection of connections) connection.end()
-      await closed
+      await stopListening()
     },
   }
 }

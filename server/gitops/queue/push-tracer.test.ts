@@ -8,7 +8,7 @@ const tip = { commit: 'b'.repeat(40), isFresh: true }
 const landed = 'c'.repeat(40)
 const queue = { repository: 'h/r', branch: 'main', address: 'git@h:r', owner: 'o', fence: '1' }
 
-const cancelledWrite: OpenWrite = {
+const aWrite: OpenWrite = {
   taskId: 'late',
   plan: {
     app: 'shop',
@@ -24,40 +24,38 @@ const cancelledWrite: OpenWrite = {
   state: 'pushing',
   base,
   lastReason: undefined,
-  isWanted: false,
+  isWanted: true,
   secondsLeft: 60,
   waitedSeconds: 1,
 }
 
 /** Begins to look for the write, and waits until the tracer says that there is something to take. */
-async function trace(trailersBetween: CommitHistory['trailersBetween']) {
+async function trace(isWanted: boolean, trailersBetween: CommitHistory['trailersBetween']) {
   const rested = Promise.withResolvers<void>()
   const tracer = createPushTracer(queue, {
     store: { hasNewerTask: async () => false },
-    history: {
-      trailersBetween,
-      lastChange: async () => undefined,
-    },
+    history: { trailersBetween, lastChange: async () => undefined },
     planAt: async () => ({ commits: [], unchanged: [], refused: [] }),
     pause: async () => {},
     random: () => 0,
     onRested: rested.resolve,
   })
-  tracer.begin([cancelledWrite], tip)
+  tracer.begin([{ ...aWrite, isWanted }], tip)
   await rested.promise
   return tracer
 }
 
 describe('a writer that asks between the end of a search and its next step', () => {
-  test.for<[string, CommitHistory['trailersBetween']]>([
-    ['a commit', async () => new Map([['late', landed]])],
-    ['no commit', async () => new Map()],
-    ['a failure', () => Promise.reject(new Error('no history'))],
-  ])('does not begin another one before its result was taken: %s', async ([, trailersBetween]) => {
-    const tracer = await trace(trailersBetween)
+  test.for<[string, boolean, CommitHistory['trailersBetween']]>([
+    ['found on the branch', true, async () => new Map([['late', landed]])],
+    ['not there, and to be sent again', true, async () => new Map()],
+    ['not there, and of a task that was cancelled', false, async () => new Map()],
+    ['not known, as the history cannot be read', true, () => Promise.reject(new Error('no history'))],
+  ])('does not begin another one before it has taken the result: %s', async ([, isWanted, trailersBetween]) => {
+    const tracer = await trace(isWanted, trailersBetween)
     expect(tracer.isBusy()).toBe(true)
-    const { results, failure } = tracer.take()
-    expect(results.length + (failure?.taskIds.length ?? 0)).toBe(1)
+    const { results, absent, failure } = tracer.take()
+    expect(results.length + absent.length + (failure?.taskIds.length ?? 0)).toBe(1)
     expect(tracer.isBusy()).toBe(false)
   })
 })

@@ -258,7 +258,7 @@ describe('a push that does not land', () => {
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
     await writeFile(hook, '#!/bin/sh\nexec sleep 90\n')
     await chmod(hook, 0o755)
-    const { repository, access } = await open(name, { gitOpTimeoutMs: 1_500 })
+    const { repository, access } = await open(name, { gitOpTimeoutMs: 5_000 }) // enough for the fetch before it
     expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'unknown' })
     await eventually(async () => {
       const left = (await runningCommands()).filter((line) => /\bssh /.test(line) && line.includes(access.folder))

@@ -72,6 +72,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
     ...('ARGO_TOKEN_FILE' in settings ? {} : { ARGO_TOKEN: 'token-of-the-test' }),
     OVERRIDE_FILE_PREFIX: 'argocd',
     DRAIN_DELAY: '0',
+    DB_CONNECT_TIMEOUT: '10s', // PostgreSQL starts a process for each connection, which takes a busy machine seconds
     ...settings,
   }
   const logFile = path.join(dataDirectory, 'output.log')

@@ -315,7 +315,7 @@ describe('settings, as they are lived', () => {
     })
     const task = aTask({ app: 'paused', images: [{ image, tag: 'v2' }], refresh: true })
     const [strict, accepting] = await Promise.all([
-      endOn(world.service, { ...task, timeout: 6 }),
+      endOn(world.service, { ...task, timeout: 20 }),
       endOn(configured, { ...task, timeout: 30 }),
     ])
     expect([strict.cause, accepting.status]).toEqual(['suspended', 'deployed'])
@@ -755,7 +755,7 @@ describe('metrics of the same meaning keep their names and labels', () => {
 
 test(`different on purpose: ${badInputs.B74}`, async () => {
   await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
-  const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 3 })
+  const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 10 })
   const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))
   expect(end.status).toBe('failed')
   expect(end.status_reason?.split('\n')[0]).toContain('the task came without a valid credential')

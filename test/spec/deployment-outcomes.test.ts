@@ -100,7 +100,7 @@ describe('a task without a credential (spec 1.4)', () => {
 
   test('of a managed application times out, and the first line names the credential (spec 3)', async () => {
     const images = [{ image: 'registry.example/uncredited', tag: 'v2' }]
-    const id = await world.service.acceptTask(aTask({ app: 'uncredited', images, timeout: 3 }))
+    const id = await world.service.acceptTask(aTask({ app: 'uncredited', images, timeout: 10 }))
     const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'failed', cause: 'no_credential' })
     expect(task.status_reason?.split('\n', 1)[0]).toMatch(/credential/)

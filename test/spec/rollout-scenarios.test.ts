@@ -211,7 +211,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
       world.simulator.controller.faults.failSync.set(keyOf('given-up'), 'no quota is left')
       expect(await world.service.waitForEnd(await deploy('given-up'))).toMatchObject({ cause: 'sync_error' })
       const images = [{ image: 'registry.example/given-up', tag: 'v2' }]
-      const id = await world.service.acceptTask(aTask({ app: 'given-up', images, timeout: 10 }))
+      const id = await world.service.acceptTask(aTask({ app: 'given-up', images, timeout: 30 }))
       await waitingFor(id, 'Argo CD stopped automated sync')
       const task = await world.service.waitForEnd(id)
       expect(task).toMatchObject({ status: 'failed', cause: 'auto_sync_stopped' })
@@ -271,7 +271,7 @@ describe.concurrent('every scenario at once, each on an application of its own',
 
     test('a credential that came for an application that is not managed', async ({ expect }) => {
       await anApplication('foreign', { annotations: { 'watcher/managed': 'false' } })
-      const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 6 }))
+      const task = await world.service.waitForEnd(await deploy('foreign', 'v2', { timeout: 20 }))
       expect(task).toMatchObject({ status: 'failed', cause: 'not_managed' })
       expect(task.status_reason).toMatch(/^The application is not managed by this service/)
     })

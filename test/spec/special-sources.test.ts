@@ -236,7 +236,7 @@ test('an operation that ended without a result blocks every later commit: the re
   await git.commit('blocked', { 'apps/blocked/.argocd-source-blocked.yaml': overrideFile('v0') })
   compareNow('blocked')
   await expect.poll(() => statusOf('blocked')?.operationState?.phase).toBe('Error')
-  const task = await world.service.waitForEnd(await deploy('blocked', 'v2', { timeout: 12 }))
+  const task = await world.service.waitForEnd(await deploy('blocked', 'v2', { timeout: 30 }))
   expect(task.status).toBe('failed')
   expect(task.cause).toMatch(/^(sync_error|auto_sync_stopped)$/)
   expect(task.status_reason).toContain('the project was not found')
@@ -267,7 +267,7 @@ describe('with ROLLOUT_STRICT', () => {
       annotations: managed('pinned'),
     })
     const images = [{ image: 'registry.example/pinned', tag: 'v2' }]
-    const id = await service.acceptTask(aTask({ app: 'pinned', images, timeout: 6 }), withToken)
+    const id = await service.acceptTask(aTask({ app: 'pinned', images, timeout: 20 }), withToken)
     const task = await service.waitForEnd(id)
     expect(task.status).toBe('failed')
     expect(task.status_reason).toMatch(

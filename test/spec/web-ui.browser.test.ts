@@ -325,7 +325,7 @@ describe('the task page', () => {
 
   test('shows the end without a reload, and tells it at once to the ear', async () => {
     world.hold('too-slow', 'never-ready', 'v0')
-    const id = await world.submit('too-slow', 'v1', { timeout: 8 })
+    const id = await world.submit('too-slow', 'v1', { timeout: 20 })
     await using opened = await open(`/task/${id}`)
     const { page } = opened
     await page.getByText('In progress').first().waitFor()

@@ -412,7 +412,7 @@ describe('annotations of the prefix argo-watcher/', () => {
   test('skip-image-validation keeps a task waiting for an image that no manifest has', async () => {
     await application('unchecked', { 'argo-watcher/skip-image-validation': 'true' })
     const images = [{ image: 'registry.example/nowhere', tag: 'v1' }]
-    const id = idOf(await world.service.submitTask(aTask({ app: 'unchecked', images, timeout: 8 })))
+    const id = idOf(await world.service.submitTask(aTask({ app: 'unchecked', images, timeout: 12 })))
     expect(await world.service.waitForEnd(id)).toMatchObject({ cause: 'no_credential' })
   })
 })
@@ -706,7 +706,7 @@ describe('metrics of the same meaning keep their names and labels', () => {
   beforeAll(async () => {
     await world.service.waitForEnd(await world.deploy('shop', 'm1'))
     await world.service.waitForEnd(await world.announce('gone', 'm1'))
-    const failing = { images: [{ image: 'registry.example/shop', tag: 'never' }], timeout: 2 }
+    const failing = { images: [{ image: 'registry.example/shop', tag: 'never' }], timeout: 5 }
     await world.service.waitForEnd(idOf(await world.service.submitTask(aTask(failing))))
   })
   const app = 'shop'

@@ -34,7 +34,7 @@ describe('the answer about one task', () => {
   test('names similar applications; those without a task only to callers with a credential', async () => {
     await world.service.waitForEnd(await world.deploy('shop-backend', 'v4'))
     const ask = async (app: string) => {
-      const { body } = await world.service.submitTask(aTask({ app, timeout: 2 }))
+      const { body } = await world.service.submitTask(aTask({ app, timeout: 5 }))
       const { id, status } = await world.service.waitForEnd((body as { id: string }).id)
       expect(status).toBe('app not found')
       return [(await recordOf(id)).similar_apps, (await recordOf(id, withToken)).similar_apps]

@@ -46,7 +46,7 @@ describe('the deploy lock (spec 2.4)', () => {
     await page.locator('input:focus').fill("failover <b>OPS-2214</b> 'now'")
     await theSwitch(page).click()
     await toast(page, 'All deployments are locked.').waitFor()
-    await banner(elsewhere.page).waitFor({ timeout: 1_000 })
+    await banner(elsewhere.page).waitFor({ timeout: 10_000 }) // without the stream it is read every 15 s
     await page.getByText("failover <b>OPS-2214</b> 'now', by ada.").waitFor()
     expect(await detailsOf()).toMatchObject({ active: true, reason: "failover <b>OPS-2214</b> 'now'", set_by: 'ada' })
     await elsewhere.page.getByRole('link', { name: 'Lock, deployments are locked' }).waitFor()
@@ -54,7 +54,7 @@ describe('the deploy lock (spec 2.4)', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await toast(page, 'The lock is released again.').waitFor()
     expect(await detailsOf()).toMatchObject({ active: false })
-    await banner(elsewhere.page).waitFor({ state: 'detached', timeout: 1_000 })
+    await banner(elsewhere.page).waitFor({ state: 'detached', timeout: 10_000 })
     expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
   })
 

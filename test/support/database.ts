@@ -20,7 +20,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href
   return {
     url,
-    settings: { connection: { connectionString: url }, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 10_000 },
+    // A test may queue a hundred writes in one moment: on a busy machine the last of them waits long for a connection.
+    settings: { connection: { connectionString: url }, schema: 'watcher', maxConnections: 4, connectTimeoutMs: 60_000 },
     async [Symbol.asyncDispose]() {
       await queryOnce(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)
     },

@@ -17,7 +17,7 @@ export function writeBackSettings(
     knownHostsPath: host.knownHostsPath,
     knownHosts: () => '',
     commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
-    gitOpTimeoutMs: 20_000,
+    gitOpTimeoutMs: 60_000,
     repoCachePath: mkdtempSync(path.join(tmpdir(), 'wb-')),
     repoCacheLimitBytes: 2 * 1024 ** 3,
     gitCredentials: () => new Map(),

@@ -13,7 +13,7 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
   await using host = await startGitHost()
   const first = await host.createRepository('r.git', { 'README.md': 'hello\n' })
   const second = await host.commitFiles('r.git', { 'README.md': 'more\n' })
-  const settings = writeBackSettings(host, { repoCacheLimitBytes: 1, gitOpTimeoutMs: 8_000 })
+  const settings = writeBackSettings(host, { repoCacheLimitBytes: 1, gitOpTimeoutMs: 15_000 })
   const access = await openGitAccess(settings, process.env.PATH ?? '')
   onTestFinished(async () => {
     await access[Symbol.asyncDispose]()

@@ -133,7 +133,7 @@ test.for([
 test('a host that goes away and comes back', async () => {
   await using proxy = await startFaultProxy({ port: host.port })
   const repository = await aRepository()
-  const service = await aService({ gitOpTimeoutMs: 6_000 }, proxy.port)
+  const service = await aService({ gitOpTimeoutMs: 10_000 }, proxy.port)
   const address = host.url(repository, proxy.port)
   for (const mood of ['refuse', 'swallow'] as const) {
     proxy.mood = mood

@@ -64,10 +64,12 @@ export const overviewFlows: readonly Flow[] = [
       await using opened = await open('/lock')
       const { page } = opened
       await page.getByRole('heading', { level: 1 }).waitFor()
+      const typeInDialog = (text: string) =>
+        page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill(text)
       const find = async (text: string) => {
         await page.getByRole('dialog').waitFor({ state: 'hidden' }) // the address changes before it closes
         await page.keyboard.press('/')
-        await page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill(text)
+        await typeInDialog(text)
       }
       const found = (name: string | RegExp): Locator =>
         page.getByRole('dialog', { name: 'Find' }).getByRole('link', { name })
@@ -82,6 +84,11 @@ export const overviewFlows: readonly Flow[] = [
       await page.keyboard.press('Enter')
       await page.waitForURL('**/tasks?app=preferences')
       await find('hist')
+      await page.evaluate(`
+        document.querySelector('dialog[open]').close()
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: '/' })) // before the browser tells that it closed
+      `)
+      await typeInDialog('hist')
       await found('History').click()
       await page.locator('h1:focus').getByText('History').waitFor()
       await page.keyboard.press('/')

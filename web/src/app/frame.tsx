@@ -21,9 +21,9 @@ import { useRouteFocus } from './use-route-focus.ts'
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
   const [path] = useLocation()
-  const [isFinding, setFinding] = useState(false)
+  const [finding, setFinding] = useState(0) // which opening of the dialog, as the browser tells late that one closed
   const keys = useRef<HTMLDialogElement>(null)
-  const find = useCallback(() => setFinding(true), [])
+  const find = useCallback(() => setFinding((last) => last + 1), [])
   usePageKeys(find, keys)
   useRouteFocus()
   useLiveWhileVisible()
@@ -54,7 +54,7 @@ export function Frame({ children }: { children: ReactNode }) {
         </span>
       </footer>
       <KeysDialog dialog={keys} />
-      {isFinding ? <FindDialog onClose={() => setFinding(false)} /> : null}
+      {finding === 0 ? null : <FindDialog key={finding} onClose={() => setFinding(0)} />}
     </OpenFind>
   )
 }

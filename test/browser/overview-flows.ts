@@ -85,8 +85,10 @@ export const overviewFlows: readonly Flow[] = [
       await page.waitForURL('**/tasks?app=preferences')
       await find('hist')
       await page.evaluate(`
-        document.querySelector('dialog[open]').close()
-        document.dispatchEvent(new KeyboardEvent('keydown', { key: '/' })) // before the browser tells that it closed
+        const field = document.activeElement
+        field.closest('dialog').close()
+        // Before the focus leaves it and the browser tells that it closed.
+        field.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }))
       `)
       await typeInDialog('hist')
       await found('History').click()

@@ -45,6 +45,25 @@ test('requests that come before the answers are begun one after another, each af
   socket.destroy()
 })
 
+test('a connection with more than sixteen requests that wait is closed, and the others go on', async () => {
+  await using server = await aServer()
+  const patient = server.open()
+  patient.write(get('/wait/patient') + get('/now').repeat(16))
+  await expect.poll(() => server.begun).toEqual(['patient'])
+  const flood = server.open()
+  flood.on('error', () => undefined)
+  flood.write(get('/wait/flood') + get('/now').repeat(17))
+  await once(flood, 'close')
+  expect(patient.closed).toBe(false)
+  let answers = ''
+  patient.on('data', (bytes) => {
+    answers += bytes
+  })
+  server.end('patient')
+  await expect.poll(() => answers.match(/"name":"now"/g)?.length).toBe(16)
+  patient.destroy()
+})
+
 test('what a client had sent before it went away is not begun', async () => {
   await using server = await aServer()
   const socket = server.open()

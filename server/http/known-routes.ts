@@ -16,10 +16,16 @@ export function createKnownRoutes(): KnownRoutes {
     methodsAt(path) {
       const segments = path.split('/')
       const matching = [...methodsOf.values()].filter((route) => isMatch(route.segments, segments))
-      return [...new Set(matching.flatMap((route) => [...route.methods]))].sort()
+      const fewest = Math.min(...matching.map(countParameters))
+      const closest = matching.filter((route) => countParameters(route) === fewest)
+      return [...new Set(closest.flatMap((route) => [...route.methods]))].sort()
     },
   }
 }
+
+/** `/tasks/counts` is not the task named `counts`. */
+const countParameters = ({ segments }: { readonly segments: readonly string[] }) =>
+  segments.filter((segment) => segment.startsWith(':')).length
 
 function isMatch(pattern: readonly string[], path: readonly string[]): boolean {
   return (

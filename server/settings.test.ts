@@ -173,6 +173,8 @@ describe(`a value of the wrong form is refused with the form (${numbersOf(badInp
     ['DATABASE_URL', 'host=db port=abc', 'port must be a whole number'],
     ['DB_SCHEMA', 'Watcher; DROP', 'lower-case letters'],
     ['TRUST_PROXY', '10.0.0.0/33', 'networks such as'],
+    ['TRUST_PROXY', '0.0.0.0/0', 'not /0, which trusts everyone'],
+    ['TRUST_PROXY', '::/0', 'not /0, which trusts everyone'],
     ['TRUST_PROXY', 'everyone', 'networks such as'],
     ['ANNOTATION_PREFIXES', 'watcher', 'end with a slash'],
     ['OVERRIDE_FILE_PREFIX', '../argocd', 'letters, digits'],

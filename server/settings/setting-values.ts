@@ -175,13 +175,14 @@ function isProxy(entry: string): boolean {
   const family = isIP(address)
   if (family === 0) return proxyNames.includes(entry)
   return (
-    more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+    more.length === 0 &&
+    (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
   )
 }
 
 export const proxies = list.refine(
   (entries) => entries.every(isProxy),
-  `must list IP addresses, networks such as 10.0.0.0/8, or ${proxyNames.join(', ')}`,
+  `must list IP addresses, networks such as 10.0.0.0/8 (not /0, which trusts everyone), or ${proxyNames.join(', ')}`,
 )
 
 export const annotationPrefixes = list.refine(

@@ -116,7 +116,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       submissionLimit: createSubmissionLimit({
         limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
         clientOf: client,
-        hasCredential: auth.hasCredential,
+        hasValidCredential: auth.hasValidCredential,
       }),
       waits: createClientQuota(waitsPerClient, maxWaits),
       clientOf: client,
@@ -135,6 +135,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       lockStatus: singleFlight(lock.status),
       requireAccess: auth.requireAccess,
       isAllowed: auth.isAllowed,
+      recheckReadAccess: auth.recheckReadAccess,
       readerDigestOf: auth.readerDigestOf,
     }),
     api,
@@ -165,15 +166,16 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     api,
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
-  if (settings.identityProvider) http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser }), api)
+  if (settings.identityProvider)
+    http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser, clientOf: client }), api)
   http.register(
     serviceRoutes({
       checkParts,
       config: renderServiceConfig(shownSettings(settings)),
       settings: { groups: settings.described },
       describeStatus: describeStatusOf(services, watching, checkParts),
-      requireReader: auth.requireReader,
-      hasGoodCredential: (request) => auth.isAllowed(request, 'read_private'),
+      requireServiceReader: auth.requireServiceReader,
+      mayReadService: (request) => auth.isAllowed(request, 'read_service'),
     }),
     api,
   )

@@ -70,13 +70,13 @@ test('what a submission asks about its credential parses the headers once and ve
   await using service = await countingService()
   const { http, auth, counts } = service
   const everything = async (request: FastifyRequest) => {
-    const hasCredential = auth.hasCredential(request)
+    const isValid = await auth.hasValidCredential(request)
     const { kind } = await auth.requireAccess(request, 'submit', 'shop')
-    return { hasCredential, kind, digest: auth.readerDigestOf(request)('task')?.length }
+    return { isValid, kind, digest: auth.readerDigestOf(request)('task')?.length }
   }
   http.register(async (app) => void app.post('/everything', everything))
   const headers = { authorization: jwt, 'content-type': 'application/json' }
   const answer = await http.inject({ method: 'POST', url: '/everything', headers, payload: '{}' })
-  expect(answer.json()).toEqual({ hasCredential: true, kind: 'jwt', digest: 32 })
+  expect(answer.json()).toEqual({ isValid: true, kind: 'jwt', digest: 32 })
   expect(counts).toEqual({ headers: 1, secret: 1 })
 })

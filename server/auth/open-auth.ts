@@ -103,7 +103,13 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
   return {
     requireAccess,
     requireUser,
-    hasCredential,
+
+    /** Whether a request shows a credential that may submit something. */
+    async hasValidCredential(request: FastifyRequest): Promise<boolean> {
+      if (!hasCredential(request)) return false
+      const principal = await requireAccess(request, 'submit').catch(() => undefined)
+      return principal !== undefined && principal.kind !== 'anonymous'
+    },
 
     /** Whether a request may be shown a task. @throws {UnauthorizedError} where its credential is not good enough */
     mayRead: ({ readAccess }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
@@ -117,15 +123,24 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
     },
 
     /** Whether the credential of a request is good and may read tasks of `app`, or what only such a one is shown. */
-    async isAllowed(request: FastifyRequest, action: 'read' | 'read_private', app?: string): Promise<boolean> {
+    async isAllowed(
+      request: FastifyRequest,
+      action: 'read' | 'read_private' | 'read_service',
+      app?: string,
+    ): Promise<boolean> {
       const principal = await readerOf(request).catch(() => undefined)
       return principal !== undefined && authorize(principal, action, app).kind === 'allowed'
     },
 
-    /** Rejects unless the credential of a request is good, also where reading is open. @throws {UnauthorizedError} */
-    async requireReader(request: FastifyRequest): Promise<void> {
-      const decision = authorize(await readerOf(request), 'read_private')
-      if (decision.kind !== 'allowed') throw new UnauthorizedError(decision.reason)
+    /**
+     * Rejects unless the credential of a request may read what concerns those who run the service, also where reading is open.
+     * @throws {UnauthorizedError}
+     * @throws {ForbiddenError} for a user outside the privileged groups
+     */
+    async requireServiceReader(request: FastifyRequest): Promise<void> {
+      const decision = authorize(await readerOf(request), 'read_service')
+      if (decision.kind !== 'allowed')
+        throw new (decision.kind === 'forbidden' ? ForbiddenError : UnauthorizedError)(decision.reason)
     },
 
     /** Verifies anew who reads, for what is read as long as it comes: nobody uses a session for it. Rejects as the first time. */

@@ -7,20 +7,23 @@ type Dependencies = {
   /** SUBMISSIONS_PER_MINUTE; undefined: no limit */
   readonly limit: RateLimit | undefined
   readonly clientOf: (request: FastifyRequest) => Client
-  /** Whether the request bears anything that may turn out to be a valid credential. */
-  readonly hasCredential: (request: FastifyRequest) => boolean
+  /** Whether a credential of the request is valid; asked only past the limit. */
+  readonly hasValidCredential: (request: FastifyRequest) => Promise<boolean>
 }
 
 /**
  * Limits what is submitted without a valid credential. Each submission counts until it is exempted: whether its credential
  * is valid, and whether its Idempotency-Key is known, shows late.
  */
-export function createSubmissionLimit({ limit, clientOf, hasCredential }: Dependencies) {
+export function createSubmissionLimit({ limit, clientOf, hasValidCredential }: Dependencies) {
   const refusals = new WeakMap<FastifyRequest, HttpError>()
 
   return {
-    /** Before the body is read. @throws {HttpError} for one too many that nothing can exempt */
-    count(request: FastifyRequest): void {
+    /**
+     * Before the body is read: past the limit no body is received for a credential that is not valid.
+     * @throws {HttpError} for one too many that nothing can exempt
+     */
+    async count(request: FastifyRequest): Promise<void> {
       const retryAfterSeconds = limit?.take(clientOf(request))
       if (limit === undefined || retryAfterSeconds === undefined) return
       const refusal = new HttpError(
@@ -28,7 +31,8 @@ export function createSubmissionLimit({ limit, clientOf, hasCredential }: Depend
         `more than ${limit.maxPerMinute} submissions a minute without a valid credential from one address`,
         { 'Retry-After': String(retryAfterSeconds) },
       )
-      if (request.headers['idempotency-key'] === undefined && !hasCredential(request)) throw refusal
+      const mayBeKnown = request.headers['idempotency-key'] !== undefined
+      if (!mayBeKnown && !(await hasValidCredential(request))) throw refusal
       refusals.set(request, refusal)
     },
     exempt(request: FastifyRequest): void {

@@ -41,8 +41,8 @@ beforeEach(() => {
       config: renderServiceConfig(shown),
       settings: { groups: [] },
       describeStatus: async () => ({ version, started: 0, argo_cd: { status: 'up' } }),
-      requireReader: async () => undefined,
-      hasGoodCredential: async () => false,
+      requireServiceReader: async () => undefined,
+      mayReadService: async () => false,
     }),
     { prefix: '/api/v1' },
   )

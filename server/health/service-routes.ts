@@ -16,9 +16,9 @@ type Dependencies = {
   readonly config: ServiceConfig
   readonly settings: EffectiveSettings
   readonly describeStatus: ReturnType<typeof createDescribeStatus>
-  /** Rejects without a good credential. */
-  readonly requireReader: (request: FastifyRequest) => Promise<void>
-  readonly hasGoodCredential: (request: FastifyRequest) => Promise<boolean>
+  /** Rejects a request whose credential may not read what concerns those who run the service. */
+  readonly requireServiceReader: (request: FastifyRequest) => Promise<void>
+  readonly mayReadService: (request: FastifyRequest) => Promise<boolean>
 }
 
 const tags = ['service']
@@ -31,8 +31,8 @@ export const serviceRoutes =
     config,
     settings,
     describeStatus,
-    requireReader,
-    hasGoodCredential,
+    requireServiceReader,
+    mayReadService,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
@@ -72,13 +72,14 @@ export const serviceRoutes =
           tags,
           operationId: 'listSettings',
           summary: 'List the settings in effect',
-          description: 'Shown to callers with a credential, also where reading is open.',
+          description:
+            'Shown to callers with a credential for all applications, and to privileged users, also where reading is open.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }],
           response: { 200: EffectiveSettings, 401: Refusal, 403: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
-        await requireReader(request)
+        await requireServiceReader(request)
         return settings
       },
     )
@@ -94,7 +95,7 @@ export const serviceRoutes =
           response: { 200: ServiceStatus, 401: Refusal, 503: ErrorReply },
         },
       },
-      async (request) => describeStatus(await hasGoodCredential(request)),
+      async (request) => describeStatus(await mayReadService(request)),
     )
 
     app.get(

@@ -197,12 +197,38 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     })
   })
 
-  test('the settings and the status are read with any good credential', async () => {
-    for (const credential of [scoped, { Authorization: jwt }, { 'Watcher-Deploy-Token': 'token-of-this-test' }])
+  test('the settings and the whole status are read with a credential for all applications, and by privileged users', async () => {
+    const cookieOf = async (name: string, groups: string[]) => ({
+      cookie: [...(await world.signedIn(name, groups)).cookies(world.service.url)].map((pair) => pair.join('=')).join(),
+    })
+    const whole = { argo_cd: { status: 'down', unreachable_since: expect.any(Number) }, replicas: [{}] }
+    for (const credential of [
+      { Authorization: jwt },
+      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      await cookieOf('ada', ['platform']),
+    ]) {
       expect(await read('/api/v1/settings', credential)).toMatchObject({ status: 200 })
-    await expect
-      .poll(async () => (await read('/api/v1/status', scoped)).body)
-      .toMatchObject({ argo_cd: { status: 'down', unreachable_since: expect.any(Number) }, replicas: [{}] })
+      await expect.poll(async () => (await read('/api/v1/status', credential)).body).toMatchObject(whole)
+    }
+    for (const [credential, status] of [
+      [scoped, 401],
+      [await cookieOf('bob', ['developers']), 403],
+    ] as const) {
+      expect(await read('/api/v1/settings', credential)).toMatchObject({ status })
+      const { body } = await read('/api/v1/status', credential)
+      expect(body).toMatchObject({ version: expect.any(String) })
+      expect(body).not.toHaveProperty('replicas')
+    }
+  })
+
+  test('a request that waits for a task is not answered with it once its credential was revoked', async () => {
+    const ada = await world.signedIn('ada', ['platform'])
+    const request = { description: 'waits', expires: nowSeconds() + 600 }
+    const issued = await ada.change(world.service.url, '/api/v1/deploy-tokens', 'POST', request)
+    const { id, token } = IssuedDeployToken.parse(await issued.json())
+    const waiting = read(`/api/v1/tasks/${ids['team-b']}?wait=2`, { Authorization: token })
+    await ada.change(world.service.url, `/api/v1/deploy-tokens/${id}`, 'DELETE')
+    expect(await waiting).toMatchObject({ status: 401, body: { error: expect.stringContaining('revoked') } })
   })
 
   test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {

@@ -4,9 +4,10 @@ import type { Principal, User } from './principal.ts'
 
 /**
  * What a principal asks for: `administer` the deploy lock, deploy tokens and the audit; `read` tasks; `read_all`, what is
- * not of one application; `read_private`, what needs a credential also where reading is open: the settings, what Pods wrote.
+ * not of one application; `read_private`, what needs a credential also where reading is open: what Pods wrote;
+ * `read_service`, what concerns those who run the service: the settings, and all of its status.
  */
-type Action = 'submit' | 'cancel' | 'administer' | 'read' | 'read_all' | 'read_private'
+type Action = 'submit' | 'cancel' | 'administer' | 'read' | 'read_all' | 'read_private' | 'read_service'
 
 type AccessPolicy = {
   /** REQUIRE_CREDENTIAL */
@@ -39,7 +40,8 @@ export const createAuthorize =
       return unauthorized(`no credential was given: send ${waysTo(action, policy)}`)
     }
     const isChange = action === 'submit' || action === 'cancel' || action === 'administer'
-    if ('user' in principal) return isChange ? authorizeUser(principal.user, policy) : allowed
+    if ('user' in principal)
+      return isChange || action === 'read_service' ? authorizeUser(principal.user, policy) : allowed
     if (action === 'administer')
       return unauthorized(`credential rejected: it is not a user: send ${waysTo(action, policy)}`)
     if (principal.kind === 'scoped_token') return authorizeScope(principal.apps, action, app)
@@ -66,7 +68,7 @@ function authorizeUser({ groups, hasStaleGroups }: User, { privilegedGroups }: A
 
 function authorizeScope(globs: readonly string[] | undefined, action: Action, app: string | undefined): Decision {
   if (globs === undefined) return allowed
-  if (action === 'read_all')
+  if (action === 'read_all' || action === 'read_service')
     return unauthorized('credential rejected: the deploy token may read tasks of its applications only')
   return app === undefined || isInScope(app, globs)
     ? allowed

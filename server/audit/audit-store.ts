@@ -10,14 +10,14 @@ const usualPage = 100
 export function createAuditStore({ query }: Database) {
   return {
     /** Newest first. */
-    async page({ before, action: actions, limit = usualPage }: AuditFilter): Promise<AuditPage> {
+    async page({ before, action: actions, limit = usualPage }: AuditFilter, address = ''): Promise<AuditPage> {
       const newest = (entries: ReturnType<typeof ofAudit>) =>
         entries
           .$if(before !== undefined, (some) => some.where('id', '<', String(before)))
           .orderBy('id', 'desc')
           .limit(limit + 1)
       const rows = actions ? await newestOf(query, actions, limit + 1, newest) : await newest(ofAudit(query)).execute()
-      const { items: entries } = await fillAnswer([rows.slice(0, limit).map(entryOf)])
+      const { items: entries } = await fillAnswer(address, [rows.slice(0, limit).map(entryOf)])
       return { entries, next: rows.length > entries.length ? (entries.at(-1)?.id ?? null) : null }
     },
   }

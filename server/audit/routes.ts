@@ -2,17 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import type { Client } from '../http/client-address.ts'
 import type { AuditStore } from './audit-store.ts'
 
 type Dependencies = {
   readonly audit: AuditStore
   /** Rejects unless a user calls who may read it. */
   readonly requireUser: (request: FastifyRequest) => Promise<unknown>
+  readonly clientOf: (request: FastifyRequest) => Client
 }
 
 /** Registered below /api/v1, and only with an identity provider. */
 export const auditRoutes =
-  ({ audit, requireUser }: Dependencies): FastifyPluginAsyncZod =>
+  ({ audit, requireUser, clientOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/audit',
@@ -23,12 +25,19 @@ export const auditRoutes =
           summary: 'List audit entries, newest first',
           security: [{ session: [] }, { oidc: [] }],
           querystring: AuditFilter,
-          response: { 200: AuditPage, 400: ErrorReply, 401: Refusal, 403: ErrorReply, 503: ErrorReply },
+          response: {
+            200: AuditPage,
+            400: ErrorReply,
+            401: Refusal,
+            403: ErrorReply,
+            429: ErrorReply,
+            503: ErrorReply,
+          },
         },
       },
       async (request) => {
         await requireUser(request)
-        return audit.page(request.query)
+        return audit.page(request.query, clientOf(request).address)
       },
     )
   }

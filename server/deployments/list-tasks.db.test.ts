@@ -50,7 +50,7 @@ test('globs end at the slash', async () => {
   const project = newProject()
   await stored(['shop', 'team/shop', 'team/bank', 'teams/shop'].map((app) => ({ project, app })))
   const found = async (...globs: string[]) =>
-    (await createTaskStore(database).list({ project }, globs)).tasks.map(({ app }) => app).toSorted()
+    (await createTaskStore(database).list({ project }, { globs, address: '' })).tasks.map(({ app }) => app).toSorted()
   expect(await found('*')).toEqual(['shop'])
   expect(await found('team*', '*shop', 'team?shop')).toEqual(['shop'])
   expect(await found('team/*')).toEqual(['team/bank', 'team/shop'])

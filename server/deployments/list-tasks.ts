@@ -22,6 +22,9 @@ export type TaskPage = {
   /** Absent where the page was asked for with a cursor. */
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined
 }
+/** Who reads a list: `globs`, the applications that they may see; all where there are none. */
+export type ListReader = { readonly globs?: readonly string[] | undefined; readonly address: string }
+
 type FoundTasks = { readonly ids: readonly string[]; readonly count: number }
 
 /**
@@ -31,11 +34,11 @@ type FoundTasks = { readonly ids: readonly string[]; readonly count: number }
 export async function listTasks(
   query: Kysely<Schema>,
   filter: TaskFilter,
-  globs?: readonly string[],
+  { globs, address }: ListReader,
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
   const { ids, count } = isInNoField(filter) ? { ids: [], count: 0 } : await findTasks(query, filter, globs, limit + 1)
-  const { items: tasks, isCut } = await fillAnswer(inChunks(query, ids.slice(0, limit)), taskRecordOf)
+  const { items: tasks, isCut } = await fillAnswer(address, inChunks(query, ids.slice(0, limit)), taskRecordOf)
   const last = ids.length > tasks.length ? tasks.at(-1) : undefined
   return {
     tasks,

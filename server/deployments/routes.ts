@@ -54,6 +54,8 @@ type Dependencies = {
   readonly requireAccess: (request: FastifyRequest, action: 'submit' | 'cancel', app?: string) => Promise<Principal>
   /** Whether a request may be shown tasks of `app`, or what their Pods wrote, for which it needs a good credential. */
   readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_private', app: string) => Promise<boolean>
+  /** Verifies the right to read once more. @throws as the first time */
+  readonly recheckReadAccess: (request: FastifyRequest) => Promise<void>
   /** What is stored of the request's credential with the task that it submits. */
   readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
 }
@@ -79,6 +81,7 @@ export const taskRoutes =
     lockStatus,
     requireAccess,
     isAllowed,
+    recheckReadAccess,
     readerDigestOf,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
@@ -103,6 +106,7 @@ export const taskRoutes =
     app.post(
       '/tasks',
       {
+        bodyLimit: maxSubmissionBytes,
         onRequest: async (request) => submissionLimit.count(request),
         errorHandler: async (error, request) => {
           if (error instanceof InvalidRequestError || error instanceof InvalidJsonError) await limitInvalid(request)
@@ -162,13 +166,21 @@ export const taskRoutes =
           description:
             'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
           querystring: TaskFilter,
-          response: { 200: TaskList, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
+          response: { 200: TaskList, 400: ErrorReply, 401: Refusal, 429: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
         const { app: name, cursor, offset = 0 } = request.query
         const filter = name === undefined ? request.query : { ...request.query, app: canonicalName(name) }
-        const { tasks: page, next, isCut, total } = await tasks.list(filter, globsOf(request))
+        const {
+          tasks: page,
+          next,
+          isCut,
+          total,
+        } = await tasks.list(filter, {
+          globs: globsOf(request),
+          address: clientOf(request).address,
+        })
         return {
           tasks: page.map(taskRecordOf),
           ...(total ? { total: total.count } : {}),
@@ -215,7 +227,13 @@ export const taskRoutes =
           if (!leave) throw tooManyWaits()
           await ending.finally(leave)
           if (answered.signal.aborted) return reply.hijack() // when thousands leave at once, their reads would delay all others
-          return await recordFor(request, (await tasks.find(taskId)) ?? task)
+          // A credential may have been revoked, or a session ended, while the request waited.
+          await recheckReadAccess(request)
+          const isOpen = request.readAccess === undefined
+          return await recordFor(
+            request,
+            isOpen ? ((await tasks.find(taskId)) ?? task) : await requireTask(request, id),
+          )
         } finally {
           answered.abort()
         }
@@ -244,6 +262,9 @@ export const taskRoutes =
       },
     )
   }
+
+/** Fifty images with all that a submission may say fit; other bodies have 16 KiB. */
+const maxSubmissionBytes = 1024 * 1024
 
 /** Coming back at once would not help. */
 const waitRetrySeconds = 10

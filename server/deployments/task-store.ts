@@ -15,7 +15,7 @@ import { maxAppEdits } from './find-similar-apps.ts'
 import type { HistoryRange } from './history-range.ts'
 import type { KnownKey } from './idempotency-key.ts'
 import { dropExpiredKeys, findKey } from './idempotency-keys.ts'
-import { listTasks, readListed, type TaskPage } from './list-tasks.ts'
+import { type ListReader, listTasks, readListed, type TaskPage } from './list-tasks.ts'
 import { type FoundHistory, readHistory } from './read-history.ts'
 import { createSaveProgress } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
@@ -71,8 +71,8 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     podLog: (id: string): Promise<PodLog | undefined> =>
       query.selectFrom('task_pod_logs').select(['pod', 'lines']).where('task_id', '=', id).executeTakeFirst(),
 
-    list: (filter: TaskFilter, globs?: readonly string[]): Promise<TaskPage> =>
-      listTasks(forReaders.query, filter, globs),
+    list: (filter: TaskFilter, reader: ListReader = { address: '' }): Promise<TaskPage> =>
+      listTasks(forReaders.query, filter, reader),
 
     count: (conditions: TaskConditions, globs?: readonly string[]): Promise<TaskCounts> =>
       countTasks(forReaders.query, conditions, globs),

@@ -92,7 +92,9 @@ export const timelineRoutes =
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
       if (!wantsStream(request))
-        return readPage(events, after ?? 0, taskId, (chunk) => visibleOf(request, chunk, taskId))
+        return readPage(events, clientOf(request).address, after ?? 0, taskId, (chunk) =>
+          visibleOf(request, chunk, taskId),
+        )
       const client = clientOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
@@ -183,6 +185,7 @@ export const timelineRoutes =
 /** The page ends where its events fill an answer, or at `pageSize`. */
 async function readPage(
   events: Pick<EventStore, 'after'>,
+  address: string,
   after: number,
   taskId: string | undefined,
   visibleOf: (chunk: readonly TaskEvent[]) => Promise<readonly TaskEvent[]>,
@@ -197,7 +200,7 @@ async function readPage(
       yield await visibleOf(chunk)
     }
   }
-  const { items, isCut } = await fillAnswer(chunks())
+  const { items, isCut } = await fillAnswer(address, chunks())
   const next = isCut ? items.at(-1)?.id : last
   const hasMore = isCut || (!isWhole && (await events.after(last, 1, taskId)).length > 0)
   return { events: items, ...(hasMore && next !== undefined ? { next_after: next } : {}) }

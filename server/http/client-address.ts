@@ -19,7 +19,8 @@ export function clientOf(request: FastifyRequest, trustsProxies: boolean): Clien
   return { address: networkOf(request.ip), share: isUnknown ? unknownClientsShare : 1 }
 }
 
-function networkOf(address: string): string {
+/** The address that limits count for: of an IPv6 address its /64. */
+export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)
   if (mapped) return mapped[1] ?? address

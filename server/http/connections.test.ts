@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { closeStalledConnections } from './connections.ts'
+import { closeStalledConnections, limitConnections } from './connections.ts'
 
 /** More than the buffers of the system take. */
 const answerBytes = 32 * 1024 * 1024
@@ -35,6 +36,29 @@ async function aServer(limits: Parameters<typeof closeStalledConnections>[1] = {
     },
   }
 }
+
+test('one address holds at most a tenth of all connections, and a trusted proxy as many as it likes', async () => {
+  const held = async (isTrustedProxy: (address: string) => boolean) => {
+    const server = createServer()
+    limitConnections(server, 20, isTrustedProxy)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo // a TCP server has no other kind
+    const sockets = await Promise.all(
+      ['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.2'].map(async (localAddress) => {
+        const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
+        await once(socket, 'connect')
+        return socket
+      }),
+    )
+    const open = () => promisify(server.getConnections.bind(server))()
+    await expect.poll(open, { timeout: 10_000 }).toBe(isTrustedProxy('127.0.0.1') ? 4 : 3)
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+  await held(() => false)
+  await held(() => true)
+})
 
 test('a connection whose reader takes nothing is closed', async () => {
   await using server = await aServer()

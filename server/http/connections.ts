@@ -2,12 +2,32 @@ import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { networkOf } from './client-address.ts'
+import { createClientQuota } from './client-quota.ts'
 
 /** Looking through all connections for each one that is dropped would keep the service busy with nothing else. */
 const betweenRoundsMs = 1_000
 
-/** Drops connections beyond so many, and then closes those on which nothing is asked, so that there is room for who comes back. */
-export function limitConnections(server: Server, maxConnections: number): void {
+/** Of all connections, what one address may hold. */
+const addressShare = 0.1
+
+/**
+ * Drops connections beyond so many, and then closes those on which nothing is asked, so that there is room for who comes back.
+ * One address holds at most a tenth of them, unless it is a trusted proxy.
+ */
+export function limitConnections(
+  server: Server,
+  maxConnections: number,
+  isTrustedProxy: (address: string) => boolean = () => false,
+): void {
+  const quota = createClientQuota(Math.ceil(maxConnections * addressShare), maxConnections)
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (isTrustedProxy(address)) return
+    const giveBack = quota.take({ address: networkOf(address), share: 1 })
+    if (giveBack === undefined) socket.destroy()
+    else socket.once('close', giveBack)
+  })
   let nextRoundMs = 0
   server.maxConnections = maxConnections
   server.on('drop', () => {

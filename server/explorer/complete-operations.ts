@@ -27,7 +27,7 @@ const meanings: Record<string, string> = {
   406: 'The request breaks a rule that `error` names, or deployments are locked (`status` is then `rejected`)',
   408: 'The request took too long to arrive',
   409: 'Conflict',
-  413: 'The body is larger than 1 MiB',
+  413: 'The body is larger than 1 MiB, or 16 KiB on other routes',
   415: 'The body is not JSON',
   417: 'Only `Expect: 100-continue` is understood',
   429: 'Too many requests; `Retry-After` says when to try again',

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const routes: FastifyPluginAsyncZod = async (api) => {
     api.post(
       '/api/v1/tasks',
-      { schema: { body: TaskSubmission, response: { 202: TaskAcceptance } } },
+      { bodyLimit: 1024 * 1024, schema: { body: TaskSubmission, response: { 202: TaskAcceptance } } },
       async (_request, reply) => {
         return reply.code(202).send({ id: '1', status: 'accepted' })
       },
@@ -211,6 +211,13 @@ describe('errors of the service become answers', () => {
     const { status, body } = await send({ url: '/api/v1/failures/missing' })
     expect(status).toBe(404)
     expect(body).toEqual({ id: `${'x'.repeat(63)}…`, error: 'task not found' })
+  })
+
+  test('X-Forwarded-For from an untrusted address is warned of once', async () => {
+    log.length = 0
+    for (const _ of [1, 2])
+      await app.inject({ url: '/api/v1/deploy-lock', headers: { 'x-forwarded-for': '192.0.2.1' } })
+    expect(log.filter((line) => line.includes('outside TRUST_PROXY'))).toHaveLength(1)
   })
 
   test('a bug: 500 with nothing but a request id, which the log has with the cause', async () => {

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type FastifyError, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
+import {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerInOrder } from './answer-in-order.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
@@ -9,6 +16,7 @@ import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { serveStaticFiles, stylesheetsOf } from './static-files.ts'
+import { createIsTrustedProxy } from './trusted-proxies.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
 
@@ -36,7 +44,8 @@ type HttpSettings = {
 
 export type HttpServer = ReturnType<typeof createHttpServer>
 
-const largestBody = 1024 * 1024
+/** Of a request, unless its route takes a larger one. */
+const maxBodyBytes = 16 * 1024
 const largestHeaders = 8 * 1024
 
 /**
@@ -56,7 +65,7 @@ export function createHttpServer(settings: HttpSettings) {
     requestIdHeader: false,
     childLoggerFactory: (logger) => logger, // each line about a request holds the request
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    bodyLimit: largestBody,
+    bodyLimit: maxBodyBytes,
     requestTimeout: 10_000,
     http: {
       headersTimeout: 5_000,
@@ -73,7 +82,7 @@ export function createHttpServer(settings: HttpSettings) {
 
   app.server.prependListener('request', clientErrors.note) // before the framework answers
   app.server.on('checkExpectation', answerExpectation)
-  limitConnections(app.server, maxConnections)
+  limitConnections(app.server, maxConnections, createIsTrustedProxy(trustedProxies))
   closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
   app.addHook('preClose', closeUnused)
@@ -81,6 +90,7 @@ export function createHttpServer(settings: HttpSettings) {
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   answerInOrder(app)
+  warnOfUntrustedProxy(app, createIsTrustedProxy(trustedProxies))
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
   app.decorate('stylesheets', webFolder === undefined ? [] : stylesheetsOf(webFolder))
@@ -95,6 +105,20 @@ export function createHttpServer(settings: HttpSettings) {
   return app
 }
 
+/** Without TRUST_PROXY all clients behind a proxy share the limits of one address; said once. */
+function warnOfUntrustedProxy(app: FastifyInstance, isTrusted: (address: string) => boolean): void {
+  let isSaid = false
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    const address = raw.socket.remoteAddress ?? ''
+    if (isSaid || headers['x-forwarded-for'] === undefined || isTrusted(address)) return
+    isSaid = true
+    app.log.warn(
+      { address },
+      'X-Forwarded-For from an address outside TRUST_PROXY: its clients share the limits of one address',
+    )
+  })
+}
+
 const createAnswerError =
   ({ answerTo, onError }: Pick<HttpSettings, 'answerTo' | 'onError'>) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
@@ -107,7 +131,7 @@ const createAnswerError =
 
 /** A body that may be larger than any we take: after an answer that did not wait for it, nobody reads on. */
 const isLong = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > largestBody
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxBodyBytes
 
 function answerNothing(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' })

@@ -18,7 +18,7 @@ let finishSlow: () => void
 beforeAll(async () => {
   await writeFile(join(webFolder, 'index.html'), 'the UI')
   app = quietHttpServer({ webFolder })
-  app.post('/api/v1/tasks', { schema: { body: TaskSubmission } }, async () => ({ id: '1' }))
+  app.post('/api/v1/tasks', { bodyLimit: 1024 * 1024, schema: { body: TaskSubmission } }, async () => ({ id: '1' }))
   app.get('/api/v1/deploy-lock', async () => false)
   app.get(
     '/api/v1/slow',

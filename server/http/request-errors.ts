@@ -16,7 +16,7 @@ export class InvalidRequestError extends Error {
 /** A request refused for its form, before any route looks at it. The message is shown to the caller. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
-  readonly status: 400 | 403 | 404 | 405 | 409 | 415 | 429 | 431 | 503
+  readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 431 | 503
   readonly headers: Readonly<Record<string, string>>
   constructor(status: HttpError['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)

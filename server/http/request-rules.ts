@@ -1,7 +1,10 @@
-import type { FastifyInstance } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { acceptsEventStream } from './accepts-event-stream.ts'
+import { createReadBody } from './bodies-under-way.ts'
 import { checkHeaderList } from './check-header-list.ts'
 import { checkMediaType } from './check-media-type.ts'
+import { networkOf } from './client-address.ts'
 import { isForeignHost, isForeignOrigin, isNavigation } from './foreign-origin.ts'
 import { parseJsonBody } from './json-body.ts'
 import { HttpError } from './request-errors.ts'
@@ -43,7 +46,9 @@ export function addRequestRules(app: FastifyInstance, publicUrl: string | undefi
     if (fault !== undefined) throw new HttpError(415, fault)
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseJsonBody(body),
-  )
+  const readBody = createReadBody()
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit: maxBytes } = request.routeOptions
+    return readBody(payload, { address: networkOf(request.ip), maxBytes }, parseJsonBody)
+  })
 }

@@ -5,7 +5,7 @@ import { badInputs, numbersOf } from '../../test/threats/rows.ts'
 
 const app = quietHttpServer()
 beforeAll(async () => {
-  app.post('/api/v1/tasks', { schema: { body: TaskSubmission } }, async ({ body }) => body)
+  app.post('/api/v1/tasks', { bodyLimit: 1024 * 1024, schema: { body: TaskSubmission } }, async ({ body }) => body)
   await app.ready()
 })
 afterAll(() => app.close())

@@ -16,7 +16,7 @@ export function isTrulyComplete(
   return (
     areApplied(target.manifests, workloads) &&
     workloads.every(isWell) &&
-    wanted.every((image) => runs(workloads, image))
+    wanted.every((image) => runs(decidingFor(image, workloads), image))
   )
 }
 
@@ -41,6 +41,13 @@ function isWell(workload: Workload): boolean {
   // Its runs come and go whatever is rolled out; only one that failed says that something is wrong.
   if (workload.manifest.kind === 'CronJob') return health !== 'Degraded'
   return isAsWanted && health === 'Healthy'
+}
+
+/** A hook says something of the application only where nothing else has the image. */
+function decidingFor({ image }: Image, workloads: readonly Workload[]): readonly Workload[] {
+  const named = workloads.filter(({ manifest }) => imagesOf(manifest).some((one) => one.startsWith(`${image}:`)))
+  const plain = named.filter(({ manifest }) => manifest.hook === undefined)
+  return plain.length > 0 ? plain : named
 }
 
 function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {

@@ -1,5 +1,6 @@
+import { appliedImagesOf } from './applied-images.ts'
 import { isImageRunning } from './image-reference.ts'
-import { appliedComparedRevision, appliedImages } from './observed-application.ts'
+import { appliedComparedRevision } from './observed-application.ts'
 import { changeOverdueAtMs, type Snapshot } from './snapshot.ts'
 
 type SinceBaseline = Pick<Snapshot, 'application' | 'baseline'>
@@ -28,10 +29,9 @@ export function isChangeWitnessed(snapshot: Snapshot): boolean {
   const { application, baseline, task, settings } = snapshot
   if (baseline === undefined || !hasLaterOperation(snapshot)) return false
   if (application.operation?.phase !== 'Succeeded' || !appliedComparedRevision(application)) return false
-  const applied = appliedImages(application)
   return (
     task.images.some((image) => !isImageRunning(image, baseline.images, settings)) &&
-    task.images.every((image) => isImageRunning(image, applied, settings))
+    task.images.every((image) => isImageRunning(image, appliedImagesOf(image, application, settings), settings))
   )
 }
 

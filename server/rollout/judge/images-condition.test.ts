@@ -117,6 +117,71 @@ describe('of several running tags', () => {
   })
 })
 
+describe('a tag that only a sync hook of the same image ran', () => {
+  const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
+  const hook = { kind: 'Job', name: 'migrate', hookType: 'PreSync', images: [v2] }
+  const deployment = { kind: 'Deployment', name: 'shop', images: [v1] }
+  const ran = (resources: readonly object[], more: ApplicationFields = {}) =>
+    aShop({
+      tag: 'v2',
+      revision: 'a'.repeat(40),
+      images: [v1, v2],
+      operationState: { phase: 'Succeeded', syncResult: { revision: 'a'.repeat(40), resources } },
+      ...more,
+    })
+  const withLive = (snapshot: Snapshot, ...images: string[]): Snapshot => ({
+    ...snapshot,
+    observation: {
+      ...snapshot.observation,
+      managed: { askedAtMs: 0, version: snapshot.application.version, value: live(...images) },
+    },
+  })
+
+  test.for([{ images: [v1, v2] }, { images: [v2] }, { images: [] }])(
+    'does not decide where a Deployment has another one, listed: $images',
+    ({ images }) => {
+      const snapshot = ran([hook, deployment], { images })
+      expect(stateOf(snapshot)).toBe('not_met')
+      expect(readsFor(snapshot)).toEqual([])
+    },
+  )
+
+  test('is named', () => {
+    const { found } = judgeImages(findImages(ran([hook, deployment]), true))
+    expect(found).toBe(`${v2} only in hook Job migrate`)
+  })
+
+  test('decides where no plain resource has the image', () => {
+    const other = { ...deployment, images: ['registry.example/other:v1'] }
+    for (const images of [[v1, v2], [v2], []]) expect(stateOf(ran([hook, other], { images }))).toBe('met')
+  })
+
+  const liveHook = { status: { resources: [{ kind: 'Job', name: 'migrate', hook: true, requiresPruning: true }] } }
+  test.for<{ name: string; resources: readonly object[]; more?: ApplicationFields }>([
+    { name: 'the operation left out what was in sync', resources: [hook] },
+    {
+      name: 'Argo CD reports no images of an operation',
+      resources: [hook, deployment].map((one) => ({ ...one, images: undefined })),
+    },
+    {
+      name: 'a later operation synced a drift only',
+      resources: [{ kind: 'ConfigMap', name: 'shop' }],
+      more: liveHook,
+    },
+  ])('is judged by the live manifests where $name', ({ resources, more }) => {
+    const snapshot = ran(resources, more)
+    expect(readsFor(snapshot)).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(withLive(snapshot, v1))).toBe('not_met')
+    expect(stateOf(withLive(snapshot, v2))).toBe('met')
+    expect(stateOf(withLive(snapshot, 'registry.example/other:v1'))).toBe('met')
+  })
+
+  test('needs no read where the Deployment has it too', () => {
+    const snapshot = ran([hook, { ...deployment, images: [v2] }])
+    expect(stateOf(snapshot)).toBe('met')
+  })
+})
+
 describe('the only tag that is listed, where an operation applied another one', () => {
   const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
   const fields = {

@@ -13,8 +13,34 @@ const one = (tag: string, commit: string, pushedAtMs: number, more: Partial<Repl
   ...more,
 })
 
+/**
+ * The same where the Deployment is pinned to its first tag, and a PreSync Job of the same image runs the new one: its Pod stays
+ * listed.
+ */
+function pinBesideHook(answer: unknown): unknown {
+  const pinned = JSON.parse(JSON.stringify(answer).replaceAll(`${shop}:1.0.1`, `${shop}:1.0.0`))
+  const applied = pinned.status?.operationState?.syncResult
+  if (!applied?.revision.startsWith('38d1a45')) return pinned
+  const images = [`${shop}:1.0.1`]
+  applied.resources.unshift({ kind: 'Job', name: 'migrate', hookType: 'PreSync', hookPhase: 'Succeeded', images })
+  pinned.status.summary.images = [`${shop}:1.0.0`, ...images]
+  return pinned
+}
+
 const rows: readonly Row[] = [
   { name: '01-healthy-helm', replay: one('1.0.1', '38d1a45', 30), expected: [{ status: 'deployed', atMs: 6_468 }] },
+  {
+    name: '01-healthy-helm',
+    replay: one('1.0.1', '38d1a45', 30, { edit: pinBesideHook }),
+    expected: [
+      {
+        status: 'failed',
+        cause: 'commit_without_effect',
+        culprit: 'Application shop01',
+        reason: 'still declare registry.example/shop:1.0.0',
+      },
+    ],
+  },
   { name: '02-no-refresh', replay: one('1.0.1', '1414235', 30), expected: [{ status: 'deployed', atMs: 51_370 }] },
   {
     name: '03-image-pull-backoff',

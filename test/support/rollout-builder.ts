@@ -127,5 +127,6 @@ export const aSnapshot = (application: ObservedApplication, known: Known = {}): 
   refreshFromMs: 0,
   refreshAnswers: 0,
   hasReached: false,
+  wasWitnessed: false,
   comparisons: [],
 })

@@ -31,7 +31,7 @@ export function judgeRollout(
   const application = observation.known.newest
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
-  const { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons } = before
+  const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, comparisons } = before
   const evaluation = evaluate({
     task,
     settings,
@@ -43,6 +43,7 @@ export function judgeRollout(
     refreshFromMs,
     refreshAnswers,
     hasReached,
+    wasWitnessed,
     comparisons,
   })
   return conclude(evaluation, updateMemory(before, evaluation))

@@ -35,6 +35,8 @@ export type ApplicationMemory = {
   readonly refreshAnswers: number
   /** The revision condition has been met since the commit. */
   readonly hasReached: boolean
+  /** The change was witnessed, and no other tag has been applied since. */
+  readonly wasWitnessed: boolean
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
 }
@@ -110,6 +112,7 @@ export function startMemory(
     answeredRefresh: undefined,
     refreshAnswers: 0,
     hasReached: false,
+    wasWitnessed: false,
     comparisons: [],
     reported: nothingReported,
     imageCheckNoted: false,

@@ -1,3 +1,4 @@
+import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isErrorUnbroken } from './conditions.ts'
 import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
@@ -107,6 +108,7 @@ export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): Rol
     failedOperation,
     errors: evaluation.appErrors,
     hasReached: memory.hasReached || (conditions.isMet('revision') && !isAwaitingCommit(evaluation)),
+    wasWitnessed: isChangeWitnessed(evaluation),
     since: continueSince(since, statesOf(evaluation), nowMs),
     conditionSince: continueConditions(memory, evaluation),
     judgedTreeAtMs: tree?.askedAtMs,

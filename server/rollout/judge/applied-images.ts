@@ -43,3 +43,17 @@ export function onlyHookOf(
   if (isImageRunning(requested, appliedImagesOf(requested, application, settings), settings)) return undefined
   return hooksOf(application).find(({ images }) => isImageRunning(requested, images, settings))
 }
+
+const keyOf = ({ kind, namespace, name }: OperationResource) => `${kind} ${namespace} ${name}`
+
+/** Plain resources with the images they were last applied with; an operation that corrects a drift lists only what drifted. */
+export function updateWorkloads(
+  known: readonly OperationResource[],
+  application: ObservedApplication,
+): readonly OperationResource[] {
+  const applied = plainResourcesOf(application).filter(({ images }) => images.length > 0)
+  if (applied.length === 0) return known
+  if (isFullSync(application)) return applied
+  const keys = new Set(applied.map(keyOf))
+  return [...applied, ...known.filter((one) => !keys.has(keyOf(one)))]
+}

@@ -182,6 +182,45 @@ describe('a tag that only a sync hook of the same image ran', () => {
   })
 })
 
+describe('another tag of the requested image that goes on in a second Deployment', () => {
+  const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
+  const revision = 'a'.repeat(40)
+  const synced = (resources: readonly object[], images = [v1, v2]) =>
+    aShop({
+      tag: 'v2',
+      revision,
+      images,
+      operationState: { phase: 'Succeeded', syncResult: { revision, resources } },
+    })
+  const shop = { kind: 'Deployment', name: 'shop', images: [v2] }
+  const worker = { kind: 'Deployment', name: 'shop-worker', images: [v1] }
+  const noteOf = (snapshot: Snapshot) => judgeImages(findImages(snapshot, true)).note
+
+  test('is named with its resource, without a read', () => {
+    const snapshot = synced([shop, worker])
+    expect(stateOf(snapshot)).toBe('met')
+    expect(readsFor(snapshot)).toEqual([])
+    expect(noteOf(snapshot)).toBe(`${v1} also runs, in Deployment shop-worker`)
+  })
+
+  test('is named where it also ran from the start', () => {
+    const operation = { startedAtMs: undefined, isOver: true }
+    const before = { uid: 'uid-1', version: 1, revisions: [], reconciledAtMs: undefined, images: [v1, v2], operation }
+    const snapshot = { ...synced([shop, worker]), baseline: { ...before, isBeforeCommit: false } }
+    const why = `${v2} runs beside ${v1}: the revision changed`
+    expect(noteOf(snapshot)).toBe(`${why}; ${v1} also runs, in Deployment shop-worker`)
+  })
+
+  test.for([
+    { name: 'only Pods of an earlier rollout have it', snapshot: synced([shop]) },
+    { name: 'it has no Pods', snapshot: synced([shop, worker], [v2]) },
+    { name: 'only a hook has it', snapshot: synced([shop, { ...worker, hookType: 'PreSync' }]) },
+  ])('is not named where $name', ({ snapshot }) => {
+    expect(stateOf(snapshot)).toBe('met')
+    expect(noteOf(snapshot)).toBeUndefined()
+  })
+})
+
 describe('the only tag that is listed, where an operation applied another one', () => {
   const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
   const fields = {

@@ -36,8 +36,8 @@ export function judgeImages(findings: readonly ImageFinding[]): Condition {
   }
   const notes = findings.flatMap((one) => (one.kind === 'running' && one.note !== undefined ? [one.note] : []))
   const declared = findings.some(({ kind }) => kind === 'declared') ? ['no Pods: the applied manifests decided'] : []
-  const [note] = [...notes, ...declared]
-  return met('images', note)
+  const all = [...notes, ...declared]
+  return met('images', all.length === 0 ? undefined : all.join('; '))
 }
 
 /** What must be read before the images can be judged, where every other condition is met. */
@@ -62,7 +62,8 @@ function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean)
   const running = imagesOf(requested, application.images, settings)
   if (isImageRunning(requested, running, settings)) {
     const found = judgeRunning(snapshot, requested, running, othersAreMet)
-    return found.kind === 'running' && othersAreMet ? judgeBesideOtherTag(snapshot, requested, running) : found
+    if (found.kind !== 'running' || !othersAreMet) return found
+    return noteOtherTags(judgeBesideOtherTag(snapshot, requested, running), snapshot, requested, running)
   }
   const notThere: ImageFinding = missing(requested, running)
   if (!othersAreMet) return notThere
@@ -123,6 +124,23 @@ function judgeRunning(
 function liveImagesOf(snapshot: Snapshot, requested: Image): readonly string[] | undefined {
   const live = currentValue(snapshot.observation.managed, snapshot)?.liveImages
   return live && imagesOf(requested, live, snapshot.settings)
+}
+
+/** Nothing says that a resource with another tag belongs to the rollout, so it is only named. */
+function noteOtherTags(
+  found: ImageFinding,
+  { workloads, settings }: Snapshot,
+  requested: Image,
+  running: readonly string[],
+): ImageFinding {
+  if (found.kind !== 'running') return found
+  const notes = running.flatMap((other) => {
+    const resource = workloads.find(({ images }) => images.includes(other))
+    if (resource === undefined || isImageRunning(requested, [other], settings)) return []
+    return [`${other} also runs, in ${resource.kind} ${resource.name}`]
+  })
+  const note = [...(found.note === undefined ? [] : [found.note]), ...notes].join('; ')
+  return note === '' ? found : { kind: 'running', note }
 }
 
 /**

@@ -31,7 +31,7 @@ export function judgeRollout(
   const application = observation.known.newest
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
-  const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, comparisons } = before
+  const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, workloads, comparisons } = before
   const evaluation = evaluate({
     task,
     settings,
@@ -44,6 +44,7 @@ export function judgeRollout(
     refreshAnswers,
     hasReached,
     wasWitnessed,
+    workloads,
     comparisons,
   })
   return conclude(evaluation, updateMemory(before, evaluation))

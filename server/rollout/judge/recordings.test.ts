@@ -349,6 +349,23 @@ test('a rollout that goes well costs at most four calls', async () => {
   expect((end?.reads ?? 9) + (end?.refreshes ?? 9)).toBeLessThanOrEqual(4)
 })
 
+/** The same with a second Deployment of the image that stays at the first tag. */
+function besideForgotten(answer: unknown): unknown {
+  const { status, ...application } = answer as {
+    status?: { operationState?: { syncResult?: { resources: object[] } } }
+  }
+  const worker = { kind: 'Deployment', name: 'shop-worker', status: 'Synced', images: [`${shop}:1.0.0`] }
+  status?.operationState?.syncResult?.resources.push(worker)
+  return { ...application, status }
+}
+
+test('a rollout beside a Deployment that was left at another tag is deployed, with a note and no further call', async () => {
+  const [end] = await replayRecording('01-healthy-helm', one('1.0.1', '38d1a45', 30, { edit: besideForgotten }))
+  expect(end?.end).toMatchObject({ status: 'deployed', reason: `${shop}:1.0.0 also runs, in Deployment shop-worker` })
+  expect(end?.atMs).toBeLessThan(6_500)
+  expect((end?.reads ?? 9) + (end?.refreshes ?? 9)).toBeLessThanOrEqual(4)
+})
+
 test('the reason of a failure names the Pod, its message and its events, and what to do', async () => {
   const tasks = [{ image: shop, tag: '1.0.1-bad', commit: '5a76d3e', acceptedAtMs: -1_000, pushedAtMs: 70 }]
   const [end] = await replayRecording('03-image-pull-backoff', {

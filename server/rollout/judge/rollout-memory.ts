@@ -1,5 +1,5 @@
 import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
-import type { ObservedCondition } from './observed-application.ts'
+import type { ObservedCondition, OperationResource } from './observed-application.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline, WatchedTask } from './watched-task.ts'
 
@@ -37,6 +37,8 @@ export type ApplicationMemory = {
   readonly hasReached: boolean
   /** The change was witnessed, and no other tag has been applied since. */
   readonly wasWitnessed: boolean
+  /** As the operations that were seen applied them. */
+  readonly workloads: readonly OperationResource[]
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
 }
@@ -113,6 +115,7 @@ export function startMemory(
     refreshAnswers: 0,
     hasReached: false,
     wasWitnessed: false,
+    workloads: [],
     comparisons: [],
     reported: nothingReported,
     imageCheckNoted: false,

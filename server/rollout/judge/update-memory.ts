@@ -1,3 +1,4 @@
+import { updateWorkloads } from './applied-images.ts'
 import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isErrorUnbroken } from './conditions.ts'
 import type { Evaluation } from './evaluate.ts'
@@ -19,11 +20,14 @@ export function rememberApplication(
 ): RolloutMemory {
   const known = memory.baseline?.uid === newest.uid ? memory : startAnew(memory, newest, observation, nowMs)
   const withCommit = rememberAnswer(rememberRefresh(rememberCommit(known, observation), observation), observation)
-  const reconciledAtMs = newest.reconciledAtMs
-  const isNew =
-    reconciledAtMs !== undefined &&
-    reconciledAtMs > (withCommit.comparisons.at(-1) ?? withCommit.baseline?.reconciledAtMs ?? 0)
-  return isNew ? { ...withCommit, comparisons: [...withCommit.comparisons, reconciledAtMs].slice(-2) } : withCommit
+  const { comparisons, baseline } = withCommit
+  const { reconciledAtMs } = newest
+  const isNew = reconciledAtMs !== undefined && reconciledAtMs > (comparisons.at(-1) ?? baseline?.reconciledAtMs ?? 0)
+  return {
+    ...withCommit,
+    workloads: updateWorkloads(withCommit.workloads, newest),
+    comparisons: isNew ? [...comparisons, reconciledAtMs].slice(-2) : comparisons,
+  }
 }
 
 function startAnew(

@@ -43,11 +43,18 @@ export type ApplicationMemory = {
   readonly comparisons: readonly number[]
 }
 
+export type ConditionTimes = {
+  readonly state: ConditionState
+  readonly sinceMs: number
+  /** When the rollout came to it and past it; only shown, never judged by. */
+  readonly firstMetMs: number | undefined
+}
+
 /** What the judge must remember between two looks. */
 export type RolloutMemory = ApplicationMemory & {
   readonly startedAtMs: number
   readonly since: Since
-  readonly conditionSince: ReadonlyMap<ConditionName, { readonly state: ConditionState; readonly sinceMs: number }>
+  readonly conditionSince: ReadonlyMap<ConditionName, ConditionTimes>
   /** Which failed operation `since.sync_failed` speaks of. */
   readonly failedOperation: string | undefined
   /** Which errors `since.comparison_error` speaks of. */
@@ -122,15 +129,20 @@ export function startMemory(
   }
 }
 
-/** Since when the conditions are in their states, as an earlier owner of the task stored it. */
+/** The times of the conditions, as an earlier owner of the task stored them. */
 export function storedConditionSince({
   diagnosis,
   acceptedAtMs,
   createdSeconds,
 }: Pick<WatchedTask, 'diagnosis' | 'acceptedAtMs' | 'createdSeconds'>): RolloutMemory['conditionSince'] {
   const conditions = diagnosis?.conditions ?? []
-  const sinceMs = (since: number) => acceptedAtMs + (since - createdSeconds) * 1_000
-  return new Map(conditions.map(({ name, state, since }) => [name, { state, sinceMs: sinceMs(since) }]))
+  const onClock = (seconds: number) => acceptedAtMs + (seconds - createdSeconds) * 1_000
+  return new Map(
+    conditions.map(({ name, state, since, first_met: met }) => [
+      name,
+      { state, sinceMs: onClock(since), firstMetMs: met === undefined ? undefined : onClock(met) },
+    ]),
+  )
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */

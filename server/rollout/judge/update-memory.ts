@@ -120,13 +120,20 @@ export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): Rol
   }
 }
 
+/** A rollout passes the conditions in their order; what is met while one before it has never been is from before the commit. */
 function continueConditions(
   { conditionSince }: RolloutMemory,
-  { conditions, nowMs }: Evaluation,
+  evaluation: Evaluation,
 ): RolloutMemory['conditionSince'] {
-  const changed = conditions.all.filter(({ name, state }) => conditionSince.get(name)?.state !== state)
-  if (changed.length === 0) return conditionSince
-  return new Map([...conditionSince, ...changed.map(({ name, state }) => [name, { state, sinceMs: nowMs }] as const)])
+  const { conditions, nowMs } = evaluation
+  let isReached = !isAwaitingCommit(evaluation)
+  const times = conditions.all.map(({ name, state }) => {
+    const before = conditionSince.get(name)
+    const firstMetMs = before?.firstMetMs ?? (isReached && state === 'met' ? nowMs : undefined)
+    isReached &&= firstMetMs !== undefined
+    return [name, { state, sinceMs: before?.state === state ? before.sinceMs : nowMs, firstMetMs }] as const
+  })
+  return new Map(times)
 }
 
 /**

@@ -53,12 +53,9 @@ function decidingFor({ image }: Image, workloads: readonly Workload[]): readonly
 function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {
   const reference = `${image}:${tag}`
   return workloads.some(({ manifest, pods }) => {
-    if (
-      pods.some(
-        (pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed') && imagesOf(pod).includes(reference),
-      )
-    )
-      return true
+    const running = pods.filter((pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed'))
+    // Runs of a CronJob that are over stay listed whatever it starts next.
+    if (manifest.kind !== 'CronJob' && running.some((pod) => imagesOf(pod).includes(reference))) return true
     const isPodless = manifest.kind === 'CronJob' || manifest.replicas === 0
     return isPodless && imagesOf(manifest).includes(reference)
   })

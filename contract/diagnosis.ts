@@ -9,6 +9,9 @@ const Condition = z
     name: extensibleEnum(conditionNames),
     state: z.enum(conditionStates),
     since: epochSeconds.describe('Since when it has been in this state, as this service saw it'),
+    first_met: epochSeconds
+      .optional()
+      .describe('When it and all conditions before it had first been met since the commit; it stays when one is lost'),
     expected: z.string().optional(),
     found: z.string().optional(),
   })

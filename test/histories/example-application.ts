@@ -61,6 +61,13 @@ function workloadsOf(name: string, shape: Shape): readonly ExampleWorkload[] {
       return [main, { ...hook, hook: 'PreSync' }]
     case 'post-sync-job':
       return [main, { ...hook, hook: 'PostSync' }]
+    case 'pinned-beside-a-hook':
+      return [
+        { ...main, image: `registry.example/${name}:${firstTags.main}` },
+        { ...hook, hook: 'PreSync' },
+        // Without it the new tag would leave nothing to sync, and hooks run in a sync.
+        { kind: 'Deployment', name: `${name}-proxy`, image: `registry.example/${name}-proxy:\${image.tag}` },
+      ]
     case 'waves':
       return [
         { ...worker, wave: 0 },

@@ -12,6 +12,7 @@ export const shapes = [
   'scaled-to-zero',
   'pre-sync-job',
   'post-sync-job',
+  'pinned-beside-a-hook',
   'waves',
   'custom-resource',
   'paused-rollout',

@@ -16,7 +16,7 @@ export function isTrulyComplete(
   return (
     areApplied(target.manifests, workloads) &&
     workloads.every(isWell) &&
-    wanted.every((image) => runs(workloads, image))
+    wanted.every((image) => runs(decidingFor(image, workloads), image))
   )
 }
 
@@ -43,15 +43,19 @@ function isWell(workload: Workload): boolean {
   return isAsWanted && health === 'Healthy'
 }
 
+/** A hook says something of the application only where nothing else has the image. */
+function decidingFor({ image }: Image, workloads: readonly Workload[]): readonly Workload[] {
+  const named = workloads.filter(({ manifest }) => imagesOf(manifest).some((one) => one.startsWith(`${image}:`)))
+  const plain = named.filter(({ manifest }) => manifest.hook === undefined)
+  return plain.length > 0 ? plain : named
+}
+
 function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {
   const reference = `${image}:${tag}`
   return workloads.some(({ manifest, pods }) => {
-    if (
-      pods.some(
-        (pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed') && imagesOf(pod).includes(reference),
-      )
-    )
-      return true
+    const running = pods.filter((pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed'))
+    // Runs of a CronJob that are over stay listed whatever it starts next.
+    if (manifest.kind !== 'CronJob' && running.some((pod) => imagesOf(pod).includes(reference))) return true
     const isPodless = manifest.kind === 'CronJob' || manifest.replicas === 0
     return isPodless && imagesOf(manifest).includes(reference)
   })

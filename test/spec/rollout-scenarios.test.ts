@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TaskRecord } from '../../contract/task.ts'
 import { chartFiles, type ExampleWorkload, overrideFile } from '../../simulator/model/example-repository.ts'
 import { aTask } from '../support/service.ts'
 import { startWorld, type World, withToken } from '../support/world.ts'
@@ -130,6 +131,30 @@ describe.concurrent('every scenario at once, each on an application of its own',
       const compared = statesOf('later-same').map(({ status }) => status.sync.revision)
       expect(compared).not.toContain(commit)
       expect(compared).toContain(other)
+    })
+
+    test('a commit of another author during the wait for health: what was met before keeps its first time', async ({
+      expect,
+    }) => {
+      await anApplication('first-met')
+      world.simulator.control.overridePods('first-met', { newPods: 'never-ready', except: [image('first-met', 'v1')] })
+      const id = await deploy('first-met')
+      const passed = ({ diagnosis }: TaskRecord) => diagnosis?.conditions.filter(({ state }) => state === 'met') ?? []
+      const revisionOf = (task: TaskRecord) => passed(task).find(({ name }) => name === 'revision')
+      const before = await world.service.waitForTask(id, ({ unmet_condition: unmet }) => unmet === 'healthy')
+      await world.simulator.git.commit('first-met', { 'notes.md': 'by another author' })
+      compareNow('first-met')
+      const after = await world.service.waitForTask(
+        id,
+        (task) => (revisionOf(task)?.since ?? 0) > (revisionOf(before)?.since ?? 0),
+      )
+      const firstTimes = (task: TaskRecord) =>
+        passed(task).flatMap(({ name, first_met: at }) => (at === undefined ? [] : [[name, at]]))
+      expect(Object.fromEntries(firstTimes(before))).toMatchObject({
+        revision: expect.any(Number),
+        synced: expect.any(Number),
+      })
+      expect(firstTimes(after)).toEqual(firstTimes(before))
     })
 
     test('the new image is listed long before it is ready', async ({ expect }) => {

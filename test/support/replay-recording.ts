@@ -42,6 +42,8 @@ export type Replay = {
   readonly app?: string
   /** Of any Pod: the recordings have those of the application only. */
   readonly podEvents?: readonly string[]
+  /** Changes what was recorded of the application and of its manifests, before it is parsed. */
+  readonly edit?: (answer: unknown) => unknown
 }
 
 export type ReplayedEnd = {
@@ -72,13 +74,15 @@ const settings: RolloutSettings = {
 type Recorded = { readonly offset_ms: number; readonly body: unknown }
 type StreamEvent = { readonly atMs: number; readonly type: string; readonly application: ObservedApplication }
 
-function recordedEvents(name: string): readonly StreamEvent[] {
+const asRecorded = (answer: unknown) => answer
+
+function recordedEvents(name: string, edit: (answer: unknown) => unknown): readonly StreamEvent[] {
   const lines = readFileSync(new URL(`${name}/stream.jsonl`, folder), 'utf8')
     .trim()
     .split('\n')
   return lines.flatMap((line) => {
     const { offset_ms: atMs, result } = JSON.parse(line)
-    const application = parseApplication(result.application)
+    const application = parseApplication(edit(result.application))
     return application === undefined ? [] : [{ atMs, type: result.type, application }]
   })
 }
@@ -92,7 +96,9 @@ function recordedAnswers(name: string, prefix: string): readonly Recorded[] {
 
 /** Plays a recording of a real Argo CD to the watcher, on a clock of its own, and goes on to the deadline of every task. */
 export async function replayRecording(name: string, replay: Replay): Promise<readonly ReplayedEnd[]> {
-  const events = recordedEvents(name).filter(({ atMs }) => atMs < (replay.untilMs ?? Number.POSITIVE_INFINITY))
+  const events = recordedEvents(name, replay.edit ?? asRecorded).filter(
+    ({ atMs }) => atMs < (replay.untilMs ?? Number.POSITIVE_INFINITY),
+  )
   const clock = createVirtualClock(Math.min(-2_000, events[0]?.atMs ?? 0))
   const commits = replay.tasks.map(({ commit }) => commit ?? '')
   const fullCommits = commits.map((short) => completeCommit(events, short))
@@ -225,7 +231,7 @@ function completeCommit(events: readonly StreamEvent[], short: string): string {
 
 function recordedController(
   name: string,
-  { refusedMs, podEvents = [] }: Replay,
+  { refusedMs, podEvents = [], edit = asRecorded }: Replay,
   nowMs: () => number,
   current: () => StreamEvent | undefined,
   calls: { reads: number; refreshes: number },
@@ -267,7 +273,9 @@ function recordedController(
     },
     readManagedResources: async () => {
       const answer = newest(managed) ?? managed[0]
-      return answer === undefined ? { kind: 'forbidden' } : { kind: 'read', value: parseManagedResources(answer.body) }
+      return answer === undefined
+        ? { kind: 'forbidden' }
+        : { kind: 'read', value: parseManagedResources(edit(answer.body)) }
     },
     readSyncWindows: async () => {
       const answer = windows[0]

@@ -1,5 +1,6 @@
 import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
 import type { WriteBackDecision, WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
+import { updateWorkloads } from '../../server/rollout/judge/applied-images.ts'
 import { nothingKnown } from '../../server/rollout/judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
 import { nothingRefreshed, type RolloutObservation } from '../../server/rollout/judge/rollout-observation.ts'
@@ -127,5 +128,7 @@ export const aSnapshot = (application: ObservedApplication, known: Known = {}): 
   refreshFromMs: 0,
   refreshAnswers: 0,
   hasReached: false,
+  wasWitnessed: false,
+  workloads: updateWorkloads([], application),
   comparisons: [],
 })

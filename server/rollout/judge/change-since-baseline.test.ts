@@ -47,8 +47,27 @@ describe('a pipeline that pushes after it submits (decision 0015): 5 s after acc
 describe('without a commit of ours the settle time is', () => {
   const before: Look = { atMs: 0, version: 1, revision: aSha('a'), images: [v1], ...operation('1', v1) }
   const shown = (fields: Partial<Look>) => answered(9_000, 9, fields)
+  const witnessed = answered(8_000, 8, { ...operation('5', v2), sync: 'OutOfSync' })
+  const driftSynced = operation('7', v2, {
+    syncResult: { revision: aSha('c'), resources: [{ kind: 'ConfigMap', name: 'shop' }] },
+  })
   const cases: readonly { name: string; looks: readonly Look[]; settle: 0 | 2_000 | 5_000 }[] = [
     { name: 'a later operation applied the image', looks: [before, shown(operation('5', v2))], settle: 0 },
+    {
+      name: 'a second operation synced only what drifted',
+      looks: [before, witnessed, shown(driftSynced)],
+      settle: 0,
+    },
+    {
+      name: 'another tag was applied since',
+      looks: [before, witnessed, answered(8_500, 8, operation('6', v1)), shown(driftSynced)],
+      settle: 2_000,
+    },
+    {
+      name: 'only an operation that synced a drift was seen',
+      looks: [before, shown(driftSynced)],
+      settle: 2_000,
+    },
     {
       name: 'a custom resource carries health',
       looks: [before, shown({ ...operation('5', v2), ...custom })],

@@ -1,5 +1,6 @@
+import { appliedImagesOf } from './applied-images.ts'
 import { isImageRunning } from './image-reference.ts'
-import { appliedComparedRevision, appliedImages } from './observed-application.ts'
+import { appliedComparedRevision } from './observed-application.ts'
 import { changeOverdueAtMs, type Snapshot } from './snapshot.ts'
 
 type SinceBaseline = Pick<Snapshot, 'application' | 'baseline'>
@@ -22,17 +23,28 @@ export function isChangeVisible(snapshot: SinceBaseline): boolean {
 
 /**
  * Whether the change itself was witnessed: the baseline lacked a requested image, and an operation that began later applied all
- * of them at the compared revision and succeeded. That proves as much as a commit of ours.
+ * of them at the compared revision and succeeded. That proves as much as a commit of ours. An operation that corrects a drift
+ * lists only what drifted, so what was witnessed once stays so until another tag is applied.
  */
 export function isChangeWitnessed(snapshot: Snapshot): boolean {
+  return isWitness(snapshot) || (snapshot.wasWitnessed && !hasAppliedAnotherTag(snapshot))
+}
+
+function isWitness(snapshot: Snapshot): boolean {
   const { application, baseline, task, settings } = snapshot
   if (baseline === undefined || !hasLaterOperation(snapshot)) return false
   if (application.operation?.phase !== 'Succeeded' || !appliedComparedRevision(application)) return false
-  const applied = appliedImages(application)
   return (
     task.images.some((image) => !isImageRunning(image, baseline.images, settings)) &&
-    task.images.every((image) => isImageRunning(image, applied, settings))
+    task.images.every((image) => isImageRunning(image, appliedImagesOf(image, application, settings), settings))
   )
+}
+
+function hasAppliedAnotherTag({ application, task, settings }: Snapshot): boolean {
+  return task.images.some((image) => {
+    const applied = appliedImagesOf(image, application, settings)
+    return applied.length > 0 && !isImageRunning(image, applied, settings)
+  })
 }
 
 /**

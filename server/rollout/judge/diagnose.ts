@@ -9,7 +9,7 @@ import { evidenceOf, situationOf } from './evidence.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { isPodEnding, isPodReady, type ObservedPod } from './observed-resources.ts'
-import type { RolloutMemory } from './rollout-memory.ts'
+import type { ConditionTimes, RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import type { RolloutSettings } from './rollout-settings.ts'
 import { isAwaitingCommit, type JudgedTask, secondsAt } from './snapshot.ts'
@@ -84,10 +84,16 @@ function conditionsOf(evaluation: Evaluation, since: ConditionSince): Condition[
   return conditions.all.map(({ name, state, expected, found }) => ({
     name,
     state,
-    since: secondsAt(task, since.get(name)?.sinceMs ?? nowMs),
+    ...timesOf(task, since.get(name), nowMs),
     ...(expected === undefined ? {} : { expected: boundedLine(expected) }),
     ...(found === undefined ? {} : { found: boundedLine(found) }),
   }))
+}
+
+function timesOf(task: JudgedTask, times: ConditionTimes | undefined, nowMs: number) {
+  const { sinceMs = nowMs, firstMetMs } = times ?? {}
+  const firstMet = firstMetMs === undefined ? {} : { first_met: secondsAt(task, firstMetMs) }
+  return { since: secondsAt(task, sinceMs), ...firstMet }
 }
 
 const unknownConditions = ({ createdSeconds }: JudgedTask): Condition[] =>

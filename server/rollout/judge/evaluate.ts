@@ -7,10 +7,11 @@ import {
   judgeNoErrors,
   judgeSynced,
 } from './conditions.ts'
-import { findImages, type ImageFinding, judgeImages, judgeNoOldPods } from './images-condition.ts'
+import { findImages, type ImageFinding, judgeImages } from './images-condition.ts'
 import { checkForeignImage, type ForeignImageCheck } from './judge-foreign-image.ts'
 import { type BadPod, findBadPods } from './judge-pods.ts'
 import type { ObservedCondition } from './observed-application.ts'
+import { judgeNoOldPods } from './old-pods-condition.ts'
 import { isOperationOlder, judgeOperation, judgeRevision, missingAncestry } from './revision-condition.ts'
 import type { NextAction } from './rollout-observation.ts'
 import type { Snapshot } from './snapshot.ts'

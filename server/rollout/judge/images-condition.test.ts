@@ -117,6 +117,110 @@ describe('of several running tags', () => {
   })
 })
 
+describe('a tag that only a sync hook of the same image ran', () => {
+  const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
+  const hook = { kind: 'Job', name: 'migrate', hookType: 'PreSync', images: [v2] }
+  const deployment = { kind: 'Deployment', name: 'shop', images: [v1] }
+  const ran = (resources: readonly object[], more: ApplicationFields = {}) =>
+    aShop({
+      tag: 'v2',
+      revision: 'a'.repeat(40),
+      images: [v1, v2],
+      operationState: { phase: 'Succeeded', syncResult: { revision: 'a'.repeat(40), resources } },
+      ...more,
+    })
+  const withLive = (snapshot: Snapshot, ...images: string[]): Snapshot => ({
+    ...snapshot,
+    observation: {
+      ...snapshot.observation,
+      managed: { askedAtMs: 0, version: snapshot.application.version, value: live(...images) },
+    },
+  })
+
+  test.for([{ images: [v1, v2] }, { images: [v2] }, { images: [] }])(
+    'does not decide where a Deployment has another one, listed: $images',
+    ({ images }) => {
+      const snapshot = ran([hook, deployment], { images })
+      expect(stateOf(snapshot)).toBe('not_met')
+      expect(readsFor(snapshot)).toEqual([])
+    },
+  )
+
+  test('is named', () => {
+    const { found } = judgeImages(findImages(ran([hook, deployment]), true))
+    expect(found).toBe(`${v2} only in hook Job migrate`)
+  })
+
+  test('decides where no plain resource has the image', () => {
+    const other = { ...deployment, images: ['registry.example/other:v1'] }
+    for (const images of [[v1, v2], [v2], []]) expect(stateOf(ran([hook, other], { images }))).toBe('met')
+  })
+
+  const liveHook = { status: { resources: [{ kind: 'Job', name: 'migrate', hook: true, requiresPruning: true }] } }
+  test.for<{ name: string; resources: readonly object[]; more?: ApplicationFields }>([
+    { name: 'the operation left out what was in sync', resources: [hook] },
+    {
+      name: 'Argo CD reports no images of an operation',
+      resources: [hook, deployment].map((one) => ({ ...one, images: undefined })),
+    },
+    {
+      name: 'a later operation synced a drift only',
+      resources: [{ kind: 'ConfigMap', name: 'shop' }],
+      more: liveHook,
+    },
+  ])('is judged by the live manifests where $name', ({ resources, more }) => {
+    const snapshot = ran(resources, more)
+    expect(readsFor(snapshot)).toEqual([{ kind: 'managed_resources' }])
+    expect(stateOf(withLive(snapshot, v1))).toBe('not_met')
+    expect(stateOf(withLive(snapshot, v2))).toBe('met')
+    expect(stateOf(withLive(snapshot, 'registry.example/other:v1'))).toBe('met')
+  })
+
+  test('needs no read where the Deployment has it too', () => {
+    const snapshot = ran([hook, { ...deployment, images: [v2] }])
+    expect(stateOf(snapshot)).toBe('met')
+  })
+})
+
+describe('another tag of the requested image that goes on in a second Deployment', () => {
+  const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
+  const revision = 'a'.repeat(40)
+  const synced = (resources: readonly object[], images = [v1, v2]) =>
+    aShop({
+      tag: 'v2',
+      revision,
+      images,
+      operationState: { phase: 'Succeeded', syncResult: { revision, resources } },
+    })
+  const shop = { kind: 'Deployment', name: 'shop', images: [v2] }
+  const worker = { kind: 'Deployment', name: 'shop-worker', images: [v1] }
+  const noteOf = (snapshot: Snapshot) => judgeImages(findImages(snapshot, true)).note
+
+  test('is named with its resource, without a read', () => {
+    const snapshot = synced([shop, worker])
+    expect(stateOf(snapshot)).toBe('met')
+    expect(readsFor(snapshot)).toEqual([])
+    expect(noteOf(snapshot)).toBe(`${v1} also runs, in Deployment shop-worker`)
+  })
+
+  test('is named where it also ran from the start', () => {
+    const operation = { startedAtMs: undefined, isOver: true }
+    const before = { uid: 'uid-1', version: 1, revisions: [], reconciledAtMs: undefined, images: [v1, v2], operation }
+    const snapshot = { ...synced([shop, worker]), baseline: { ...before, isBeforeCommit: false } }
+    const why = `${v2} runs beside ${v1}: the revision changed`
+    expect(noteOf(snapshot)).toBe(`${why}; ${v1} also runs, in Deployment shop-worker`)
+  })
+
+  test.for([
+    { name: 'only Pods of an earlier rollout have it', snapshot: synced([shop]) },
+    { name: 'it has no Pods', snapshot: synced([shop, worker], [v2]) },
+    { name: 'only a hook has it', snapshot: synced([shop, { ...worker, hookType: 'PreSync' }]) },
+  ])('is not named where $name', ({ snapshot }) => {
+    expect(stateOf(snapshot)).toBe('met')
+    expect(noteOf(snapshot)).toBeUndefined()
+  })
+})
+
 describe('the only tag that is listed, where an operation applied another one', () => {
   const [v1, v2] = ['registry.example/shop:v1', 'registry.example/shop:v2']
   const fields = {

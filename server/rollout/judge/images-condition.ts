@@ -1,4 +1,5 @@
 import type { Image } from '../../../contract/task.ts'
+import { appliedImagesOf, hasHooks, onlyHookOf } from './applied-images.ts'
 import { hasLaterOperation, whyNotFromBefore } from './change-since-baseline.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
@@ -35,8 +36,8 @@ export function judgeImages(findings: readonly ImageFinding[]): Condition {
   }
   const notes = findings.flatMap((one) => (one.kind === 'running' && one.note !== undefined ? [one.note] : []))
   const declared = findings.some(({ kind }) => kind === 'declared') ? ['no Pods: the applied manifests decided'] : []
-  const [note] = [...notes, ...declared]
-  return met('images', note)
+  const all = [...notes, ...declared]
+  return met('images', all.length === 0 ? undefined : all.join('; '))
 }
 
 /** What must be read before the images can be judged, where every other condition is met. */
@@ -61,7 +62,8 @@ function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean)
   const running = imagesOf(requested, application.images, settings)
   if (isImageRunning(requested, running, settings)) {
     const found = judgeRunning(snapshot, requested, running, othersAreMet)
-    return found.kind === 'running' && othersAreMet ? judgeBesideOtherTag(snapshot, requested, running) : found
+    if (found.kind !== 'running' || !othersAreMet) return found
+    return noteOtherTags(judgeBesideOtherTag(snapshot, requested, running), snapshot, requested, running)
   }
   const notThere: ImageFinding = missing(requested, running)
   if (!othersAreMet) return notThere
@@ -83,31 +85,62 @@ const missing = (requested: Image, running: readonly string[]) => ({
   found: running.length === 0 ? 'no Pod of that image' : running.join(', '),
 })
 
-/** Pods of an earlier rollout stay listed while they end, so among several tags the requested one may be a remnant. */
+/**
+ * Pods of an earlier rollout stay listed while they end, and Pods of a hook until it runs again, so the requested tag may be
+ * none that the application itself runs.
+ */
 function judgeRunning(
   snapshot: Snapshot,
   requested: Image,
   running: readonly string[],
   othersAreMet: boolean,
 ): ImageFinding {
-  const { application, observation, settings } = snapshot
-  const applied = appliedImages(application)
-  const isApplied = imagesOf(requested, applied, settings).length > 0
+  const { application, settings } = snapshot
+  const applied = appliedImagesOf(requested, application, settings)
+  const hook = onlyHookOf(requested, application, settings)
   const leftOver: ImageFinding = {
     kind: 'not_there',
     expected: imageText(requested),
-    found: `${imageText(requested)} only in Pods of an earlier rollout`,
+    found: `${imageText(requested)} only in ${hook === undefined ? 'Pods of an earlier rollout' : `hook ${hook.kind} ${hook.name}`}`,
   }
-  if (new Set(running).size < 2 || applied.length === 0)
+  // Before Argo CD 3.1, or where it synced no workload, an operation does not tell what a hook has run.
+  const tellsImages = appliedImages(application).length > 0
+  const isOneOfSeveral = new Set(running).size > 1 && (tellsImages || hasHooks(application))
+  if (hook === undefined && !isOneOfSeveral)
     return mayBeReplaced(snapshot, requested, applied) ? leftOver : { kind: 'running' }
   // What an earlier operation applied, somebody may have replaced by hand since.
   const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
   if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
-  if (isApplied && isFullSync(application) && appliedComparedRevision(application)) return leftOver
+  if (applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)) return leftOver
   if (!othersAreMet) return { kind: 'running' }
-  const live = currentValue(observation.managed, snapshot)?.liveImages
+  const live = liveImagesOf(snapshot, requested)
   if (live === undefined) return unproven(requested, running, 'managed_resources')
-  return isImageRunning(requested, live, settings) ? { kind: 'running' } : leftOver
+  // No live manifest names what only hooks run.
+  const isOnlyInHooks = live.length === 0 && (hook !== undefined || !tellsImages)
+  return isOnlyInHooks || isImageRunning(requested, live, settings) ? { kind: 'running' } : leftOver
+}
+
+/** What the live manifests have of the requested repository; hooks are not among them. `undefined`: they must be read first. */
+function liveImagesOf(snapshot: Snapshot, requested: Image): readonly string[] | undefined {
+  const live = currentValue(snapshot.observation.managed, snapshot)?.liveImages
+  return live && imagesOf(requested, live, snapshot.settings)
+}
+
+/** Nothing says that a resource with another tag belongs to the rollout, so it is only named. */
+function noteOtherTags(
+  found: ImageFinding,
+  { workloads, settings }: Snapshot,
+  requested: Image,
+  running: readonly string[],
+): ImageFinding {
+  if (found.kind !== 'running') return found
+  const notes = running.flatMap((other) => {
+    const resource = workloads.find(({ images }) => images.includes(other))
+    if (resource === undefined || isImageRunning(requested, [other], settings)) return []
+    return [`${other} also runs, in ${resource.kind} ${resource.name}`]
+  })
+  const note = [...(found.note === undefined ? [] : [found.note]), ...notes].join('; ')
+  return note === '' ? found : { kind: 'running', note }
 }
 
 /**
@@ -116,8 +149,7 @@ function judgeRunning(
  */
 function mayBeReplaced(snapshot: Snapshot, requested: Image, applied: readonly string[]): boolean {
   const { task, settings, commit, nowMs } = snapshot
-  const ofImage = imagesOf(requested, applied, settings)
-  const isOther = ofImage.length > 0 && !isImageRunning(requested, ofImage, settings)
+  const isOther = applied.length > 0 && !isImageRunning(requested, applied, settings)
   return isOther && commit === undefined && hasLaterOperation(snapshot) && nowMs < changeOverdueAtMs(task)
 }
 
@@ -147,7 +179,7 @@ function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: read
 /** Whether all Pods with other tags are left over from earlier. `undefined`: the resource tree must be read first. */
 function areOnTheirWayOut(snapshot: Snapshot, requested: Image, others: readonly string[]): boolean | undefined {
   const { application, observation, settings } = snapshot
-  const applied = imagesOf(requested, appliedImages(application), settings)
+  const applied = appliedImagesOf(requested, application, settings)
   const isDecided = applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)
   if (isDecided && !applied.some((image) => others.includes(image))) return true
   const tree = currentValue(observation.tree, snapshot)
@@ -163,31 +195,10 @@ function areAllCompleted(snapshot: Snapshot, requested: Image): boolean | undefi
 
 /** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
 function judgeDeclared(snapshot: Snapshot, requested: Image, notThere: ImageFinding): ImageFinding {
-  const { application, observation, settings } = snapshot
-  const applied = appliedComparedRevision(application) ? imagesOf(requested, appliedImages(application), settings) : []
-  if (applied.length > 0) return isImageRunning(requested, applied, settings) ? { kind: 'declared' } : notThere
-  const live = currentValue(observation.managed, snapshot)?.liveImages
-  if (live === undefined) return unproven(requested, [], 'managed_resources')
-  return isImageRunning(requested, live, settings) ? { kind: 'declared' } : notThere
-}
-
-/** Whether strict mode still has to read the Pods. */
-export function arePodsUnread(snapshot: Snapshot): boolean {
-  return snapshot.settings.isStrict && currentValue(snapshot.observation.tree, snapshot) === undefined
-}
-
-/** Strict mode: every Pod of a requested repository that is neither ending nor completed runs the requested tag. */
-export function judgeNoOldPods(snapshot: Snapshot): Condition {
-  const { observation, settings, task } = snapshot
-  if (!settings.isStrict) return met('no_old_pods')
-  const expected = 'no Pod with another tag'
-  const tree = currentValue(observation.tree, snapshot)
-  if (tree === undefined) return unknown('no_old_pods', expected)
-  const isOld = (image: Image) => (running: string) => !isImageRunning(image, [running], settings)
-  const old = tree.pods.find(
-    (pod) => !isPodEnding(pod) && task.images.some((image) => imagesOf(image, pod.images, settings).some(isOld(image))),
-  )
-  return old === undefined
-    ? met('no_old_pods')
-    : notMet('no_old_pods', expected, `Pod ${old.name} with ${old.images.join(', ')}`)
+  const { application, settings } = snapshot
+  const applied = appliedComparedRevision(application) ? appliedImagesOf(requested, application, settings) : []
+  const declared = applied.length > 0 ? applied : liveImagesOf(snapshot, requested)
+  if (declared === undefined) return unproven(requested, [], 'managed_resources')
+  const isOnlyInHook = declared.length === 0 && onlyHookOf(requested, application, settings) !== undefined
+  return isOnlyInHook || isImageRunning(requested, declared, settings) ? { kind: 'declared' } : notThere
 }

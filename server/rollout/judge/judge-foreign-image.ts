@@ -1,7 +1,8 @@
 import type { Image } from '../../../contract/task.ts'
+import { hasHooks } from './applied-images.ts'
 import type { Conditions } from './conditions.ts'
 import { imagesOf } from './image-reference.ts'
-import { appliedImages, type ObservedApplication } from './observed-application.ts'
+import { appliedImages } from './observed-application.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type ForeignImageCheck =
@@ -28,11 +29,4 @@ export function checkForeignImage(
   if (managed.value.hasForeignKinds) return { kind: 'cannot_tell', note: 'custom resources may use other images' }
   if (imagesOf(unlisted, inManifests, settings).length > 0) return { kind: 'part_of_it' }
   return { kind: 'foreign', image: unlisted, has: [...new Set([...listed, ...inManifests])] }
-}
-
-function hasHooks({ resources, operation }: ObservedApplication): boolean {
-  return (
-    resources.some(({ isHook }) => isHook) ||
-    (operation?.resources.some(({ hookType }) => hookType !== undefined) ?? false)
-  )
 }

@@ -2,11 +2,12 @@ import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { confirmVerdict } from './confirm-verdict.ts'
 import { diagnoseEnd, resultOf } from './diagnose.ts'
 import { type Evaluation, evaluate } from './evaluate.ts'
-import { arePodsUnread, mayImagesBeThere } from './images-condition.ts'
+import { mayImagesBeThere } from './images-condition.ts'
 import { judgeDeadline } from './judge-deadline.ts'
 import { judgeFailure } from './judge-failure.ts'
 import { findHoldUp } from './judge-stall.ts'
 import { endByWriteBack, judgeUnseen } from './judge-without-application.ts'
+import { arePodsUnread } from './old-pods-condition.ts'
 import { planActions } from './plan-actions.ts'
 import { reportChanges } from './rollout-events.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
@@ -30,7 +31,7 @@ export function judgeRollout(
   const application = observation.known.newest
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
-  const { baseline, refreshFromMs, refreshAnswers, hasReached, comparisons } = before
+  const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, workloads, comparisons } = before
   const evaluation = evaluate({
     task,
     settings,
@@ -42,6 +43,8 @@ export function judgeRollout(
     refreshFromMs,
     refreshAnswers,
     hasReached,
+    wasWitnessed,
+    workloads,
     comparisons,
   })
   return conclude(evaluation, updateMemory(before, evaluation))

@@ -90,7 +90,7 @@ export function appliedImages({ operation }: ObservedApplication): readonly stri
 
 /** Whether the last operation synced every resource; one that corrects a drift only syncs what drifted. */
 export function isFullSync({ operation, resources }: ObservedApplication): boolean {
-  if (operation?.phase !== 'Succeeded') return false
+  if (operation?.phase !== 'Succeeded' || operation.isDryRun) return false
   const expected = resources.filter((resource) => !resource.isHook && !resource.requiresPruning).length
   return operation.resources.filter(({ hookType }) => hookType === undefined).length >= expected
 }

@@ -13,8 +13,34 @@ const one = (tag: string, commit: string, pushedAtMs: number, more: Partial<Repl
   ...more,
 })
 
+/**
+ * The same where the Deployment is pinned to its first tag, and a PreSync Job of the same image runs the new one: its Pod stays
+ * listed.
+ */
+function pinBesideHook(answer: unknown): unknown {
+  const pinned = JSON.parse(JSON.stringify(answer).replaceAll(`${shop}:1.0.1`, `${shop}:1.0.0`))
+  const applied = pinned.status?.operationState?.syncResult
+  if (!applied?.revision.startsWith('38d1a45')) return pinned
+  const images = [`${shop}:1.0.1`]
+  applied.resources.unshift({ kind: 'Job', name: 'migrate', hookType: 'PreSync', hookPhase: 'Succeeded', images })
+  pinned.status.summary.images = [`${shop}:1.0.0`, ...images]
+  return pinned
+}
+
 const rows: readonly Row[] = [
   { name: '01-healthy-helm', replay: one('1.0.1', '38d1a45', 30), expected: [{ status: 'deployed', atMs: 6_468 }] },
+  {
+    name: '01-healthy-helm',
+    replay: one('1.0.1', '38d1a45', 30, { edit: pinBesideHook }),
+    expected: [
+      {
+        status: 'failed',
+        cause: 'commit_without_effect',
+        culprit: 'Application shop01',
+        reason: 'still declare registry.example/shop:1.0.0',
+      },
+    ],
+  },
   { name: '02-no-refresh', replay: one('1.0.1', '1414235', 30), expected: [{ status: 'deployed', atMs: 51_370 }] },
   {
     name: '03-image-pull-backoff',
@@ -320,6 +346,23 @@ describe('recordings of a real Argo CD, with events lost, doubled, late and out 
 
 test('a rollout that goes well costs at most four calls', async () => {
   const [end] = await replayRecording('01-healthy-helm', one('1.0.1', '38d1a45', 30))
+  expect((end?.reads ?? 9) + (end?.refreshes ?? 9)).toBeLessThanOrEqual(4)
+})
+
+/** The same with a second Deployment of the image that stays at the first tag. */
+function besideForgotten(answer: unknown): unknown {
+  const { status, ...application } = answer as {
+    status?: { operationState?: { syncResult?: { resources: object[] } } }
+  }
+  const worker = { kind: 'Deployment', name: 'shop-worker', status: 'Synced', images: [`${shop}:1.0.0`] }
+  status?.operationState?.syncResult?.resources.push(worker)
+  return { ...application, status }
+}
+
+test('a rollout beside a Deployment that was left at another tag is deployed, with a note and no further call', async () => {
+  const [end] = await replayRecording('01-healthy-helm', one('1.0.1', '38d1a45', 30, { edit: besideForgotten }))
+  expect(end?.end).toMatchObject({ status: 'deployed', reason: `${shop}:1.0.0 also runs, in Deployment shop-worker` })
+  expect(end?.atMs).toBeLessThan(6_500)
   expect((end?.reads ?? 9) + (end?.refreshes ?? 9)).toBeLessThanOrEqual(4)
 })
 

@@ -1,5 +1,5 @@
 import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
-import type { ObservedCondition } from './observed-application.ts'
+import type { ObservedCondition, OperationResource } from './observed-application.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline, WatchedTask } from './watched-task.ts'
 
@@ -35,15 +35,26 @@ export type ApplicationMemory = {
   readonly refreshAnswers: number
   /** The revision condition has been met since the commit. */
   readonly hasReached: boolean
+  /** The change was witnessed, and no other tag has been applied since. */
+  readonly wasWitnessed: boolean
+  /** As the operations that were seen applied them. */
+  readonly workloads: readonly OperationResource[]
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
+}
+
+export type ConditionTimes = {
+  readonly state: ConditionState
+  readonly sinceMs: number
+  /** When the rollout came to it and past it; only shown, never judged by. */
+  readonly firstMetMs: number | undefined
 }
 
 /** What the judge must remember between two looks. */
 export type RolloutMemory = ApplicationMemory & {
   readonly startedAtMs: number
   readonly since: Since
-  readonly conditionSince: ReadonlyMap<ConditionName, { readonly state: ConditionState; readonly sinceMs: number }>
+  readonly conditionSince: ReadonlyMap<ConditionName, ConditionTimes>
   /** Which failed operation `since.sync_failed` speaks of. */
   readonly failedOperation: string | undefined
   /** Which errors `since.comparison_error` speaks of. */
@@ -110,21 +121,28 @@ export function startMemory(
     answeredRefresh: undefined,
     refreshAnswers: 0,
     hasReached: false,
+    wasWitnessed: false,
+    workloads: [],
     comparisons: [],
     reported: nothingReported,
     imageCheckNoted: false,
   }
 }
 
-/** Since when the conditions are in their states, as an earlier owner of the task stored it. */
+/** The times of the conditions, as an earlier owner of the task stored them. */
 export function storedConditionSince({
   diagnosis,
   acceptedAtMs,
   createdSeconds,
 }: Pick<WatchedTask, 'diagnosis' | 'acceptedAtMs' | 'createdSeconds'>): RolloutMemory['conditionSince'] {
   const conditions = diagnosis?.conditions ?? []
-  const sinceMs = (since: number) => acceptedAtMs + (since - createdSeconds) * 1_000
-  return new Map(conditions.map(({ name, state, since }) => [name, { state, sinceMs: sinceMs(since) }]))
+  const onClock = (seconds: number) => acceptedAtMs + (seconds - createdSeconds) * 1_000
+  return new Map(
+    conditions.map(({ name, state, since, first_met: met }) => [
+      name,
+      { state, sinceMs: onClock(since), firstMetMs: met === undefined ? undefined : onClock(met) },
+    ]),
+  )
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */

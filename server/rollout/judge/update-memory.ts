@@ -1,3 +1,5 @@
+import { updateWorkloads } from './applied-images.ts'
+import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isErrorUnbroken } from './conditions.ts'
 import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
@@ -18,11 +20,14 @@ export function rememberApplication(
 ): RolloutMemory {
   const known = memory.baseline?.uid === newest.uid ? memory : startAnew(memory, newest, observation, nowMs)
   const withCommit = rememberAnswer(rememberRefresh(rememberCommit(known, observation), observation), observation)
-  const reconciledAtMs = newest.reconciledAtMs
-  const isNew =
-    reconciledAtMs !== undefined &&
-    reconciledAtMs > (withCommit.comparisons.at(-1) ?? withCommit.baseline?.reconciledAtMs ?? 0)
-  return isNew ? { ...withCommit, comparisons: [...withCommit.comparisons, reconciledAtMs].slice(-2) } : withCommit
+  const { comparisons, baseline } = withCommit
+  const { reconciledAtMs } = newest
+  const isNew = reconciledAtMs !== undefined && reconciledAtMs > (comparisons.at(-1) ?? baseline?.reconciledAtMs ?? 0)
+  return {
+    ...withCommit,
+    workloads: updateWorkloads(withCommit.workloads, newest),
+    comparisons: isNew ? [...comparisons, reconciledAtMs].slice(-2) : comparisons,
+  }
 }
 
 function startAnew(
@@ -107,6 +112,7 @@ export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): Rol
     failedOperation,
     errors: evaluation.appErrors,
     hasReached: memory.hasReached || (conditions.isMet('revision') && !isAwaitingCommit(evaluation)),
+    wasWitnessed: isChangeWitnessed(evaluation),
     since: continueSince(since, statesOf(evaluation), nowMs),
     conditionSince: continueConditions(memory, evaluation),
     judgedTreeAtMs: tree?.askedAtMs,
@@ -114,13 +120,20 @@ export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): Rol
   }
 }
 
+/** A rollout passes the conditions in their order; what is met while one before it has never been is from before the commit. */
 function continueConditions(
   { conditionSince }: RolloutMemory,
-  { conditions, nowMs }: Evaluation,
+  evaluation: Evaluation,
 ): RolloutMemory['conditionSince'] {
-  const changed = conditions.all.filter(({ name, state }) => conditionSince.get(name)?.state !== state)
-  if (changed.length === 0) return conditionSince
-  return new Map([...conditionSince, ...changed.map(({ name, state }) => [name, { state, sinceMs: nowMs }] as const)])
+  const { conditions, nowMs } = evaluation
+  let isReached = !isAwaitingCommit(evaluation)
+  const times = conditions.all.map(({ name, state }) => {
+    const before = conditionSince.get(name)
+    const firstMetMs = before?.firstMetMs ?? (isReached && state === 'met' ? nowMs : undefined)
+    isReached &&= firstMetMs !== undefined
+    return [name, { state, sinceMs: before?.state === state ? before.sinceMs : nowMs, firstMetMs }] as const
+  })
+  return new Map(times)
 }
 
 /**

@@ -34,6 +34,20 @@ describe('the times of the gates', () => {
     const times = gateTimes(task, gatesOf(task), [event('write_back_skipped', 1_001)])
     expect(times.map(({ at }) => at)).toEqual([1_000, 1_001, 1_001, 1_001, 1_001, 1_030])
   })
+  test('of a gate that was passed and whose ancestry is looked up again: the first', () => {
+    const conditions = metSince([990, 990, 1_104, 1_104, 1_104, 1_104]).map((one, index) =>
+      index < 6 ? { ...one, first_met: 1_010 + index } : one,
+    )
+    const events = [event('commit_pushed', 1_003)]
+    for (const state of ['met', 'unknown'] as const) {
+      const shown = conditions.map((one) => (one.name === 'revision' ? { ...one, state } : one))
+      const unmet = state === 'met' ? 'healthy' : 'revision'
+      const task = aTask({ commit: 'abc', unmet_condition: unmet, diagnosis: aDiagnosis({ conditions: shown }) })
+      const times = gateTimes(task, gatesOf(task), events)
+      expect(times.map(({ at }) => at)).toEqual([1_000, 1_003, 1_012, 1_015, undefined, undefined])
+      expect(times[4]?.waitsSince).toBe(1_015)
+    }
+  })
   test('nothing is claimed that neither the timeline nor the diagnosis tells', () => {
     const task = aTask({ status: 'deployed', updated: 1_030 })
     const times = gateTimes(task, gatesOf(task), [])

@@ -1,7 +1,7 @@
 import type { ConditionName } from '../../../contract/conditions.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
-import { conditionsOfGate, type Gate } from './gates.ts'
+import { conditionsOfGate, type Gate, isPassed } from './gates.ts'
 
 /** How a gate was passed, or how long it is waited for, in Unix seconds and seconds. */
 export type GateTime = {
@@ -15,8 +15,8 @@ export type GateTime = {
 const commitKinds = ['commit_pushed', 'commit_unchanged', 'write_back_skipped']
 
 /**
- * When each gate was passed: the commit by the timeline, the others by their conditions. A condition that was met before the
- * task came to its gate counts from then.
+ * When each gate was passed: the commit by the timeline, the others by when their conditions were first met. A condition that was
+ * met before the task came to its gate counts from then.
  */
 export function gateTimes(task: TaskRecord, gates: readonly Gate[], events: readonly TaskEvent[]): readonly GateTime[] {
   const passed: (number | undefined)[] = []
@@ -42,6 +42,6 @@ function passedAt({ name }: Gate, task: TaskRecord, events: readonly TaskEvent[]
   if (name === 'Settled') return task.updated
   const names: readonly ConditionName[] = conditionsOfGate(name)
   const conditions = (task.diagnosis?.conditions ?? []).filter((one) => names.includes(one.name))
-  const areMet = conditions.length > 0 && conditions.every(({ state }) => state === 'met')
-  return areMet ? Math.max(...conditions.map(({ since }) => since)) : undefined
+  const arePassed = conditions.length > 0 && conditions.every(isPassed)
+  return arePassed ? Math.max(...conditions.map(({ since, first_met: firstMet }) => firstMet ?? since)) : undefined
 }

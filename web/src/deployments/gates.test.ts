@@ -13,6 +13,11 @@ const draw = (task: TaskRecord) =>
 const unmet = (unmet_condition: ConditionName) => ({ unmet_condition })
 const committing = aDiagnosis({ evidence: [{ kind: 'commit_pending' }] })
 const settling = aDiagnosis({ conditions: [{ name: 'alive', state: 'met', since: 1_000 }] })
+const waiting = { name: 'healthy', state: 'not_met', since: 1_000 } as const
+const lookedUp = aDiagnosis({ conditions: [{ name: 'revision', state: 'unknown', since: 1_000 }, waiting] })
+const lookedUpAgain = aDiagnosis({
+  conditions: [{ name: 'revision', state: 'unknown', since: 1_000, first_met: 1_000 }, waiting],
+})
 
 describe('the gates of a task in progress', () => {
   test.for([
@@ -29,6 +34,8 @@ describe('the gates of a task in progress', () => {
     [unmet('images'), '====o.', 'Waiting at gate 5 of 6: Healthy'],
     [unmet('no_old_pods'), '====o.', 'Waiting at gate 5 of 6: Healthy'],
     [{ diagnosis: settling }, '=====o', 'Waiting at gate 6 of 6: Settled'],
+    [{ ...unmet('revision'), diagnosis: lookedUpAgain }, '====o.', 'Waiting at gate 5 of 6: Healthy'],
+    [{ ...unmet('revision'), diagnosis: lookedUp }, '==o...', 'Waiting at gate 3 of 6: Picked up'],
     [{ unmet_condition: 'of_a_newer_service' as ConditionName }, '=.....', 'At least 1 of 6 gates passed'],
   ] as const)('%j are %s', ([fields, picture, words]) => {
     const task = aTask(fields)

@@ -1,5 +1,6 @@
 import type { Cause } from '../../../contract/causes.ts'
 import type { ConditionName } from '../../../contract/conditions.ts'
+import type { Condition } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 
 const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
@@ -60,10 +61,16 @@ function gateAt({ status, cause, unmet_condition: unmet, diagnosis }: TaskRecord
   if (status === 'cancelled') return undefined
   const isCommitting = diagnosis?.evidence.some(({ kind }) => kind === 'commit_pending') === true
   if (isCommitting || (cause !== undefined && causesOfCommit.has(cause))) return 'Committed'
-  if (unmet !== undefined) return gateOfCondition[unmet]
-  const areMet = diagnosis?.conditions.every(({ state }) => state === 'met') === true
-  return status === 'in progress' && areMet ? 'Settled' : undefined
+  const conditions = diagnosis?.conditions ?? []
+  const waitsFor = conditions.find((condition) => !isPassed(condition))?.name
+  const areAllPassed = diagnosis !== undefined && waitsFor === undefined
+  if (status === 'in progress' && areAllPassed) return 'Settled'
+  return unmet && gateOfCondition[waitsFor ?? unmet]
 }
+
+/** An ancestry that is looked up for a later commit on the branch does not take back what was met. */
+export const isPassed = ({ state, first_met: firstMet }: Condition): boolean =>
+  state === 'met' || (state === 'unknown' && firstMet !== undefined)
 
 /** The same in a sentence, for the ear. */
 export function describeGates(task: TaskRecord, gates: readonly Gate[]): string {

@@ -3,7 +3,7 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, line, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, line, taskIdPattern, textFilter, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
 import { TaskCursor } from './task-cursor.ts'
@@ -75,6 +75,11 @@ export const TaskSubmission = z
       .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
     refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
     source: Source.optional(),
+    rollback_target_id: z
+      .string()
+      .regex(taskIdPattern, 'must be the id of a task')
+      .optional()
+      .describe('Id of the deployed task to return to: of this application, with the same images'),
   })
   .meta({
     id: 'TaskSubmission',
@@ -123,7 +128,7 @@ export const TaskRecord = z
     diagnosis: Diagnosis.optional().describe('Why it is where it is; in the answer about one task'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
-    is_rollback: z.boolean().optional().describe('Redeploys the images of an earlier task'),
+    is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),
     commit: z.string().optional().describe('SHA written back to the GitOps repository'),
     repository: z.string().optional().describe('Where the commit is'),

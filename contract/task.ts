@@ -108,6 +108,10 @@ export type TaskAcceptance = z.infer<typeof TaskAcceptance>
 const PodLog = z.object({ pod: z.string(), lines: z.array(z.string()).describe('Oldest first') }).meta({ id: 'PodLog' })
 export type PodLog = z.infer<typeof PodLog>
 
+const OtherTask = z.object({ id: z.string(), images: z.array(z.object({ image: z.string(), tag: z.string() })) })
+const DeployedTask = OtherTask.extend({ ended: epochSeconds }).meta({ id: 'DeployedTask' })
+const NewerTask = OtherTask.extend({ status: z.enum(taskStatuses) }).meta({ id: 'NewerTask' })
+
 /** A task as GET shows it. Times are Unix seconds with a fraction. Absent optional fields are not known (yet). */
 export const TaskRecord = z
   .object({
@@ -135,17 +139,16 @@ export const TaskRecord = z
     branch: z.string().optional().describe('Where the commit is'),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
-    previous: z
-      .object({
-        id: z.string(),
-        images: z.array(z.object({ image: z.string(), tag: z.string() })),
-        ended: epochSeconds,
-      })
-      .meta({ id: 'PreviousTask' })
-      .optional()
-      .describe(
-        'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
-      ),
+    previous: DeployedTask.optional().describe(
+      'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
+    ),
+    deployed_since: DeployedTask.optional().describe(
+      'The last deployed task after it with one of its images, of the last 1,000 of the application; in the answer about one task',
+    ),
+    newest_since: NewerTask.optional().describe(
+      'The newest task after it with one of its images, of the last 1,000 of the application, unless it was cancelled or its ' +
+        'application not found before a commit; in the answer about one task',
+    ),
     file: z.string().optional().describe('The override file in the GitOps repository; in the answer about one task'),
     commit_url: z
       .string()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Actor, causeCodes, causeOf } from './causes.ts'
+import { type Actor, causeCodes, causeOf, pastHeadlineOf } from './causes.ts'
 
 const actors: Readonly<Record<Actor, string>> = {
   developer: 'developer',
@@ -35,6 +35,10 @@ describe('a headline', () => {
   test.for(causeCodes)('of %s fits in one line of a page', (code) =>
     expect(causeOf(code).headline).toMatch(/^[A-Z].{8,62}[^.!?]$/),
   )
+  test.for(causeCodes)('of %s is in the past tense once another version was deployed', (code) => {
+    expect(pastHeadlineOf(code)).toMatch(/^[A-Z].{8,62}[^.!?]$/)
+    expect(pastHeadlineOf(code)).not.toMatch(/\b(is|are|has|cannot|does|shows|runs|crashes|lacks)(\s|$)/)
+  })
 })
 
 describe('a next step', () => {

@@ -8,6 +8,8 @@ export type NextStep = { readonly actor: Actor; readonly text: string }
 type CauseEntry = {
   readonly status: FinalStatus
   readonly headline: string
+  /** The headline once another version was deployed; absent where it is the same. */
+  readonly past?: string
   /** In the order in which they are to be tried. */
   readonly nextSteps: readonly NextStep[]
 }
@@ -30,6 +32,7 @@ export const causes = {
   app_not_found: {
     status: 'app not found',
     headline: 'Argo CD shows this service no application of this name',
+    past: 'Argo CD showed this service no application of this name',
     nextSteps: [
       developer('Compare the name in the task with Argo CD, letter by letter, then submit the task again.'),
       platformTeam('Check that the policy of the account has: applications, get, <project>/<application>, allow.'),
@@ -46,6 +49,7 @@ export const causes = {
   image_pull: {
     status: 'failed',
     headline: 'The image cannot be pulled',
+    past: 'The image could not be pulled',
     nextSteps: [
       developer('Check that this tag exists in the registry; once it does, the Pod starts by itself.'),
       developer('If the tag is wrong, deploy one that exists.'),
@@ -55,11 +59,13 @@ export const causes = {
   image_name: {
     status: 'failed',
     headline: 'The name of the image is not valid',
+    past: 'The name of the image was not valid',
     nextSteps: [developer('Correct the name of the image or its tag, then submit the task again.')],
   },
   container_config: {
     status: 'failed',
     headline: 'A container cannot be created from its configuration',
+    past: 'A container could not be created from its configuration',
     nextSteps: [
       developer('Create the Secret, ConfigMap or key that the message names; the Pod then starts by itself.'),
     ],
@@ -67,11 +73,13 @@ export const causes = {
   crash_loop: {
     status: 'failed',
     headline: 'A container crashes again and again after it starts',
+    past: 'A container crashed again and again after it started',
     nextSteps: [developer('Read the log of the container, then its configuration and secrets.'), redeploy],
   },
   probe_failing: {
     status: 'failed',
     headline: 'A container runs but does not become ready',
+    past: 'A container ran but did not become ready',
     nextSteps: [developer('Read what its readiness probe answers, and the log of the container.'), redeploy],
   },
   degraded: {
@@ -102,6 +110,7 @@ export const causes = {
   image_not_in_application: {
     status: 'failed',
     headline: 'The image is not part of the application',
+    past: 'The image was not part of the application',
     nextSteps: [
       developer('Compare the image in the task with the images of the application, then submit the task again.'),
       developer('If Argo CD cannot show the image, set the annotation skip-image-validation.'),
@@ -119,6 +128,7 @@ export const causes = {
   not_followed: {
     status: 'failed',
     headline: 'The application does not follow a branch to commit to',
+    past: 'The application did not follow a branch to commit to',
     nextSteps: [
       developer('Set targetRevision to a branch that exists, or write-back-branch to the one it follows.'),
       submitAgain,
@@ -136,6 +146,7 @@ export const causes = {
   manual_sync_required: {
     status: 'failed',
     headline: 'Manual sync required: automated sync is off',
+    past: 'Manual sync was required: automated sync was off',
     nextSteps: [
       developer('Sync the application in Argo CD. This service itself never syncs.'),
       platformTeam('Switch on automated sync if it should not need a person.'),
@@ -150,6 +161,7 @@ export const causes = {
   suspended: {
     status: 'failed',
     headline: 'The application is Suspended: its rollout is paused',
+    past: 'The application was Suspended: its rollout was paused',
     nextSteps: [
       developer('Resume the rollout in Argo CD or in the cluster.'),
       operator('Set ACCEPT_SUSPENDED_APP, or the annotation accept-suspended, if paused counts as done.'),
@@ -182,16 +194,19 @@ export const causes = {
   not_managed: {
     status: 'failed',
     headline: 'The application is not managed by this service',
+    past: 'The application was not managed by this service',
     nextSteps: [developer('Set the annotation managed on the application, or commit the tag yourself.'), submitAgain],
   },
   annotation_invalid: {
     status: 'failed',
     headline: 'An annotation of the application is not valid',
+    past: 'An annotation of the application was not valid',
     nextSteps: [developer('Correct the annotation that the message names, then submit the task again.')],
   },
   setting_missing: {
     status: 'failed',
     headline: 'This service lacks a setting for the repository',
+    past: 'This service lacked a setting for the repository',
     nextSteps: [operator('Set what the message names.'), submitAgain],
   },
   git_refused: {
@@ -223,6 +238,7 @@ export const causes = {
   git_repository_missing: {
     status: 'failed',
     headline: 'The Git host has no repository to commit to at this address',
+    past: 'The Git host had no repository to commit to at this address',
     nextSteps: [
       developer('Check the address: the repository is missing, hidden from the key, archived, moved or uses SHA-256.'),
       submitAgain,
@@ -244,6 +260,7 @@ export const causes = {
   override_file_invalid: {
     status: 'failed',
     headline: 'The override file cannot be edited',
+    past: 'The override file could not be edited',
     nextSteps: [
       developer('Correct the file that the message names in the GitOps repository, then submit the task again.'),
     ],
@@ -262,3 +279,4 @@ export type Cause = keyof typeof causes
 export const causeCodes = Object.keys(causes) as [Cause, ...Cause[]]
 export const isCause = (code: string): code is Cause => Object.hasOwn(causes, code)
 export const causeOf = (code: Cause): CauseEntry => causes[code]
+export const pastHeadlineOf = (code: Cause): string => causeOf(code).past ?? causeOf(code).headline

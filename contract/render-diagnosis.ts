@@ -60,11 +60,20 @@ function unsaid(text: string, said: string): string {
   return label.endsWith(': ') ? label.slice(0, -2) : label
 }
 
+type Impact = NonNullable<Diagnosis['impact']>
+
 /** Whether the version before still serves, as far as its Pods tell. */
-export function renderImpact({ old_pods_ready: ready, old_pods: all }: NonNullable<Diagnosis['impact']>): string {
+export function renderImpact({ old_pods_ready: ready, old_pods: all }: Impact): string {
   if (all === 0) return 'no Pod of the old version is left'
   const pods = `${ready} of ${all} ${all === 1 ? 'Pod' : 'Pods'} ready`
   return ready === 0 ? `the old version does not serve: ${pods}` : `the old version still serves: ${pods}`
+}
+
+/** The same once another version was deployed. */
+export function renderPastImpact({ old_pods_ready: ready, old_pods: all }: Impact): string {
+  if (all === 0) return 'no Pod of the old version was left'
+  const pods = `${ready} of ${all} ${all === 1 ? 'Pod was' : 'Pods were'} ready`
+  return ready === 0 ? `the old version did not serve: ${pods}` : `the old version still served: ${pods}`
 }
 
 /** Who or what is to blame, and the message that decided. Of the application itself the message says enough. */

@@ -3,7 +3,7 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, line, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, line, taskIdPattern, textFilter, wholeNumber } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
 import { TaskCursor } from './task-cursor.ts'
@@ -75,6 +75,11 @@ export const TaskSubmission = z
       .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
     refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
     source: Source.optional(),
+    rollback_target_id: z
+      .string()
+      .regex(taskIdPattern, 'must be the id of a task')
+      .optional()
+      .describe('Id of the deployed task to return to: of this application, with the same images'),
   })
   .meta({
     id: 'TaskSubmission',
@@ -103,6 +108,10 @@ export type TaskAcceptance = z.infer<typeof TaskAcceptance>
 const PodLog = z.object({ pod: z.string(), lines: z.array(z.string()).describe('Oldest first') }).meta({ id: 'PodLog' })
 export type PodLog = z.infer<typeof PodLog>
 
+const OtherTask = z.object({ id: z.string(), images: z.array(z.object({ image: z.string(), tag: z.string() })) })
+const DeployedTask = OtherTask.extend({ ended: epochSeconds }).meta({ id: 'DeployedTask' })
+const NewerTask = OtherTask.extend({ status: z.enum(taskStatuses) }).meta({ id: 'NewerTask' })
+
 /** A task as GET shows it. Times are Unix seconds with a fraction. Absent optional fields are not known (yet). */
 export const TaskRecord = z
   .object({
@@ -123,24 +132,23 @@ export const TaskRecord = z
     diagnosis: Diagnosis.optional().describe('Why it is where it is; in the answer about one task'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
-    is_rollback: z.boolean().optional().describe('Redeploys the images of an earlier task'),
+    is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),
     commit: z.string().optional().describe('SHA written back to the GitOps repository'),
     repository: z.string().optional().describe('Where the commit is'),
     branch: z.string().optional().describe('Where the commit is'),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
-    previous: z
-      .object({
-        id: z.string(),
-        images: z.array(z.object({ image: z.string(), tag: z.string() })),
-        ended: epochSeconds,
-      })
-      .meta({ id: 'PreviousTask' })
-      .optional()
-      .describe(
-        'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
-      ),
+    previous: DeployedTask.optional().describe(
+      'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
+    ),
+    deployed_since: DeployedTask.optional().describe(
+      'The last deployed task after it with one of its images, of the last 1,000 of the application; in the answer about one task',
+    ),
+    newest_since: NewerTask.optional().describe(
+      'The newest task after it with one of its images, of the last 1,000 of the application, unless it was cancelled or its ' +
+        'application not found before a commit; in the answer about one task',
+    ),
     file: z.string().optional().describe('The override file in the GitOps repository; in the answer about one task'),
     commit_url: z
       .string()

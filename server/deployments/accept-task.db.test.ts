@@ -340,6 +340,29 @@ describe('a rollback', () => {
     expect(await tasks.find(task.id)).toMatchObject({ isRollback: false })
   })
 
+  test('from a failed task goes back to the deployed one that it names', async () => {
+    const { app } = aNewTask()
+    const target = await ended(aNewTask({ app }), 'deployed')
+    await ended(aNewTask({ app, images: [anImage('v2')] }), 'failed')
+    const task = aNewTask({ app, rollbackTargetId: target })
+    await tasks.accept({ task, closed: neverClosed })
+    expect(await tasks.find(task.id)).toMatchObject({ isRollback: true, rollbackTargetId: target })
+  })
+
+  test.for<[string, (app: string) => Promise<string>]>([
+    ['unknown', async () => crypto.randomUUID()],
+    ['of another application', () => ended(aNewTask(), 'deployed')],
+    ['not deployed', (app) => ended(aNewTask({ app }), 'failed')],
+    ['of other images', (app) => ended(aNewTask({ app, images: [anImage('v2')] }), 'deployed')],
+  ])('to a task that is %s is rejected in the same words, and nothing is stored', async ([, targetOf]) => {
+    const { app } = aNewTask()
+    const task = aNewTask({ app, rollbackTargetId: await targetOf(app) })
+    await expect(tasks.accept({ task, closed: neverClosed })).rejects.toThrow(
+      'rollback_target_id: must be a deployed task of this application with the same images',
+    )
+    expect(await tasks.find(task.id)).toBeUndefined()
+  })
+
   async function ended(task: NewTask, status: string): Promise<string> {
     await tasks.accept({ task, closed: neverClosed })
     await run(sql`UPDATE watcher.tasks SET status = ${status} WHERE id = ${task.id}`)

@@ -15,7 +15,7 @@ import { cancelledAs, endTasks } from './end-tasks.ts'
 import type { KeyUse, KnownKey } from './idempotency-key.ts'
 import { findKey, saveKey } from './idempotency-keys.ts'
 import type { Claim, NewTask } from './task.ts'
-import { DeploymentsLockedError, TooManyUnfinishedError } from './task-errors.ts'
+import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'
 
 export type Submission = {
@@ -46,8 +46,9 @@ const acceptingShare = 0.5
  * transaction (decision 0002).
  *
  * It rejects with a DeploymentsLockedError while the deploy lock is active, with a DeployLockUnknownError at a time that
- * `closed` does not cover, with a DeployLockUnreadableError if the lock cannot be read, and with a TooManyUnfinishedError
- * if the application has `maxUnfinishedPerApp` unfinished tasks that the new one does not supersede.
+ * `closed` does not cover, with a DeployLockUnreadableError if the lock cannot be read, with an InvalidSubmissionError if
+ * the task cannot return to the one that it names, and with a TooManyUnfinishedError if the application has
+ * `maxUnfinishedPerApp` unfinished tasks that the new one does not supersede.
  */
 export function createAcceptTask({ query, settings }: Database, maxUnfinishedPerApp = 1_000_000) {
   const accepting = createSemaphore(Math.max(1, Math.floor(settings.maxConnections * acceptingShare)))
@@ -71,14 +72,14 @@ async function accept(
   await lockApplication(transaction, task.app)
   const known = use && (await findKey(transaction, use.keyDigest))
   if (known) return { kind: 'known', known }
-  const { at, stored, newest, unfinished, lastOfImages } = await readState(transaction, settings, task)
+  const { at, stored, newest, unfinished, deployedBefore } = await readState(transaction, settings, task)
   requireOpen(at, closed, stored)
   const created = createdAfter(newest, at)
   requireOpen(created, closed, stored)
+  const rollbackTarget = await findRollbackTarget(transaction, task, deployedBefore)
   const { outdated, counted } = splitUnfinished(unfinished, task)
   if (counted >= maxUnfinishedPerApp)
     throw new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
-  const rollbackTarget = lastOfImages && (await isReplaced(transaction, lastOfImages, task)) ? lastOfImages : null
   const superseded = await supersede(transaction, settings, outdated, task.id)
   await insertTask(transaction, { task, created, owner, rollbackTarget, superseded })
   if (use) await saveKey(transaction, use, task.id)
@@ -100,13 +101,13 @@ function requireOpen(at: Date, closed: LockdownCalendar, stored: StoredLock): vo
 
 type Unfinished = { readonly id: string; readonly may_write: boolean; readonly shares_image: boolean }
 
-/** What a new task is judged by. `lastOfImages` is the last task that deployed the same images. */
+/** What a new task is judged by. `deployedBefore` deployed the same images: the task that the new one names, else the last. */
 type State = {
   readonly at: Date
   readonly stored: StoredLock
   readonly newest: Date | null
   readonly unfinished: readonly Unfinished[]
-  readonly lastOfImages: string | null
+  readonly deployedBefore: string | null
 }
 
 type StateRow = StoredRow & Omit<State, 'stored'>
@@ -115,11 +116,12 @@ type StateRow = StoredRow & Omit<State, 'stored'>
 async function readState(transaction: Transaction<Schema>, { schema }: Settings, task: NewTask): Promise<State> {
   const ofApp = sql`FROM ${sql.id(schema, 'tasks')} WHERE app = ${task.app}`
   const unfinished = sql`SELECT id, may_write, ${sharesImageWith(task)} AS shares_image ${ofApp} AND ended IS NULL ORDER BY id`
+  const named = task.rollbackTargetId === undefined ? sql`` : sql`AND id = ${task.rollbackTargetId}::uuid`
   // The clock is read after the wait for the lock. Plain text: to build this statement took a tenth of an acceptance.
   const { rows } = await sql<StateRow>`SELECT held.*, clock_timestamp() AS at,
     (SELECT created ${ofApp} ORDER BY created DESC LIMIT 1) AS newest,
     (SELECT coalesce(json_agg(one), '[]') FROM (${unfinished}) AS one) AS unfinished,
-    (SELECT id ${ofApp} AND status = 'deployed' AND image_set = ${imageSetOf(task)} ORDER BY created DESC LIMIT 1) AS "lastOfImages"
+    (SELECT id ${ofApp} AND status = 'deployed' AND image_set = ${imageSetOf(task)} ${named} ORDER BY created DESC LIMIT 1) AS "deployedBefore"
     FROM ${holdDeployLock(schema)} AS held`
     .execute(transaction)
     .catch((error: unknown) => {
@@ -127,11 +129,31 @@ async function readState(transaction: Transaction<Schema>, { schema }: Settings,
     })
   const [row] = rows
   if (row === undefined) throw new DeployLockUnreadableError({})
-  const { at, newest, unfinished: found, lastOfImages } = row
-  return { at, stored: storedLockOf(row), newest, unfinished: found, lastOfImages }
+  const { at, newest, unfinished: found, deployedBefore } = row
+  return { at, stored: storedLockOf(row), newest, unfinished: found, deployedBefore }
 }
 
-/** Whether other images of the same repositories were deployed since, without which a task is no rollback. */
+/**
+ * The task whose images the new one brings back: the one that it names, else the last that deployed them and was replaced
+ * since. One text for all that it cannot return to, so that nothing is learned of tasks of others.
+ */
+async function findRollbackTarget(
+  transaction: Transaction<Schema>,
+  task: NewTask,
+  deployedBefore: string | null,
+): Promise<string | null> {
+  const isNamed = task.rollbackTargetId !== undefined
+  if (deployedBefore === null) {
+    if (isNamed)
+      throw new InvalidSubmissionError(
+        'rollback_target_id: must be a deployed task of this application with the same images',
+      )
+    return null
+  }
+  return isNamed || (await isReplaced(transaction, deployedBefore, task)) ? deployedBefore : null
+}
+
+/** Whether other images of the same repositories were deployed since. */
 async function isReplaced(transaction: Transaction<Schema>, last: string, task: NewTask): Promise<boolean> {
   const later = await transaction
     .selectFrom('tasks')

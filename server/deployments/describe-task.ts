@@ -3,6 +3,7 @@ import { findSimilarApps } from './find-similar-apps.ts'
 import type { Task } from './task.ts'
 import { taskRecordOf } from './task-record.ts'
 import type { TaskStore } from './task-store.ts'
+import type { TaskSurroundings } from './task-surroundings.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'podLog' | 'surroundings' | 'appsOfLength'>
@@ -28,7 +29,7 @@ const maxJudged = 50
 export const createDescribeTask =
   ({ tasks, commitUrl, listedApps }: Dependencies) =>
   async (task: Task, audience: TaskAudience): Promise<TaskRecord> => {
-    const [log, { file, previous }, similar] = await Promise.all([
+    const [log, { file, ...others }, similar] = await Promise.all([
       task.status === 'failed' ? tasks.podLog(task.id) : undefined,
       tasks.surroundings(task),
       task.status === 'app not found' ? similarApps(task.app, audience) : [],
@@ -38,7 +39,7 @@ export const createDescribeTask =
     const isLogShown = log !== undefined && (await audience.canSeeMoreOf(task.app))
     return {
       ...taskRecordOf(task),
-      ...(previous !== undefined && audience.canSeeTasksOf(task.app) ? { previous } : {}),
+      ...(audience.canSeeTasksOf(task.app) ? otherTasks(others) : {}),
       ...(file === undefined ? {} : { file }),
       ...(url === undefined ? {} : { commit_url: url }),
       ...(similar.length === 0 ? {} : { similar_apps: similar }),
@@ -55,4 +56,11 @@ export const createDescribeTask =
       return shown
     }
   }
+
+const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskSurroundings, 'file'>) => ({
+  ...(previous === undefined ? {} : { previous }),
+  ...(deployedSince === undefined ? {} : { deployed_since: deployedSince }),
+  ...(newestSince === undefined ? {} : { newest_since: newestSince }),
+})
+
 export type DescribeTask = ReturnType<typeof createDescribeTask>

@@ -105,6 +105,7 @@ export const createSubmitTask =
       timeoutSeconds: timeoutOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite,
+      rollbackTargetId: submission.rollback_target_id,
       submittedBy: actorOf(caller),
       readerDigest: readerDigestFor(id),
     }
@@ -114,7 +115,7 @@ export const createSubmitTask =
       const acceptance = await tasks
         .accept({ task, closed: calendarAround(submitted), owner: owner(), use })
         .catch((error: unknown) => {
-          if (!(error instanceof DeploymentsLockedError || error instanceof TooManyUnfinishedError)) onAmbiguousCommit()
+          if (!isRejection(error)) onAmbiguousCommit()
           throw error
         })
       if (acceptance.kind === 'known' && use)
@@ -126,6 +127,12 @@ export const createSubmitTask =
     }
   }
 export type SubmitTask = ReturnType<typeof createSubmitTask>
+
+/** Nothing was stored. */
+const isRejection = (error: unknown) =>
+  error instanceof DeploymentsLockedError ||
+  error instanceof InvalidSubmissionError ||
+  error instanceof TooManyUnfinishedError
 
 /** A retry may come with a newer token, which may read the task from then on as the first one may. */
 async function submittedAgain(

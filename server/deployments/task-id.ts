@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { taskIdPattern } from '../../contract/fields.ts'
 
 /** A UUID of version 7 (RFC 9562): sorts by the millisecond it was made in. */
 export function makeTaskId(now: Date): string {
@@ -9,5 +10,5 @@ export function makeTaskId(now: Date): string {
 
 /** The id in a path as it is stored, in small letters; undefined for what no task can have. */
 export function parseTaskId(text: string): string | undefined {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text.toLowerCase() : undefined
+  return taskIdPattern.test(text) ? text.toLowerCase() : undefined
 }

@@ -43,6 +43,8 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   readonly timeoutSeconds: number
   readonly refresh: boolean
   readonly mayWrite: boolean
+  /** The task that it returns to, as the submission names it. */
+  readonly rollbackTargetId: string | undefined
   readonly submittedBy: Actor
   readonly readerDigest: Buffer | undefined
 }

@@ -122,6 +122,9 @@ const table: readonly (readonly [string, readonly Case[]])[] = [
       ['refresh, a text', field('refresh', 'yes'), 'refresh: must be true or false'],
       ['source without sha', field('source', { repository: 'r' }), 'source.sha: is required'],
       ['source, a text', field('source', 'r'), 'source: must be an object'],
+      ...['4711', '', '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a110'].map(
+        (id): Case => [`a rollback to "${id}"`, field('rollback_target_id', id), 'rollback_target_id: must be the id'],
+      ),
     ],
   ],
 ]

@@ -5,6 +5,7 @@ import type { OpenedPage } from '../support/browser.ts'
 import type { BrowserWorld } from '../support/browser-world.ts'
 import type { ExampleTasks } from '../support/example-tasks.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
+import { actionFlows } from './action-flows.ts'
 import type { Kind } from './combinations.ts'
 import { withProvider } from './combinations.ts'
 import { overviewFlows, tokenFlows } from './overview-flows.ts'
@@ -22,6 +23,8 @@ type Visit = {
 export type Flow = {
   readonly name: string
   readonly kinds?: readonly Kind[]
+  /** Of the browser; else UTC. */
+  readonly timeZone?: string
   /** What the console says of it. */
   readonly complaint?: RegExp
   readonly run: (visit: Visit) => Promise<void>
@@ -96,30 +99,6 @@ export const flows: readonly Flow[] = [
     },
   },
   {
-    name: 'going back to a version is rejected while locked, in the words of the service, and works afterwards',
-    kinds: withProvider,
-    complaint: /406/,
-    async run({ world, tasks, open, look }) {
-      await world.ada?.change(world.service.url, lockPath, 'POST', { reason: 'failover' })
-      await using stack = new AsyncDisposableStack()
-      stack.defer(async () => void (await world.ada?.change(world.service.url, lockPath, 'DELETE')))
-      const opened = stack.use(await open(`/task/${tasks.deployed}`))
-      const { page } = opened
-      const goBack = async () => {
-        await page.getByRole('button', { name: 'Roll back to this version', exact: true }).click()
-        await page.getByRole('dialog').getByRole('button', { name: 'Roll back to this version' }).click()
-      }
-      await goBack()
-      await page.getByRole('alert').getByText('lockdown is active, deployments are not accepted').waitFor()
-      await look(opened)
-      await page.getByRole('button', { name: 'Release', exact: true }).click()
-      await page.getByText(/^Deployments are locked/).waitFor({ state: 'detached' })
-      await goBack()
-      await page.waitForURL((url) => !url.href.endsWith(tasks.deployed))
-      await page.getByText('Deployed', { exact: true }).first().waitFor()
-    },
-  },
-  {
     name: 'a user signs in, comes back to the page, and signs out',
     kinds: withProvider,
     complaint: /401/,
@@ -188,5 +167,6 @@ export const flows: readonly Flow[] = [
     },
   },
   ...overviewFlows,
+  ...actionFlows.map((flow) => ({ kinds: withProvider, ...flow })),
   ...tokenFlows.map((flow) => ({ kinds: withProvider, ...flow })),
 ]

@@ -58,7 +58,7 @@ function startOnce(kind: Kind): () => Started {
     world = await startBrowserWorld({
       hasProvider: kind !== 'without a provider',
       isReadingClosed: kind === 'closed reading',
-      applications: [...exampleApplications, 'held'],
+      applications: [...exampleApplications, 'held', 'orders'],
     })
     tasks = { ...(await deployExamples(world)), long: await submitLongNames(world) }
   })
@@ -74,13 +74,17 @@ function tryFlows(
   describe(title, () => {
     test.for(triedFlows)(
       '$name: $combination.scheme, $combination.width px',
-      async ({ run, complaint, combination }) => {
+      async ({ run, complaint, timeZone, combination }) => {
         const { world, tasks } = started()
         await run({
           world,
           tasks,
           async open(path, as = world.ada) {
-            const opened = await world.open(path, { ...combination, as: as === 'signed out' ? undefined : as })
+            const opened = await world.open(path, {
+              ...combination,
+              ...(timeZone === undefined ? {} : { timeZone }),
+              as: as === 'signed out' ? undefined : as,
+            })
             const close = async () => {
               await opened[Symbol.asyncDispose]()
               const outside = opened.outside.filter((url) => !url.startsWith(world.idp?.issuer ?? 'none'))

@@ -58,7 +58,7 @@ function makeSignedCommit(): void {
 
 /** Run elsewhere: a fresh clone installs, starts and tests; api-page.test.ts and .ci/backup have the commands of a page. */
 const isRunElsewhere = (document: string, code: string) =>
-  ['docs/api.md', 'docs/backup.md'].includes(document) || /^npm ci$/m.test(code)
+  ['docs/api.md', 'docs/backup.md'].includes(document) || /^npm ci\b/m.test(code)
 
 const commands = documents.flatMap((document) =>
   codeBlocksOf(document)

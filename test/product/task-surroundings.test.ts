@@ -16,7 +16,7 @@ const recordOf = async (id: string, headers: Record<string, string> = {}) =>
   TaskRecord.parse((await world.service.request(`/api/v1/tasks/${id}`, { headers })).body)
 
 describe('the answer about one task', () => {
-  test('names the file, the page of the commit and the version before; a list does not', async () => {
+  test('names the file, the page of the commit, the version before and what came since; a list does not', async () => {
     const first = await world.service.waitForEnd(await world.deploy('shop-backend', 'v2'))
     expect(first).toMatchObject({
       status: 'deployed',
@@ -26,9 +26,14 @@ describe('the answer about one task', () => {
     expect(first).not.toHaveProperty('previous')
     const second = await world.service.waitForEnd(await world.deploy('shop-backend', 'v3'))
     expect(second.previous).toEqual({ id: first.id, images: first.images, ended: first.updated })
+    const since = await recordOf(first.id)
+    expect(since.deployed_since).toEqual({ id: second.id, images: second.images, ended: second.updated })
+    expect(since.newest_since).toEqual({ id: second.id, images: second.images, status: 'deployed' })
+    for (const name of ['deployed_since', 'newest_since']) expect(second).not.toHaveProperty(name)
     const { tasks } = TaskList.parse((await world.service.request('/api/v1/tasks?app=shop-backend')).body)
     for (const task of tasks)
-      for (const name of ['file', 'commit_url', 'previous']) expect(task).not.toHaveProperty(name)
+      for (const name of ['file', 'commit_url', 'previous', 'deployed_since', 'newest_since'])
+        expect(task).not.toHaveProperty(name)
   })
 
   test('names similar applications; those without a task only to callers with a credential', async () => {

@@ -90,6 +90,27 @@ describe('Idempotency-Key', () => {
     expect((await submitAll(1)).map(idOf)).toEqual(first.map(idOf))
   })
 
+  test('compares which task a submission goes back to', async () => {
+    const [app, key] = [anApp(), randomUUID()]
+    const target = idOf(await replica(0).submitTask(aTask({ app })))
+    await rows.query("UPDATE watcher.tasks SET status = 'deployed' WHERE id = $1", [target])
+    const back = await replica(0).submitTask({ ...aTask({ app }), rollback_target_id: target }, keyed(key))
+    expect(await replica(1).request(`/api/v1/tasks/${idOf(back)}`)).toMatchObject({
+      body: { is_rollback: true, rollback_target_id: target },
+    })
+    const submit = (task: unknown) => replica(1).submitTask(task, keyed(key))
+    expect(await submit({ ...aTask({ app }), rollback_target_id: target })).toEqual(back)
+    expect((await submit(aTask({ app }))).status).toBe(409)
+    const unknown = { ...aTask({ app }), rollback_target_id: randomUUID() }
+    expect(await replica(1).submitTask(unknown)).toMatchObject({
+      status: 406,
+      body: {
+        status: 'invalid payload',
+        error: expect.stringContaining('rollback_target_id: must be a deployed task'),
+      },
+    })
+  })
+
   test.for([
     ['empty', ''],
     ['with a blank', 'a b'],

@@ -159,7 +159,7 @@ describe('the deploy lock (spec 2.4)', () => {
     expect(await detailsOf()).toMatchObject({ active: false })
   })
 
-  test('is shown in a zone of choice, which the address keeps; an unknown one is named and can be cleared', async () => {
+  test('is shown in a zone of choice, which the device keeps; an unknown one in the address is named and can be cleared', async () => {
     await using opened = await open('/lock?tz=Mars/Olympus')
     const { page } = opened
     await page.getByText('tz=Mars/Olympus').waitFor()
@@ -167,6 +167,12 @@ describe('the deploy lock (spec 2.4)', () => {
     await page.getByText('tz=Mars/Olympus').waitFor({ state: 'detached' })
     await page.getByLabel('Shown in').selectOption('America/New_York')
     await page.getByRole('img', { name: /^This week in America\/New_York/ }).waitFor()
-    expect(page.url()).toBe(`${world.service.url}/lock?tz=America%2FNew_York`)
+    await page.reload()
+    await page.getByRole('img', { name: /^This week in America\/New_York/ }).waitFor()
+    await page.goto(`${world.service.url}/lock?tz=Asia/Tokyo`)
+    await page.getByRole('img', { name: /^This week in Asia\/Tokyo/ }).waitFor()
+    await page.getByLabel('Shown in').selectOption('UTC')
+    await page.getByRole('img', { name: /^This week in UTC/ }).waitFor()
+    expect(page.url()).toBe(`${world.service.url}/lock`)
   })
 })

@@ -10,7 +10,7 @@ beforeAll(async () => {
     applications: ['held', 'shop', 'crowded'],
     settings: { MAX_UNFINISHED_PER_APP: '2' },
   })
-  world.hold('held', 'never-ready', 'v0')
+  for (const app of ['held', 'shop', 'crowded']) world.hold(app, 'never-ready', 'v0')
 })
 afterAll(() => world?.[Symbol.asyncDispose]())
 
@@ -19,9 +19,13 @@ const lockPath = '/api/v1/deploy-lock'
 const soonMs = 10_000
 const nextHour = Math.floor(Date.now() / 1000) + 3_600
 const cancelling = { label: 'Cancel deployment', task: async () => world.submit('held', 'v1') }
-const goingBack = (app: string) => ({
-  label: 'Roll back to this version',
-  task: async () => (await world.waitForEnd(await world.submit(app, 'v1'))).id,
+const deployingAgain = (app: string) => ({
+  label: 'Deploy again',
+  async task() {
+    const id = await world.submit(app, 'v1')
+    await world.ada?.change(world.service.url, `/api/v1/tasks/${id}`, 'DELETE')
+    return (await world.waitForEnd(id)).id
+  },
 })
 const database = () => world.service.lines.database
 
@@ -66,7 +70,7 @@ const rows: readonly Row[] = [
   {
     status: 406,
     why: 'deployments are locked',
-    action: goingBack('shop'),
+    action: deployingAgain('shop'),
     arrange: () => changeLock('POST', { reason: 'failover', until: nextHour }),
     restore: () => changeLock('DELETE'),
     shows: /The lock ends \d/,
@@ -74,7 +78,7 @@ const rows: readonly Row[] = [
   {
     status: 429,
     why: 'the application has too many unfinished tasks',
-    action: goingBack('crowded'),
+    action: deployingAgain('crowded'),
     arrange: () =>
       world.rows(
         `INSERT INTO watcher.tasks

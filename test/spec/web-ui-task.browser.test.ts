@@ -19,7 +19,7 @@ const signedIn = new Map<UserName, HttpBrowser>()
 beforeAll(async () => {
   idp = await reserveIdentityProvider()
   world = await startWorld({
-    applications: ['shop', 'crashing', 'waiting', 'again', 'mistyped', 'locked', 'gone'],
+    applications: ['shop', 'crashing', 'waiting', 'again', 'mistyped', 'replaced', 'gone'],
     mayReadLogs: true,
     settings: {
       ...idp.settings,
@@ -156,7 +156,7 @@ describe('a failed task', () => {
     await page.waitForURL((url) => !url.href.endsWith(failed.id))
     const [task] = await tasksOf('crashing')
     expect(page.url()).toBe(`${world.service.url}/task/${task?.id}`)
-    expect(task).toMatchObject({ author: 'ada', images: [{ tag: 'v2' }] })
+    expect(task).toMatchObject({ author: 'ada', images: [{ tag: 'v2' }], is_rollback: true })
     expect((await world.service.waitForEnd(task?.id ?? '')).commit).toBeDefined()
     expect(opened.complaints).toEqual([])
   })
@@ -200,9 +200,12 @@ test('however often "Deploy again" is pressed, it is one task; it bears the head
     answered += 1
     return answered === 1 ? route.abort() : route.fulfill({ response })
   })
+  const again = page.getByRole('dialog', { name: 'v2 was deployed last. Deploy v3 in its place?' })
   await button(page, 'Deploy again').click()
+  await again.getByRole('button', { name: 'Deploy again' }).click()
   await page.getByText('Deploy again: the service did not answer, press again.').waitFor()
-  await button(page, 'Deploy again').dblclick()
+  await button(page, 'Deploy again').click()
+  await again.getByRole('button', { name: 'Deploy again' }).dblclick()
   await page.waitForURL((url) => !url.href.endsWith(cancelled?.id ?? ''))
   await page.unrouteAll({ behavior: 'wait' }) // the second press of the two may still be on its way
   expect(sent.length).toBeGreaterThanOrEqual(2)
@@ -214,24 +217,6 @@ test('however often "Deploy again" is pressed, it is one task; it bears the head
 })
 
 describe('a refusal stands beside the button in the words of the service', () => {
-  test('while the lock is active, with its end', async () => {
-    const { id } = await deployed('locked', 'v2')
-    const until = Math.floor(Date.now() / 1000) + 3_600
-    await change('/deploy-lock', 'POST', { reason: 'failover', until })
-    try {
-      await using opened = await open(`/task/${id}`, 'ada')
-      const { page } = opened
-      await button(page, 'Roll back to this version').click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Roll back to this version' }).click()
-      const refusal = page.getByRole('alert').getByText('lockdown is active, deployments are not accepted')
-      await refusal.waitFor()
-      const end = await refusal.locator('time').getAttribute('datetime')
-      expect(Math.abs(Date.parse(end ?? '') / 1000 - until)).toBeLessThan(10)
-    } finally {
-      await change('/deploy-lock', 'DELETE')
-    }
-  })
-
   test('where the task has ended meanwhile', async () => {
     hold('gone', 'never-ready', 'v1')
     const id = await world.deploy('gone', 'v2')
@@ -254,15 +239,16 @@ describe('a refusal stands beside the button in the words of the service', () =>
   })
 
   test('where one has signed out in another tab, and nothing is submitted without a credential', async () => {
-    const [newest] = await tasksOf('locked')
-    await using opened = await open(`/task/${newest?.id}`, 'ada')
+    const { id } = await deployed('replaced', 'v2')
+    await deployed('replaced', 'v3')
+    await using opened = await open(`/task/${id}`, 'ada')
     const { page } = opened
     await button(page, 'Roll back to this version').click()
     await page.context().clearCookies()
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back to this version' }).click()
     await page.getByRole('alert').getByText('you are signed out, so nothing was submitted').waitFor()
     await page.getByText('Sign in to change deployments.').waitFor()
-    expect(await tasksOf('locked')).toHaveLength(1)
+    expect(await tasksOf('replaced')).toHaveLength(2)
   })
 })
 
@@ -279,6 +265,7 @@ describe('without an identity provider', () => {
   test('the actions name the setting that they need', async () => {
     await using plain = await startWorld()
     const { id } = await plain.service.waitForEnd(await plain.deploy('shop', 'v2'))
+    await plain.service.waitForEnd(await plain.deploy('shop', 'v3'))
     await using opened = await openPage(browser, plain.service.url, `/task/${id}`)
     const { page, complaints } = opened
     await page.getByText('To change deployments, the service needs IDP_ENABLED').waitFor()

@@ -54,6 +54,8 @@ async function missingLibraries(executablePath: string): Promise<string | undefi
 export type OpenOptions = {
   readonly scheme?: 'light' | 'dark'
   readonly width?: number
+  /** Else UTC. */
+  readonly timeZone?: string
   /** The test moves the page's clock by hand. */
   readonly hasClock?: boolean
   /** Of a user who has signed in elsewhere. */
@@ -83,7 +85,7 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const context = await browser.newContext({
     locale: 'en-GB', // without one Chromium says `en-US@posix`, which no Intl function takes
-    timezoneId: 'UTC',
+    timezoneId: options.timeZone ?? 'UTC',
     colorScheme: options.scheme ?? 'light',
     reducedMotion: 'reduce', // drawing what moves costs most of what a browser does here
     viewport: { width: options.width ?? 1440, height: 900 },

@@ -14,6 +14,7 @@ export const aNewTask = (change: Partial<NewTask> = {}): NewTask => ({
   timeoutSeconds: 900,
   refresh: true,
   mayWrite: true,
+  rollbackTargetId: undefined,
   submittedBy: { kind: 'deploy_token', id: null, name: null },
   readerDigest: undefined,
   ...change,

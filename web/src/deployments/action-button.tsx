@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import type { Permission } from '../auth/permission.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import type { Question } from './action-words.ts'
 
 export type TaskAction = {
   readonly name: string
@@ -12,31 +12,31 @@ export type TaskAction = {
   readonly look?: 'btn-danger' | 'btn-primary'
   readonly isBusy: boolean
   readonly run: () => void
+  /** Why it has to wait: deployments are locked. */
+  readonly locked?: string | undefined
   /** Asked before it runs. */
-  readonly question?: { readonly title: string; readonly text: string; readonly keep: string }
+  readonly question: Question
   readonly command: string
   readonly error: Error | null
 }
 
-type Props = { action: TaskAction; permission: Permission; whyId: string }
+type Props = { action: TaskAction /** Of the text that says why it cannot be pressed. */; whyNotId: string | undefined }
 
-/** Does one thing to a task, after one question where it asks. Who may not sees it dashed, with the reason beside it. */
-export function ActionButton({ action, permission, whyId }: Props) {
+/** Does one thing to a task, after one question. Where it cannot be done it is dashed, with the reason beside it. */
+export function ActionButton({ action, whyNotId }: Props) {
   const [isAsking, setAsking] = useState(false)
   const { label, busyLabel, icon, look = '', isBusy, run, question } = action
-  const isForbidden = permission.kind !== 'allowed'
+  const isOff = whyNotId !== undefined
   const press = () => {
-    if (isForbidden || isBusy) return
-    if (question === undefined) run()
-    else setAsking(true)
+    if (!isOff && !isBusy) setAsking(true)
   }
   return (
     <>
       <button
-        className={`btn ${isForbidden ? '' : look}`.trim()}
+        className={`btn ${isOff ? '' : look}`.trim()}
         type="button"
-        aria-disabled={isForbidden || isBusy}
-        aria-describedby={isForbidden ? whyId : undefined}
+        aria-disabled={isOff || isBusy}
+        aria-describedby={whyNotId}
         onClick={press}
       >
         {icon === undefined ? null : <Icon name={icon} />}
@@ -45,7 +45,7 @@ export function ActionButton({ action, permission, whyId }: Props) {
           <span className={isBusy ? '' : 'unseen'}>{busyLabel}</span>
         </span>
       </button>
-      {isAsking && question !== undefined ? (
+      {isAsking ? (
         <ConfirmDialog
           title={question.title}
           keep={question.keep}

@@ -10,15 +10,22 @@ type Props = {
   actions: readonly TaskAction[]
   permission: Permission
   whyId: string
+  lockedId: string
   /** Of an action that is not offered any more too. */
   errors: readonly TaskAction[]
 }
 
 /** Beside the buttons: why they cannot be pressed and what does the same from a terminal, or why the service rejected it. */
-export function ActionNotes({ actions, permission, whyId, errors }: Props) {
+export function ActionNotes({ actions, permission, whyId, lockedId, errors }: Props) {
+  const locked = permission.kind === 'allowed' ? actions.find((action) => action.locked)?.locked : undefined
   return (
     <div className="action-notes">
-      <WhyNot id={whyId} permission={permission} verb="change deployments" />
+      {actions.length === 0 ? null : <WhyNot id={whyId} permission={permission} verb="change deployments" />}
+      {locked === undefined ? null : (
+        <p className="why" id={lockedId}>
+          {locked}
+        </p>
+      )}
       {permission.kind === 'allowed'
         ? null
         : actions.map(({ label, command }) => <Command key={label} label={label} command={command} />)}

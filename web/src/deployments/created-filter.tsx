@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { useTimeZone } from '../ui/device-settings.ts'
+import { useTimeZone } from '../ui/time-zone.ts'
 import { fromPicker, startOfDay, toPicker, wallDay } from '../ui/zoned-time.ts'
 import type { TaskFilters } from './task-filters.ts'
 

@@ -1,6 +1,7 @@
 import { useThrottledCallback } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
 import type { Followed } from '../live/followed-query.ts'
 import { useFollowedQuery } from '../live/use-followed-query.ts'
 import { useLiveEvents } from '../live/use-live.ts'
@@ -29,9 +30,14 @@ export function useTask(id: string) {
     readAgainMs,
   )
   useLiveEvents('tasks', (events) => {
-    if (events.some(({ task_id }) => task_id === id)) readAgain()
+    const app = client.getQueryData<TaskRecord>(followed.queryKey)?.app
+    if (events.some((event) => event.task_id === id || isBesideOf(app, event))) readAgain()
   })
   return useFollowedQuery(followed)
 }
+
+/** Of another task of the application: what came after this one has changed. */
+const isBesideOf = (app: string | undefined, { kind, task }: TaskEvent): boolean =>
+  task !== undefined && task.app === app && (kind === 'accepted' || kind === 'verdict')
 
 export const isNotFound = (error: Error | null): boolean => error instanceof AnswerError && error.status === 404

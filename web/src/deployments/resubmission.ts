@@ -15,7 +15,3 @@ export function resubmissionOf(
     ...(refresh === undefined ? {} : { refresh }),
   }
 }
-
-/** What images are called on a button. */
-export const versionName = (images: TaskRecord['images']): string =>
-  new Set(images.map(({ tag }) => tag)).size === 1 ? (images[0]?.tag ?? '') : 'the version before'

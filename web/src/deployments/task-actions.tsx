@@ -2,13 +2,20 @@ import type { ReactNode } from 'react'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { type Permission, permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
+import { lockHeadline } from '../locks/lock-words.ts'
+import { useDeployLock } from '../locks/read-deploy-lock.ts'
+import { useNow } from '../ui/now.tsx'
+import { useTimeWords } from '../ui/time-zone.ts'
 import { ActionButton, type TaskAction } from './action-button.tsx'
 import { ActionNotes } from './action-notes.tsx'
+import { againQuestion, backQuestion, cancelQuestion, versionName } from './action-words.ts'
 import { useCancelTask, useSubmitTask } from './change-task.ts'
 import { cancelCommand, submitCommand } from './equivalent-command.ts'
-import { resubmissionOf, versionName } from './resubmission.ts'
+import { offeredActions } from './offered-actions.ts'
+import { resubmissionOf } from './resubmission.ts'
 
 const whyId = 'why-not'
+const lockedId = 'why-locked'
 
 export type OfferedActions = {
   readonly offered: readonly TaskAction[]
@@ -19,15 +26,16 @@ export type OfferedActions = {
 /** The offered buttons, other buttons behind them, and the words about them below. */
 export function TaskActions({ offered, all, permission, children }: OfferedActions & { children?: ReactNode }) {
   if (permission.kind === 'unknown') return <div className="actions">{children}</div>
+  const mayAct = permission.kind === 'allowed'
   return (
     <>
       <div className="actions">
         {offered.map((action) => (
-          <ActionButton key={action.name} action={action} permission={permission} whyId={whyId} />
+          <ActionButton key={action.name} action={action} whyNotId={mayAct ? action.locked && lockedId : whyId} />
         ))}
         {children}
       </div>
-      <ActionNotes actions={offered} permission={permission} whyId={whyId} errors={all} />
+      <ActionNotes actions={offered} permission={permission} whyId={whyId} lockedId={lockedId} errors={all} />
     </>
   )
 }
@@ -37,6 +45,9 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
   const session = useSession()
   const permission = permissionOf(session)
   const author = session.data?.user?.name ?? ''
+  const { data: lock } = useDeployLock()
+  const time = useTimeWords(useNow())
+  const locked = lock?.active ? `${lockHeadline(lock, time)}. Release the lock first.` : undefined
   const { origin } = window.location
   const cancel = useCancelTask(id)
   const goBack = useSubmitTask()
@@ -44,9 +55,12 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
   if (task === undefined) return { offered: [], all: [], permission }
   const { status, images, previous } = task
   const isDeployed = status === 'deployed'
-  const target = isDeployed ? images : (previous?.images ?? [])
-  const version = versionName(target)
-  const back = resubmissionOf(task, target, author)
+  const target = isDeployed ? task : previous
+  const version = versionName(target?.images ?? [])
+  const back = {
+    ...resubmissionOf(task, target?.images ?? [], author),
+    ...(target === undefined ? {} : { rollback_target_id: target.id }),
+  }
   const same = {
     ...resubmissionOf(task, images, author),
     ...(task.source === undefined ? {} : { source: task.source }),
@@ -61,7 +75,7 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       look: 'btn-danger',
       isBusy: cancel.isPending,
       run: () => cancel.mutate(),
-      question: { title: 'Cancel this deployment?', text: cancelText(task), keep: 'Keep watching' },
+      question: cancelQuestion(task),
       command: cancelCommand(origin, id),
       error: cancel.error,
     },
@@ -73,11 +87,8 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       ...(isDeployed ? {} : { look: 'btn-primary' as const }),
       isBusy: goBack.isPending,
       run: () => goBack.mutate(back),
-      question: {
-        title: `Roll back to ${version}?`,
-        text: 'A new task commits that version and is watched like any other. What was committed since stays in the history.',
-        keep: 'Keep this version',
-      },
+      locked,
+      question: backQuestion(task, version),
       command: submitCommand(origin, { ...back, author: forTerminal }),
       error: goBack.error,
     },
@@ -88,28 +99,16 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       icon: 'i-again',
       isBusy: again.isPending,
       run: () => again.mutate(same),
+      locked,
+      question: againQuestion(task),
       command: submitCommand(origin, { ...same, author: forTerminal }),
       error: again.error,
     },
   } as const satisfies Record<string, TaskAction>
 
   return {
-    offered: offeredTo(task).map((name) => all[name]),
+    offered: offeredActions(task).map((name) => all[name]),
     all: Object.values(all),
     permission,
   }
-}
-
-function offeredTo({ status, previous }: TaskRecord): readonly ('cancel' | 'back' | 'again')[] {
-  if (status === 'in progress') return ['cancel']
-  if (status === 'deployed') return ['back']
-  const isBroken = status === 'failed' || status === 'aborted'
-  return isBroken && previous !== undefined ? ['back', 'again'] : ['again']
-}
-
-function cancelText({ commit, branch }: TaskRecord): string {
-  const end = 'Watching stops and the task ends as cancelled.'
-  if (commit === undefined) return `${end} A commit that has been pushed stays, so Argo CD still rolls it out.`
-  const where = branch === undefined ? '' : ` on ${branch}`
-  return `${end} Commit ${commit.slice(0, 7)} stays${where}, so Argo CD still rolls it out. To return to the version before, roll back instead.`
 }

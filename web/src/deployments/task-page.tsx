@@ -7,6 +7,7 @@ import { Icon } from '../ui/icon.tsx'
 import { OutsideLink } from '../ui/outside-link.tsx'
 import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
+import { versionName } from './action-words.ts'
 import { isNotFound, useTask } from './read-task.ts'
 import { useTimeline } from './read-timeline.ts'
 import { StatusMark } from './status-mark.tsx'
@@ -35,7 +36,12 @@ export function TaskPage({ id }: { id: string }) {
           <h1 tabIndex={-1}>{task?.app ?? (isMissing ? 'Task not found' : `Task ${id.slice(0, 8)}`)}</h1>
           {task === undefined ? null : <TitleEnd task={task} actions={actions} />}
         </div>
-        {task === undefined ? null : <By task={task} />}
+        {task === undefined ? null : (
+          <>
+            <By task={task} />
+            <Since task={task} />
+          </>
+        )}
       </div>
       {isMissing ? (
         <NoSuchTask id={id} />
@@ -126,6 +132,19 @@ function By({ task }: { task: TaskRecord }) {
           {duration(task.updated - task.created)}
         </span>
       )}
+    </p>
+  )
+}
+
+/** That the task is history. */
+function Since({ task: { deployed_since: since } }: { task: TaskRecord }) {
+  if (since === undefined) return null
+  return (
+    <p className="by">
+      <span>
+        <Link href={`/task/${encodeURIComponent(since.id)}`}>{versionName(since.images, 'Another version')}</Link> was
+        deployed since, <Ago at={since.ended} />
+      </span>
     </p>
   )
 }

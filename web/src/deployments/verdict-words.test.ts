@@ -22,6 +22,16 @@ describe('what the verdict says', () => {
       steps: [{ actor: 'platform team', text: 'Read the log.' }],
     })
   })
+  test('a failed task after which another version was deployed: the past, and nothing to do', () => {
+    const next_steps = [{ actor: 'developer' as const, text: 'Read the log.' }]
+    const diagnosis = aDiagnosis({ impact: { old_pods_ready: 1, old_pods: 1 }, next_steps })
+    const deployed_since = { id: 'v1', images: [], ended: 2_000 }
+    expect(verdictWords(aTask({ status: 'failed', cause: 'crash_loop', diagnosis, deployed_since }))).toMatchObject({
+      headline: 'A container crashed again and again after it started',
+      impact: 'The old version still served: 1 of 1 Pod was ready.',
+      steps: [],
+    })
+  })
   test('a timeout: the condition that was not met', () => {
     const healthy = { name: 'healthy', state: 'not_met', since: 1, expected: 'Healthy', found: 'Progressing' } as const
     const conditions = [{ name: 'alive', state: 'met', since: 1 } as const, healthy]

@@ -1,8 +1,14 @@
 import type { ActorKind } from '../../../contract/audit.ts'
-import { causeOf, isCause } from '../../../contract/causes.ts'
+import { causeOf, isCause, pastHeadlineOf } from '../../../contract/causes.ts'
 import { awaitedOf, firstUnmet } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import { renderActor, renderExpectation, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
+import {
+  renderActor,
+  renderExpectation,
+  renderImpact,
+  renderPastImpact,
+  renderReason,
+} from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
@@ -27,9 +33,14 @@ export function verdictWords(task: TaskRecord): VerdictWords {
     lead: leadOf(task),
     impact: impactOf(task),
     facts: diagnosis === undefined ? [] : factsOf(diagnosis),
-    steps: (diagnosis?.next_steps ?? []).map(({ actor, text }) => ({ actor: renderActor(actor), text })),
+    steps: isHistory(task) ? [] : (diagnosis?.next_steps ?? []).map(stepOf),
   }
 }
+
+/** Whether another version was deployed since: what it tells is over, and nothing is left to do. */
+export const isHistory = ({ deployed_since: since }: TaskRecord): boolean => since !== undefined
+
+const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({ actor: renderActor(actor), text })
 
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {
@@ -52,7 +63,8 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
 function headlineOf(task: TaskRecord): string {
   if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
-  if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
+  if (task.cause !== undefined && isCause(task.cause))
+    return isHistory(task) ? pastHeadlineOf(task.cause) : causeOf(task.cause).headline
   return endingOf(task.status)
 }
 
@@ -106,7 +118,8 @@ function leadOf(task: TaskRecord): string | undefined {
 function impactOf(task: TaskRecord): string | undefined {
   if (task.status === 'deployed') return undefined
   const impact = task.diagnosis?.impact ?? impactOfPods(task)
-  return impact === undefined ? undefined : `${capitalize(renderImpact(impact))}.`
+  if (impact === undefined) return undefined
+  return `${capitalize(isHistory(task) ? renderPastImpact(impact) : renderImpact(impact))}.`
 }
 
 /** Of a task that nothing holds up the diagnosis names the Pods, and not yet what an end would mean. */

@@ -14,7 +14,14 @@ import { wordsOf } from './status-words.ts'
 import { type OfferedActions, TaskActions } from './task-actions.tsx'
 import { listAddress } from './task-filters.ts'
 import { taskReport } from './task-report.ts'
-import { type Fact as FactWords, secondsTaken, supersededBy, type VerdictWords, verdictWords } from './verdict-words.ts'
+import {
+  type Fact as FactWords,
+  isHistory,
+  secondsTaken,
+  supersededBy,
+  type VerdictWords,
+  verdictWords,
+} from './verdict-words.ts'
 
 /** The answer first: what it waits for, that it is done, or who broke it and what to do. */
 export function Verdict({ task, events, actions }: Omit<Props, 'words'>) {
@@ -74,16 +81,18 @@ function Deployed({ task, events, words, actions }: Props) {
 
 function BadEnd({ task, events, words, actions }: Props) {
   const address = `${window.location.origin}/task/${encodeURIComponent(task.id)}`
+  const isOver = isHistory(task)
   return (
-    <Sheet task={task}>
+    <Sheet task={task} calm={isOver}>
       <div className="top">
         <div className="stack">
           <Headline task={task} words={words} />
-          {task.status === 'aborted' ? <p className="lead">Outcome unknown: the rollout may be complete.</p> : null}
+          {task.status === 'aborted' ? (
+            <p className="lead">Outcome unknown: the rollout may {isOver ? 'have been' : 'be'} complete.</p>
+          ) : null}
           {words.lead === undefined ? null : <p className="lead">{words.lead}</p>}
           {words.impact === undefined ? null : <p className="impact">{words.impact}</p>}
           <Facts facts={words.facts} cause={task.cause} />
-          <Successor task={task} />
           <SimilarApps apps={task.similar_apps} />
         </div>
         <NextSteps steps={words.steps} />
@@ -91,6 +100,7 @@ function BadEnd({ task, events, words, actions }: Props) {
       <PodLog task={task} />
       <div className="act">
         <TaskActions {...actions}>
+          <Successor task={task} />
           <CopyButton text={taskReport(task, address)} label="Copy report as text" size="full" shortcut="c" />
         </TaskActions>
       </div>
@@ -105,9 +115,9 @@ function Successor({ task }: { task: TaskRecord }) {
   const id = supersededBy(task)
   if (id === undefined) return null
   return (
-    <p>
-      <Link href={`/task/${encodeURIComponent(id)}`}>Open the newer task</Link>
-    </p>
+    <Link className="btn btn-primary" href={`/task/${encodeURIComponent(id)}`}>
+      Open the newer task
+    </Link>
   )
 }
 

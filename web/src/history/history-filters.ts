@@ -8,7 +8,7 @@ export type HistoryFilters = { readonly days: number; readonly app?: string; rea
 
 /** What `/history` is asked for. */
 export type HistoryAddress = HistoryFilters & {
-  /** Time zone of the days; undefined: the one that this device shows times in. */
+  /** The time zone that the address asks for. */
   readonly tz?: string
 }
 

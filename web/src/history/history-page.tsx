@@ -9,9 +9,9 @@ import { useLockCalendar } from '../locks/read-lock-calendar.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { Answered } from '../ui/answered.tsx'
 import { Delayed } from '../ui/delayed.tsx'
-import { useTimeZone } from '../ui/device-settings.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useNow } from '../ui/now.tsx'
+import { useTimeZone } from '../ui/time-zone.ts'
 import { ZoneSelect } from '../ui/zone-select.tsx'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
@@ -23,9 +23,8 @@ import { useHistory } from './read-history.ts'
 export function HistoryPage() {
   const [query] = useSearchParams()
   const [, navigate] = useLocation()
-  const deviceZone = useTimeZone()
+  const zone = useTimeZone()
   const { address, issues } = readHistoryAddress(query)
-  const zone = address.tz ?? deviceZone
   const history = useHistory(address, zone)
   useDocumentTitle('History · Deployment Watcher')
   const change = (changed: Partial<HistoryAddress>) =>
@@ -34,7 +33,7 @@ export function HistoryPage() {
     <>
       <div className="between mid">
         <h1 tabIndex={-1}>History</h1>
-        <ZoneSelect zone={zone} suggested={deviceZone} now={useNow()} choose={(tz) => change({ tz })} />
+        <ZoneSelect now={useNow()} />
       </div>
       <AddressIssueNotice issues={issues} cleared={historyAddress(address)} />
       <Range address={address} change={change} />

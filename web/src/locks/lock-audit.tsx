@@ -7,10 +7,9 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { isoTime } from '../ui/moment.ts'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
-import { timeIn } from '../ui/zoned-time.ts'
 import { useLockAudit } from './read-lock-audit.ts'
 
-type Props = { lock: DeployLockDetails; now: number; zone: string }
+type Props = { lock: DeployLockDetails; time: (at: number) => string }
 
 /** Who locked and released, for those who may read the audit. */
 export function LockAudit(props: Props) {
@@ -28,7 +27,7 @@ export function LockAudit(props: Props) {
 
 const columns = [{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'Note' }]
 
-function Entries({ lock, now, zone }: Props) {
+function Entries({ lock, time }: Props) {
   const audit = useLockAudit(lock)
   return (
     <Answered query={audit} what="the audit">
@@ -39,7 +38,7 @@ function Entries({ lock, now, zone }: Props) {
           <>
             <Table label="Lock audit" className="top" columns={columns}>
               {entries.map((entry) => (
-                <Entry entry={entry} now={now} zone={zone} key={entry.id} />
+                <Entry entry={entry} time={time} key={entry.id} />
               ))}
             </Table>
             {audit.hasNextPage ? (
@@ -65,13 +64,13 @@ const actions: Partial<Record<string, { words: string; icon: IconName }>> = {
   lock_released: { words: 'Released', icon: 'i-open' },
 }
 
-function Entry({ entry, now, zone }: { entry: AuditEntry; now: number; zone: string }) {
+function Entry({ entry, time }: { entry: AuditEntry } & Pick<Props, 'time'>) {
   const { at, action, actor, actor_name: name, actor_kind: kind, detail } = entry
   const known = actions[action]
   return (
     <Row>
       <Cell className="nowrap">
-        <time dateTime={isoTime(at)}>{timeIn(at, now, zone)}</time>
+        <time dateTime={isoTime(at)}>{time(at)}</time>
       </Cell>
       <Cell className="push reason who">{name ?? actor ?? kind}</Cell>
       <RowHead className="full">

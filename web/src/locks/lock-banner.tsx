@@ -1,10 +1,9 @@
 import { Link } from 'wouter'
 import { usePermission } from '../auth/session.ts'
-import { useTimeZone } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
-import { offsetWords, timeIn } from '../ui/zoned-time.ts'
+import { useTimeWords } from '../ui/time-zone.ts'
 import { useChangeLock } from './change-lock.ts'
 import { useDeployLock, useLiveDeployLock } from './read-deploy-lock.ts'
 import { useIsInsideWindow } from './read-lock-calendar.ts'
@@ -14,7 +13,7 @@ export function LockBanner() {
   useLiveDeployLock()
   const { data: lock } = useDeployLock()
   const now = useTick()
-  const zone = useTimeZone()
+  const time = useTimeWords(now)
   const isInsideWindow = useIsInsideWindow(lock, now)
   const change = useChangeLock()
   const may = usePermission().kind === 'allowed'
@@ -30,7 +29,7 @@ export function LockBanner() {
             <p>
               <b>
                 Deployments are locked
-                {lock.until === null ? '' : ` until ${timeIn(lock.until, now, zone)} ${offsetWords(lock.until, zone)}`}
+                {lock.until === null ? '' : ` until ${time(lock.until)}`}
                 {lock.source === 'schedule' ? ' by schedule' : ''}.
               </b>{' '}
               {lock.source === 'manual' ? `${lock.reason ?? 'No reason given'}, by ${lock.set_by ?? 'a user'}. ` : ''}

@@ -1,7 +1,8 @@
 import { type RefObject, useId } from 'react'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
 import { FieldError } from '../ui/field-error.tsx'
-import { offsetWords, timeIn } from '../ui/zoned-time.ts'
+import { useTimeWords } from '../ui/time-zone.ts'
+import { offsetWords } from '../ui/zoned-time.ts'
 import { endOfDraft, type LockDraft, type LockEnd } from './lock-ends.ts'
 
 type Props = {
@@ -20,6 +21,7 @@ export function LockForm({ lock, zone, now, draft, setDraft, reasonField, reject
   const ids = { reason: useId(), time: useId(), reasonError: useId(), timeError: useId(), ends: useId() }
   const change = (part: Partial<LockDraft>) => setDraft({ ...draft, ...part })
   const until = endOfDraft(draft, lock, now, zone)
+  const time = useTimeWords(now)
   const isReasonRejected = rejection?.field === 'reason'
   const isEndRejected = rejection?.field === 'end'
   return (
@@ -65,7 +67,7 @@ export function LockForm({ lock, zone, now, draft, setDraft, reasonField, reject
       ) : null}
       {isEndRejected ? <FieldError id={ids.timeError}>{rejection.words}</FieldError> : null}
       <p className="hint" id={ids.ends}>
-        {endWords(until, now, zone)}
+        {endWords(until, time)}
       </p>
     </>
   )
@@ -82,7 +84,7 @@ function choices({ next_window: next }: DeployLockDetails): readonly { end: Lock
   ]
 }
 
-function endWords(until: number | null | undefined, now: number, zone: string): string {
+function endWords(until: number | null | undefined, time: (at: number) => string): string {
   if (until === undefined) return 'Ends at the date and time you enter.'
-  return until === null ? 'Stays locked until a user releases it.' : `Ends at ${timeIn(until, now, zone)}, ${zone}.`
+  return until === null ? 'Stays locked until a user releases it.' : `Ends at ${time(until)}.`
 }

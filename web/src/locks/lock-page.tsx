@@ -1,13 +1,13 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import { useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useSearch } from 'wouter'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { isTimeZone } from '../../../contract/time-zone.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { findAddressIssues, zoneRule } from '../ui/address-issues.ts'
 import { Answered } from '../ui/answered.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTimeWords, useTimeZone } from '../ui/time-zone.ts'
 import { ZoneSelect } from '../ui/zone-select.tsx'
 import { startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
@@ -41,7 +41,9 @@ const aheadDays = 28
 function Loaded({ lock }: { lock: DeployLockDetails }) {
   const [draft, setDraft] = useState(emptyDraft)
   const now = useNow()
-  const { zone, issues, choose } = useZone(lock.schedule.time_zone)
+  const zone = useTimeZone()
+  const time = useTimeWords(now)
+  const issues = findAddressIssues(new URLSearchParams(useSearch()), { tz: zoneRule })
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
@@ -51,16 +53,12 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
       <div className="cols">
         <div className="flow">
           <LockSwitch lock={lock} zone={zone} draft={draft} setDraft={setDraft} />
-          <Section
-            title="This week"
-            id="week"
-            end={<ZoneSelect zone={zone} suggested={lock.schedule.time_zone} now={now} choose={choose} />}
-          >
+          <Section title="This week" id="week" end={<ZoneSelect suggested={lock.schedule.time_zone} now={now} />}>
             <Answered query={calendar} what="the week">
               {({ intervals }) => <LockWeek intervals={intervals} now={now} zone={zone} />}
             </Answered>
           </Section>
-          <LockAudit lock={lock} now={now} zone={zone} />
+          <LockAudit lock={lock} time={time} />
         </div>
         <div className="aside">
           {calendar.data === undefined ? null : (
@@ -76,17 +74,4 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
       </div>
     </>
   )
-}
-
-/** The zone of the address, else that of the schedule; a name that this browser does not know is told. */
-function useZone(scheduleZone: string) {
-  const query = new URLSearchParams(useSearch())
-  const asked = query.get('tz') ?? ''
-  const [, navigate] = useLocation()
-  const own = isTimeZone(scheduleZone) ? scheduleZone : 'UTC'
-  return {
-    zone: isTimeZone(asked) ? asked : own,
-    issues: findAddressIssues(query, { tz: zoneRule }),
-    choose: (zone: string) => navigate(`/lock?${new URLSearchParams({ tz: zone })}`, { replace: true }),
-  }
 }

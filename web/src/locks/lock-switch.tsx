@@ -8,6 +8,7 @@ import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 import { AnswerError } from '../ui/read-json.ts'
+import { useTimeWords } from '../ui/time-zone.ts'
 import { useChangeLock } from './change-lock.ts'
 import { lockCommand, scheduleSetting } from './lock-command.ts'
 import { emptyDraft, endOfDraft, type LockDraft, rejectedField } from './lock-ends.ts'
@@ -30,6 +31,7 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
   const reasonField = useRef<HTMLInputElement>(null)
   const hint = useId()
   const permission = usePermission()
+  const time = useTimeWords(now)
   const until = endOfDraft(draft, lock, now, zone)
   const missing = lock.active ? undefined : missingOf(draft, until)
   const isOff = permission.kind !== 'allowed' || missing !== undefined || change.isPending
@@ -50,11 +52,9 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
         <Icon name={lock.active ? 'i-locked' : 'i-open'} />
         <div>
           <h2 id="h-switch" className="big">
-            {lockHeadline(lock, now, zone)}
+            {lockHeadline(lock, time)}
           </h2>
-          <p className="small">
-            {lockOrigin(lock, now, zone)} <span className="dim">(times in {zone})</span>
-          </p>
+          <p className="small">{lockOrigin(lock, time)}</p>
         </div>
       </div>
       {lock.active && lock.source === 'manual' ? <p className="reason">{lock.reason ?? 'No reason given.'}</p> : null}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import { timeIn } from '../ui/zoned-time.ts'
 import { layOutWeek } from './lay-out-week.ts'
 import { dayWords, lockHeadline, lockOrigin } from './lock-words.ts'
 
@@ -34,7 +35,8 @@ test.for([
     origin: 'by schedule since 14:26',
   },
 ])('the lock is described as "$headline", "$origin"', ({ lock, headline, origin }) => {
-  expect([lockHeadline(lock, now, 'UTC'), lockOrigin(lock, now, 'UTC')]).toEqual([headline, origin])
+  const time = (at: number) => timeIn(at, now, 'UTC')
+  expect([lockHeadline(lock, time), lockOrigin(lock, time)]).toEqual([headline, origin])
 })
 
 test('each day of a week says what happens on it, at the times that its clock shows', () => {

@@ -1,23 +1,26 @@
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
-import { clockIn, timeIn } from '../ui/zoned-time.ts'
+import { clockIn } from '../ui/zoned-time.ts'
 import type { WeekDay, WeekMark } from './lay-out-week.ts'
 
+/** Words a moment in Unix seconds. */
+type TimeWords = (at: number) => string
+
 /** `Locked until 17:30`, `Locked until released`, `Open`. */
-export function lockHeadline({ active, source, until }: DeployLockDetails, now: number, zone: string): string {
+export function lockHeadline({ active, source, until }: DeployLockDetails, time: TimeWords): string {
   if (!active) return 'Open'
-  if (until !== null) return `Locked until ${timeIn(until, now, zone)}`
+  if (until !== null) return `Locked until ${time(until)}`
   return source === 'manual' ? 'Locked until released' : 'Locked'
 }
 
 /** Who or what locks, and since when; while open, what comes next. */
-export function lockOrigin(lock: DeployLockDetails, now: number, zone: string): string {
+export function lockOrigin(lock: DeployLockDetails, time: TimeWords): string {
   const { active, source, since, set_by: setBy, next_window: next, override_until: overrideUntil } = lock
-  const sinceWords = since === null ? '' : ` since ${timeIn(since, now, zone)}`
+  const sinceWords = since === null ? '' : ` since ${time(since)}`
   if (active) return source === 'manual' ? `by ${setBy ?? 'a user'}${sinceWords}` : `by schedule${sinceWords}`
-  if (overrideUntil !== null) return `inside a lockdown window, until ${timeIn(overrideUntil, now, zone)}`
+  if (overrideUntil !== null) return `inside a lockdown window, until ${time(overrideUntil)}`
   if (next === null) return 'No lockdown window is ahead.'
-  const ends = next.to === null ? '' : `, until ${timeIn(next.to, now, zone)}`
-  return `Locks ${timeIn(next.from, now, zone)}${ends}, by schedule.`
+  const ends = next.to === null ? '' : `, until ${time(next.to)}`
+  return `Locks ${time(next.from)}${ends}, by schedule.`
 }
 
 const kindWords: Record<WeekMark['kind'], { locks: string; until: string; both: string; allDay: string }> = {

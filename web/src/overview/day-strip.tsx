@@ -6,7 +6,7 @@ import { lockedRanges } from '../locks/next-changes.ts'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { useLockCalendar } from '../locks/read-lock-calendar.ts'
 import { useNow } from '../ui/now.tsx'
-import { clockIn } from '../ui/zoned-time.ts'
+import { useTimeWords } from '../ui/time-zone.ts'
 import { clockMarks, type Day, describeDay, placeOn } from './lay-out-day.ts'
 
 type Props = { history: History; rollingOut: number; zone: string }
@@ -14,6 +14,7 @@ type Props = { history: History; rollingOut: number; zone: string }
 /** The day: a tick for each deployment, a shape for each that failed, the lock as a field, and now. */
 export function DayStrip({ history, rollingOut, zone }: Props) {
   const now = useNow()
+  const time = useTimeWords(now)
   const { data: lock } = useDeployLock()
   const today = history.by_day.at(-1)
   const day = { from: today?.from ?? history.total.from, to: today?.to ?? history.total.to }
@@ -31,7 +32,7 @@ export function DayStrip({ history, rollingOut, zone }: Props) {
             <rect className="lockd" x={`${placeOn(day, from)}%`} y="10" width={widthOf(day, from, to)} height="22" />
             {placeOn(day, to) - placeOn(day, from) < 14 ? null : (
               <text className="hide-phone" x={`${placeOn(day, from) + 0.7}%`} y="25">
-                Locked until {to >= day.to ? '24:00' : clockIn(to, zone)}
+                Locked until {to >= day.to ? '24:00' : time(to)}
               </text>
             )}
           </g>

@@ -12,19 +12,20 @@ import { figure, noBreak } from '../ui/figure.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTimeWords } from '../ui/time-zone.ts'
 
 /** The lock and its next change. */
-export function LockSummary({ zone }: { zone: string }) {
-  const now = useNow()
+export function LockSummary() {
+  const time = useTimeWords(useNow())
   return (
     <Section title="Deploy lock" id="lock" end={<Link href="/lock">Calendar</Link>}>
       <Answered query={useDeployLock()} what="the deploy lock" rows={2}>
         {(lock) => (
           <>
             <p className="big row">
-              <Icon name={lock.active ? 'i-locked' : 'i-open'} /> {lockHeadline(lock, now, zone)}
+              <Icon name={lock.active ? 'i-locked' : 'i-open'} /> {lockHeadline(lock, time)}
             </p>
-            <p className="small">{lockOrigin(lock, now, zone)}</p>
+            <p className="small">{lockOrigin(lock, time)}</p>
           </>
         )}
       </Answered>

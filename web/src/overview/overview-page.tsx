@@ -6,7 +6,7 @@ import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
 import { useSummaries } from '../deployments/read-summaries.ts'
 import { useToday } from '../history/read-history.ts'
 import { Answered } from '../ui/answered.tsx'
-import { useTimeZone } from '../ui/device-settings.ts'
+import { useTimeZone } from '../ui/time-zone.ts'
 import { ApplicationTiles } from './application-tiles.tsx'
 import { AttentionList } from './attention-list.tsx'
 import { DayStrip } from './day-strip.tsx'
@@ -51,7 +51,7 @@ export function OverviewPage() {
           </Answered>
         </div>
         <div className="aside">
-          <LockSummary zone={zone} />
+          <LockSummary />
           <TodaySummary today={ofToday} />
           <ArgoCdSummary />
         </div>

@@ -1,9 +1,9 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { IssuedDeployToken } from '../../../contract/auth.ts'
-import { useTimeZone } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { FieldError } from '../ui/field-error.tsx'
 import { AnswerError } from '../ui/read-json.ts'
+import { useTimeZone } from '../ui/time-zone.ts'
 import { useIssueToken } from './deploy-tokens.ts'
 import { emptyToken, rejectedField, requestOf, type TokenDraft } from './token-draft.ts'
 

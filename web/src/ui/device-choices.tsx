@@ -1,11 +1,13 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Choice } from './choice.tsx'
-import { setDeviceSetting, useDeviceSetting } from './device-settings.ts'
+import { setDeviceSetting, useDeviceSetting, useZoneSetting } from './device-settings.ts'
+import { useChooseZone } from './time-zone.ts'
 
 /** What this device keeps for itself. */
 export function DeviceChoices() {
   // Else a style element would stop the transitions meanwhile, which the content security policy forbids.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
+  const zone = useZoneSetting()
   return (
     <>
       <Choice
@@ -23,9 +25,10 @@ export function DeviceChoices() {
         options={[
           ['utc', 'UTC'],
           ['local', 'Local'],
+          ...(zone === 'utc' || zone === 'local' ? [] : [[zone, zone] as const]),
         ]}
-        value={useDeviceSetting('zone')}
-        choose={(value) => setDeviceSetting('zone', value)}
+        value={zone}
+        choose={useChooseZone()}
       />
       <Choice
         legend="Times"

@@ -1,8 +1,7 @@
 import { useSyncExternalStore } from 'react'
-import { ownTimeZone } from './zoned-time.ts'
 
 /** What this device keeps for itself; the first value is the default. */
-const choices = { zone: ['utc', 'local'], times: ['relative', 'absolute'], shortcuts: ['on', 'off'] } as const
+const choices = { times: ['relative', 'absolute'], shortcuts: ['on', 'off'] } as const
 type Choices = typeof choices
 
 const listeners = new Set<() => void>()
@@ -12,12 +11,14 @@ const chosen = new Map<string, string>()
 const storageKey = (name: string) => `deployment-watcher.${name}`
 
 export function deviceSetting<Name extends keyof Choices>(name: Name): Choices[Name][number] {
-  const value = chosen.get(name) ?? stored(name)
+  const value = kept(name)
   const known: readonly Choices[Name][number][] = choices[name]
   return known.find((choice) => choice === value) ?? choices[name][0]
 }
 
-function stored(name: string): string | null {
+function kept(name: string): string | null {
+  const value = chosen.get(name)
+  if (value !== undefined) return value
   try {
     return localStorage.getItem(storageKey(name))
   } catch {
@@ -25,7 +26,7 @@ function stored(name: string): string | null {
   }
 }
 
-export function setDeviceSetting<Name extends keyof Choices>(name: Name, value: Choices[Name][number]): void {
+function keep(name: string, value: string): void {
   chosen.set(name, value)
   try {
     localStorage.setItem(storageKey(name), value)
@@ -35,11 +36,15 @@ export function setDeviceSetting<Name extends keyof Choices>(name: Name, value: 
   for (const listener of listeners) listener()
 }
 
+export const setDeviceSetting = <Name extends keyof Choices>(name: Name, value: Choices[Name][number]): void =>
+  keep(name, value)
+
 export const useDeviceSetting = <Name extends keyof Choices>(name: Name): Choices[Name][number] =>
   useSyncExternalStore(subscribe, () => deviceSetting(name))
 
-/** The name of the time zone in which this device shows times. */
-export const useTimeZone = (): string => (useDeviceSetting('zone') === 'utc' ? 'UTC' : ownTimeZone())
+/** `utc`, `local`, or the name of a time zone. */
+export const useZoneSetting = (): string => useSyncExternalStore(subscribe, () => kept('zone') ?? 'utc')
+export const keepZone = (zone: string): void => keep('zone', zone)
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)

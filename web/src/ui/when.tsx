@@ -1,6 +1,7 @@
-import { useDeviceSetting, useTimeZone } from './device-settings.ts'
+import { useDeviceSetting } from './device-settings.ts'
 import { clockTime, exactTime, isoTime, relativeTime, shortTime } from './moment.ts'
 import { useNow } from './now.tsx'
+import { useTimeZone } from './time-zone.ts'
 
 /** How long ago, or when, as this device has chosen; the exact time is in the title and for machines. */
 export function Ago({ at }: { at: number }) {

@@ -1,18 +1,25 @@
 import { useId } from 'react'
+import { useChooseZone, useTimeZone } from './time-zone.ts'
 import { offsetWords, ownTimeZone } from './zoned-time.ts'
 
-type Props = { zone: string; suggested: string; now: number; choose: (zone: string) => void }
-
-/** The time zone in which the page shows times: the suggested one, UTC, this device's, or any other. */
-export function ZoneSelect({ zone, suggested, now, choose }: Props) {
+/** The time zone in which every page shows times: UTC, this device's, a suggested one, or any other. */
+export function ZoneSelect({ suggested, now }: { suggested?: string; now: number }) {
   const id = useId()
-  const near = [...new Set([suggested, 'UTC', ownTimeZone(), zone])]
+  const [zone, choose] = [useTimeZone(), useChooseZone()]
+  const own = ownTimeZone()
+  const settings: Readonly<Record<string, string>> = { [own]: 'local', UTC: 'utc' }
+  const near = [...new Set(['UTC', own, ...(suggested === undefined ? [] : [suggested]), zone])]
   return (
     <span className="row">
       <label htmlFor={id} className="dim">
         Shown in
       </label>
-      <select id={id} className="inline" value={zone} onChange={(event) => choose(event.currentTarget.value)}>
+      <select
+        id={id}
+        className="inline"
+        value={zone}
+        onChange={({ currentTarget: { value } }) => choose(settings[value] ?? value)}
+      >
         {near.map((name) => (
           <option value={name} key={name}>
             {name === 'UTC' ? name : `${name} (${offsetWords(now, name)})`}

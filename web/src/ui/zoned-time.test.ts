@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clockIn, dayIn, epochAt, offsetWords, timeIn, wallDay } from './zoned-time.ts'
+import { clockIn, dayIn, epochAt, labelledTime, offsetWords, timeIn, wallDay } from './zoned-time.ts'
 
 const seconds = (iso: string) => Date.parse(iso) / 1000
 
@@ -23,6 +23,19 @@ describe('times in a zone', () => {
     expect(timeIn(at, at - 3_600, 'Europe/Stockholm')).toBe('Fri\u00a020\u00a0Nov, 00:30')
     expect(timeIn(seconds('2027-01-01T00:00Z'), at, 'UTC')).toBe('Fri\u00a01\u00a0Jan\u00a02027, 00:00')
     expect(wallDay(at, 'Europe/Stockholm') - wallDay(at, 'UTC')).toBe(1)
+  })
+
+  test.for([
+    ['UTC', 'UTC', '17:18'],
+    ['UTC', 'Europe/Stockholm', '17:18 UTC'],
+    ['Europe/Stockholm', 'Europe/Stockholm', '18:18'],
+    ['Europe/Stockholm', 'UTC', '18:18 UTC+1'],
+    ['Europe/Stockholm', 'Europe/Berlin', '18:18'], // the same clock
+    ['Asia/Kolkata', 'Europe/Stockholm', '22:48 UTC+5:30'],
+    ['Asia/Tokyo', 'Europe/Stockholm', '02:18 UTC+9'],
+  ] as const)('in %s are labelled unless a clock in %s shows the same: %s', ([zone, own, words]) => {
+    const at = seconds('2026-11-19T17:18Z')
+    expect(labelledTime(at, at - 3_600, zone, own).replaceAll('\u00a0', ' ')).toBe(words)
   })
 
   test('name their distance to UTC', () => {

@@ -94,6 +94,12 @@ export function timeIn(at: number, now: number, zone: string): string {
   return `${dayIn(at, zone)}${year === yearIn(now, zone) ? '' : `${noBreak}${year}`}, ${clockIn(at, zone)}`
 }
 
+/** As `timeIn`, with the zone where clocks in `own` show another time. */
+export function labelledTime(at: number, now: number, zone: string, own: string): string {
+  const label = wallSeconds(at, zone) === wallSeconds(at, own) ? '' : `${noBreak}${offsetWords(at, zone)}`
+  return `${timeIn(at, now, zone)}${label}`
+}
+
 export const yearIn = (at: number, zone: string) => new Date(wallSeconds(at, zone) * 1000).getUTCFullYear()
 
 /** `UTC+1`, `UTC+5:30` or `UTC`, at that moment. */

@@ -29,7 +29,7 @@ const follow = developer('To follow the rest of the rollout, submit the task aga
 export const causes = {
   app_not_found: {
     status: 'app not found',
-    headline: 'Argo CD shows this service no application of this name',
+    headline: 'Argo CD has no application of this name, or this account may not read it',
     nextSteps: [
       developer('Compare the name in the task with Argo CD, letter by letter, then submit the task again.'),
       platformTeam('Check that the policy of the account has: applications, get, <project>/<application>, allow.'),
@@ -64,6 +64,38 @@ export const causes = {
       developer('Create the Secret, ConfigMap or key that the message names; the Pod then starts by itself.'),
     ],
   },
+  volume_unavailable: {
+    status: 'failed',
+    headline: 'A volume of the Pod is not available',
+    nextSteps: [
+      developer('Create what the message names, or correct its name in Git; the Pod then starts by itself.'),
+      platformTeam('Check the storage class, the volume and its driver.'),
+    ],
+  },
+  unschedulable: {
+    status: 'failed',
+    headline: 'The Pod cannot be scheduled',
+    nextSteps: [
+      platformTeam('Add or free a node that the Pod may use; it then starts by itself.'),
+      developer('If the Pod requests more than it needs, or other nodes, change that in Git.'),
+    ],
+  },
+  quota_exceeded: {
+    status: 'failed',
+    headline: 'A quota of the namespace is exceeded',
+    nextSteps: [
+      platformTeam('Raise the quota, or remove what uses it; the Pods are then created without another commit.'),
+      developer('If the Pods request more than they need, lower that in Git.'),
+    ],
+  },
+  admission_denied: {
+    status: 'failed',
+    headline: 'The admission control of the cluster rejected the Pods',
+    nextSteps: [
+      developer('Change in Git what the message names.'),
+      platformTeam('If the manifests are right, change the policy or the webhook.'),
+    ],
+  },
   crash_loop: {
     status: 'failed',
     headline: 'A container crashes again and again after it starts',
@@ -83,6 +115,11 @@ export const causes = {
     status: 'failed',
     headline: 'A sync hook failed',
     nextSteps: [developer('Read the log of the hook and fix it in Git.'), argoCdRetries],
+  },
+  operation_waiting: {
+    status: 'failed',
+    headline: 'The sync operation still waits',
+    nextSteps: [developer('Open in Argo CD what the operation waits for.'), follow],
   },
   sync_error: {
     status: 'failed',
@@ -156,6 +193,22 @@ export const causes = {
       follow,
     ],
   },
+  rollout_aborted: {
+    status: 'failed',
+    headline: 'The rollout was aborted',
+    nextSteps: [
+      developer('Read why it was aborted: events of the Rollout and its AnalysisRuns.'),
+      developer('Deploy a fixed version with a new tag.'),
+    ],
+  },
+  analysis_failed: {
+    status: 'failed',
+    headline: 'The analysis of the new version failed',
+    nextSteps: [
+      developer('Read what the metric measured in the AnalysisRun.'),
+      developer('Deploy a fixed version with a new tag.'),
+    ],
+  },
   timeout: {
     status: 'failed',
     headline: 'The time ran out before the rollout was complete',
@@ -170,6 +223,14 @@ export const causes = {
     nextSteps: [
       developer('Open the application in Argo CD: the rollout may be complete.'),
       operator('Check that Argo CD answers from where this service runs.'),
+    ],
+  },
+  controller_silent: {
+    status: 'aborted',
+    headline: 'The Argo CD controller answered no refresh',
+    nextSteps: [
+      platformTeam('Check that the application controller of Argo CD runs and processes this application.'),
+      developer('Open the application in Argo CD: the rollout may be complete.'),
     ],
   },
   superseded: { status: 'cancelled', headline: 'Superseded by a newer deployment', nextSteps: [] },

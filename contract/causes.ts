@@ -12,15 +12,15 @@ type CauseEntry = {
   readonly nextSteps: readonly NextStep[]
 }
 
-const developer = (text: string): NextStep => ({ actor: 'developer', text })
-const platformTeam = (text: string): NextStep => ({ actor: 'platform_team', text })
+export const developer = (text: string): NextStep => ({ actor: 'developer', text })
+export const platformTeam = (text: string): NextStep => ({ actor: 'platform_team', text })
 const operator = (text: string): NextStep => ({ actor: 'operator', text })
 
 // The commit of a failed rollout stays, so the same tag makes no other one: what helps then is another tag or a change in Git.
-const redeploy = developer('Then deploy the fixed image with a new tag.')
-const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
+export const redeploy = developer('Then deploy the fixed image with a new tag.')
+export const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
 const submitAgain = developer('Then submit the task again.')
-const follow = developer('To follow the rest of the rollout, submit the task again.')
+export const follow = developer('To follow the rest of the rollout, submit the task again.')
 
 /**
  * Why a task did not end `deployed`. Codes are stable: one may be added, none changes its meaning. docs/causes.md is made from
@@ -76,7 +76,7 @@ export const causes = {
     status: 'failed',
     headline: 'The Pod cannot be scheduled',
     nextSteps: [
-      platformTeam('Add or free a node that the Pod may use; it then starts by itself.'),
+      platformTeam('Add or free a node that the Pod may use; the Pod then starts by itself.'),
       developer('If the Pod requests more than it needs, or other nodes, change that in Git.'),
     ],
   },
@@ -227,7 +227,7 @@ export const causes = {
   },
   controller_silent: {
     status: 'aborted',
-    headline: 'The Argo CD controller answered no refresh',
+    headline: "Argo CD's controller answers no refresh",
     nextSteps: [
       platformTeam('Check that the application controller of Argo CD runs and processes this application.'),
       developer('Open the application in Argo CD: the rollout may be complete.'),
@@ -323,3 +323,19 @@ export type Cause = keyof typeof causes
 export const causeCodes = Object.keys(causes) as [Cause, ...Cause[]]
 export const isCause = (code: string): code is Cause => Object.hasOwn(causes, code)
 export const causeOf = (code: Cause): CauseEntry => causes[code]
+
+/** Ends that came before or instead of the commit. */
+export const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
+  'not_managed',
+  'annotation_invalid',
+  'setting_missing',
+  'git_refused',
+  'git_access_denied',
+  'git_host_key',
+  'git_repository_missing',
+  'git_unreachable',
+  'cache_unusable',
+  'override_file_invalid',
+  'no_credential',
+  'not_followed',
+])

@@ -113,7 +113,7 @@ const examples: Readonly<Record<Cause, Example>> = {
     culprit: { kind: 'Job', name: 'migrate', message: 'Job has reached the specified backoff limit' },
   },
   operation_waiting: {
-    ...application('waiting for completion of hook batch/Job/migrate'),
+    culprit: { kind: 'Job', name: 'migrate', message: 'waiting for completion of hook batch/Job/migrate' },
     unmet: [
       {
         name: 'operation',
@@ -145,6 +145,7 @@ const examples: Readonly<Record<Cause, Example>> = {
   suspended: {
     ...serving,
     culprit: { kind: 'Rollout', name: 'shop', reason: 'CanaryPauseStep', message: 'CanaryPauseStep' },
+    unmet: [{ name: 'healthy', expected: 'Healthy', found: 'Suspended' }],
   },
   rollout_aborted: {
     ...serving,

@@ -11,7 +11,7 @@ import type { Culprit, Diagnosis } from './diagnosis.ts'
 import { fitHeadline, type HeadlineParts } from './fit-headline.ts'
 import { containerParts, crashParts, probeParts } from './headline-of-container.ts'
 import { rejectionParts, volumeParts } from './headline-of-workload.ts'
-import { plainWords, withBoundedMessage } from './plain-words.ts'
+import { plainWords, withBoundedMessage, wordsOfCommit, wordsOfResource } from './plain-words.ts'
 
 type Told = Pick<Diagnosis, 'cause'> & Partial<Pick<Diagnosis, 'culprit' | 'conditions' | 'evidence'>>
 
@@ -106,8 +106,7 @@ function partsOfCause(cause: Cause, { culprit, conditions = [], evidence = [] }:
   for (const one of evidence) {
     if (one.kind === 'unreachable')
       return { does: 'The outcome is not confirmed', why: `Argo CD is unreachable: ${one.message}` }
-    if (one.kind === 'not_committed' && causesOfCommit.has(cause))
-      return { does, why: one.text.replace(/^nothing was committed(?: before the timeout)?: /, '') }
+    if (one.kind === 'not_committed' && causesOfCommit.has(cause)) return { does, why: wordsOfCommit(one.text) }
   }
   return { does }
 }
@@ -125,8 +124,7 @@ function pullParts({ message, container, name, is_init: isInit }: Culprit): Head
 
 /** Of the application as a whole `ofApplication` says it. */
 function resourceParts({ kind, name, message }: Culprit, does: string, ofApplication?: string): HeadlineParts {
-  // `Deployment "worker" exceeded its progress deadline`, `Job has reached …`
-  const why = plainWords(message).replace(/^[A-Z]\w+ (?:"[^"]*" |has (?=reached))/, '')
+  const why = wordsOfResource(message)
   return kind === 'Application' && ofApplication !== undefined
     ? { does: ofApplication, why }
     : { kind, name, does, why }

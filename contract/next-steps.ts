@@ -82,12 +82,9 @@ const stepsOf: Partial<Readonly<Record<Cause, Steps>>> = {
     if (isOld) return [developer(`Repair ${kind} ${name} first: it was Degraded before this deployment.`), follow]
     const rejected = stepsOfRejected(message)
     if (rejected !== undefined) return rejected
-    if (imageKinds.has(kind)) return undefined
-    return [
-      developer(`Open ${kind} ${name} in Argo CD and read its events.`),
-      developer('Fix in Git what they name.'),
-      follow,
-    ]
+    if (kind === 'Application') return undefined
+    const read = developer(`Open ${kind} ${name} in Argo CD and read its events.`)
+    return imageKinds.has(kind) ? [read, redeploy] : [read, developer('Fix in Git what they name.'), follow]
   },
   hook_failed: ({ kind, name }) => [
     developer(`Read the log of ${kind} ${name} and fix the hook in Git.`),
@@ -96,9 +93,11 @@ const stepsOf: Partial<Readonly<Record<Cause, Steps>>> = {
   operation_waiting: ({ kind, name, message }) => {
     if (isPruneConfirmation(message))
       return [developer('Confirm the pruning in Argo CD, or keep the resource in Git.'), follow]
-    return kind === 'Application'
-      ? undefined
-      : [developer(`Open ${kind} ${name} in Argo CD: the sync continues once it is ready.`), follow]
+    if (kind === 'Application') return undefined
+    const toDo = / of hook /.test(message)
+      ? `Read the log of ${kind} ${name}: the sync continues once it completes.`
+      : `Open ${kind} ${name} in Argo CD: the sync continues once it is ready.`
+    return [developer(toDo), follow]
   },
   sync_error: ({ message }) => stepsOfArgoCd(message, 'sync'),
   auto_sync_stopped: ({ message }) => stepsOfArgoCd(message, 'sync'),
@@ -127,7 +126,6 @@ const stepsOf: Partial<Readonly<Record<Cause, Steps>>> = {
 
 /** What runs images: a new one may repair it. */
 const imageKinds: ReadonlySet<string> = new Set([
-  'Application',
   'Pod',
   'ReplicaSet',
   'Deployment',

@@ -19,6 +19,14 @@ export function plainWords(message: string): string {
   return rest === text ? text.replace(/rpc error: code = \w+ desc = /g, '') : plainWords(rest)
 }
 
+/** Without the name of its resource in front: `Deployment "worker" exceeded its progress deadline`, `Job has reached …`. */
+export const wordsOfResource = (message: string): string =>
+  plainWords(message).replace(/^[A-Z]\w+ (?:"[^"]*" |has (?=reached))/, '')
+
+/** Why nothing was committed, behind a headline that says that nothing was. */
+export const wordsOfCommit = (text: string): string =>
+  text.replace(/^nothing was committed(?: before the timeout)?: /, '')
+
 /**
  * Go programs put the error of each caller in front: `failed to start: failed to mount: no such file`. Drops the outer ones
  * until the rest has at most `room` characters; the innermost stays.

@@ -105,8 +105,8 @@ function leadOf(task: TaskRecord): string | undefined {
 
 function impactOf(task: TaskRecord): string | undefined {
   if (task.status === 'deployed') return undefined
-  const impact = task.diagnosis?.impact ?? impactOfPods(task)
-  return impact === undefined ? undefined : `${capitalize(renderImpact(impact))}.`
+  const impact = renderImpact(task.diagnosis?.impact ?? impactOfPods(task), task.diagnosis?.cause)
+  return impact === '' ? undefined : `${capitalize(impact)}.`
 }
 
 /** Of a task that nothing holds up the diagnosis names the Pods, and not yet what an end would mean. */

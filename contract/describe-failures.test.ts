@@ -401,6 +401,7 @@ describe('a Rollout that was aborted', () => {
     ['shop-7d9f8c6b5-3', 'shop'],
     ['shop-7d9f8c6b5-3-1', 'shop'],
     ['web-shop-6f7b8c9d4f-12-2-success', 'web-shop'],
+    ['shop-nightly-3', undefined],
     ['nightly', undefined],
   ])('AnalysisRun %s measures Rollout %s', ([name, rollout]) => expect(rolloutOfAnalysisRun(name ?? '')).toBe(rollout))
 })

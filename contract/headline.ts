@@ -91,11 +91,11 @@ const pauses: Readonly<Record<string, string>> = {
 }
 
 /** What their messages add is the same in other words. */
-const sayEnough: ReadonlySet<Cause> = new Set<Cause>(['no_credential', 'terminated', 'controller_silent'])
+export const selfExplaining: ReadonlySet<Cause> = new Set<Cause>(['no_credential', 'terminated', 'controller_silent'])
 
 function partsOfCause(cause: Cause, { culprit, conditions = [], evidence = [] }: Told): HeadlineParts {
   const does = causeOf(cause).headline
-  if (sayEnough.has(cause)) return { does }
+  if (selfExplaining.has(cause)) return { does }
   if (culprit !== undefined) return { does, why: plainWords(culprit.message) }
   if (cause === 'timeout') {
     const unmet = firstUnmet(conditions)

@@ -1,6 +1,7 @@
 import { type Actor, causeOf, causesOfCommit, isCause } from './causes.ts'
 import { awaitedOf, firstUnmet, unmetOf } from './conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
+import { selfExplaining } from './headline.ts'
 import { oneLine, shorten } from './one-line.ts'
 import { wordsOfCommit, wordsOfResource } from './plain-words.ts'
 import type { TaskStatus } from './task-status.ts'
@@ -89,10 +90,10 @@ function renderCulprit({ kind, name, container, message }: Culprit): string {
 
 /** What decided, in the words of Kubernetes, Argo CD or the Git host, where the headline does not say all of it. */
 function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string {
-  if (headline === undefined) return ''
+  if (headline === undefined || isSelfExplaining(cause)) return ''
   if (culprit === undefined) {
     const commit = evidence.find(isNotCommitted)
-    const isSaid = commit === undefined || !isOfCommit(cause) || saysCommit(headline, cause, commit.text)
+    const isSaid = commit === undefined || !isOfCommit(cause) || headline.includes(wordsOfCommit(commit.text))
     return isSaid ? '' : `Message: ${commit.text}`
   }
   const { kind, name, reason = '', message } = culprit
@@ -106,8 +107,7 @@ const isNotCommitted = (one: Evidence) => one.kind === 'not_committed'
 
 const isOfCommit = (cause: Diagnosis['cause']) => cause !== undefined && causesOfCommit.has(cause)
 
-const saysCommit = (headline: string, cause: Diagnosis['cause'], text: string) =>
-  cause === 'no_credential' || headline.includes(wordsOfCommit(text))
+const isSelfExplaining = (cause: Diagnosis['cause']) => cause !== undefined && selfExplaining.has(cause)
 
 /** `images: expected shop:2, found shop:1` */
 function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {

@@ -117,11 +117,10 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
   `),
   terminated: (report) =>
     expect(report).toMatchInlineSnapshot(`
-    "The sync was terminated in Argo CD [terminated]
-    Message: Operation terminated
-    Next step 1 (developer): Ask who terminated it, and sync the application in Argo CD when it may run.
-    Next step 2 (developer): Then submit the task again."
-  `),
+      "The sync was terminated in Argo CD [terminated]
+      Next step 1 (developer): Ask who terminated it, and sync the application in Argo CD when it may run.
+      Next step 2 (developer): Then submit the task again."
+    `),
   comparison_error: (report) =>
     expect(report).toMatchInlineSnapshot(`
     "Argo CD cannot render the manifests: multiple application sources defined: Kustomize,Helm [comparison_error]

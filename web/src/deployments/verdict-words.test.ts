@@ -22,6 +22,20 @@ describe('what the verdict says', () => {
       steps: [{ actor: 'platform team', text: 'Read the log.' }],
     })
   })
+  test('the headline of the task where there is one, and then only what it does not say', () => {
+    const headline = 'Container app crashes on start: exit code 1'
+    const task = aTask({
+      status: 'failed',
+      cause: 'crash_loop',
+      headline,
+      diagnosis: aDiagnosis({ culprit, headline }),
+    })
+    expect(verdictWords(task)).toMatchObject({ headline, lead: 'Back-off 40s' })
+    expect(rowCause(task)).toBe(headline)
+    const said = `Container app crashes on start: ${culprit.message}`
+    const brief = aTask({ status: 'failed', headline: said, diagnosis: aDiagnosis({ culprit, headline: said }) })
+    expect(verdictWords(brief).lead).toBeUndefined()
+  })
   test('a timeout: the condition that was not met', () => {
     const healthy = { name: 'healthy', state: 'not_met', since: 1, expected: 'Healthy', found: 'Progressing' } as const
     const conditions = [{ name: 'alive', state: 'met', since: 1 } as const, healthy]
@@ -74,12 +88,14 @@ describe('what a task in progress waits for', () => {
     ['healthy', {}, 'Waiting for the application to become healthy'],
     ['revision', {}, 'Waiting for Argo CD to pick up the commit'],
     ['healthy', crash, causes.crash_loop.headline],
+    ['healthy', { ...crash, headline: 'Container web crashes on start' }, 'Container web crashes on start'],
     ['healthy', away, 'Argo CD is unreachable: refused'],
     ['of_a_newer_service', {}, 'Argo CD is unreachable: refused'],
   ] as const)('%s, %j: "%s"', ([unmet, diagnosis, headline]) => {
     const task = aTask({
       progress: 'Argo CD is unreachable: refused',
       unmet_condition: unmet as 'healthy',
+      headline: 'headline' in diagnosis ? diagnosis.headline : undefined,
       diagnosis: aDiagnosis(diagnosis as Partial<Diagnosis>),
     })
     expect(verdictWords(task).headline).toBe(headline)

@@ -52,6 +52,7 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
 function headlineOf(task: TaskRecord): string {
   if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
+  if (task.headline !== undefined) return task.headline
   if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
   return endingOf(task.status)
 }
@@ -64,6 +65,7 @@ function waitingHeadline(task: TaskRecord): string | undefined {
   if (diagnosis === undefined) return undefined
   const { cause, evidence } = diagnosis
   if (evidence.some(({ kind }) => kind === 'unreachable' || kind === 'commit_pending')) return undefined
+  if (task.headline !== undefined) return task.headline
   if (cause !== undefined && isCause(cause)) return causeOf(cause).headline
   if (unmet === undefined) return undefined
   const { ready, all } = newPods(task)

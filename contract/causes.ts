@@ -324,6 +324,9 @@ export const causeCodes = Object.keys(causes) as [Cause, ...Cause[]]
 export const isCause = (code: string): code is Cause => Object.hasOwn(causes, code)
 export const causeOf = (code: Cause): CauseEntry => causes[code]
 
+/** What a message adds to them is the same in other words. */
+export const selfExplaining: ReadonlySet<Cause> = new Set<Cause>(['no_credential', 'terminated', 'controller_silent'])
+
 /** Ends that came before or instead of the commit. */
 export const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
   'not_managed',

@@ -205,6 +205,21 @@ describe('the headline of a culprit', () => {
       'Argo CD cannot compare: the repository has no branch, tag or commit main',
     ],
     [
+      'hook_failed',
+      {
+        kind: 'Job',
+        name: 'migrate',
+        message:
+          'one or more objects failed to apply, reason: Job.batch "migrate" is invalid: spec.template: field is immutable (retried 1 times).',
+      },
+      'Hook Job migrate failed: spec.template: field is immutable',
+    ],
+    [
+      'hook_failed',
+      { kind: 'Pod', name: 'migrate-x', message: 'container "job" failed with exit code 3' },
+      'Hook Pod migrate-x failed: container "job" failed with exit code 3',
+    ],
+    [
       'suspended',
       { kind: 'CronJob', name: 'nightly', message: 'CronJob is suspended' },
       'CronJob nightly is Suspended: CronJob is suspended',

@@ -1,5 +1,5 @@
 import { argoCdFault } from './argo-cd-fault.ts'
-import { type Cause, causeOf, causesOfCommit, isCause } from './causes.ts'
+import { type Cause, causeOf, causesOfCommit, isCause, selfExplaining } from './causes.ts'
 import { awaitedOf, firstUnmet } from './conditions.ts'
 import { describeAbort, rolloutOfAnalysisRun } from './describe-abort.ts'
 import { describeArgoCdFailure } from './describe-argo-cd-failure.ts'
@@ -55,15 +55,9 @@ const partsOf: Partial<Readonly<Record<Cause, (culprit: Culprit) => HeadlinePart
   quota_exceeded: rejectionParts,
   admission_denied: rejectionParts,
   degraded: (culprit) => resourceParts(culprit, 'is Degraded', 'The application is Degraded'),
-  hook_failed: (culprit) => ({
-    ...resourceParts({ ...culprit, kind: `Hook ${culprit.kind}` }, 'failed'),
-    ...(culprit.exit_code === undefined ? {} : { figures: `exit code ${culprit.exit_code}` }),
-  }),
+  hook_failed: (culprit) => ({ ...refusedParts(culprit, 'failed'), kind: `Hook ${culprit.kind}` }),
   operation_waiting: describeOperationWait,
-  sync_error: (culprit) => ({
-    ...resourceParts(culprit, 'cannot be applied', 'Argo CD cannot apply the manifests'),
-    why: describeArgoCdFailure(culprit.message).replace(`${culprit.kind} ${culprit.name}: `, ''),
-  }),
+  sync_error: (culprit) => refusedParts(culprit, 'cannot be applied', 'Argo CD cannot apply the manifests'),
   comparison_error: ({ message }) => ({
     does: argoCdFault(message) === 'manifests' ? 'Argo CD cannot render the manifests' : 'Argo CD cannot compare',
     why: describeArgoCdFailure(message),
@@ -89,9 +83,6 @@ const pauses: Readonly<Record<string, string>> = {
   CanaryPauseStep: 'is paused at a canary step and waits for a person',
   BlueGreenPause: 'is paused before its promotion and waits for a person',
 }
-
-/** What their messages add is the same in other words. */
-export const selfExplaining: ReadonlySet<Cause> = new Set<Cause>(['no_credential', 'terminated', 'controller_silent'])
 
 function partsOfCause(cause: Cause, { culprit, conditions = [], evidence = [] }: Told): HeadlineParts {
   const does = causeOf(cause).headline
@@ -128,6 +119,13 @@ function resourceParts({ kind, name, message }: Culprit, does: string, ofApplica
   return kind === 'Application' && ofApplication !== undefined
     ? { does: ofApplication, why }
     : { kind, name, does, why }
+}
+
+/** A resource that the API server did not take from Argo CD. */
+function refusedParts(culprit: Culprit, does: string, ofApplication?: string): HeadlineParts {
+  const { kind, name } = culprit
+  const message = describeArgoCdFailure(culprit.message).replace(`${kind} ${name}: `, '')
+  return resourceParts({ ...culprit, message }, does, ofApplication)
 }
 
 /** The AnalysisRun is blamed, the Rollout is what was aborted. */

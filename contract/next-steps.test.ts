@@ -78,7 +78,14 @@ const rows: readonly Row[] = [
   ],
   ['unschedulable', { message: '0/3 nodes are available: 3 Insufficient cpu.' }, 'platform_team', /node/],
   ['degraded', { kind: 'Deployment', name: 'worker', before_deployment: true }, 'developer', /before this deployment/],
+  ['crash_loop', { kind: 'Pod', container: 'worker', before_deployment: true }, 'developer', /before this deployment/],
   ['degraded', { kind: 'Certificate', name: 'shop', message: 'Issuer not ready' }, 'developer', /Certificate shop/],
+  [
+    'hook_failed',
+    { kind: 'Job', message: 'failed calling webhook "a.example": refused' },
+    'platform_team',
+    /webhook runs/,
+  ],
   ['timeout', { kind: 'Ingress', name: 'shop' }, 'platform_team', /Ingress shop/],
   [
     'volume_unavailable',

@@ -16,8 +16,16 @@ import { withBoundedMessage } from './plain-words.ts'
 import { stepsOfArgoCd, stepsOfRejected } from './steps-of-rejection.ts'
 
 /** What to do, and who does it, where the culprit and its message tell more than the cause. */
-export const nextStepsFor = (cause: Cause, culprit: Culprit | undefined): readonly NextStep[] =>
-  (culprit && stepsOf[cause]?.(withBoundedMessage(culprit))) ?? causeOf(cause).nextSteps
+export function nextStepsFor(cause: Cause, culprit: Culprit | undefined): readonly NextStep[] {
+  const steps = (culprit && stepsOf[cause]?.(withBoundedMessage(culprit))) ?? causeOf(cause).nextSteps
+  const isOld = culprit?.before_deployment === true && steps[0]?.actor === 'developer'
+  return isOld ? repairFirst(culprit) : steps
+}
+
+const repairFirst = ({ kind, name }: Culprit) => [
+  developer(`Repair ${kind} ${name} first: it was Degraded before this deployment.`),
+  follow,
+]
 
 type Steps = (culprit: Culprit) => readonly NextStep[] | undefined
 
@@ -78,18 +86,18 @@ const stepsOf: Partial<Readonly<Record<Cause, Steps>>> = {
   },
   quota_exceeded: ({ message }) => stepsOfRejected(message),
   admission_denied: ({ message }) => stepsOfRejected(message),
-  degraded: ({ kind, name, before_deployment: isOld, message }) => {
-    if (isOld) return [developer(`Repair ${kind} ${name} first: it was Degraded before this deployment.`), follow]
+  degraded: ({ kind, name, message }) => {
     const rejected = stepsOfRejected(message)
     if (rejected !== undefined) return rejected
     if (kind === 'Application') return undefined
     const read = developer(`Open ${kind} ${name} in Argo CD and read its events.`)
     return imageKinds.has(kind) ? [read, redeploy] : [read, developer('Fix in Git what they name.'), follow]
   },
-  hook_failed: ({ kind, name }) => [
-    developer(`Read the log of ${kind} ${name} and fix the hook in Git.`),
-    argoCdRetries,
-  ],
+  hook_failed: ({ kind, name, message }) =>
+    stepsOfArgoCd(message, 'sync') ?? [
+      developer(`Read the log of ${kind} ${name} and fix the hook in Git.`),
+      argoCdRetries,
+    ],
   operation_waiting: ({ kind, name, message }) => {
     if (isPruneConfirmation(message))
       return [developer('Confirm the pruning in Argo CD, or keep the resource in Git.'), follow]

@@ -108,6 +108,10 @@ describe('a diagnosis with a headline', () => {
     const text = renderReport('failed', withHeadline(bareDiagnosis('timeout', { culprit: waiting })), 0)
     expect(text.split('\n')[0]).toBe('Ingress shop is still Progressing: no address [timeout]')
     expect(text.split('no address')).toHaveLength(2)
+    const worker = { ...waiting, kind: 'Deployment', message: 'Deployment "shop" exceeded its progress deadline' }
+    expect(
+      renderReason(withHeadline(bareDiagnosis('degraded', { culprit: worker })), 0, ({ message }) => message),
+    ).toBe('')
   })
 
   test('still says in the first line that nothing was committed', () => {
@@ -115,6 +119,13 @@ describe('a diagnosis with a headline', () => {
     const text = renderReport('failed', { ...diagnosis, evidence }, 0)
     expect(text.split('\n')[0]).toBe(`${headline}; nothing was committed: no credential [crash_loop]`)
     expect(text.split('no credential')).toHaveLength(2)
+  })
+
+  test('keeps what was not committed where a culprit has the first line', () => {
+    const missing = { kind: 'Application', namespace: 'argocd', name: 'shop', message: 'no alias' }
+    const evidence = [{ kind: 'not_committed' as const, text: 'another reason' }]
+    const told = withHeadline(bareDiagnosis('annotation_invalid', { culprit: missing, evidence }))
+    expect(renderReport('failed', told, 0).split('\n').at(-1)).toBe('another reason')
   })
 
   test('keeps the words of a Git host that are longer than a line', () => {

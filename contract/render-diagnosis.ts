@@ -1,7 +1,6 @@
-import { type Actor, causeOf, causesOfCommit, isCause } from './causes.ts'
+import { type Actor, causeOf, causesOfCommit, isCause, selfExplaining } from './causes.ts'
 import { awaitedOf, firstUnmet, unmetOf } from './conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
-import { selfExplaining } from './headline.ts'
 import { oneLine, shorten } from './one-line.ts'
 import { wordsOfCommit, wordsOfResource } from './plain-words.ts'
 import type { TaskStatus } from './task-status.ts'
@@ -45,7 +44,7 @@ const labelled = (label: string, text: string) => (text === '' ? '' : label + te
 /** The conditions that are not met, then what was found, a line each. What the first sentence says is not said again. */
 function renderDetails(diagnosis: Diagnosis, atSeconds: number): readonly string[] {
   const { conditions, culprit, headline } = diagnosis
-  const says = headline === undefined ? reasonOf(diagnosis, atSeconds).says : diagnosis.evidence.filter(isNotCommitted)
+  const says = headline === undefined ? reasonOf(diagnosis, atSeconds).says : saidAbove(diagnosis)
   const unmet = firstUnmet(conditions) === undefined ? [] : unmetOf(conditions).filter((one) => !says.includes(one))
   const operations = new Set(unmet.map(({ found }) => found))
   const evidence = diagnosis.evidence.filter(
@@ -105,6 +104,12 @@ function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string 
 
 const isNotCommitted = (one: Evidence) => one.kind === 'not_committed'
 
+/** Why nothing was committed, where the first lines or the cause say it. */
+const saidAbove = (diagnosis: Diagnosis): readonly Evidence[] => {
+  const isAbove = !isOfCommit(diagnosis.cause) || isSelfExplaining(diagnosis.cause) || diagnosis.culprit === undefined
+  return isAbove ? diagnosis.evidence.filter(isNotCommitted) : []
+}
+
 const isOfCommit = (cause: Diagnosis['cause']) => cause !== undefined && causesOfCommit.has(cause)
 
 const isSelfExplaining = (cause: Diagnosis['cause']) => cause !== undefined && selfExplaining.has(cause)
@@ -140,7 +145,7 @@ function headlineOf(status: TaskStatus, { cause }: Diagnosis): string {
 /** Why a task ended, to stand behind its headline. '' where that says all. `renderWho` words the culprit. */
 export function renderReason(diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): string {
   const { text } = reasonOf(diagnosis, atSeconds, renderWho)
-  return diagnosis.headline?.includes(text) ? '' : text
+  return diagnosis.headline?.includes(wordsOfResource(text)) ? '' : text
 }
 
 /** Why a task ended, and the parts of the diagnosis that say it. */

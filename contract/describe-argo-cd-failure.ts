@@ -57,6 +57,7 @@ function withoutFrame(message: string): string {
   const text = plainWords(message)
     .replace(end, '')
     .replace(/: Invalid value: .*: (?=[^:]*$)/, ': ')
+    .replace(/ executing "[^"]*" at </, ' at <')
   const inner = frame.reduce((rest, pattern) => rest.replace(pattern, ''), text)
   return inner === text ? inner : withoutFrame(inner)
 }

@@ -363,7 +363,7 @@ describe('what Argo CD could not compare or apply', () => {
     [
       `${compared}code = Unknown desc = failed to execute helm template command: failed running helm: \`helm template . --name-template shop14 --namespace shop14 --kube-version 1.36.1 <api versions removed> --include-crds\` failed exit status 1: Error: shop/templates/x.yaml:1:13\n  executing "shop/templates/x.yaml" at <.Values.nope.deeper>:\n    nil pointer evaluating interface {}.deeper\n\nUse --debug flag to render out invalid YAML`,
       'manifests',
-      'shop/templates/x.yaml:1:13 executing "shop/templates/x.yaml" at <.Values.nope.deeper>: nil pointer evaluating interface {}.deeper',
+      'shop/templates/x.yaml:1:13 at <.Values.nope.deeper>: nil pointer evaluating interface {}.deeper',
     ],
     [
       `${compared}code = Unknown desc = error getting app source type: error while parsing source parameters: <path to cached source>/app/.argocd-source-shop14.yaml: json: cannot unmarshal number into Go struct field HelmParameter.helm.parameters.value of type string`,

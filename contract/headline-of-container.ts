@@ -36,10 +36,10 @@ export function containerParts(culprit: Culprit, why: string): HeadlineParts {
   return { ...subjectOf(culprit), does: isCreated ? 'cannot be started' : 'cannot be created', why }
 }
 
-/** `4 times in 2 min` */
+/** `4 times in 2 min`; a single restart says little. */
 function timesOf({ restarts = 0, over }: Culprit): string {
-  if (restarts === 0) return ''
-  const times = restarts === 1 ? 'once' : `${restarts} times`
+  if (restarts < 2) return ''
+  const times = `${restarts} times`
   return over === undefined ? times : `${times} in ${roundDuration(over)}`
 }
 

@@ -48,7 +48,7 @@ describe('the headline of a culprit', () => {
       { container: 'migrate', is_init: true, reason: 'Init:CrashLoopBackOff', exit_code: 1 },
       'Init container migrate crashes on start: exit code 1',
     ],
-    ['crash_loop', { container: 'web', exit_code: 0, restarts: 1 }, 'Container web ends on start: exit code 0, once'],
+    ['crash_loop', { container: 'web', exit_code: 0, restarts: 1 }, 'Container web ends on start: exit code 0'],
     ['crash_loop', { restarts: 3, over: 40 }, 'A container of Pod web-1 crashes on start: 3 times in 40 s'],
     [
       'crash_loop',

@@ -29,7 +29,7 @@ const Culprit = z
       .describe('As Kubernetes, Argo CD or Argo Rollouts names it, such as `CrashLoopBackOff` or `FailedScheduling`'),
     exit_code: wholeNumber.optional().describe('Of the last termination of the container'),
     restarts: wholeNumber.optional().describe('Restarts that were seen during this deployment'),
-    over: decimalNumber.optional().describe('Seconds from the first of these restarts to the last'),
+    over: decimalNumber.optional().describe('Seconds that these restarts took'),
     memory_limit: z.string().optional().describe('Of the container, such as `128Mi`'),
     probe: extensibleEnum(probes).optional().describe('The probe that fails'),
     metric: z.string().optional().describe('The metric that failed, of an AnalysisRun'),

@@ -18,6 +18,7 @@ const LatestTask = z
     id: z.string(),
     status: z.enum(taskStatuses),
     cause: extensibleEnum(causeCodes).optional(),
+    headline: z.string().optional().describe('What happened, in at most 120 characters'),
     author: z.string(),
     ...images,
     created: epochSeconds,

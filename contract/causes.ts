@@ -14,15 +14,15 @@ type CauseEntry = {
   readonly nextSteps: readonly NextStep[]
 }
 
-const developer = (text: string): NextStep => ({ actor: 'developer', text })
-const platformTeam = (text: string): NextStep => ({ actor: 'platform_team', text })
+export const developer = (text: string): NextStep => ({ actor: 'developer', text })
+export const platformTeam = (text: string): NextStep => ({ actor: 'platform_team', text })
 const operator = (text: string): NextStep => ({ actor: 'operator', text })
 
 // The commit of a failed rollout stays, so the same tag makes no other one: what helps then is another tag or a change in Git.
-const redeploy = developer('Then deploy the fixed image with a new tag.')
-const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
+export const redeploy = developer('Then deploy the fixed image with a new tag.')
+export const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
 const submitAgain = developer('Then submit the task again.')
-const follow = developer('To follow the rest of the rollout, submit the task again.')
+export const follow = developer('To follow the rest of the rollout, submit the task again.')
 
 /**
  * Why a task did not end `deployed`. Codes are stable: one may be added, none changes its meaning. docs/causes.md is made from
@@ -31,8 +31,8 @@ const follow = developer('To follow the rest of the rollout, submit the task aga
 export const causes = {
   app_not_found: {
     status: 'app not found',
-    headline: 'Argo CD shows this service no application of this name',
-    past: 'Argo CD showed this service no application of this name',
+    headline: 'Argo CD has no application of this name, or this account may not read it',
+    past: 'Argo CD had no application of this name, or hid it',
     nextSteps: [
       developer('Compare the name in the task with Argo CD, letter by letter, then submit the task again.'),
       platformTeam('Check that the policy of the account has: applications, get, <project>/<application>, allow.'),
@@ -70,6 +70,41 @@ export const causes = {
       developer('Create the Secret, ConfigMap or key that the message names; the Pod then starts by itself.'),
     ],
   },
+  volume_unavailable: {
+    status: 'failed',
+    headline: 'A volume of the Pod is not available',
+    past: 'A volume of the Pod was not available',
+    nextSteps: [
+      developer('Create what the message names, or correct its name in Git; the Pod then starts by itself.'),
+      platformTeam('Check the storage class, the volume and its driver.'),
+    ],
+  },
+  unschedulable: {
+    status: 'failed',
+    headline: 'The Pod cannot be scheduled',
+    past: 'The Pod could not be scheduled',
+    nextSteps: [
+      platformTeam('Add or free a node that the Pod may use; the Pod then starts by itself.'),
+      developer('If the Pod requests more than it needs, or other nodes, change that in Git.'),
+    ],
+  },
+  quota_exceeded: {
+    status: 'failed',
+    headline: 'A quota of the namespace is exceeded',
+    past: 'A quota of the namespace was exceeded',
+    nextSteps: [
+      platformTeam('Raise the quota, or remove what uses it; the Pods are then created without another commit.'),
+      developer('If the Pods request more than they need, lower that in Git.'),
+    ],
+  },
+  admission_denied: {
+    status: 'failed',
+    headline: 'The admission control of the cluster rejected the Pods',
+    nextSteps: [
+      developer('Change in Git what the message names.'),
+      platformTeam('If the manifests are right, change the policy or the webhook.'),
+    ],
+  },
   crash_loop: {
     status: 'failed',
     headline: 'A container crashes again and again after it starts',
@@ -91,6 +126,12 @@ export const causes = {
     status: 'failed',
     headline: 'A sync hook failed',
     nextSteps: [developer('Read the log of the hook and fix it in Git.'), argoCdRetries],
+  },
+  operation_waiting: {
+    status: 'failed',
+    headline: 'The sync operation still waits',
+    past: 'The sync operation still waited',
+    nextSteps: [developer('Open in Argo CD what the operation waits for.'), follow],
   },
   sync_error: {
     status: 'failed',
@@ -168,6 +209,22 @@ export const causes = {
       follow,
     ],
   },
+  rollout_aborted: {
+    status: 'failed',
+    headline: 'The rollout was aborted',
+    nextSteps: [
+      developer('Read why it was aborted: events of the Rollout and its AnalysisRuns.'),
+      developer('Deploy a fixed version with a new tag.'),
+    ],
+  },
+  analysis_failed: {
+    status: 'failed',
+    headline: 'The analysis of the new version failed',
+    nextSteps: [
+      developer('Read what the metric measured in the AnalysisRun.'),
+      developer('Deploy a fixed version with a new tag.'),
+    ],
+  },
   timeout: {
     status: 'failed',
     headline: 'The time ran out before the rollout was complete',
@@ -182,6 +239,15 @@ export const causes = {
     nextSteps: [
       developer('Open the application in Argo CD: the rollout may be complete.'),
       operator('Check that Argo CD answers from where this service runs.'),
+    ],
+  },
+  controller_silent: {
+    status: 'aborted',
+    headline: "Argo CD's controller answers no refresh",
+    past: "Argo CD's controller answered no refresh",
+    nextSteps: [
+      platformTeam('Check that the application controller of Argo CD runs and processes this application.'),
+      developer('Open the application in Argo CD: the rollout may be complete.'),
     ],
   },
   superseded: { status: 'cancelled', headline: 'Superseded by a newer deployment', nextSteps: [] },
@@ -279,4 +345,23 @@ export type Cause = keyof typeof causes
 export const causeCodes = Object.keys(causes) as [Cause, ...Cause[]]
 export const isCause = (code: string): code is Cause => Object.hasOwn(causes, code)
 export const causeOf = (code: Cause): CauseEntry => causes[code]
+
+/** What a message adds to them is the same in other words. */
+export const selfExplaining: ReadonlySet<Cause> = new Set<Cause>(['no_credential', 'terminated', 'controller_silent'])
+
+/** Ends that came before or instead of the commit. */
+export const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
+  'not_managed',
+  'annotation_invalid',
+  'setting_missing',
+  'git_refused',
+  'git_access_denied',
+  'git_host_key',
+  'git_repository_missing',
+  'git_unreachable',
+  'cache_unusable',
+  'override_file_invalid',
+  'no_credential',
+  'not_followed',
+])
 export const pastHeadlineOf = (code: Cause): string => causeOf(code).past ?? causeOf(code).headline

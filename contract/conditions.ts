@@ -29,11 +29,16 @@ export const awaitedOf: Readonly<Record<ConditionName, string>> = {
 export const conditionStates = ['met', 'not_met', 'unknown'] as const
 export type ConditionState = (typeof conditionStates)[number]
 
-/** The first condition that is not met; undefined where all are, or none is known. */
-export function firstUnmet<Condition extends { readonly state: ConditionState }>(
-  conditions: readonly Condition[],
-): Condition | undefined {
-  return conditions.every(({ state }) => state === 'unknown')
-    ? undefined
-    : conditions.find(({ state }) => state !== 'met')
+type Stated = { readonly name: string; readonly state: ConditionState }
+
+/** Those that are not met, in their order; an operation that is not over before the sync, as it says why. */
+export function unmetOf<Condition extends Stated>(conditions: readonly Condition[]): readonly Condition[] {
+  const unmet = conditions.filter(({ state }) => state !== 'met')
+  const operation = unmet.find(({ name, state }) => name === 'operation' && state === 'not_met')
+  if (operation === undefined || unmet.every(({ name }) => name !== 'synced')) return unmet
+  return unmet.filter((one) => one !== operation).flatMap((one) => (one.name === 'synced' ? [operation, one] : [one]))
 }
+
+/** The first condition that is not met; undefined where all are, or none is known. */
+export const firstUnmet = <Condition extends Stated>(conditions: readonly Condition[]): Condition | undefined =>
+  conditions.every(({ state }) => state === 'unknown') ? undefined : unmetOf(conditions)[0]

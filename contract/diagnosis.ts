@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { actorKinds } from './audit.ts'
 import { type Cause, causeCodes, causeOf } from './causes.ts'
 import { conditionNames, conditionStates } from './conditions.ts'
-import { epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
 
 const Condition = z
   .object({
@@ -17,6 +17,8 @@ const Condition = z
   })
   .meta({ id: 'Condition' })
 
+const probes = ['readiness', 'liveness', 'startup'] as const
+
 const Culprit = z
   .object({
     kind: z.string().describe('A Kubernetes kind, or Application'),
@@ -24,6 +26,18 @@ const Culprit = z
     name: z.string(),
     container: z.string().optional(),
     message: z.string().describe('What decided, in the words of Kubernetes, Argo CD or the Git host'),
+    reason: z
+      .string()
+      .optional()
+      .describe('As Kubernetes, Argo CD or Argo Rollouts names it, such as `CrashLoopBackOff` or `FailedScheduling`'),
+    exit_code: wholeNumber.optional().describe('Of the last termination of the container'),
+    restarts: wholeNumber.optional().describe('Restarts that were seen during this deployment'),
+    over: decimalNumber.optional().describe('Seconds that these restarts took'),
+    memory_limit: z.string().optional().describe('Of the container, such as `128Mi`'),
+    probe: extensibleEnum(probes).optional().describe('The probe that fails'),
+    metric: z.string().optional().describe('The metric that failed, of an AnalysisRun'),
+    before_deployment: z.boolean().optional().describe('It was Degraded before this deployment already'),
+    is_init: z.boolean().optional().describe('The container is an init container'),
   })
   .meta({ id: 'Culprit' })
 
@@ -81,6 +95,10 @@ export const Diagnosis = z
   .object({
     conditions: z.array(Condition).describe('What `deployed` takes, in the order of a rollout'),
     cause: extensibleEnum(causeCodes).optional().describe('Of an unfinished task: what holds it up now'),
+    headline: z
+      .string()
+      .optional()
+      .describe('What happened, in at most 120 characters; absent from what an older version stored'),
     culprit: Culprit.optional(),
     impact: z
       .object({ old_pods_ready: wholeNumber, old_pods: wholeNumber })

@@ -9,6 +9,7 @@ export const listedTaskFields = {
   images: true,
   status: true,
   cause: true,
+  headline: true,
   progress: true,
   unmet_condition: true,
   timeout: true,

@@ -1,7 +1,9 @@
-import { type Actor, causeOf, isCause } from './causes.ts'
-import { awaitedOf, firstUnmet } from './conditions.ts'
+import { type Actor, causeOf, causesOfCommit, isCause, selfExplaining } from './causes.ts'
+import { awaitedOf, firstUnmet, unmetOf } from './conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
 import { oneLine, shorten } from './one-line.ts'
+import { wordsOfCommit, wordsOfResource } from './plain-words.ts'
+import { join, operationText, renderEvidence, seconds, unsaid } from './render-evidence.ts'
 import type { TaskStatus } from './task-status.ts'
 
 // Texts about a verdict, for status_reason, progress, pages, the timeline and the log. Times are Unix seconds, lengths characters.
@@ -11,6 +13,11 @@ export function renderSentence(status: TaskStatus, diagnosis: Diagnosis, atSecon
   if (status === 'in progress') return renderProgress(diagnosis)
   if (status === 'deployed') return notesOf(diagnosis).join('; ')
   if (diagnosis.superseded_by !== undefined) return renderSuperseded(diagnosis.superseded_by)
+  const { headline } = diagnosis
+  if (headline !== undefined) {
+    const commit = isOfCommit(diagnosis.cause) ? undefined : diagnosis.evidence.find(isNotCommitted)
+    return join('; ', [headline, commit?.text])
+  }
   return join(': ', [headlineOf(status, diagnosis), reasonOf(diagnosis, atSeconds).text])
 }
 
@@ -24,7 +31,8 @@ export function renderReport(status: TaskStatus, diagnosis: Diagnosis, atSeconds
   const { cause, impact, next_steps: steps, links } = diagnosis
   const lines = [
     cause === undefined || status === 'cancelled' ? sentence : `${boundedLine(sentence)} [${cause}]`,
-    impact === undefined ? '' : `Impact: ${renderImpact(impact)}`,
+    boundedLine(renderBlame(diagnosis)),
+    labelled('Impact: ', renderImpact(impact, cause)),
     ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderActor(actor)}): ${boundedLine(text)}`),
     ...links.map(({ kind, url }) => `Link (${kind}): ${boundedLine(url)}`),
     ...renderDetails(diagnosis, atSeconds).map(boundedLine),
@@ -32,48 +40,39 @@ export function renderReport(status: TaskStatus, diagnosis: Diagnosis, atSeconds
   return cutToBytes(lines.filter((line) => line !== '').join('\n'))
 }
 
+const labelled = (label: string, text: string) => (text === '' ? '' : label + text)
+
 /** The conditions that are not met, then what was found, a line each. What the first sentence says is not said again. */
 function renderDetails(diagnosis: Diagnosis, atSeconds: number): readonly string[] {
-  const { says } = reasonOf(diagnosis, atSeconds)
-  const { conditions, culprit } = diagnosis
-  const unmet =
-    firstUnmet(conditions) === undefined ? [] : conditions.filter((one) => one.state !== 'met' && !says.includes(one))
+  const { conditions, culprit, headline } = diagnosis
+  const says = headline === undefined ? reasonOf(diagnosis, atSeconds).says : saidAbove(diagnosis)
+  const unmet = firstUnmet(conditions) === undefined ? [] : unmetOf(conditions).filter((one) => !says.includes(one))
   const operations = new Set(unmet.map(({ found }) => found))
   const evidence = diagnosis.evidence.filter(
     (one) => !says.includes(one) && !(one.kind === 'operation' && operations.has(operationText(one))),
   )
-  const said = culprit?.message ?? ''
+  const unreachable = diagnosis.evidence.find((one) => one.kind === 'unreachable')?.message ?? ''
+  const said = culprit?.message ?? (headline?.includes(unreachable) ? unreachable : '')
   return [
     ...unmet.map((one) => renderUnmet(one, atSeconds, said)),
     ...evidence.flatMap((one) => renderEvidence(one, atSeconds, said)),
   ].filter((line) => line !== '')
 }
 
-/** A message as short as a word may stand in any text. */
-const minRepeatedLength = 20
-
-/** A text without the message that decided, which the first line says. */
-function unsaid(text: string, said: string): string {
-  if (said === '' || !text.includes(said)) return text
-  if (!text.endsWith(said)) return said.length < minRepeatedLength ? text : text.replace(said, '…')
-  const label = text.slice(0, -said.length)
-  return label.endsWith(': ') ? label.slice(0, -2) : label
-}
-
-type Impact = NonNullable<Diagnosis['impact']>
-
-/** Whether the version before still serves, as far as its Pods tell. */
-export function renderImpact({ old_pods_ready: ready, old_pods: all }: Impact): string {
-  if (all === 0) return 'no Pod of the old version is left'
-  const pods = `${ready} of ${all} ${all === 1 ? 'Pod' : 'Pods'} ready`
-  return ready === 0 ? `the old version does not serve: ${pods}` : `the old version still serves: ${pods}`
-}
-
-/** The same once another version was deployed. */
-export function renderPastImpact({ old_pods_ready: ready, old_pods: all }: Impact): string {
-  if (all === 0) return 'no Pod of the old version was left'
-  const pods = `${ready} of ${all} ${all === 1 ? 'Pod was' : 'Pods were'} ready`
-  return ready === 0 ? `the old version did not serve: ${pods}` : `the old version still served: ${pods}`
+/**
+ * Whether the version before still serves, as far as its Pods tell; in the past tense once another version was deployed. An
+ * aborted Rollout goes back to the stable one.
+ */
+export function renderImpact(impact: Diagnosis['impact'], cause: Diagnosis['cause'], isPast = false): string {
+  const isAborted = cause === 'rollout_aborted' || cause === 'analysis_failed'
+  const version = `the ${isAborted || cause === 'suspended' ? 'stable' : 'old'} version`
+  if (impact === undefined) return isAborted ? `${version} ${isPast ? 'served' : 'serves'}` : ''
+  const { old_pods_ready: ready, old_pods: all } = impact
+  if (all === 0) return `no Pod of ${version} ${isPast ? 'was' : 'is'} left`
+  const [one, several] = isPast ? [' was', 's were'] : ['', 's']
+  const pods = `${ready} of ${all} Pod${all === 1 ? one : several} ready`
+  const serves = isPast ? ['did not serve', 'still served'] : ['does not serve', 'still serves']
+  return `${version} ${serves[ready === 0 ? 0 : 1]}: ${pods}`
 }
 
 /** Who or what is to blame, and the message that decided. Of the application itself the message says enough. */
@@ -82,6 +81,33 @@ function renderCulprit({ kind, name, container, message }: Culprit): string {
   const who = container === undefined ? `${kind} ${name}` : `${kind} ${name}, container ${container}`
   return join(': ', [who, message])
 }
+
+/** What decided, in the words of Kubernetes, Argo CD or the Git host, where the headline does not say all of it. */
+function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string {
+  if (headline === undefined || isSelfExplaining(cause)) return ''
+  if (culprit === undefined) {
+    const commit = evidence.find(isNotCommitted)
+    const isSaid = commit === undefined || !isOfCommit(cause) || headline.includes(wordsOfCommit(commit.text))
+    return isSaid ? '' : `Message: ${commit.text}`
+  }
+  const { kind, name, reason = '', message } = culprit
+  const ofApplication = kind === 'Application'
+  if (headline.includes(wordsOfResource(message)) && (ofApplication || headline.includes(name))) return ''
+  const words = message.includes(reason) ? message : join(': ', [reason, message])
+  return `${ofApplication ? 'Message' : 'Culprit'}: ${renderCulprit({ ...culprit, message: words })}`
+}
+
+const isNotCommitted = (one: Evidence) => one.kind === 'not_committed'
+
+/** Why nothing was committed, where the first lines or the cause say it. */
+const saidAbove = (diagnosis: Diagnosis): readonly Evidence[] => {
+  const isAbove = !isOfCommit(diagnosis.cause) || isSelfExplaining(diagnosis.cause) || diagnosis.culprit === undefined
+  return isAbove ? diagnosis.evidence.filter(isNotCommitted) : []
+}
+
+const isOfCommit = (cause: Diagnosis['cause']) => cause !== undefined && causesOfCommit.has(cause)
+
+const isSelfExplaining = (cause: Diagnosis['cause']) => cause !== undefined && selfExplaining.has(cause)
 
 /** `images: expected shop:2, found shop:1` */
 function renderCondition({ name, state, expected, found }: Omit<Condition, 'since'>): string {
@@ -93,15 +119,16 @@ function renderCondition({ name, state, expected, found }: Omit<Condition, 'sinc
 export const renderExpectation = ({ expected, found }: Pick<Condition, 'expected' | 'found'>): string =>
   join(', ', [expected && `expected ${expected}`, found && `found ${found}`])
 
-function renderProgress({ conditions, cause, culprit, evidence }: Diagnosis): string {
+function renderProgress({ conditions, headline, cause, culprit, evidence }: Diagnosis): string {
   for (const one of evidence) {
     if (one.kind === 'unreachable') return `Argo CD is unreachable: ${one.message}`
     if (one.kind === 'commit_pending') return 'waiting for the commit to reach the Git host'
   }
   if (conditions.every(({ state }) => state === 'unknown')) return 'looking for the application'
+  if (headline !== undefined) return headline
   if (cause !== undefined && isCause(cause))
     return join(': ', [causeOf(cause).headline, culprit && renderCulprit(culprit)])
-  const unmet = conditions.filter(({ state }) => state !== 'met')
+  const unmet = unmetOf(conditions)
   if (unmet.length === 0) return 'waiting for the final check'
   return `waiting for ${unmet.map((one) => join(': ', [awaitedOf[one.name], renderExpectation(one)])).join('; ')}`
 }
@@ -110,9 +137,11 @@ function headlineOf(status: TaskStatus, { cause }: Diagnosis): string {
   return cause !== undefined && isCause(cause) ? causeOf(cause).headline : status
 }
 
-/** Why a task ended, to stand behind the headline of its cause. '' where that says all. `renderWho` words the culprit. */
-export const renderReason = (diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): string =>
-  reasonOf(diagnosis, atSeconds, renderWho).text
+/** Why a task ended, to stand behind its headline. '' where that says all. `renderWho` words the culprit. */
+export function renderReason(diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): string {
+  const { text } = reasonOf(diagnosis, atSeconds, renderWho)
+  return diagnosis.headline?.includes(wordsOfResource(text)) ? '' : text
+}
 
 /** Why a task ended, and the parts of the diagnosis that say it. */
 type Reason = { readonly text: string; readonly says: readonly (Condition | Evidence)[] }
@@ -120,7 +149,7 @@ type Reason = { readonly text: string; readonly says: readonly (Condition | Evid
 function reasonOf(diagnosis: Diagnosis, atSeconds: number, renderWho = renderCulprit): Reason {
   const main = mainReasonOf(diagnosis, atSeconds, renderWho)
   // Whatever else failed: without the commit no condition may have been met, and the reader can change that.
-  const notCommitted = diagnosis.evidence.find((one) => one.kind === 'not_committed')
+  const notCommitted = diagnosis.evidence.find(isNotCommitted)
   if (notCommitted === undefined) return main
   const says = [...main.says, notCommitted]
   if (diagnosis.cause === 'no_credential') return { ...main, says }
@@ -157,54 +186,6 @@ function renderUnmet({ found, ...condition }: Condition, atSeconds: number, said
 const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
   evidence.flatMap((one) => (one.kind === 'note' ? [one.text] : []))
 
-/** `said`: what the first line says already. */
-function renderEvidence(one: Evidence, atSeconds: number, said = ''): readonly string[] {
-  switch (one.kind) {
-    case 'note':
-    case 'not_committed':
-      return [unsaid(one.text, said)]
-    case 'deadline':
-      return [`Timed out after ${seconds(one.after)}`]
-    case 'unreachable':
-      return [`Argo CD was unreachable for the last ${seconds(atSeconds - one.since)}: ${one.message}`]
-    case 'commit_pending':
-      return ['The commit had not reached the Git host']
-    case 'app_condition':
-      return [unsaid(`${one.type}: ${one.message}`, said)].filter((text) => text !== one.type)
-    case 'operation':
-      return [join(': ', ['Operation', unsaid(operationText(one), said)])].filter((text) => text !== 'Operation')
-    case 'resource':
-      return [unsaid(join(': ', [one.resource, one.problem, one.message]), said)]
-    case 'pod':
-      return [
-        unsaid(join(': ', [`Pod ${one.name} (${one.images.join(', ')})`, one.state, one.message]), said),
-        ...one.events
-          .filter((event) => !said.endsWith(event.slice(event.indexOf(': ') + 2)))
-          .map((event) => `Event of ${one.name}: ${unsaid(event, said)}`),
-      ]
-    case 'out_of_sync':
-      return [`Out of sync: ${one.resources.join(', ')}${one.more === undefined ? '' : ` and ${one.more} more`}`]
-    case 'images':
-      return [
-        `Images requested: ${one.requested.join(', ')}`,
-        `Images in Pods: ${one.found.join(', ') || 'none'}`,
-        ...(one.applied.length === 0 ? [] : [`Images applied last: ${one.applied.join(', ')}`]),
-      ]
-    case 'revision': {
-      const ours = one.commit === undefined ? '' : `; commit of the task: ${one.commit}`
-      return [
-        `Revision compared: ${one.compared.join(', ') || 'none'}; applied last: ${one.applied.join(', ') || 'none'}${ours}`,
-      ]
-    }
-    case 'status':
-      return [`Status: ${one.sync}, ${one.health}; ${one.automated_sync}`]
-    default:
-      return [] // of a newer service
-  }
-}
-
-const operationText = ({ phase, message }: { phase: string; message: string }) => join(': ', [phase, message])
-
 /** Who does a step. */
 export const renderActor = (actor: string) => actorNames[actor] ?? actor
 
@@ -213,11 +194,6 @@ const actorNames: Readonly<Record<string, string>> = {
   platform_team: 'platform team',
   operator: 'operator of this service',
 } satisfies Record<Actor, string>
-
-const seconds = (length: number) => `${Math.max(0, Math.round(length))}s`
-
-const join = (between: string, parts: readonly (string | undefined)[]) =>
-  parts.filter((part) => part !== undefined && part !== '').join(between)
 
 const maxLineLength = 600
 const maxBytes = 8_192

@@ -125,6 +125,7 @@ export const TaskRecord = z
     status: z.enum(taskStatuses),
     status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
     cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may come'),
+    headline: z.string().optional().describe('What happened, in at most 120 characters, as in its diagnosis'),
     progress: z.string().optional().describe('What it waits for now'),
     unmet_condition: extensibleEnum(conditionNames)
       .optional()

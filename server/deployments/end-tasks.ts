@@ -72,7 +72,7 @@ export async function endTasks(
 }
 
 /** What was found out before a task was cancelled stays; why it ended and what to do comes from the end. */
-const found = sql`coalesce(tasks.diagnosis - '{cause,culprit,pods,next_steps}'::text[], '{}')`
+const found = sql`coalesce(tasks.diagnosis - '{cause,headline,culprit,pods,next_steps}'::text[], '{}')`
 
 const givenOf = ({ taskId, claim, end }: EndRequest) => ({
   id: taskId,

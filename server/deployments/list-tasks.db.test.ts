@@ -320,6 +320,18 @@ describe('the summary of applications', () => {
     })
   })
 
+  test('names what happened to the newest task, as lists do', async () => {
+    const [project, app] = [newProject(), `app-${crypto.randomUUID()}`]
+    const headline = 'Container web crashes on start: exit code 1'
+    await confirm(app)
+    await stored([{ project, app, status: 'failed' }])
+    const diagnosis = JSON.stringify({ headline })
+    await sql`UPDATE watcher.tasks SET diagnosis = ${diagnosis} WHERE project = ${project}`.execute(database.query)
+    const store = createTaskStore(database)
+    expect((await store.list({ project })).tasks).toMatchObject([{ headline, diagnosis: undefined }])
+    expect((await store.summarize(90)).apps.find((one) => one.app === app)).toMatchObject({ latest: { headline } })
+  })
+
   test('of an application without a deployment has no durations', async () => {
     const app = `app-${crypto.randomUUID()}`
     await confirm(app)

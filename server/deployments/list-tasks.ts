@@ -85,6 +85,7 @@ export async function readListed(query: Kysely<Schema>, ids: readonly string[]):
     .selectFrom('tasks')
     .select(listedColumns)
     .select(sql<readonly Condition[] | null>`diagnosis -> 'conditions'`.as('conditions'))
+    .select(sql<string | null>`diagnosis ->> 'headline'`.as('headline'))
     .where(sql<SqlBool>`id = ANY(${ids}::uuid[])`)
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')

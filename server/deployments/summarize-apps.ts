@@ -47,7 +47,7 @@ async function readRows(query: Kysely<Schema>, days: number): Promise<readonly R
       CROSS JOIN LATERAL (SELECT json_agg(one) AS recent FROM (${recent}) AS one) AS newest
       LEFT JOIN LATERAL (
         SELECT json_strip_nulls(to_json(one)) AS latest
-        FROM (${latest.select(['id', 'status', 'cause', 'author', epoch(sql`ended`).as('ended'), ...shown])}) AS one
+        FROM (${latest.select(['id', 'status', 'cause', headline, 'author', epoch(sql`ended`).as('ended'), ...shown])}) AS one
       ) AS latest ON true
       LEFT JOIN LATERAL (
         SELECT to_json(one) AS last_deployment FROM (${deployed.select(['id', ...shown]).limit(1)}) AS one
@@ -59,6 +59,8 @@ async function readRows(query: Kysely<Schema>, days: number): Promise<readonly R
 }
 
 const epoch = (time: RawBuilder<unknown>) => sql<number>`date_part('epoch', ${time})`
+
+const headline = sql<string | null>`diagnosis ->> 'headline'`.as('headline')
 
 /** What is shown of one task beside its id. An anonymous caller may submit many images for an application. */
 const shown = [

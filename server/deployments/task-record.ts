@@ -16,6 +16,7 @@ export function taskRecordOf(task: Task): TaskRecord {
     refresh: task.refresh,
     ...given('status_reason', task.statusReason),
     ...given('cause', task.cause),
+    ...given('headline', task.headline),
     ...given('progress', task.progress),
     ...given('unmet_condition', task.unmetCondition),
     ...given('diagnosis', task.diagnosis),

@@ -71,7 +71,10 @@ export const listedColumns = [
 ] as const satisfies readonly (keyof Schema['tasks'])[]
 
 type TaskRow = Pick<Selectable<Schema['tasks']>, (typeof listedColumns)[number]> &
-  Partial<Pick<Selectable<Schema['tasks']>, 'diagnosis'>> & { readonly conditions?: readonly Condition[] | null }
+  Partial<Pick<Selectable<Schema['tasks']>, 'diagnosis'>> & {
+    readonly conditions?: readonly Condition[] | null
+    readonly headline?: string | null
+  }
 
 export const taskOf = (row: TaskRow): Task => ({
   id: row.id,
@@ -90,6 +93,7 @@ export const taskOf = (row: TaskRow): Task => ({
   status: row.status,
   statusReason: row.status_reason ?? undefined,
   cause: row.cause ?? undefined,
+  headline: row.diagnosis?.headline ?? row.headline ?? undefined,
   progress: row.progress ?? undefined,
   unmetCondition: firstUnmet(row.diagnosis?.conditions ?? row.conditions ?? [])?.name,
   diagnosis: row.diagnosis ?? undefined,

@@ -291,14 +291,14 @@ describe('claims', () => {
       links: [{ kind: 'application', url: 'https://argo.example/applications/shop' }],
       impact: { old_pods_ready: 1, old_pods: 2 },
     } satisfies Partial<Diagnosis>
-    const diagnosis = bareDiagnosis('image_pull', { ...findings, culprit, pods: [] })
+    const headline = 'Image registry.example/shop:2 cannot be pulled'
+    const diagnosis = bareDiagnosis('image_pull', { ...findings, headline, culprit, pods: [] })
     await tasks.saveProgress({ taskId: task.id, owner, fence: '1' }, { progress: 'waits', diagnosis }, [])
     if (cause === 'cancelled') await tasks.cancel(task.id, { kind: 'session', id: null, name: 'ada' })
     else await tasks.accept({ task: aNewTask({ app: task.app }), closed: neverClosed })
     const stored = (await tasks.find(task.id))?.diagnosis
     expect(stored).toMatchObject({ ...findings, cause })
-    expect(stored).not.toHaveProperty('culprit')
-    expect(stored).not.toHaveProperty('pods')
+    for (const name of ['headline', 'culprit', 'pods']) expect(stored).not.toHaveProperty(name)
   })
 
   test('a task that its owner has lost from memory is claimed by it again', async () => {

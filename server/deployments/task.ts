@@ -25,6 +25,7 @@ export type Task = {
   readonly status: TaskStatus
   readonly statusReason: string | undefined
   readonly cause: Cause | undefined
+  readonly headline: string | undefined
   readonly progress: string | undefined
   readonly unmetCondition: ConditionName | undefined
   /** Not read of tasks in lists. */

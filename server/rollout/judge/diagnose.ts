@@ -1,6 +1,7 @@
-import { type Cause, causeOf, type NextStep } from '../../../contract/causes.ts'
+import type { NextStep } from '../../../contract/causes.ts'
 import { conditionNames } from '../../../contract/conditions.ts'
 import type { Condition, Culprit, Diagnosis } from '../../../contract/diagnosis.ts'
+import { nextStepsFor } from '../../../contract/next-steps.ts'
 import { boundedLine, renderReport, renderSentence } from '../../../contract/render-diagnosis.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
 import type { TaskResult } from '../../deployments/task.ts'
@@ -25,7 +26,7 @@ export function diagnose(evaluation: Evaluation, since: ConditionSince, verdict:
     ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
     evidence: evidenceOf(evaluation, verdict),
-    next_steps: [...nextStepsOf(verdict?.cause, settings.overrideFilePrefix)],
+    next_steps: [...nextStepsOf(verdict, settings.overrideFilePrefix)],
     links: linksTo(application, settings),
   }
 }
@@ -57,7 +58,7 @@ export function diagnoseUnseen(
     conditions: unknownConditions(task),
     ...verdictParts(verdict),
     evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? [])],
-    next_steps: [...nextStepsOf(verdict?.cause)],
+    next_steps: [...nextStepsOf(verdict)],
     links: linksTo(observation.known.newest, settings),
   }
 }
@@ -117,9 +118,10 @@ const boundedCulprit = ({ kind, namespace, name, container, message }: Culprit):
   message: boundedLine(message),
 })
 
-function nextStepsOf(cause: Cause | undefined, overrideFilePrefix = 'argocd'): readonly NextStep[] {
-  if (cause === undefined) return []
-  const steps = causeOf(cause).nextSteps
+function nextStepsOf(verdict: Verdict | undefined, overrideFilePrefix = 'argocd'): readonly NextStep[] {
+  if (verdict?.cause === undefined) return []
+  const { cause, culprit } = verdict
+  const steps = nextStepsFor(cause, culprit)
   if (cause !== 'commit_without_effect' || overrideFilePrefix === 'argocd') return steps
   const text = `Set OVERRIDE_FILE_PREFIX to "argocd": it is "${overrideFilePrefix}", which Argo CD does not read.`
   return [{ actor: 'operator', text }, ...steps]

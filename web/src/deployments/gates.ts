@@ -1,4 +1,4 @@
-import type { Cause } from '../../../contract/causes.ts'
+import { causesOfCommit } from '../../../contract/causes.ts'
 import type { ConditionName } from '../../../contract/conditions.ts'
 import type { Condition } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
@@ -24,22 +24,6 @@ const gateOfCondition: Readonly<Record<ConditionName, GateName>> = {
 /** What must be met to pass a gate. */
 export const conditionsOfGate = (gate: GateName): readonly ConditionName[] =>
   (Object.keys(gateOfCondition) as ConditionName[]).filter((name) => gateOfCondition[name] === gate)
-
-/** Ends that came before or instead of the commit. */
-const causesOfCommit: ReadonlySet<Cause> = new Set<Cause>([
-  'not_managed',
-  'annotation_invalid',
-  'setting_missing',
-  'git_refused',
-  'git_access_denied',
-  'git_host_key',
-  'git_repository_missing',
-  'git_unreachable',
-  'cache_unusable',
-  'override_file_invalid',
-  'no_credential',
-  'not_followed',
-])
 
 /** The six gates of a rollout, as far as the record tells: a gate is only `now` or `stop` where the record says so. */
 export function gatesOf(task: TaskRecord): readonly Gate[] {

@@ -22,6 +22,20 @@ describe('what the verdict says', () => {
       steps: [{ actor: 'platform team', text: 'Read the log.' }],
     })
   })
+  test('the headline of the task where there is one, and then only what it does not say', () => {
+    const headline = 'Container app crashes on start: exit code 1'
+    const task = aTask({
+      status: 'failed',
+      cause: 'crash_loop',
+      headline,
+      diagnosis: aDiagnosis({ culprit, headline }),
+    })
+    expect(verdictWords(task)).toMatchObject({ headline, lead: 'Back-off 40s' })
+    expect(rowCause(task)).toBe(headline)
+    const said = `Container app crashes on start: ${culprit.message}`
+    const brief = aTask({ status: 'failed', headline: said, diagnosis: aDiagnosis({ culprit, headline: said }) })
+    expect(verdictWords(brief).lead).toBeUndefined()
+  })
   test('a failed task after which another version was deployed: the past, and nothing to do', () => {
     const next_steps = [{ actor: 'developer' as const, text: 'Read the log.' }]
     const diagnosis = aDiagnosis({ impact: { old_pods_ready: 1, old_pods: 1 }, next_steps })
@@ -84,12 +98,14 @@ describe('what a task in progress waits for', () => {
     ['healthy', {}, 'Waiting for the application to become healthy'],
     ['revision', {}, 'Waiting for Argo CD to pick up the commit'],
     ['healthy', crash, causes.crash_loop.headline],
+    ['healthy', { ...crash, headline: 'Container web crashes on start' }, 'Container web crashes on start'],
     ['healthy', away, 'Argo CD is unreachable: refused'],
     ['of_a_newer_service', {}, 'Argo CD is unreachable: refused'],
   ] as const)('%s, %j: "%s"', ([unmet, diagnosis, headline]) => {
     const task = aTask({
       progress: 'Argo CD is unreachable: refused',
       unmet_condition: unmet as 'healthy',
+      headline: 'headline' in diagnosis ? diagnosis.headline : undefined,
       diagnosis: aDiagnosis(diagnosis as Partial<Diagnosis>),
     })
     expect(verdictWords(task).headline).toBe(headline)

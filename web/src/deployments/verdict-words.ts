@@ -2,13 +2,7 @@ import type { ActorKind } from '../../../contract/audit.ts'
 import { causeOf, isCause, pastHeadlineOf } from '../../../contract/causes.ts'
 import { awaitedOf, firstUnmet } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import {
-  renderActor,
-  renderExpectation,
-  renderImpact,
-  renderPastImpact,
-  renderReason,
-} from '../../../contract/render-diagnosis.ts'
+import { renderActor, renderExpectation, renderImpact, renderReason } from '../../../contract/render-diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
@@ -63,8 +57,9 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
 function headlineOf(task: TaskRecord): string {
   if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
-  if (task.cause !== undefined && isCause(task.cause))
-    return isHistory(task) ? pastHeadlineOf(task.cause) : causeOf(task.cause).headline
+  if (task.cause !== undefined && isCause(task.cause) && isHistory(task)) return pastHeadlineOf(task.cause)
+  if (task.headline !== undefined) return task.headline
+  if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
   return endingOf(task.status)
 }
 
@@ -76,6 +71,7 @@ function waitingHeadline(task: TaskRecord): string | undefined {
   if (diagnosis === undefined) return undefined
   const { cause, evidence } = diagnosis
   if (evidence.some(({ kind }) => kind === 'unreachable' || kind === 'commit_pending')) return undefined
+  if (task.headline !== undefined) return task.headline
   if (cause !== undefined && isCause(cause)) return causeOf(cause).headline
   if (unmet === undefined) return undefined
   const { ready, all } = newPods(task)
@@ -117,9 +113,8 @@ function leadOf(task: TaskRecord): string | undefined {
 
 function impactOf(task: TaskRecord): string | undefined {
   if (task.status === 'deployed') return undefined
-  const impact = task.diagnosis?.impact ?? impactOfPods(task)
-  if (impact === undefined) return undefined
-  return `${capitalize(isHistory(task) ? renderPastImpact(impact) : renderImpact(impact))}.`
+  const impact = renderImpact(task.diagnosis?.impact ?? impactOfPods(task), task.diagnosis?.cause, isHistory(task))
+  return impact === '' ? undefined : `${capitalize(impact)}.`
 }
 
 /** Of a task that nothing holds up the diagnosis names the Pods, and not yet what an end would mean. */

@@ -54,9 +54,10 @@ function Alarm({ attention: { app, id, status, details } }: { attention: Attenti
   )
 }
 
-/** The cause in one line; an outcome that is not known says what to do about it. */
-function reasonOf({ status, cause }: NonNullable<Attention['details']>): string {
-  if (cause === undefined || !isCause(cause)) return `${endingOf(status)}.`
-  const { headline, nextSteps } = causeOf(cause)
-  return status === 'aborted' ? `${headline}. ${nextSteps[0]?.text ?? ''}` : `${headline}.`
+/** What happened in one line; an outcome that is not known says what to do about it. */
+function reasonOf({ status, cause, headline }: NonNullable<Attention['details']>): string {
+  if (cause === undefined || !isCause(cause)) return `${headline ?? endingOf(status)}.`
+  const known = causeOf(cause)
+  const what = `${headline ?? known.headline}.`
+  return status === 'aborted' ? `${what} ${known.nextSteps[0]?.text ?? ''}` : what
 }

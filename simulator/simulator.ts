@@ -176,6 +176,9 @@ export async function startSimulator(options: SimulatorOptions) {
         controller.overridePods(keyOfName(name), override),
       application: (name: ApplicationName) => controller.store.get(keyOfName(name)),
       truth: (name: ApplicationName) => controller.truthOf(keyOfName(name)),
+      /** Whether an Ingress, a Service or a PersistentVolumeClaim waits for its address or volume. */
+      setPending: (name: ApplicationName, kind: string, resource: string, isPending: boolean) =>
+        controller.managedAt(keyOfName(name))?.cluster.setPending(kind, resource, isPending),
       releasePods: (name: ApplicationName) => controller.releasePods(keyOfName(name)),
       runCronJob(name: ApplicationName, key: string): void {
         controller.managedAt(keyOfName(name))?.cluster.runCronJob(key)

@@ -1,18 +1,10 @@
 import { z } from 'zod'
+import { podBehaviours } from '../model/pod-behaviours.ts'
 import type { Simulator } from '../simulator.ts'
 
 const applicationName = z.union([z.string(), z.object({ name: z.string(), namespace: z.string() })])
 const files = z.record(z.string(), z.union([z.string(), z.null()]))
-const behaviour = z.enum([
-  'runs',
-  'image-pull-error',
-  'invalid-image-name',
-  'config-error',
-  'crashes',
-  'flaps',
-  'never-ready',
-  'fails',
-])
+const behaviour = z.enum(podBehaviours)
 const callKind = z.enum([
   'get',
   'refresh',
@@ -22,6 +14,7 @@ const callKind = z.enum([
   'tree-stream',
   'managed-resources',
   'events',
+  'resource',
   'logs',
   'syncwindows',
   'sync',
@@ -129,9 +122,19 @@ export function controlCommands(simulator: Simulator): Readonly<Record<string, C
     deleteApplication: command(named, ({ application }) => control.deleteApplication(application)),
     truth: command(named, ({ application }) => control.truth(application)),
     overridePods: command(
-      named.extend({ newPods: behaviour.optional(), except: z.array(z.string()).default([]) }),
-      ({ application, newPods, except }) => control.overridePods(application, newPods && { newPods, except }),
+      named.extend({
+        newPods: behaviour.optional(),
+        except: z.array(z.string()).default([]),
+        because: z.string().optional(),
+      }),
+      ({ application, newPods, except, because }) =>
+        control.overridePods(application, newPods && present({ newPods, except, because })),
     ),
+    setPending: command(
+      named.extend({ kind: z.string(), name: z.string(), isPending: z.boolean() }),
+      ({ application, kind, name, isPending }) => control.setPending(application, kind, name, isPending),
+    ),
+    releasePods: command(named, ({ application }) => control.releasePods(application)),
     addHttpFault: command(
       httpFault,
       (fault) => void argo.faults.add(present(fault) as Parameters<typeof argo.faults.add>[0]),

@@ -1,7 +1,10 @@
 import { imagesOf, type Manifest, manifestKey, sameManifest, sortedUnique } from './manifest.ts'
-import type { Pod, PodBehaviour } from './pod.ts'
+import { newPod, newPodName } from './new-pod.ts'
+import type { Pod } from './pod.ts'
+import { isWell, type PodBehaviour, worstOf } from './pod-behaviours.ts'
 import { type ClusterDeps, createPodLife } from './pod-life.ts'
-import { kubernetesAlphabet, pickFrom, randomName, randomUuid } from './random.ts'
+import { pickFrom, randomUuid } from './random.ts'
+import { isRefused, noteRefusal, refusalOf } from './refused-pods.ts'
 import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
 
 export type Cluster = ReturnType<typeof createCluster>
@@ -32,28 +35,23 @@ export function createCluster(deps: ClusterDeps) {
       revision: workload.sets.length + 1,
       createdAt: clock.now(),
       resourceVersion: nextResourceVersion(),
+      refusal: undefined,
+      refusedEvents: [],
     }
     workload.sets.push(set)
     return set
   }
 
-  function addPod(workload: Workload): Pod {
-    const { manifest } = workload
-    const set = setFor(workload)
-    const pod: Pod = {
-      name: `${set.name}-${randomName(random, kubernetesAlphabet, 5)}`,
-      uid: randomUuid(random),
-      hash: set.hash,
-      containers: manifest.containers,
-      initContainers: manifest.initContainers,
-      createdAt: clock.now(),
-      behaviour: worst(imagesOf(manifest).map(deps.behaviourOf)),
-      phase: 'ContainerCreating',
-      isReady: false,
-      isTerminating: false,
-      restarts: 0,
-      resourceVersion: nextResourceVersion(),
-    }
+  /** The worst behaviour of its images; while a claim has no volume, no Pod of the application finds a node. */
+  function behaviourOf(manifest: Manifest): PodBehaviour {
+    const isClaimPending = [...workloads.values()].some(
+      (other) => other.isPending && other.manifest.kind === 'PersistentVolumeClaim',
+    )
+    return worstOf([...imagesOf(manifest).map(deps.behaviourOf), ...(isClaimPending ? ['claim-pending' as const] : [])])
+  }
+
+  function addPod(workload: Workload, behaviour = behaviourOf(workload.manifest)): Pod {
+    const pod = newPod(deps, workload.manifest, setFor(workload), behaviour)
     workload.pods.push(pod)
     return pod
   }
@@ -61,14 +59,41 @@ export function createCluster(deps: ClusterDeps) {
   /** A Pod that has long been running; one that cannot run is still trying. */
   function settlePod(workload: Workload): Pod {
     const pod = addPod(workload)
-    if (pod.behaviour === 'runs') Object.assign(pod, { phase: 'Running', isReady: true })
+    if (isWell(pod.behaviour)) life.settle(workload, pod)
     else life.start(workload, pod)
     return pod
   }
 
-  function startPod(workload: Workload): void {
-    life.start(workload, addPod(workload))
+  /** Answers whether the API server admits a new Pod. */
+  function startPod(workload: Workload): boolean {
+    const behaviour = behaviourOf(workload.manifest)
+    const isAdmitted = !isRefused(behaviour)
+    if (isAdmitted) {
+      setFor(workload).refusal = undefined
+      life.start(workload, addPod(workload, behaviour))
+    } else refuse(workload, behaviour)
     deps.onChange('pod')
+    return isAdmitted
+  }
+
+  function refuse(workload: Workload, behaviour: PodBehaviour): void {
+    const { manifest } = workload
+    const set = setFor(workload)
+    const podName = newPodName(set, random)
+    const message = refusalOf(behaviour, { podName, container: manifest.containers[0], because: deps.because() })
+    const attempts = (set.refusal?.attempts ?? 0) + 1
+    set.refusal = { message: set.refusal?.message ?? message, attempts }
+    noteRefusal(set.refusedEvents, manifest, { podName, message }, clock.now())
+    tryAgain(workload, set, attempts)
+  }
+
+  /** After a refusal, twice as late each time. */
+  function tryAgain(workload: Workload, set: PodSet, attempts: number): void {
+    clock.setTimer(deps.times().react[1] * 2 ** Math.min(attempts, 14), () => {
+      if (set.refusal?.attempts !== attempts || workload.isDeleting || set !== setFor(workload)) return
+      if (hasRollingPods(workload.manifest.kind)) reconcile(workload)
+      else startPod(workload)
+    })
   }
 
   /** One step of the workload's own controller: towards the wanted Pods, within the limits of its strategy. */
@@ -97,7 +122,7 @@ export function createCluster(deps: ClusterDeps) {
     const canary = manifest.kind === 'Rollout' && manifest.pause && isChange && workload.rollout !== 'promoted'
     const wantedNew = canary ? Math.min(1, manifest.replicas) : manifest.replicas
     while (updated < wantedNew && total < manifest.replicas + surge) {
-      startPod(workload)
+      if (!startPod(workload)) break
       updated++
       total++
     }
@@ -132,7 +157,7 @@ export function createCluster(deps: ClusterDeps) {
   function replaceInPlace(workload: Workload): void {
     const hash = templateHash(workload.manifest)
     const { replicas, updateStrategy } = workload.manifest
-    while (workload.pods.length < replicas) startPod(workload)
+    while (workload.pods.length < replicas && startPod(workload));
     const alive = workload.pods.filter((pod) => !pod.isTerminating)
     for (const pod of alive.slice(replicas)) life.terminate(workload, pod)
     if (updateStrategy === 'OnDelete' || workload.pods.some((pod) => pod.isTerminating)) return
@@ -179,6 +204,7 @@ export function createCluster(deps: ClusterDeps) {
       pods: [],
       deadlineExceeded: false,
       isDeleting: false,
+      isPending: manifest.pending,
       rollout: 'running',
     }
     workloads.set(manifestKey(manifest), workload)
@@ -201,6 +227,7 @@ export function createCluster(deps: ClusterDeps) {
 
   function changeTemplate(workload: Workload, manifest: Manifest): void {
     workload.manifest = manifest
+    workload.isPending = manifest.pending
     workload.generation++
     workload.rollout = 'running'
     workload.deadlineExceeded = false
@@ -243,7 +270,7 @@ export function createCluster(deps: ClusterDeps) {
         const workload = create(manifest)
         workload.observedGeneration = 1
         if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) settlePod(workload)
-        if (manifest.kind === 'Job') Object.assign(settlePod(workload), { phase: 'Completed', isReady: false })
+        if (manifest.kind === 'Job') settlePod(workload)
         if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
       }
     },
@@ -259,6 +286,14 @@ export function createCluster(deps: ClusterDeps) {
     /** Lets the Pods that wait to be told become ready. */
     releasePods(): void {
       for (const workload of workloads.values()) life.release(workload)
+    },
+    /** An Ingress, a Service or a claim loses or gets what it waits for; with its volume the Pods start. */
+    setPending(kind: string, name: string, isPending: boolean): void {
+      for (const workload of workloads.values())
+        if (workload.manifest.kind === kind && workload.manifest.name === name) workload.isPending = isPending
+      if (kind === 'PersistentVolumeClaim' && !isPending)
+        for (const workload of workloads.values()) life.release(workload, new Set(['claim-pending']))
+      deps.onChange('workload')
     },
     /** Images of all Pods, whatever state they are in. */
     images: (): readonly string[] =>
@@ -277,21 +312,4 @@ export function createCluster(deps: ClusterDeps) {
       workloads.clear()
     },
   }
-}
-
-const byBadness: readonly PodBehaviour[] = [
-  'invalid-image-name',
-  'config-error',
-  'image-pull-error',
-  'pulled-late',
-  'fails',
-  'crashes',
-  'flaps',
-  'never-ready',
-  'held',
-  'runs',
-]
-
-function worst(behaviours: readonly PodBehaviour[]): PodBehaviour {
-  return byBadness.find((behaviour) => behaviours.includes(behaviour)) ?? 'runs'
 }

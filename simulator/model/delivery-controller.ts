@@ -17,7 +17,7 @@ import { manifestKey } from './manifest.ts'
 import { type NewApplicationSpec, newApplication } from './new-application.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
 import { runOperation } from './operation-worker.ts'
-import { behaviourByTag, type PodBehaviour } from './pod.ts'
+import { behaviourByTag, type PodBehaviour } from './pod-behaviours.ts'
 import { pickFrom, type Random } from './random.ts'
 import { refresh, targetAt, withRefresh } from './refresh-worker.ts'
 import { createReplica, type Replica } from './replica.ts'
@@ -43,9 +43,16 @@ export type DeliveryControllerOptions = {
   staleLiveCache?: number
 }
 
-/** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
-/** `says`: the lines in the logs of all its Pods. */
-export type PodOverride = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
+/** How new Pods of an application behave, whatever their tag says. */
+export type PodOverride = {
+  newPods: PodBehaviour
+  /** Images that stay as they are. */
+  except?: readonly string[]
+  /** The lines in the logs of all its Pods. */
+  says?: readonly string[]
+  /** Words in place of the usual reason why they do not run, such as the scheduler's about a taint. */
+  because?: string | undefined
+}
 
 export type DeliveryController = ReturnType<typeof createDeliveryController>
 
@@ -190,6 +197,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
         times: () => times,
         nextResourceVersion: () => String(Number(store.resourceVersion()) + 1),
         behaviourOf: (image) => behaviourIn(podOverrides.get(keyOf(key)), image),
+        because: () => podOverrides.get(keyOf(key))?.because,
         onChange: () => react(() => assess(managed)),
       }),
       observed: new Map(),

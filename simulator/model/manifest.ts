@@ -22,6 +22,8 @@ export type Manifest = {
   updateStrategy: 'RollingUpdate' | 'OnDelete'
   /** A Rollout that waits for a promotion after its first new Pod. */
   pause: boolean
+  /** An Ingress or a Service of type LoadBalancer without an address, a PersistentVolumeClaim without a volume. */
+  pending: boolean
 }
 
 const containerSchema = z.object({ name: z.string().optional(), image: z.string() })
@@ -44,6 +46,7 @@ export const workloadSchema = z.object({
   terminationSeconds: z.number().optional(),
   updateStrategy: z.enum(['RollingUpdate', 'OnDelete']).default('RollingUpdate'),
   pause: z.boolean().default(false),
+  pending: z.boolean().default(false),
 })
 
 export const workloadsSchema = z.object({ workloads: z.array(workloadSchema) })
@@ -57,6 +60,8 @@ const knownKinds: Record<string, { group: string; version: string }> = {
   CronJob: { group: 'batch', version: 'v1' },
   Service: { group: '', version: 'v1' },
   ConfigMap: { group: '', version: 'v1' },
+  PersistentVolumeClaim: { group: '', version: 'v1' },
+  Ingress: { group: 'networking.k8s.io', version: 'v1' },
   Rollout: { group: 'argoproj.io', version: 'v1alpha1' },
   /** A custom resource with an operator that makes Pods of it. */
   Widget: { group: 'example.org', version: 'v1' },
@@ -90,6 +95,7 @@ export function toManifest(
     terminationSeconds: workload.terminationSeconds,
     updateStrategy: workload.updateStrategy,
     pause: workload.pause,
+    pending: workload.pending,
   }
 }
 

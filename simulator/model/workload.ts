@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Health } from './application.ts'
 import type { Manifest } from './manifest.ts'
+import type { NotedEvent } from './noted-event.ts'
 import { isFinished, type Pod } from './pod.ts'
 
 /** One template of a workload, with the Pods made of it: a ReplicaSet, a controller revision, a Job of a CronJob. */
@@ -11,6 +12,9 @@ export type PodSet = {
   revision: number
   createdAt: number
   resourceVersion: string
+  /** Why the API server does not admit its Pods: the first answer, and what was noted of all. */
+  refusal: { message: string; attempts: number } | undefined
+  refusedEvents: NotedEvent[]
 }
 
 /** An applied object and what has become of it. */
@@ -25,6 +29,8 @@ export type Workload = {
   pods: Pod[]
   deadlineExceeded: boolean
   isDeleting: boolean
+  /** What it waits for has not come: an address, a volume. */
+  isPending: boolean
   rollout: 'running' | 'paused' | 'promoted' | 'aborted'
 }
 
@@ -78,7 +84,9 @@ export function workloadHealth(workload: Workload): Health | undefined {
     case 'Widget':
       return widgetHealth(workload)
     case 'Service':
-      return { status: 'Healthy' }
+    case 'Ingress':
+    case 'PersistentVolumeClaim':
+      return { status: workload.isPending ? 'Progressing' : 'Healthy' }
     default:
       return undefined
   }

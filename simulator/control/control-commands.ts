@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { podBehaviours } from '../model/pod-behaviours.ts'
+import { abortFormNames } from '../model/rollout-state.ts'
 import type { Simulator } from '../simulator.ts'
 
 const applicationName = z.union([z.string(), z.object({ name: z.string(), namespace: z.string() })])
@@ -92,6 +93,7 @@ function present<Value>(value: Value): Value {
 export function controlCommands(simulator: Simulator): Readonly<Record<string, ControlCommand>> {
   const { control, git, controller, argo } = simulator
   const named = z.object({ application: applicationName })
+  const aRollout = named.extend({ rollout: z.string() })
   return {
     createRepository: command(z.object({ name: z.string(), files }), (input) =>
       git.createRepository(input.name, input.files),
@@ -134,6 +136,19 @@ export function controlCommands(simulator: Simulator): Readonly<Record<string, C
       named.extend({ kind: z.string(), name: z.string(), isPending: z.boolean() }),
       ({ application, kind, name, isPending }) => control.setPending(application, kind, name, isPending),
     ),
+    failSync: command(named.extend({ message: z.string().optional() }), ({ application, message }) =>
+      control.failSync(application, message),
+    ),
+    abortRollout: command(
+      aRollout.extend({ form: z.enum(abortFormNames).default('person') }),
+      ({ application, rollout, form }) => control.abortRollout(application, rollout, form),
+    ),
+    retryRollout: command(aRollout, ({ application, rollout }) => control.retryRollout(application, rollout)),
+    promoteRollout: command(
+      aRollout.extend({ isFull: z.boolean().default(false) }),
+      ({ application, rollout, isFull }) => control.promoteRollout(application, rollout, { isFull }),
+    ),
+    approvePruning: command(named, ({ application }) => control.approvePruning(application)),
     releasePods: command(named, ({ application }) => control.releasePods(application)),
     addHttpFault: command(
       httpFault,

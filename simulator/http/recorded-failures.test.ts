@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { PodOverride } from '../model/delivery-controller.ts'
 import { livePod } from '../model/live-pod.ts'
 import { renderResourceTree } from '../model/render-resource-tree.ts'
 import { resourceEvents } from '../model/resource-events.ts'
-import { createVirtualWorld, type VirtualWorld } from '../model/virtual-world.ts'
+import type { VirtualWorld } from '../model/virtual-world.ts'
 import { renderEvent } from './read-events.ts'
+import { playScenario, recordedScenarios, workloadsIn } from './recorded-scenarios.ts'
 
 /** What a real Argo CD showed of a failure: culprit and owners, their events, and the status of the live Pod. */
 const Recorded = z.object({
@@ -14,6 +14,7 @@ const Recorded = z.object({
   events: z.record(z.string(), z.array(z.looseObject({ reason: z.string(), message: z.string() }))),
   status: z.unknown().optional(),
   metadata: z.looseObject({}).optional(),
+  operationState: z.unknown().optional(),
 })
 
 function recorded(scenario: string) {
@@ -21,52 +22,6 @@ function recorded(scenario: string) {
     JSON.parse(readFileSync(new URL(`../model/recorded-failures/${scenario}.json`, import.meta.url), 'utf8')),
   )
 }
-
-const container = (tag: string) => [{ name: 'shop', image: `registry.example/shop:${tag}` }]
-const migrate = (tag: string) => [{ name: 'migrate', image: `registry.example/migrate:${tag}` }]
-
-type Scenario = {
-  scenario: string
-  /** What the new commit changes in the Deployment `web`. */
-  workload: Record<string, unknown>
-  /** What it was like before. */
-  first?: Record<string, unknown>
-  /** What comes with it. */
-  beside?: readonly Record<string, unknown>[]
-  /** What a test may say in place of a word in the tag. */
-  override?: PodOverride
-  /** Until the Pod backs off after so many restarts; else for 80 seconds. */
-  restarts?: number
-}
-
-async function played({ scenario, workload, first, beside = [], override, restarts }: Scenario) {
-  const world = createVirtualWorld({
-    seed: 3,
-    staleLiveCache: 0,
-    times: { progressDeadline: restarts ? 600_000 : 60_000 },
-  })
-  const web = { kind: 'Deployment', name: 'web', replicas: 2 }
-  await world.createApplication('shop', {
-    destinationNamespace: scenario,
-    workloads: [{ ...web, containers: container('1'), ...first }],
-  })
-  await world.clock.advance(5_000)
-  world.controller.overridePods(world.keyOf('shop'), override)
-  world.git.push('gitops', {
-    'shop/workloads.yaml': JSON.stringify({ workloads: [...beside, { ...web, ...workload }] }),
-  })
-  world.refresh('shop')
-  if (restarts) await world.clock.advanceUntil(() => isBackingOff(world, restarts), 900_000)
-  else await world.clock.advance(80_000)
-  return world
-}
-
-const isBackingOff = (world: VirtualWorld, restarts: number) =>
-  workloadsOf(world).some(({ pods }) =>
-    pods.some((pod) => pod.restarts >= restarts && pod.phase === 'CrashLoopBackOff'),
-  )
-
-const workloadsOf = (world: VirtualWorld) => world.controller.managedAt(world.keyOf('shop'))?.cluster.list() ?? []
 
 /** Without what differs from run to run: names, identifiers, times, counts, and how long the kubelet backs off. */
 function comparable(value: unknown): unknown {
@@ -79,6 +34,9 @@ function comparable(value: unknown): unknown {
     .replace(/"(count|restartCount)":\d+/g, '"$1":0')
     .replace(/("Restart Count","value":)"\d+"/g, '$1"<n>"')
     .replace(/"(pod-template-hash|podIP|ip|qosClass)":"[^"]*"/g, '"$1":"<any>"')
+    .replace(/[0-9a-f]{40}/g, '<commit>')
+    .replace(/"source":\{"repoURL[^}]*\}/g, '"source":"<any>"')
+    .replace(/ at \d+:\d\d[AP]M/g, ' at <time>')
     .replace(/("name":"cpu","value":)"\d+"/g, '$1"<any>"')
     .replace(/,?"resourceVersion":"\d+"/g, '')
   return JSON.parse(text)
@@ -94,61 +52,25 @@ const withoutNames = (events: readonly unknown[]) =>
     .map(comparable)
     .filter((event, index, all) => JSON.stringify(event) !== JSON.stringify(all[index - 1]))
 
-const scenarios: readonly Scenario[] = [
-  {
-    scenario: 'create-error',
-    workload: { containers: container('2-create-container-error'), progressDeadlineSeconds: 600 },
-  },
-  { scenario: 'unschedulable', workload: { containers: container('2-unschedulable') } },
-  { scenario: 'volume-configmap', workload: { containers: container('2-volume-missing') } },
-  {
-    scenario: 'pvc-pending',
-    workload: { containers: container('2') },
-    beside: [{ kind: 'PersistentVolumeClaim', name: 'shop-data', pending: true }],
-  },
-  { scenario: 'quota', workload: { containers: container('2-quota-exceeded') } },
-  { scenario: 'psa', workload: { containers: container('2-pod-security-violation') } },
-  {
-    scenario: 'ingress-pending',
-    workload: { containers: container('2') },
-    beside: [{ kind: 'Ingress', name: 'shop', pending: true }],
-  },
-  { scenario: 'oom', workload: { containers: container('2-oom-killed') }, restarts: 5 },
-  {
-    scenario: 'liveness',
-    workload: { containers: container('2') },
-    override: {
-      newPods: 'liveness-killed',
-      because:
-        'Get "http://10.0.0.7:8080/healthz": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
-    },
-    restarts: 6,
-  },
-  {
-    scenario: 'init-crash',
-    workload: { containers: container('2'), initContainers: migrate('2-init-crashes') },
-    first: { initContainers: migrate('1') },
-    restarts: 5,
-  },
-]
-
 describe('a failure looks as a real Argo CD showed it', () => {
-  test.for(scenarios)('$scenario', async (scenario) => {
-    const world = await played(scenario)
-    const theirs = recorded(scenario.scenario)
-    const workloads = workloadsOf(world)
+  test.for(recordedScenarios)('$name', async (scenario) => {
+    const world = await playScenario(scenario)
+    const theirs = recorded(scenario.name)
+    const workloads = workloadsIn(world)
     for (const node of theirs.nodes) {
-      const ours = newest(renderResourceTree(workloads).nodes ?? [], node.kind)
+      const ours = newest(renderResourceTree(workloads).nodes ?? [], node)
       expect(comparable(ours)).toEqual(comparable(node))
       const events = theirs.events[node.kind]
       const noted = resourceEvents(workloads, ours?.uid ?? '')
-      if (events)
-        expect(withoutNames(noted?.events.flatMap((event) => renderEvent(event, noted.involved)) ?? [])).toEqual(
-          withoutNames(events),
-        )
+      const rendered = noted?.events.flatMap((event) => renderEvent(event, noted.involved)) ?? []
+      if (events) expect(withoutNames(rendered)).toEqual(withoutNames(events))
     }
-    const pod = z.object({ status: z.unknown(), metadata: z.looseObject({}) }).parse(newestPod(world))
+    if (theirs.operationState) {
+      const { operation: _, ...state } = world.application('shop').status.operationState ?? {}
+      expect(comparable(state)).toEqual(comparable(theirs.operationState))
+    }
     if (!theirs.metadata) return
+    const pod = z.object({ status: z.unknown(), metadata: z.looseObject({}) }).parse(newestPod(world))
     expect(comparable(pod.status)).toEqual(comparable(theirs.status))
     expect(comparable({ ...pod.metadata, annotations: {} })).toEqual(
       comparable({ ...theirs.metadata, annotations: {} }),
@@ -156,15 +78,16 @@ describe('a failure looks as a real Argo CD showed it', () => {
   })
 })
 
-function newest<Node extends { kind: string; createdAt: string }>(
-  nodes: readonly Node[],
-  kind: string,
-): Node | undefined {
-  return nodes.filter((node) => node.kind === kind).toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
+type Node = { kind: string; name: string }
+const stem = ({ name }: Node) => name.split('-')[0]
+
+function newest<Ours extends Node & { createdAt: string }>(nodes: readonly Ours[], like: Node): Ours | undefined {
+  const alike = nodes.filter((node) => node.kind === like.kind && stem(node) === stem(like))
+  return alike.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
 }
 
 function newestPod(world: VirtualWorld): unknown {
-  const all = workloadsOf(world).flatMap((workload) => workload.pods.map((pod) => ({ workload, pod })))
+  const all = workloadsIn(world).flatMap((workload) => workload.pods.map((pod) => ({ workload, pod })))
   const last = all.toSorted((a, b) => b.pod.createdAt - a.pod.createdAt)[0]
   return last && JSON.parse(JSON.stringify(livePod(last.workload, last.pod)))
 }

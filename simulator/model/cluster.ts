@@ -5,9 +5,22 @@ import { isWell, type PodBehaviour, worstOf } from './pod-behaviours.ts'
 import { type ClusterDeps, createPodLife } from './pod-life.ts'
 import { pickFrom, randomUuid } from './random.ts'
 import { isRefused, noteRefusal, refusalOf } from './refused-pods.ts'
-import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
+import { createRolloutController } from './rollout-controller.ts'
+import { type AbortForm, freshRollout } from './rollout-state.ts'
+import {
+  currentSet,
+  hasRollingPods,
+  highestRevision,
+  isRolledOut,
+  type PodSet,
+  podCounts,
+  templateHash,
+  type Workload,
+} from './workload.ts'
 
 export type Cluster = ReturnType<typeof createCluster>
+
+export type RolloutDecision = 'promoted' | 'fully-promoted' | 'aborted' | 'retried' | { readonly aborted: AbortForm }
 
 /** The destination of one application: its applied objects and the Pods that the cluster's controllers make of them. */
 export function createCluster(deps: ClusterDeps) {
@@ -20,19 +33,33 @@ export function createCluster(deps: ClusterDeps) {
     reconcile: (workload) => soon(workload),
   })
 
+  const rollouts = createRolloutController({
+    ...deps,
+    startPod: (workload, hash) =>
+      startPod(
+        workload,
+        workload.sets.find((set) => set.hash === hash),
+      ),
+    terminate: life.terminate,
+    isAnalysisFailing: ({ manifest }) => behaviourOf(manifest) === 'analysis-fails',
+    reconcile: (workload) => soon(workload),
+    onChange: () => deps.onChange('workload'),
+  })
+
   function soon(workload: Workload): void {
     clock.setTimer(pickFrom(random, deps.times().react), () => reconcile(workload))
   }
 
   function setFor(workload: Workload): PodSet {
-    const hash = templateHash(workload.manifest)
-    const known = workload.sets.find((set) => set.hash === hash)
+    const known = currentSet(workload)
     if (known) return known
+    const hash = templateHash(workload.manifest)
     const set: PodSet = {
       hash,
+      template: workload.manifest,
       name: `${workload.manifest.name}-${hash}`,
       uid: randomUuid(random),
-      revision: workload.sets.length + 1,
+      revision: highestRevision(workload) + 1,
       createdAt: clock.now(),
       resourceVersion: nextResourceVersion(),
       refusal: undefined,
@@ -50,8 +77,8 @@ export function createCluster(deps: ClusterDeps) {
     return worstOf([...imagesOf(manifest).map(deps.behaviourOf), ...(isClaimPending ? ['claim-pending' as const] : [])])
   }
 
-  function addPod(workload: Workload, behaviour = behaviourOf(workload.manifest)): Pod {
-    const pod = newPod(deps, workload.manifest, setFor(workload), behaviour)
+  function addPod(workload: Workload, set = setFor(workload), behaviour = behaviourOf(set.template)): Pod {
+    const pod = newPod(deps, set.template, set, behaviour)
     workload.pods.push(pod)
     return pod
   }
@@ -65,20 +92,19 @@ export function createCluster(deps: ClusterDeps) {
   }
 
   /** Answers whether the API server admits a new Pod. */
-  function startPod(workload: Workload): boolean {
-    const behaviour = behaviourOf(workload.manifest)
+  function startPod(workload: Workload, set = setFor(workload)): boolean {
+    const behaviour = behaviourOf(set.template)
     const isAdmitted = !isRefused(behaviour)
     if (isAdmitted) {
-      setFor(workload).refusal = undefined
-      life.start(workload, addPod(workload, behaviour))
-    } else refuse(workload, behaviour)
+      set.refusal = undefined
+      life.start(workload, addPod(workload, set, behaviour))
+    } else refuse(workload, set, behaviour)
     deps.onChange('pod')
     return isAdmitted
   }
 
-  function refuse(workload: Workload, behaviour: PodBehaviour): void {
+  function refuse(workload: Workload, set: PodSet, behaviour: PodBehaviour): void {
     const { manifest } = workload
-    const set = setFor(workload)
     const podName = newPodName(set, random)
     const message = refusalOf(behaviour, { podName, container: manifest.containers[0], because: deps.because() })
     const attempts = (set.refusal?.attempts ?? 0) + 1
@@ -103,35 +129,30 @@ export function createCluster(deps: ClusterDeps) {
     workload.observedGeneration = workload.generation
     if (hasRollingPods(workload.manifest.kind)) rollOn(workload)
     if (!wasObserved) armDeadline(workload)
-    if (isRolledOut(workload)) disarmDeadline(workload)
+    if (isRolledOut(workload)) {
+      disarmDeadline(workload)
+      workload.rollout.stableHash = templateHash(workload.manifest)
+    }
     deps.onChange('workload')
   }
 
   function rollOn(workload: Workload): void {
     const { manifest } = workload
-    if (workload.rollout === 'aborted' || workload.rollout === 'paused') return
     if (manifest.kind === 'StatefulSet' || manifest.kind === 'DaemonSet') {
       replaceInPlace(workload)
       return
     }
+    if (manifest.kind === 'Rollout' && !rollouts.goOn(workload)) return
     const hash = templateHash(manifest)
     const surge = Math.ceil(manifest.replicas * 0.25)
     const leastAvailable = manifest.replicas - Math.floor(manifest.replicas * 0.25)
-    const isChange = workload.pods.some((pod) => pod.hash !== hash && !pod.isTerminating)
     let { total, updated } = podCounts(workload)
-    const canary = manifest.kind === 'Rollout' && manifest.pause && isChange && workload.rollout !== 'promoted'
-    const wantedNew = canary ? Math.min(1, manifest.replicas) : manifest.replicas
-    while (updated < wantedNew && total < manifest.replicas + surge) {
+    while (updated < manifest.replicas && total < manifest.replicas + surge) {
       if (!startPod(workload)) break
       updated++
       total++
     }
     trimNew(workload, hash)
-    if (canary && podCounts(workload).updatedReady >= wantedNew && wantedNew > 0) {
-      workload.rollout = 'paused'
-      return
-    }
-    if (canary) return
     removeOld(workload, hash, leastAvailable)
   }
 
@@ -175,7 +196,8 @@ export function createCluster(deps: ClusterDeps) {
     deadlines.set(
       key,
       clock.setTimer(ms, () => {
-        if (isRolledOut(workload) || workload.isDeleting) return
+        const isWaiting = workload.rollout.pausedAtMs !== undefined || workload.rollout.abort !== undefined
+        if (isRolledOut(workload) || isWaiting || workload.isDeleting) return
         workload.deadlineExceeded = true
         deps.onChange('workload')
       }),
@@ -205,7 +227,7 @@ export function createCluster(deps: ClusterDeps) {
       deadlineExceeded: false,
       isDeleting: false,
       isPending: manifest.pending,
-      rollout: 'running',
+      rollout: freshRollout(),
     }
     workloads.set(manifestKey(manifest), workload)
     return workload
@@ -229,7 +251,9 @@ export function createCluster(deps: ClusterDeps) {
     workload.manifest = manifest
     workload.isPending = manifest.pending
     workload.generation++
-    workload.rollout = 'running'
+    workload.rollout = freshRollout(workload.rollout)
+    const known = currentSet(workload)
+    if (known) known.revision = Math.max(known.revision, highestRevision(workload, known) + 1)
     workload.deadlineExceeded = false
     workload.resourceVersion = nextResourceVersion()
   }
@@ -269,16 +293,21 @@ export function createCluster(deps: ClusterDeps) {
       for (const manifest of manifests) {
         const workload = create(manifest)
         workload.observedGeneration = 1
+        workload.rollout.stableHash = templateHash(manifest)
         if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) settlePod(workload)
         if (manifest.kind === 'Job') settlePod(workload)
         if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
       }
     },
-    /** Lets a paused Rollout go on, or gives it up. */
-    decideRollout(name: string, decision: 'promoted' | 'aborted'): void {
+    /** What a person does with a Rollout, or an analysis. */
+    decideRollout(name: string, decision: RolloutDecision): void {
       for (const workload of workloads.values()) {
         if (workload.manifest.name !== name || workload.manifest.kind !== 'Rollout') continue
-        workload.rollout = decision
+        if (decision === 'retried') rollouts.retry(workload)
+        else if (decision === 'promoted' || decision === 'fully-promoted')
+          rollouts.promote(workload, decision === 'fully-promoted')
+        else rollouts.abort(workload, decision === 'aborted' ? 'person' : decision.aborted)
+        armDeadline(workload)
         soon(workload)
         deps.onChange('workload')
       }

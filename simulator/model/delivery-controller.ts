@@ -18,6 +18,7 @@ import { type NewApplicationSpec, newApplication } from './new-application.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
 import { runOperation } from './operation-worker.ts'
 import { behaviourByTag, type PodBehaviour } from './pod-behaviours.ts'
+import { deletionApprovedAnnotation } from './prune-confirmation.ts'
 import { pickFrom, type Random } from './random.ts'
 import { refresh, targetAt, withRefresh } from './refresh-worker.ts'
 import { createReplica, type Replica } from './replica.ts'
@@ -131,6 +132,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   function notice({ type, application }: StoreEvent): void {
     const managed = managedByUid.get(application.metadata.uid)
     if (!managed || type === 'DELETED') return
+    if (application.metadata.annotations?.[deletionApprovedAnnotation]) wakeWaiters(managed)
     if (application.metadata.annotations?.[refreshAnnotation]) react(() => lookForAnnotation(managed))
     if (application.operation && !managed.isOperating) {
       managed.isOperating = true
@@ -387,7 +389,16 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     },
     logOf: (key: ApplicationKey): readonly string[] | undefined => podOverrides.get(keyOf(key))?.says,
 
-    /** Ends the override, and Pods that were started as `held` become ready. */
+    /** What a person does to let the running operation delete what it waits for. */
+    approvePruning(key: ApplicationKey): void {
+      const approval = { [deletionApprovedAnnotation]: kubernetesTime(clock.now() + clockSkewMs) }
+      store.update(key, (current) => ({
+        ...current,
+        metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...approval } },
+      }))
+    },
+
+    /** Ends the override, and Pods that wait for something outside of them get it: a node, a volume, a word. */
     releasePods(key: ApplicationKey): void {
       podOverrides.delete(keyOf(key))
       managedAt(key)?.cluster.releasePods()

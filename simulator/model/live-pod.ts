@@ -9,7 +9,7 @@ import type { Workload } from './workload.ts'
 /** What every Pod has in its environment, arguments and annotations, so that tests can prove that it goes nowhere. */
 export const podSecret = 'simulated-secret-of-a-pod'
 
-export const memoryLimit = '128Mi'
+const memoryLimit = '128Mi'
 
 /** A Pod as the Kubernetes API shows it, members sorted by name, without those that only Kubernetes itself reads. */
 export function livePod(workload: Workload, pod: Pod): unknown {

@@ -44,10 +44,13 @@ const recordedWords: readonly (readonly [word: string, behaviour: PodBehaviour])
   ['fail', 'fails'],
 ]
 
+/** `init-crashes` ends with `crashes`, too. */
+const byLength = podBehaviours.toSorted((one, other) => other.length - one.length)
+
 /** A tag such as `1.0.1-oom-killed` plays the behaviour that it ends with. */
 export function behaviourByTag(image: string): PodBehaviour {
   const tag = image.slice(image.lastIndexOf('/') + 1).split(':')[1] ?? ''
-  const named = podBehaviours.find((behaviour) => tag.endsWith(`-${behaviour}`))
+  const named = byLength.find((behaviour) => tag.endsWith(`-${behaviour}`))
   return named ?? recordedWords.find(([word]) => tag.includes(word))?.[1] ?? 'runs'
 }
 

@@ -4,7 +4,7 @@ import { imagesOf, type Manifest } from './manifest.ts'
 import { isFinished, type Pod } from './pod.ts'
 import { podHealth, podReason, readyContainers } from './pod-health.ts'
 import { hasOwnClaim, templateClaim } from './volume-claim.ts'
-import { type PodSet, type Workload, workloadHealth } from './workload.ts'
+import { currentSet, highestRevision, type PodSet, type Workload, workloadHealth } from './workload.ts'
 
 type ParentRef = {
   group?: string | undefined
@@ -56,7 +56,7 @@ function workloadNodes(workload: Workload, claims: readonly TreeNode[]): TreeNod
 
 function topNode(workload: Workload): TreeNode {
   const { manifest } = workload
-  const revision = workload.sets.find(({ hash }) => hash === workload.sets.at(-1)?.hash)?.revision
+  const revision = currentSet(workload)?.revision ?? Math.max(1, highestRevision(workload))
   return {
     group: manifest.group,
     version: manifest.version,
@@ -64,7 +64,7 @@ function topNode(workload: Workload): TreeNode {
     namespace: manifest.namespace,
     name: manifest.name,
     uid: workload.uid,
-    info: manifest.kind === 'Deployment' ? [{ name: 'Revision', value: `Rev:${revision ?? 1}` }] : undefined,
+    info: hasReplicaSets(manifest) ? [info('Revision', `Rev:${revision}`)] : undefined,
     networkingInfo: networkingInfoOf(manifest),
     resourceVersion: workload.resourceVersion,
     health: workloadHealth(workload),
@@ -83,7 +83,8 @@ export function hasReplicaSets({ kind }: Manifest): boolean {
 
 /** What stands between the resource and its Pods: ReplicaSets of a Deployment, Jobs of a CronJob. */
 function owners(workload: Workload): TreeNode[] {
-  if (hasReplicaSets(workload.manifest)) return workload.sets.map((set) => replicaSetNode(workload, set))
+  if (hasReplicaSets(workload.manifest))
+    return [...workload.sets.map((set) => replicaSetNode(workload, set)), ...analysisRunNodes(workload)]
   if (workload.manifest.kind === 'CronJob') return workload.pods.map((pod) => cronRunNode(workload, pod))
   return []
 }
@@ -103,6 +104,21 @@ function replicaSetNode(workload: Workload, set: PodSet): TreeNode {
     health: replicaSetHealth(workload, set),
     createdAt: kubernetesTime(set.createdAt),
   }
+}
+
+function analysisRunNodes({ manifest, uid, rollout, resourceVersion }: Workload): TreeNode[] {
+  return rollout.analysisRuns.map((run) => ({
+    group: 'argoproj.io',
+    version: 'v1alpha1',
+    kind: 'AnalysisRun',
+    namespace: manifest.namespace,
+    name: run.name,
+    uid: run.uid,
+    parentRefs: [parentRef(manifest, uid)],
+    resourceVersion,
+    health: run.health,
+    createdAt: kubernetesTime(run.createdAt),
+  }))
 }
 
 function replicaSetHealth(workload: Workload, { hash, refusal }: PodSet): Health {

@@ -50,7 +50,9 @@ async function deploy(tag: string): Promise<void> {
   await read('?refresh=normal')
 }
 
-const Tree = z.object({ nodes: z.array(z.looseObject({ kind: z.string(), name: z.string(), health: z.unknown().optional() })) })
+const Tree = z.object({
+  nodes: z.array(z.looseObject({ kind: z.string(), name: z.string(), health: z.unknown().optional() })),
+})
 const nodeOf = async (kind: string) =>
   Tree.parse((await read('/resource-tree')).body).nodes.find((node) => node.kind === kind)
 const operation = () => simulator.control.application('shop')?.status.operationState

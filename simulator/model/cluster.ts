@@ -131,7 +131,7 @@ export function createCluster(deps: ClusterDeps) {
     if (!wasObserved) armDeadline(workload)
     if (isRolledOut(workload)) {
       disarmDeadline(workload)
-      workload.rollout.stableHash = templateHash(workload.manifest)
+      Object.assign(workload.rollout, { stableHash: templateHash(workload.manifest), pausedAtMs: undefined })
     }
     deps.onChange('workload')
   }

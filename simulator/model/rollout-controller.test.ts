@@ -106,6 +106,13 @@ describe('a canary', () => {
     expect(run?.name.endsWith(suffix)).toBe(true)
   })
 
+  test('there is nothing to abort once it is promoted', async () => {
+    const { world, decide } = await started()
+    decide('shop', 'aborted')
+    await world.clock.advance(20_000)
+    expect(shown(world)).toEqual({ sync: 'Synced', health: 'Healthy', images: [newImage] })
+  })
+
   test('an analysis that succeeds lets it go on', async () => {
     const { world } = await started({ steps: [{ setWeight: 50 }, { analysis: 'success-rate' }] })
     expect(shown(world)).toEqual({ sync: 'Synced', health: 'Healthy', images: [newImage] })

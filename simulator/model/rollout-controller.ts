@@ -112,8 +112,10 @@ export function createRolloutController(deps: RolloutDeps) {
     rollout.analysisRuns = rollout.analysisRuns.map((run) => (run.name === name ? { ...run, health } : run))
   }
 
+  /** Where nothing is being updated there is nothing to abort. */
   function abort(workload: Workload, form: AbortForm): void {
     const { rollout } = workload
+    if (rollout.stableHash === templateHash(workload.manifest)) return
     if (form !== 'person') {
       if (!rollout.isAnalysing) addRun(workload, '')
       endRun(workload, rollout.analysisRuns.at(-1)?.name ?? '', failedAnalysis)
@@ -129,7 +131,7 @@ export function createRolloutController(deps: RolloutDeps) {
     const { manifest, rollout } = workload
     const { stableHash } = rollout
     const alive = workload.pods.filter((pod) => !pod.isTerminating)
-    if (stableHash === undefined || stableHash === templateHash(manifest)) return
+    if (stableHash === undefined) return
     for (const pod of alive) if (pod.hash !== stableHash) deps.terminate(workload, pod)
     const missing = manifest.replicas - alive.filter(({ hash }) => hash === stableHash).length
     for (let count = 0; count < missing; count++) if (!deps.startPod(workload, stableHash)) break

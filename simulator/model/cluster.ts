@@ -91,7 +91,7 @@ export function createCluster(deps: ClusterDeps) {
     return pod
   }
 
-  /** Answers whether the API server admits a new Pod. */
+  /** Returns whether the API server admits a new Pod. */
   function startPod(workload: Workload, set = setFor(workload)): boolean {
     const behaviour = behaviourOf(set.template)
     const isAdmitted = !isRefused(behaviour)
@@ -299,7 +299,7 @@ export function createCluster(deps: ClusterDeps) {
         if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
       }
     },
-    /** What a person does with a Rollout, or an analysis. */
+    /** What a person decides about a Rollout, or an analysis. */
     decideRollout(name: string, decision: RolloutDecision): void {
       for (const workload of workloads.values()) {
         if (workload.manifest.name !== name || workload.manifest.kind !== 'Rollout') continue
@@ -312,7 +312,7 @@ export function createCluster(deps: ClusterDeps) {
         deps.onChange('workload')
       }
     },
-    /** Lets the Pods that wait to be told become ready. */
+    /** Pods that wait for something outside of them get it. */
     releasePods(): void {
       for (const workload of workloads.values()) life.release(workload)
     },

@@ -53,11 +53,11 @@ export function podReason(pod: Pod): string {
 export function readyContainers(pod: Pod): Pod['containers'] {
   if (pod.isReady) return pod.containers
   const others = pod.containers.filter(({ name }) => name !== pod.container.name)
-  return besides.has(pod.phase) && !pod.isInitializing ? others : []
+  return phasesBesideOthers.has(pod.phase) && !pod.isInitializing ? others : []
 }
 
 /** Phases in which the other containers of the Pod run. */
-const besides: ReadonlySet<PodPhase> = new Set([
+const phasesBesideOthers: ReadonlySet<PodPhase> = new Set([
   ...startedPhases,
   ...(['ErrImagePull', 'ImagePullBackOff', 'CreateContainerConfigError', 'CreateContainerError'] as const),
 ])

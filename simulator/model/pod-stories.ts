@@ -4,8 +4,8 @@ import type { PodBehaviour } from './pod-behaviours.ts'
 import type { SimulatorTimes } from './simulator-times.ts'
 
 /**
- * What is waited for before a moment: a share of the Pod's start-up, or of the least start-up there is; one of the
- * simulator's times; or the end of a time that began with the Pod.
+ * The time before a moment: a share of the Pod's start-up, or of the shortest start-up; one of the simulator's times; or
+ * what is left of a time that began with the Pod.
  */
 export type Delay =
   | number
@@ -13,7 +13,7 @@ export type Delay =
   | { readonly time: 'crashRun' | 'probePeriod' | 'job' | 'backOff' }
   | { readonly sinceCreation: 'latePull' | 'slowStart' }
 
-/** One change in the life of a Pod; what is not named stays, but a Pod is ready only in moments that say so. */
+/** One change in the life of a Pod. The phase stays if none is named; the Pod is ready only in moments that say so. */
 export type Moment = {
   readonly after: Delay
   readonly phase?: PodPhase
@@ -55,8 +55,8 @@ const probesFail: readonly Moment[] = [
   { after: nextProbe, events: notAlive },
   { after: nextProbe, events: (pod) => [...notAlive(pod), ...killing(pod)] },
 ]
-/** The kubelet starts a killed container anew at first without a pause. */
-const restartedAtOnce: Moment = { after: 0.2, phase: 'Running', ends: killed, isRestart: true }
+/** The first restarts of a killed container come without a back-off. */
+const restartsImmediately: Moment = { after: 0.2, phase: 'Running', ends: killed, isRestart: true }
 
 const unschedulable =
   (message: string) =>
@@ -87,7 +87,7 @@ const notAttached = noVolume(
   'attachdetach-controller',
 )
 
-/** Says the same once more each time the component has waited for its next attempt. */
+/** Nothing changes, but each attempt notes the same again. */
 const keepsSaying = (events: NonNullable<Moment['events']>): Story => ({
   moments: [
     { after: 0.1, events },
@@ -98,7 +98,7 @@ const keepsSaying = (events: NonNullable<Moment['events']>): Story => ({
 
 const well: Story = { moments: [ready(1)] }
 
-/** What happens to a Pod of each behaviour, as it was recorded. */
+/** The moments of each behaviour, as a real Argo CD showed them. */
 const stories: Readonly<Record<PodBehaviour, Story>> = {
   runs: well,
   fails: well,
@@ -157,7 +157,7 @@ const stories: Readonly<Record<PodBehaviour, Story>> = {
   },
   'liveness-killed': {
     moments: [
-      ...[runs(0.3), ...probesFail, restartedAtOnce, ...probesFail, restartedAtOnce],
+      ...[runs(0.3), ...probesFail, restartsImmediately, ...probesFail, restartsImmediately],
       ...([
         ...probesFail,
         { after: 0.2, phase: 'Error', ends: killed },

@@ -16,7 +16,7 @@ const forbidden =
 const securityViolation = (container: string) =>
   `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "${container}" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "${container}" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "${container}" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "${container}" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")`
 
-/** What the API server answers to whoever creates such a Pod. */
+/** The API server's answer to the creation of such a Pod. */
 const refusals: Readonly<Partial<Record<PodBehaviour, (subject: Subject) => string>>> = {
   'quota-exceeded': forbidden(() => 'exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2'),
   'pod-security-violation': forbidden(securityViolation),
@@ -30,7 +30,7 @@ export function refusalOf(behaviour: PodBehaviour, subject: Subject): string {
   return refusals[behaviour]?.(subject) ?? ''
 }
 
-/** The same again: Kubernetes keeps nine events with different words, and then counts. */
+/** Kubernetes keeps nine similar events one by one, and combines the rest. */
 const mostAlike = 9
 export const combined = '(combined from similar events): '
 

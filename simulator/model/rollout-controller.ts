@@ -22,7 +22,7 @@ type RolloutDeps = {
 export function createRolloutController(deps: RolloutDeps) {
   const { clock, random, times } = deps
 
-  /** Goes through the steps as far as possible; answers whether all of them are done and everything may be replaced. */
+  /** Goes through the steps as far as possible. Returns whether all are done, so that every Pod may be replaced. */
   function goOn(workload: Workload): boolean {
     const { manifest, rollout } = workload
     if (invalidSpec(manifest) !== undefined) return false
@@ -77,9 +77,11 @@ export function createRolloutController(deps: RolloutDeps) {
     if (podCounts(workload).updatedReady > 0) analyse(workload, 'background-analysis')
   }
 
-  /** An analysis that will fail ends before everything is replaced. */
+  /** An analysis that fails needs one new Pod, and ends before everything is replaced. */
   function isHeldByAnalysis(workload: Workload): boolean {
-    return hasBackgroundAnalysis(workload) && hasWeight(workload, 1) !== undefined
+    if (!hasBackgroundAnalysis(workload)) return false
+    hasWeight(workload, 1)
+    return true
   }
 
   function analyse(workload: Workload, form: AbortForm): void {

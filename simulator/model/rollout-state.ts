@@ -2,7 +2,7 @@ import type { Health } from './application.ts'
 import type { Manifest } from './manifest.ts'
 
 /** One run of an analysis, as the tree shows it below its Rollout. */
-export type AnalysisRun = {
+type AnalysisRun = {
   readonly name: string
   readonly uid: string
   readonly createdAt: number

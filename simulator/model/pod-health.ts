@@ -18,20 +18,21 @@ export function kubernetesPhase(pod: Pod): 'Pending' | 'Running' | 'Succeeded' |
   return startedPhases.has(pod.phase) && !pod.isInitializing ? 'Running' : 'Pending'
 }
 
+/** Reasons to wait that Argo CD takes for a failure; `InvalidImageName` is not among them. */
+const failureReason = /^Err|Error$|BackOff$/
+
 /** What the resource tree says of a Pod's health, by the rules of Argo CD: init containers have no message. */
 export function podHealth(pod: Pod): Health {
   if (pod.isTerminating) return { status: 'Progressing', message: 'Pending deletion' }
   const message = phaseMessage(pod)
   const isAlways = pod.restartPolicy === 'Always'
-  if (isAlways && !pod.isInitializing && message !== undefined) return { status: 'Degraded', message }
+  const isRefused = message !== undefined && failureReason.test(pod.phase)
+  if (isAlways && !pod.isInitializing && isRefused) return { status: 'Degraded', message }
   switch (kubernetesPhase(pod)) {
     case 'Succeeded':
       return { status: 'Healthy' }
     case 'Failed':
-      return {
-        status: 'Degraded',
-        message: `container "${pod.container.name}" failed with exit code ${pod.ended?.exitCode ?? 1}`,
-      }
+      return { status: 'Degraded', message: endMessage(pod) }
     case 'Running':
       if (pod.isReady) return { status: 'Healthy' }
       return { status: isAlways && pod.lastEnded ? 'Degraded' : 'Progressing' }
@@ -39,6 +40,9 @@ export function podHealth(pod: Pod): Health {
       return { status: 'Progressing' }
   }
 }
+
+const endMessage = ({ phase, container, ended }: Pod) =>
+  phase === 'OOMKilled' ? phase : `container "${container.name}" failed with exit code ${ended?.exitCode ?? 1}`
 
 /** The tree's `Status Reason`. */
 export function podReason(pod: Pod): string {

@@ -82,6 +82,30 @@ describe('what a Pod shows from read to read', () => {
   })
 })
 
+test.for([
+  { behaviour: 'pulled-late', phase: 'Succeeded', state: 'Completed', health: { status: 'Healthy' } },
+  {
+    behaviour: 'oom-killed',
+    phase: 'Failed',
+    state: 'OOMKilled',
+    health: { status: 'Degraded', message: 'OOMKilled' },
+  },
+])('the Pod of a hook that is $behaviour ends as $state', async ({ behaviour, phase, state, health }) => {
+  const world = createVirtualWorld({ staleLiveCache: 0, times: { latePull: 10_000 } })
+  const hook = { kind: 'Job', name: 'migrate', hook: 'PreSync', image: `registry.example/migrate:1-${behaviour}` }
+  await world.createApplication('shop', {
+    workloads: [hook, { kind: 'Deployment', image }],
+    syncPolicy: { automated: {}, retry: { limit: 0 } },
+  })
+  world.deploy('shop', '1.0.1')
+  world.refresh('shop')
+  await world.clock.advance(60_000)
+  expect(world.application('shop').status.operationState?.phase).toBe(phase)
+  const node = renderResourceTree(workloadsIn(world)).nodes?.find(({ name }) => name.startsWith('migrate-'))
+  expect(node).toMatchObject({ kind: 'Pod', health })
+  expect(node?.info).toContainEqual({ name: 'Status Reason', value: state })
+})
+
 test.for(['quota-exceeded', 'pod-security-violation', 'webhook-denial'] as const)(
   '%s: no Pod until the override ends',
   async (newPods) => {

@@ -189,14 +189,33 @@ const stories: Readonly<Record<PodBehaviour, Story>> = {
   held: { moments: [runs(0.5)] },
 }
 
-const once: Story = {
-  moments: [runs(0.3), { after: { time: 'job' }, phase: 'Completed', ends: { exitCode: 0, reason: 'Completed' } }],
+const ends = (phase: PodPhase, how: NonNullable<Moment['ends']>): Moment => ({
+  after: { time: 'job' },
+  phase,
+  ends: how,
+})
+const completes = ends('Completed', { exitCode: 0, reason: 'Completed' })
+const endsAs = (moment: Moment): Story => ({ moments: [runs(0.3), moment] })
+
+/** Of the Pods of Jobs, which are not restarted. */
+const jobStories: Readonly<Partial<Record<PodBehaviour, Story>>> = {
+  fails: endsAs(ends('Error', failure)),
+  'crashes-again': endsAs(ends('Error', failure)),
+  'crashes-thrice': endsAs(ends('Error', failure)),
+  'liveness-killed': endsAs(ends('Error', killed)),
+  'oom-killed': endsAs(ends('OOMKilled', outOfMemory)),
 }
-const onceInVain: Story = { moments: [runs(0.3), { after: { time: 'job' }, phase: 'Error', ends: failure }] }
+
+/** Where another Pod becomes ready, that of a Job does its work. */
+const asJob = ({ moments }: Story): Story => ({
+  moments: moments.flatMap((moment) => (moment.isReady ? [runs(moment.after), completes] : [moment])),
+})
 
 export function storyOf({ behaviour, restartPolicy }: Pick<Pod, 'behaviour' | 'restartPolicy'>): Story {
-  if (restartPolicy === 'Always' || stories[behaviour] !== well) return stories[behaviour]
-  return behaviour === 'fails' ? onceInVain : once
+  const story = stories[behaviour]
+  if (restartPolicy === 'Always') return story
+  if (story === well) return jobStories[behaviour] ?? endsAs(completes)
+  return jobStories[behaviour] ?? (story.repeatsFrom === undefined ? asJob(story) : story)
 }
 
 /** Milliseconds before a moment; `startUp` is how long this Pod takes to become ready. */

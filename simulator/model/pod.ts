@@ -55,5 +55,9 @@ export type Pod = {
 
 /** Only what is started once can be over. */
 export function isFinished({ phase, restartPolicy }: Pod): boolean {
-  return restartPolicy === 'Never' && (phase === 'Completed' || phase === 'Error')
+  return restartPolicy === 'Never' && (phase === 'Completed' || phase === 'Error' || phase === 'OOMKilled')
+}
+
+export function hasFailed(pod: Pod): boolean {
+  return isFinished(pod) && pod.phase !== 'Completed'
 }

@@ -1,7 +1,7 @@
 import type { Health } from './application.ts'
 import { kubernetesTime } from './clock.ts'
 import { imagesOf, type Manifest } from './manifest.ts'
-import { isFinished, type Pod } from './pod.ts'
+import { hasFailed, isFinished, type Pod } from './pod.ts'
 import { podHealth, podReason, readyContainers } from './pod-health.ts'
 import { hasOwnClaim, templateClaim } from './volume-claim.ts'
 import { currentSet, highestRevision, type PodSet, type Workload, workloadHealth } from './workload.ts'
@@ -162,7 +162,7 @@ function cronRunNode(workload: Workload, pod: Pod): TreeNode {
     resourceVersion: pod.resourceVersion,
     health: ended
       ? { status: 'Healthy', message: 'Reached expected number of succeeded pods' }
-      : pod.phase === 'Error'
+      : hasFailed(pod)
         ? { status: 'Degraded', message: 'Job has reached the specified backoff limit' }
         : { status: 'Progressing' },
     createdAt: kubernetesTime(pod.createdAt),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Health } from './application.ts'
 import type { Manifest } from './manifest.ts'
 import type { NotedEvent } from './noted-event.ts'
-import { isFinished, type Pod } from './pod.ts'
+import { hasFailed, isFinished, type Pod } from './pod.ts'
 import { invalidSpec, type RolloutState } from './rollout-state.ts'
 
 /** One template of a workload, with the Pods made of it: a ReplicaSet, a controller revision, a Job of a CronJob. */
@@ -202,7 +202,7 @@ function widgetHealth(workload: Workload): Health {
 }
 
 function jobHealth(pods: readonly Pod[]): Health {
-  if (pods.some((pod) => pod.phase === 'Error')) {
+  if (pods.some(hasFailed)) {
     return { status: 'Degraded', message: 'Job has reached the specified backoff limit' }
   }
   if (pods.some((pod) => pod.phase === 'Completed')) {
@@ -216,7 +216,7 @@ function cronJobHealth(workload: Workload): Health {
     return { status: 'Progressing', message: 'CronJob has 1 active job(s)' }
   const last = workload.pods.at(-1)
   if (!last) return { status: 'Healthy', message: 'CronJob has not been scheduled yet' }
-  if (last.phase === 'Error')
+  if (hasFailed(last))
     return { status: 'Degraded', message: 'CronJob has not completed its last execution successfully' }
   return { status: 'Healthy', message: 'CronJob has completed its last execution successfully' }
 }

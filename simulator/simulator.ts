@@ -7,13 +7,15 @@ import { loadHostKeys } from './git-host/host-keys.ts'
 import { startSshGitHost } from './git-host/ssh-git-host.ts'
 import { type Account, adminPassword, createAccounts, type Policy } from './http/accounts.ts'
 import { startArgoCdServer } from './http/argo-cd-server.ts'
-import type { Application, ApplicationKey, Source } from './model/application.ts'
+import { type Application, type ApplicationKey, keyOf, type Source } from './model/application.ts'
 import { systemClock } from './model/clock.ts'
+import type { RolloutDecision } from './model/cluster.ts'
 import type { ControllerVersion } from './model/controller-context.ts'
 import { createDeliveryController } from './model/delivery-controller.ts'
 import type { FileChanges } from './model/memory-git.ts'
 import type { NewApplicationSpec } from './model/new-application.ts'
 import { seededRandom } from './model/random.ts'
+import type { AbortForm } from './model/rollout-state.ts'
 import { demoTimes, type SimulatorTimes } from './model/simulator-times.ts'
 
 export type SimulatorOptions = {
@@ -103,6 +105,10 @@ export async function startSimulator(options: SimulatorOptions) {
     return typeof name === 'string' ? { name, namespace: controller.namespace } : name
   }
 
+  function decideRollout(name: ApplicationName, rollout: string, decision: RolloutDecision): void {
+    controller.managedAt(keyOfName(name))?.cluster.decideRollout(rollout, decision)
+  }
+
   async function repositoryAt(name: string): Promise<BareRepository> {
     const known = repositories.get(name) ?? (await openBareRepository(join(repositoriesFolder, `${name}.git`)))
     repositories.set(name, known)
@@ -176,6 +182,22 @@ export async function startSimulator(options: SimulatorOptions) {
         controller.overridePods(keyOfName(name), override),
       application: (name: ApplicationName) => controller.store.get(keyOfName(name)),
       truth: (name: ApplicationName) => controller.truthOf(keyOfName(name)),
+      /** Whether an Ingress, a Service or a PersistentVolumeClaim waits for its address or volume. */
+      setPending: (name: ApplicationName, kind: string, resource: string, isPending: boolean) =>
+        controller.managedAt(keyOfName(name))?.cluster.setPending(kind, resource, isPending),
+      /** Operations of the application are refused with these words; undefined: no longer. */
+      failSync(name: ApplicationName, message: string | undefined): void {
+        const { failSync } = controller.faults
+        if (message === undefined) failSync.delete(keyOf(keyOfName(name)))
+        else failSync.set(keyOf(keyOfName(name)), message)
+      },
+      abortRollout: (name: ApplicationName, rollout: string, form: AbortForm = 'person') =>
+        decideRollout(name, rollout, { aborted: form }),
+      retryRollout: (name: ApplicationName, rollout: string) => decideRollout(name, rollout, 'retried'),
+      /** From a pause to the next step; without a pause, or with `isFull`, past all of them. */
+      promoteRollout: (name: ApplicationName, rollout: string, { isFull = false } = {}) =>
+        decideRollout(name, rollout, isFull ? 'fully-promoted' : 'promoted'),
+      approvePruning: (name: ApplicationName) => controller.approvePruning(keyOfName(name)),
       releasePods: (name: ApplicationName) => controller.releasePods(keyOfName(name)),
       runCronJob(name: ApplicationName, key: string): void {
         controller.managedAt(keyOfName(name))?.cluster.runCronJob(key)

@@ -1,18 +1,11 @@
 import { z } from 'zod'
+import { podBehaviours } from '../model/pod-behaviours.ts'
+import { abortFormNames } from '../model/rollout-state.ts'
 import type { Simulator } from '../simulator.ts'
 
 const applicationName = z.union([z.string(), z.object({ name: z.string(), namespace: z.string() })])
 const files = z.record(z.string(), z.union([z.string(), z.null()]))
-const behaviour = z.enum([
-  'runs',
-  'image-pull-error',
-  'invalid-image-name',
-  'config-error',
-  'crashes',
-  'flaps',
-  'never-ready',
-  'fails',
-])
+const behaviour = z.enum(podBehaviours)
 const callKind = z.enum([
   'get',
   'refresh',
@@ -22,6 +15,7 @@ const callKind = z.enum([
   'tree-stream',
   'managed-resources',
   'events',
+  'resource',
   'logs',
   'syncwindows',
   'sync',
@@ -99,6 +93,7 @@ function present<Value>(value: Value): Value {
 export function controlCommands(simulator: Simulator): Readonly<Record<string, ControlCommand>> {
   const { control, git, controller, argo } = simulator
   const named = z.object({ application: applicationName })
+  const aRollout = named.extend({ rollout: z.string() })
   return {
     createRepository: command(z.object({ name: z.string(), files }), (input) =>
       git.createRepository(input.name, input.files),
@@ -129,9 +124,32 @@ export function controlCommands(simulator: Simulator): Readonly<Record<string, C
     deleteApplication: command(named, ({ application }) => control.deleteApplication(application)),
     truth: command(named, ({ application }) => control.truth(application)),
     overridePods: command(
-      named.extend({ newPods: behaviour.optional(), except: z.array(z.string()).default([]) }),
-      ({ application, newPods, except }) => control.overridePods(application, newPods && { newPods, except }),
+      named.extend({
+        newPods: behaviour.optional(),
+        except: z.array(z.string()).default([]),
+        because: z.string().optional(),
+      }),
+      ({ application, newPods, except, because }) =>
+        control.overridePods(application, newPods && present({ newPods, except, because })),
     ),
+    setPending: command(
+      named.extend({ kind: z.string(), name: z.string(), isPending: z.boolean() }),
+      ({ application, kind, name, isPending }) => control.setPending(application, kind, name, isPending),
+    ),
+    failSync: command(named.extend({ message: z.string().optional() }), ({ application, message }) =>
+      control.failSync(application, message),
+    ),
+    abortRollout: command(
+      aRollout.extend({ form: z.enum(abortFormNames).default('person') }),
+      ({ application, rollout, form }) => control.abortRollout(application, rollout, form),
+    ),
+    retryRollout: command(aRollout, ({ application, rollout }) => control.retryRollout(application, rollout)),
+    promoteRollout: command(
+      aRollout.extend({ isFull: z.boolean().default(false) }),
+      ({ application, rollout, isFull }) => control.promoteRollout(application, rollout, { isFull }),
+    ),
+    approvePruning: command(named, ({ application }) => control.approvePruning(application)),
+    releasePods: command(named, ({ application }) => control.releasePods(application)),
     addHttpFault: command(
       httpFault,
       (fault) => void argo.faults.add(present(fault) as Parameters<typeof argo.faults.add>[0]),

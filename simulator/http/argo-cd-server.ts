@@ -27,6 +27,7 @@ import { grpcTimeoutMs } from './grpc-timeout.ts'
 import { createHttpFaults, type HttpFaultAction } from './http-faults.ts'
 import { readEvents } from './read-events.ts'
 import { readLogs } from './read-logs.ts'
+import { readResource } from './read-resource.ts'
 import { receiveWebhook } from './receive-webhook.ts'
 import { routeCall } from './route-call.ts'
 
@@ -226,6 +227,8 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
         return getManagedResources(call, at)
       case 'events':
         return readEvents(call, at)
+      case 'resource':
+        return readResource(call, at)
       case 'syncwindows':
         return getSyncWindows(call, at)
       case 'sync':

@@ -11,6 +11,7 @@ export type CallKind =
   | 'tree-stream'
   | 'managed-resources'
   | 'events'
+  | 'resource'
   | 'logs'
   | 'syncwindows'
   | 'sync'

@@ -9,6 +9,7 @@ const applicationParts: Readonly<Record<string, { kind: CallKind; method: string
   'resource-tree': { kind: 'tree', method: 'GET' },
   'managed-resources': { kind: 'managed-resources', method: 'GET' },
   events: { kind: 'events', method: 'GET' },
+  resource: { kind: 'resource', method: 'GET' },
   logs: { kind: 'logs', method: 'GET' },
   syncwindows: { kind: 'syncwindows', method: 'GET' },
   sync: { kind: 'sync', method: 'POST' },

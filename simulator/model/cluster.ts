@@ -1,10 +1,26 @@
 import { imagesOf, type Manifest, manifestKey, sameManifest, sortedUnique } from './manifest.ts'
-import type { Pod, PodBehaviour } from './pod.ts'
+import { newPod, newPodName } from './new-pod.ts'
+import type { Pod } from './pod.ts'
+import { isWell, type PodBehaviour, worstOf } from './pod-behaviours.ts'
 import { type ClusterDeps, createPodLife } from './pod-life.ts'
-import { kubernetesAlphabet, pickFrom, randomName, randomUuid } from './random.ts'
-import { hasRollingPods, isRolledOut, type PodSet, podCounts, templateHash, type Workload } from './workload.ts'
+import { pickFrom, randomUuid } from './random.ts'
+import { isRefused, noteRefusal, refusalOf } from './refused-pods.ts'
+import { createRolloutController } from './rollout-controller.ts'
+import { type AbortForm, freshRollout } from './rollout-state.ts'
+import {
+  currentSet,
+  hasRollingPods,
+  highestRevision,
+  isRolledOut,
+  type PodSet,
+  podCounts,
+  templateHash,
+  type Workload,
+} from './workload.ts'
 
 export type Cluster = ReturnType<typeof createCluster>
+
+export type RolloutDecision = 'promoted' | 'fully-promoted' | 'aborted' | 'retried' | { readonly aborted: AbortForm }
 
 /** The destination of one application: its applied objects and the Pods that the cluster's controllers make of them. */
 export function createCluster(deps: ClusterDeps) {
@@ -17,43 +33,52 @@ export function createCluster(deps: ClusterDeps) {
     reconcile: (workload) => soon(workload),
   })
 
+  const rollouts = createRolloutController({
+    ...deps,
+    startPod: (workload, hash) =>
+      startPod(
+        workload,
+        workload.sets.find((set) => set.hash === hash),
+      ),
+    terminate: life.terminate,
+    isAnalysisFailing: ({ manifest }) => behaviourOf(manifest) === 'analysis-fails',
+    reconcile: (workload) => soon(workload),
+    onChange: () => deps.onChange('workload'),
+  })
+
   function soon(workload: Workload): void {
     clock.setTimer(pickFrom(random, deps.times().react), () => reconcile(workload))
   }
 
   function setFor(workload: Workload): PodSet {
-    const hash = templateHash(workload.manifest)
-    const known = workload.sets.find((set) => set.hash === hash)
+    const known = currentSet(workload)
     if (known) return known
+    const hash = templateHash(workload.manifest)
     const set: PodSet = {
       hash,
+      template: workload.manifest,
       name: `${workload.manifest.name}-${hash}`,
       uid: randomUuid(random),
-      revision: workload.sets.length + 1,
+      revision: highestRevision(workload) + 1,
       createdAt: clock.now(),
       resourceVersion: nextResourceVersion(),
+      refusal: undefined,
+      refusedEvents: [],
     }
     workload.sets.push(set)
     return set
   }
 
-  function addPod(workload: Workload): Pod {
-    const { manifest } = workload
-    const set = setFor(workload)
-    const pod: Pod = {
-      name: `${set.name}-${randomName(random, kubernetesAlphabet, 5)}`,
-      uid: randomUuid(random),
-      hash: set.hash,
-      containers: manifest.containers,
-      initContainers: manifest.initContainers,
-      createdAt: clock.now(),
-      behaviour: worst(imagesOf(manifest).map(deps.behaviourOf)),
-      phase: 'ContainerCreating',
-      isReady: false,
-      isTerminating: false,
-      restarts: 0,
-      resourceVersion: nextResourceVersion(),
-    }
+  /** The worst behaviour of its images; while a claim has no volume, no Pod of the application finds a node. */
+  function behaviourOf(manifest: Manifest): PodBehaviour {
+    const isClaimPending = [...workloads.values()].some(
+      (other) => other.isPending && other.manifest.kind === 'PersistentVolumeClaim',
+    )
+    return worstOf([...imagesOf(manifest).map(deps.behaviourOf), ...(isClaimPending ? ['claim-pending' as const] : [])])
+  }
+
+  function addPod(workload: Workload, set = setFor(workload), behaviour = behaviourOf(set.template)): Pod {
+    const pod = newPod(deps, set.template, set, behaviour)
     workload.pods.push(pod)
     return pod
   }
@@ -61,14 +86,40 @@ export function createCluster(deps: ClusterDeps) {
   /** A Pod that has long been running; one that cannot run is still trying. */
   function settlePod(workload: Workload): Pod {
     const pod = addPod(workload)
-    if (pod.behaviour === 'runs') Object.assign(pod, { phase: 'Running', isReady: true })
+    if (isWell(pod.behaviour)) life.settle(workload, pod)
     else life.start(workload, pod)
     return pod
   }
 
-  function startPod(workload: Workload): void {
-    life.start(workload, addPod(workload))
+  /** Returns whether the API server admits a new Pod. */
+  function startPod(workload: Workload, set = setFor(workload)): boolean {
+    const behaviour = behaviourOf(set.template)
+    const isAdmitted = !isRefused(behaviour)
+    if (isAdmitted) {
+      set.refusal = undefined
+      life.start(workload, addPod(workload, set, behaviour))
+    } else refuse(workload, set, behaviour)
     deps.onChange('pod')
+    return isAdmitted
+  }
+
+  function refuse(workload: Workload, set: PodSet, behaviour: PodBehaviour): void {
+    const { manifest } = workload
+    const podName = newPodName(set, random)
+    const message = refusalOf(behaviour, { podName, container: manifest.containers[0], because: deps.because() })
+    const attempts = (set.refusal?.attempts ?? 0) + 1
+    set.refusal = { message: set.refusal?.message ?? message, attempts }
+    noteRefusal(set.refusedEvents, manifest, { podName, message }, clock.now())
+    tryAgain(workload, set, attempts)
+  }
+
+  /** After a refusal, twice as late each time. */
+  function tryAgain(workload: Workload, set: PodSet, attempts: number): void {
+    clock.setTimer(deps.times().react[1] * 2 ** Math.min(attempts, 14), () => {
+      if (set.refusal?.attempts !== attempts || workload.isDeleting || set !== setFor(workload)) return
+      if (hasRollingPods(workload.manifest.kind)) reconcile(workload)
+      else startPod(workload)
+    })
   }
 
   /** One step of the workload's own controller: towards the wanted Pods, within the limits of its strategy. */
@@ -78,35 +129,30 @@ export function createCluster(deps: ClusterDeps) {
     workload.observedGeneration = workload.generation
     if (hasRollingPods(workload.manifest.kind)) rollOn(workload)
     if (!wasObserved) armDeadline(workload)
-    if (isRolledOut(workload)) disarmDeadline(workload)
+    if (isRolledOut(workload)) {
+      disarmDeadline(workload)
+      Object.assign(workload.rollout, { stableHash: templateHash(workload.manifest), pausedAtMs: undefined })
+    }
     deps.onChange('workload')
   }
 
   function rollOn(workload: Workload): void {
     const { manifest } = workload
-    if (workload.rollout === 'aborted' || workload.rollout === 'paused') return
     if (manifest.kind === 'StatefulSet' || manifest.kind === 'DaemonSet') {
       replaceInPlace(workload)
       return
     }
+    if (manifest.kind === 'Rollout' && !rollouts.goOn(workload)) return
     const hash = templateHash(manifest)
     const surge = Math.ceil(manifest.replicas * 0.25)
     const leastAvailable = manifest.replicas - Math.floor(manifest.replicas * 0.25)
-    const isChange = workload.pods.some((pod) => pod.hash !== hash && !pod.isTerminating)
     let { total, updated } = podCounts(workload)
-    const canary = manifest.kind === 'Rollout' && manifest.pause && isChange && workload.rollout !== 'promoted'
-    const wantedNew = canary ? Math.min(1, manifest.replicas) : manifest.replicas
-    while (updated < wantedNew && total < manifest.replicas + surge) {
-      startPod(workload)
+    while (updated < manifest.replicas && total < manifest.replicas + surge) {
+      if (!startPod(workload)) break
       updated++
       total++
     }
     trimNew(workload, hash)
-    if (canary && podCounts(workload).updatedReady >= wantedNew && wantedNew > 0) {
-      workload.rollout = 'paused'
-      return
-    }
-    if (canary) return
     removeOld(workload, hash, leastAvailable)
   }
 
@@ -132,7 +178,7 @@ export function createCluster(deps: ClusterDeps) {
   function replaceInPlace(workload: Workload): void {
     const hash = templateHash(workload.manifest)
     const { replicas, updateStrategy } = workload.manifest
-    while (workload.pods.length < replicas) startPod(workload)
+    while (workload.pods.length < replicas && startPod(workload));
     const alive = workload.pods.filter((pod) => !pod.isTerminating)
     for (const pod of alive.slice(replicas)) life.terminate(workload, pod)
     if (updateStrategy === 'OnDelete' || workload.pods.some((pod) => pod.isTerminating)) return
@@ -150,7 +196,8 @@ export function createCluster(deps: ClusterDeps) {
     deadlines.set(
       key,
       clock.setTimer(ms, () => {
-        if (isRolledOut(workload) || workload.isDeleting) return
+        const isWaiting = workload.rollout.pausedAtMs !== undefined || workload.rollout.abort !== undefined
+        if (isRolledOut(workload) || isWaiting || workload.isDeleting) return
         workload.deadlineExceeded = true
         deps.onChange('workload')
       }),
@@ -179,7 +226,8 @@ export function createCluster(deps: ClusterDeps) {
       pods: [],
       deadlineExceeded: false,
       isDeleting: false,
-      rollout: 'running',
+      isPending: manifest.pending,
+      rollout: freshRollout(),
     }
     workloads.set(manifestKey(manifest), workload)
     return workload
@@ -201,8 +249,11 @@ export function createCluster(deps: ClusterDeps) {
 
   function changeTemplate(workload: Workload, manifest: Manifest): void {
     workload.manifest = manifest
+    workload.isPending = manifest.pending
     workload.generation++
-    workload.rollout = 'running'
+    workload.rollout = freshRollout(workload.rollout)
+    const known = currentSet(workload)
+    if (known) known.revision = Math.max(known.revision, highestRevision(workload, known) + 1)
     workload.deadlineExceeded = false
     workload.resourceVersion = nextResourceVersion()
   }
@@ -242,23 +293,36 @@ export function createCluster(deps: ClusterDeps) {
       for (const manifest of manifests) {
         const workload = create(manifest)
         workload.observedGeneration = 1
+        workload.rollout.stableHash = templateHash(manifest)
         if (hasRollingPods(manifest.kind)) while (workload.pods.length < manifest.replicas) settlePod(workload)
-        if (manifest.kind === 'Job') Object.assign(settlePod(workload), { phase: 'Completed', isReady: false })
+        if (manifest.kind === 'Job') settlePod(workload)
         if (manifest.kind === 'CronJob') life.schedule(workload, () => runCronJob(manifestKey(manifest)))
       }
     },
-    /** Lets a paused Rollout go on, or gives it up. */
-    decideRollout(name: string, decision: 'promoted' | 'aborted'): void {
+    /** What a person decides about a Rollout, or an analysis. */
+    decideRollout(name: string, decision: RolloutDecision): void {
       for (const workload of workloads.values()) {
         if (workload.manifest.name !== name || workload.manifest.kind !== 'Rollout') continue
-        workload.rollout = decision
+        if (decision === 'retried') rollouts.retry(workload)
+        else if (decision === 'promoted' || decision === 'fully-promoted')
+          rollouts.promote(workload, decision === 'fully-promoted')
+        else rollouts.abort(workload, decision === 'aborted' ? 'person' : decision.aborted)
+        armDeadline(workload)
         soon(workload)
         deps.onChange('workload')
       }
     },
-    /** Lets the Pods that wait to be told become ready. */
+    /** Pods that wait for something outside of them get it. */
     releasePods(): void {
       for (const workload of workloads.values()) life.release(workload)
+    },
+    /** An Ingress, a Service or a claim loses or gets what it waits for; with its volume the Pods start. */
+    setPending(kind: string, name: string, isPending: boolean): void {
+      for (const workload of workloads.values())
+        if (workload.manifest.kind === kind && workload.manifest.name === name) workload.isPending = isPending
+      if (kind === 'PersistentVolumeClaim' && !isPending)
+        for (const workload of workloads.values()) life.release(workload, new Set(['claim-pending']))
+      deps.onChange('workload')
     },
     /** Images of all Pods, whatever state they are in. */
     images: (): readonly string[] =>
@@ -277,21 +341,4 @@ export function createCluster(deps: ClusterDeps) {
       workloads.clear()
     },
   }
-}
-
-const byBadness: readonly PodBehaviour[] = [
-  'invalid-image-name',
-  'config-error',
-  'image-pull-error',
-  'pulled-late',
-  'fails',
-  'crashes',
-  'flaps',
-  'never-ready',
-  'held',
-  'runs',
-]
-
-function worst(behaviours: readonly PodBehaviour[]): PodBehaviour {
-  return byBadness.find((behaviour) => behaviours.includes(behaviour)) ?? 'runs'
 }

@@ -17,7 +17,8 @@ import { manifestKey } from './manifest.ts'
 import { type NewApplicationSpec, newApplication } from './new-application.ts'
 import { createObjectStore, type StoreEvent } from './object-store.ts'
 import { runOperation } from './operation-worker.ts'
-import { behaviourByTag, type PodBehaviour } from './pod.ts'
+import { behaviourByTag, type PodBehaviour } from './pod-behaviours.ts'
+import { deletionApprovedAnnotation } from './prune-confirmation.ts'
 import { pickFrom, type Random } from './random.ts'
 import { refresh, targetAt, withRefresh } from './refresh-worker.ts'
 import { createReplica, type Replica } from './replica.ts'
@@ -43,9 +44,16 @@ export type DeliveryControllerOptions = {
   staleLiveCache?: number
 }
 
-/** How Pods of an application behave, whatever their tag says; images in `except` stay as they are. */
-/** `says`: the lines in the logs of all its Pods. */
-export type PodOverride = { newPods: PodBehaviour; except?: readonly string[]; says?: readonly string[] }
+/** How new Pods of an application behave, whatever their tag says. */
+export type PodOverride = {
+  newPods: PodBehaviour
+  /** Images that stay as they are. */
+  except?: readonly string[]
+  /** The lines in the logs of all its Pods. */
+  says?: readonly string[]
+  /** Words in place of the usual reason why they do not run, such as the scheduler's about a taint. */
+  because?: string | undefined
+}
 
 export type DeliveryController = ReturnType<typeof createDeliveryController>
 
@@ -124,6 +132,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
   function notice({ type, application }: StoreEvent): void {
     const managed = managedByUid.get(application.metadata.uid)
     if (!managed || type === 'DELETED') return
+    if (application.metadata.annotations?.[deletionApprovedAnnotation]) wakeWaiters(managed)
     if (application.metadata.annotations?.[refreshAnnotation]) react(() => lookForAnnotation(managed))
     if (application.operation && !managed.isOperating) {
       managed.isOperating = true
@@ -190,6 +199,7 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
         times: () => times,
         nextResourceVersion: () => String(Number(store.resourceVersion()) + 1),
         behaviourOf: (image) => behaviourIn(podOverrides.get(keyOf(key)), image),
+        because: () => podOverrides.get(keyOf(key))?.because,
         onChange: () => react(() => assess(managed)),
       }),
       observed: new Map(),
@@ -379,7 +389,16 @@ export function createDeliveryController(options: DeliveryControllerOptions) {
     },
     logOf: (key: ApplicationKey): readonly string[] | undefined => podOverrides.get(keyOf(key))?.says,
 
-    /** Ends the override, and Pods that were started as `held` become ready. */
+    /** What a person does to let the running operation delete what it waits for. */
+    approvePruning(key: ApplicationKey): void {
+      const approval = { [deletionApprovedAnnotation]: kubernetesTime(clock.now() + clockSkewMs) }
+      store.update(key, (current) => ({
+        ...current,
+        metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...approval } },
+      }))
+    },
+
+    /** Ends the override, and Pods that wait for something outside of them get it: a node, a volume, a word. */
     releasePods(key: ApplicationKey): void {
       podOverrides.delete(keyOf(key))
       managedAt(key)?.cluster.releasePods()

@@ -2,6 +2,12 @@ import { z } from 'zod'
 
 export type Container = { name: string; image: string }
 
+/** As Argo Rollouts has them; a pause without a duration, in seconds, waits for a person. */
+export type RolloutStep =
+  | { readonly setWeight: number }
+  | { readonly pause: { readonly duration?: number | undefined } }
+  | { readonly analysis: string }
+
 /** What a commit wants in the cluster: one object, reduced to what the model acts on. */
 export type Manifest = {
   group: string
@@ -20,8 +26,13 @@ export type Manifest = {
   progressDeadlineSeconds: number | undefined
   terminationSeconds: number | undefined
   updateStrategy: 'RollingUpdate' | 'OnDelete'
-  /** A Rollout that waits for a promotion after its first new Pod. */
-  pause: boolean
+  /** Of a Rollout. */
+  strategy: 'Canary' | 'BlueGreen'
+  steps: readonly RolloutStep[]
+  /** An Ingress or a Service of type LoadBalancer without an address, a PersistentVolumeClaim without a volume. */
+  pending: boolean
+  /** Argo CD deletes it only once a person agrees. */
+  pruneNeedsConfirmation: boolean
 }
 
 const containerSchema = z.object({ name: z.string().optional(), image: z.string() })
@@ -43,7 +54,20 @@ export const workloadSchema = z.object({
   progressDeadlineSeconds: z.number().optional(),
   terminationSeconds: z.number().optional(),
   updateStrategy: z.enum(['RollingUpdate', 'OnDelete']).default('RollingUpdate'),
+  /** Short for the steps of a Rollout that waits for a promotion after its first new Pod. */
   pause: z.boolean().default(false),
+  strategy: z.enum(['Canary', 'BlueGreen']).default('Canary'),
+  steps: z
+    .array(
+      z.union([
+        z.object({ setWeight: z.number() }),
+        z.object({ pause: z.object({ duration: z.number().optional() }) }),
+        z.object({ analysis: z.string() }),
+      ]),
+    )
+    .optional(),
+  pending: z.boolean().default(false),
+  prune: z.enum(['confirm']).optional(),
 })
 
 export const workloadsSchema = z.object({ workloads: z.array(workloadSchema) })
@@ -57,6 +81,8 @@ const knownKinds: Record<string, { group: string; version: string }> = {
   CronJob: { group: 'batch', version: 'v1' },
   Service: { group: '', version: 'v1' },
   ConfigMap: { group: '', version: 'v1' },
+  PersistentVolumeClaim: { group: '', version: 'v1' },
+  Ingress: { group: 'networking.k8s.io', version: 'v1' },
   Rollout: { group: 'argoproj.io', version: 'v1alpha1' },
   /** A custom resource with an operator that makes Pods of it. */
   Widget: { group: 'example.org', version: 'v1' },
@@ -89,8 +115,16 @@ export function toManifest(
     progressDeadlineSeconds: workload.progressDeadlineSeconds,
     terminationSeconds: workload.terminationSeconds,
     updateStrategy: workload.updateStrategy,
-    pause: workload.pause,
+    strategy: workload.strategy,
+    steps: workload.steps ?? defaultSteps(workload),
+    pending: workload.pending,
+    pruneNeedsConfirmation: workload.prune === 'confirm',
   }
+}
+
+function defaultSteps({ strategy, pause }: z.infer<typeof workloadSchema>): readonly RolloutStep[] {
+  if (strategy === 'BlueGreen') return [{ setWeight: 100 }, { pause: {} }]
+  return pause ? [{ setWeight: 1 }, { pause: {} }] : []
 }
 
 function named(containers: readonly { name?: string | undefined; image: string }[], prefix: string): Container[] {
@@ -104,9 +138,11 @@ export function manifestKey({ group, kind, namespace, name }: Pick<Manifest, 'gr
   return `${group}/${kind}/${namespace}/${name}`
 }
 
-/** How the real server names a resource in its messages, such as `apps/Deployment/shop`. */
-export function resourceLabel({ group, kind, name }: Pick<Manifest, 'group' | 'kind' | 'name'>): string {
-  return [group, kind, name].filter((part) => part !== '').join('/')
+/** How the real server names resources in its messages, such as `apps/Deployment/shop and 2 more resources`. */
+export function resourceLabels(manifests: readonly Manifest[], plural: 'resources' | 'hooks'): string {
+  const [first] = manifests
+  const label = `${first?.group}/${first?.kind}/${first?.name}`
+  return manifests.length < 2 ? label : `${label} and ${manifests.length - 1} more ${plural}`
 }
 
 /** How kubectl names it, such as `deployment.apps/shop`. */

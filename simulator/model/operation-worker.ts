@@ -2,8 +2,9 @@ import { type Application, keyOf, type Operation, type OperationState, type Reso
 import { kubernetesTime, wait } from './clock.ts'
 import { type ControllerContext, controllerNow } from './controller-context.ts'
 import { type ManagedApplication, until, wakeWaiters } from './managed-application.ts'
-import { imagesOf, isServedKind, kubectlLabel, type Manifest, manifestKey, resourceLabel } from './manifest.ts'
+import { imagesOf, isServedKind, kubectlLabel, type Manifest, manifestKey, resourceLabels } from './manifest.ts'
 import { isFinished } from './pod.ts'
+import { confirmationMessage, isPruningApproved, toConfirm } from './prune-confirmation.ts'
 import { pickFrom } from './random.ts'
 import { refresh, targetAt } from './refresh-worker.ts'
 import { comparedToFor, kitchenTime, operationRevisions, retryDelay, syncResultFor } from './sync-operation.ts'
@@ -67,6 +68,8 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
     await wait(clock, pickFrom(random, times().sync))
     if (managed.isGone || managed.isTerminating) return { kind: 'failed', message: '' }
     if (!target.manifests) return { kind: 'failed', message: `ComparisonError: ${target.failure ?? ''}` }
+    if (operation.sync.prune) await untilConfirmed(toConfirm(managed.cluster.list(), target.manifests), revisions)
+    if (managed.isGone || managed.isTerminating) return { kind: 'failed', message: '' }
     const outcome = await apply(target.manifests.filter(isSelected), revisions)
     // The result must be complete before the phase says so, because both are written together.
     state = { ...state, syncResult: syncResultFor(application, revisions, [...results.values()]) }
@@ -75,6 +78,13 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
       if (operation.sync.prune) prune(target.manifests)
     }
     return outcome
+  }
+
+  /** What is deleted goes first, so nothing of the commit is applied before a person agrees. */
+  async function untilConfirmed(manifests: readonly Manifest[], revisions: readonly string[]): Promise<void> {
+    if (manifests.length === 0) return
+    writeProgress(confirmationMessage(manifests), revisions)
+    await until(managed, () => isPruningApproved(context.read(managed.key), startedAt))
   }
 
   function isSelected({ kind, name, group }: Manifest): boolean {
@@ -113,7 +123,8 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
 
   function failEverything(manifests: readonly Manifest[], message: string): Attempt {
     for (const manifest of manifests) record(manifest, { status: 'SyncFailed', message, hookPhase: 'Failed' })
-    return { kind: 'failed', message: `one or more objects failed to apply, reason: ${message}` }
+    const isWhole = message.startsWith('one or more ')
+    return { kind: 'failed', message: isWhole ? message : `one or more objects failed to apply, reason: ${message}` }
   }
 
   function failUnknownKind(manifest: Manifest): Attempt {
@@ -176,10 +187,10 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
   async function runWave(members: readonly Manifest[], revisions: readonly string[]): Promise<string | undefined> {
     const applied = applyTogether(members)
     if (applied.kind === 'failed') return applied.message
-    const unhealthy = () => members.find((manifest) => !isHealthy(manifest))
-    const first = unhealthy() ?? members[0]
-    if (first) writeProgress(`waiting for healthy state of ${resourceLabel(first)}`, revisions)
-    await until(managed, () => unhealthy() === undefined)
+    const unhealthy = () => members.filter((manifest) => !isHealthy(manifest))
+    const first = unhealthy().length > 0 ? unhealthy() : members.slice(0, 1)
+    writeProgress(`waiting for healthy state of ${resourceLabels(first, 'resources')}`, revisions)
+    await until(managed, () => unhealthy().length === 0)
     for (const manifest of members) {
       const message = results.get(manifestKey(manifest))?.message ?? ''
       record(manifest, { status: 'Synced', message, hookPhase: 'Succeeded' })
@@ -198,7 +209,7 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
       const key = manifestKey(manifest)
       if (managed.cluster.get(key)) {
         managed.cluster.remove(key)
-        writeProgress(`waiting for deletion of hook ${resourceLabel(manifest)}`, revisions)
+        writeProgress(`waiting for deletion of hook ${resourceLabels([manifest], 'hooks')}`, revisions)
         await until(managed, () => managed.cluster.get(key) === undefined)
       }
       if (managed.isGone || managed.isTerminating) return undefined
@@ -206,8 +217,7 @@ function createRun(context: ControllerContext, managed: ManagedApplication, oper
       managed.observed.set(key, manifest)
       record(manifest, { status: 'Synced', message: `${kubectlLabel(manifest)} created`, hookPhase: 'Running' })
     }
-    const [first] = members
-    if (first) writeProgress(`waiting for completion of hook ${resourceLabel(first)}`, revisions)
+    writeProgress(`waiting for completion of hook ${resourceLabels(members, 'hooks')}`, revisions)
     await until(managed, () => members.every(isHookOver))
     return hookFailure(members)
   }

@@ -1,5 +1,9 @@
 import type { Clock } from './clock.ts'
-import { isFinished, type Pod, type PodBehaviour } from './pod.ts'
+import { noteEvent } from './noted-event.ts'
+import { phaseEvents } from './phase-words.ts'
+import { isFinished, type Pod, type PodPhase } from './pod.ts'
+import { type PodBehaviour, waitingBehaviours } from './pod-behaviours.ts'
+import { delayOf, type Moment, type Story, storyOf } from './pod-stories.ts'
 import { pickFrom, type Random } from './random.ts'
 import type { SimulatorTimes } from './simulator-times.ts'
 import type { Workload } from './workload.ts'
@@ -13,6 +17,8 @@ export type ClusterDeps = {
   times: () => SimulatorTimes
   nextResourceVersion: () => string
   behaviourOf: (image: string) => PodBehaviour
+  /** Words of the test in place of the usual reason why Pods do not run. */
+  because: () => string | undefined
   onChange: (change: ClusterChange) => void
 }
 
@@ -22,73 +28,39 @@ type PodLifeDeps = ClusterDeps & { onProgress: (workload: Workload) => void; rec
 export function createPodLife(deps: PodLifeDeps) {
   const { clock, random, times } = deps
 
-  function change(workload: Workload, pod: Pod, changes: Partial<Pick<Pod, 'phase' | 'isReady' | 'restarts'>>): void {
-    if (pod.isTerminating || !workload.pods.includes(pod)) return
-    const becameReady = changes.isReady === true && !pod.isReady
-    Object.assign(pod, changes, { resourceVersion: deps.nextResourceVersion() })
-    if (becameReady) deps.onProgress(workload)
+  function start(workload: Workload, pod: Pod): void {
+    play(workload, pod, storyOf(pod), 0, pickFrom(random, times().podReady))
+  }
+
+  /** It became ready long ago. */
+  function settle(workload: Workload, pod: Pod): void {
+    changePod(pod, { after: 0, phase: 'Running', isReady: true }, clock.now())
+    if (workload.manifest.kind === 'Job') changePod(pod, { after: 0, phase: 'Completed' }, clock.now())
+  }
+
+  /** One moment after the other, until the Pod goes or behaves differently. */
+  function play(workload: Workload, pod: Pod, story: Story, index: number, startUp: number): void {
+    const moment = story.moments[index]
+    if (!moment) return
+    const { behaviour } = pod
+    const delay = delayOf(moment.after, pod, startUp, clock.now(), times())
+    clock.setTimer(delay, () => {
+      if (pod.isTerminating || !workload.pods.includes(pod) || pod.behaviour !== behaviour) return
+      become(workload, pod, moment)
+      const isLast = index + 1 === story.moments.length
+      play(workload, pod, story, isLast ? (story.repeatsFrom ?? index + 1) : index + 1, startUp)
+    })
+  }
+
+  function become(workload: Workload, pod: Pod, moment: Moment): void {
+    const wasReady = pod.isReady
+    const before = visibleState(pod)
+    changePod(pod, moment, clock.now())
+    if (visibleState(pod) === before) return
+    pod.resourceVersion = deps.nextResourceVersion()
+    if (pod.isReady && !wasReady) deps.onProgress(workload)
     deps.onChange('pod')
     deps.reconcile(workload)
-  }
-
-  function isOneShot(workload: Workload): boolean {
-    return workload.manifest.kind === 'Job' || workload.manifest.kind === 'CronJob'
-  }
-
-  function start(workload: Workload, pod: Pod): void {
-    const startUp = pickFrom(random, times().podReady)
-    const after = (ms: number, changes: Parameters<typeof change>[2]) =>
-      clock.setTimer(ms, () => change(workload, pod, changes))
-    switch (pod.behaviour) {
-      case 'image-pull-error':
-        after(startUp * 0.3, { phase: 'ErrImagePull' })
-        after(startUp * 0.6, { phase: 'ImagePullBackOff' })
-        return
-      case 'pulled-late':
-        after(startUp * 0.3, { phase: 'ErrImagePull' })
-        after(startUp * 0.6, { phase: 'ImagePullBackOff' })
-        clock.setTimer(times().latePull, () => runWell(workload, pod, startUp))
-        return
-      case 'invalid-image-name':
-        after(startUp * 0.1, { phase: 'InvalidImageName' })
-        return
-      case 'config-error':
-        after(startUp * 0.3, { phase: 'CreateContainerConfigError' })
-        return
-      case 'crashes':
-        after(startUp * 0.5, { phase: 'CrashLoopBackOff', restarts: 1 })
-        return
-      case 'flaps':
-        clock.setTimer(startUp, () => flap(workload, pod))
-        return
-      case 'never-ready':
-      case 'held':
-        after(startUp * 0.5, { phase: 'Running' })
-        return
-      default:
-        runWell(workload, pod, startUp)
-    }
-  }
-
-  function runWell(workload: Workload, pod: Pod, startUp: number): void {
-    if (!isOneShot(workload)) {
-      clock.setTimer(startUp, () => change(workload, pod, { phase: 'Running', isReady: true }))
-      return
-    }
-    const end = pod.behaviour === 'fails' ? 'Error' : 'Completed'
-    clock.setTimer(startUp * 0.3, () => change(workload, pod, { phase: 'Running' }))
-    clock.setTimer(startUp * 0.3 + times().job, () => change(workload, pod, { phase: end, isReady: false }))
-  }
-
-  /** Ready for half a start-up time, then in back-off for seven halves, and so on: never two Pods ready at once. */
-  function flap(workload: Workload, pod: Pod): void {
-    if (pod.isTerminating || !workload.pods.includes(pod)) return
-    const [startUp] = times().podReady
-    change(workload, pod, { phase: 'Running', isReady: true })
-    clock.setTimer(startUp * 0.5, () =>
-      change(workload, pod, { phase: 'CrashLoopBackOff', isReady: false, restarts: pod.restarts + 1 }),
-    )
-    clock.setTimer(startUp * 4, () => flap(workload, pod))
   }
 
   function terminate(workload: Workload, pod: Pod): void {
@@ -104,11 +76,15 @@ export function createPodLife(deps: PodLifeDeps) {
     })
   }
 
-  /** Lets Pods that were held become ready, those of today and those that are still starting. */
-  function release(workload: Workload): void {
-    for (const pod of workload.pods.filter(({ behaviour }) => behaviour === 'held')) {
+  /** What the Pods have waited for is there: held ones become ready now, the others start. */
+  function release(workload: Workload, behaviours: ReadonlySet<PodBehaviour> = waitingBehaviours): void {
+    for (const pod of workload.pods.filter(({ behaviour }) => behaviours.has(behaviour))) {
+      const isHeld = pod.behaviour === 'held'
       pod.behaviour = 'runs'
-      change(workload, pod, { phase: 'Running', isReady: true })
+      if (pod.isInitializing) become(workload, pod, { after: 0, phase: 'PodInitializing', isInitialized: true })
+      if (pod.phase === 'Pending') become(workload, pod, { after: 0, phase: 'ContainerCreating' })
+      if (isHeld) become(workload, pod, { after: 0, phase: 'Running', isReady: true })
+      else start(workload, pod)
     }
   }
 
@@ -123,5 +99,43 @@ export function createPodLife(deps: PodLifeDeps) {
     })
   }
 
-  return { start, terminate, schedule, release }
+  return { start, settle, terminate, schedule, release }
 }
+
+const endPhases: ReadonlySet<PodPhase> = new Set(['Error', 'OOMKilled', 'Completed'])
+
+function changePod(pod: Pod, moment: Moment, nowMs: number): void {
+  const { phase = pod.phase, ends } = moment
+  const isSameRun = phase === 'Running' && pod.phase === 'Running' && !ends
+  if (pod.phase === 'Pending' && phase !== 'Pending') noteEvent(pod.events, scheduled(pod), nowMs)
+  const shown = ends && { startedAtMs: pod.startedAtMs, finishedAtMs: nowMs, ...ends }
+  if (phase !== pod.phase || ends) Object.assign(pod, endsAfter(pod, phase, shown))
+  if (phase === 'Running' && !isSameRun) pod.startedAtMs = nowMs
+  if (phase === 'CrashLoopBackOff') pod.backOffs++
+  if (moment.isRestart) pod.restarts++
+  if (moment.isInitialized || (moment.isReady && pod.isInitializing))
+    Object.assign(pod, { isInitializing: false, container: pod.containers[0] ?? pod.container })
+  pod.isReady = moment.isReady ?? false
+  pod.phase = phase
+  const own = moment.phase === undefined || isSameRun ? [] : phaseEvents(pod)
+  for (const words of [...own, ...(moment.events?.(pod) ?? [])]) noteEvent(pod.events, words, nowMs)
+}
+
+/** The end of a run is shown by its phase at first, and is the last one as soon as another phase begins. */
+function endsAfter({ ended, lastEnded }: Pod, phase: PodPhase, shown: Pod['ended']): Pick<Pod, 'ended' | 'lastEnded'> {
+  if (endPhases.has(phase)) return { ended: shown ?? ended, lastEnded }
+  return { ended: undefined, lastEnded: shown ?? ended ?? lastEnded }
+}
+
+export function scheduled({ name, namespace }: Pick<Pod, 'name' | 'namespace'>) {
+  return {
+    type: 'Normal',
+    reason: 'Scheduled',
+    message: `Successfully assigned ${namespace}/${name} to fake-node-1`,
+    by: 'default-scheduler',
+    action: 'Binding',
+  } as const
+}
+
+const visibleState = ({ phase, isReady, restarts, isInitializing, ended }: Pod) =>
+  JSON.stringify([phase, isReady, restarts, isInitializing, ended])

@@ -1,88 +1,63 @@
-import type { Health } from './application.ts'
 import type { Container } from './manifest.ts'
+import type { NotedEvent } from './noted-event.ts'
+import type { PodBehaviour } from './pod-behaviours.ts'
 
-/** How the Pods of an image behave. `flap`: ready for a moment, then crashing again and again. `held`: ready once told. */
-export type PodBehaviour =
-  | 'runs'
-  | 'image-pull-error'
-  | 'pulled-late'
-  | 'invalid-image-name'
-  | 'config-error'
-  | 'crashes'
-  | 'flaps'
-  | 'never-ready'
-  | 'held'
-  | 'fails'
-
-type PodPhase =
+/** What kubectl shows for the container that the Pod's behaviour is about; `Pending`: no node has been found yet. */
+export type PodPhase =
   | 'Pending'
   | 'ContainerCreating'
+  | 'PodInitializing'
   | 'Running'
   | 'ErrImagePull'
   | 'ImagePullBackOff'
   | 'InvalidImageName'
   | 'CreateContainerConfigError'
+  | 'CreateContainerError'
+  | 'RunContainerError'
   | 'CrashLoopBackOff'
+  | 'OOMKilled'
   | 'Completed'
   | 'Error'
 
+/** One run of a container that is over. */
+export type EndedRun = { startedAtMs: number; finishedAtMs: number; exitCode: number; reason: string }
+
 export type Pod = {
   name: string
+  namespace: string
   uid: string
   hash: string
   containers: readonly Container[]
   initContainers: readonly Container[]
   createdAt: number
+  /** Pods of Jobs are started once, and Argo CD does not call them Degraded while they wait. */
+  restartPolicy: 'Always' | 'Never'
   behaviour: PodBehaviour
+  /** Words of the test in place of the usual reason. */
+  because: string | undefined
+  /** The container that the behaviour is about; the others run. */
+  container: Container
   phase: PodPhase
+  /** While it is about an init container, kubectl puts `Init:` before the phase. */
+  isInitializing: boolean
   isReady: boolean
   isTerminating: boolean
   restarts: number
+  /** How often the kubelet has made the container wait: each time twice as long. */
+  backOffs: number
+  startedAtMs: number
+  /** The end that the phase shows, and the one before it. */
+  ended: EndedRun | undefined
+  lastEnded: EndedRun | undefined
+  events: NotedEvent[]
   resourceVersion: string
 }
 
-/** Which images misbehave when nothing else is said; the recordings' own naming rule. */
-export function behaviourByTag(image: string): PodBehaviour {
-  const tag = image.slice(image.lastIndexOf('/') + 1).split(':')[1] ?? ''
-  if (tag.includes('bad')) return 'image-pull-error'
-  if (tag.includes('crash')) return 'crashes'
-  if (tag.includes('flap')) return 'flaps'
-  if (tag.includes('fail')) return 'fails'
-  return 'runs'
+/** Only what is started once can be over. */
+export function isFinished({ phase, restartPolicy }: Pod): boolean {
+  return restartPolicy === 'Never' && (phase === 'Completed' || phase === 'Error' || phase === 'OOMKilled')
 }
 
-/** What the resource tree says of a Pod's health. */
-export function podHealth(pod: Pod): Health {
-  if (pod.isTerminating) return { status: 'Progressing', message: 'Pending deletion' }
-  const image = pod.containers[0]?.image ?? ''
-  switch (pod.phase) {
-    case 'ErrImagePull':
-      return {
-        status: 'Degraded',
-        message: `failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`,
-      }
-    case 'ImagePullBackOff':
-      return { status: 'Degraded', message: `Back-off pulling image "${image}"` }
-    case 'InvalidImageName':
-      return { status: 'Degraded', message: `Failed to apply default image tag "${image}": couldn't parse image name` }
-    case 'CreateContainerConfigError':
-      return { status: 'Degraded', message: `secret "${pod.containers[0]?.name ?? ''}" not found` }
-    case 'CrashLoopBackOff':
-      return { status: 'Degraded', message: 'back-off 10s restarting failed container' }
-    case 'Error':
-      return { status: 'Degraded', message: `container "${pod.containers[0]?.name ?? ''}" failed with exit code 1` }
-    case 'Completed':
-      return { status: 'Healthy' }
-    default:
-      return { status: pod.isReady ? 'Healthy' : 'Progressing' }
-  }
-}
-
-/** The tree's `Status Reason`. */
-export function podReason(pod: Pod): string {
-  return pod.isTerminating ? 'Terminating' : pod.phase
-}
-
-export function isFinished(pod: Pod): boolean {
-  return pod.phase === 'Completed' || pod.phase === 'Error'
+export function hasFailed(pod: Pod): boolean {
+  return isFinished(pod) && pod.phase !== 'Completed'
 }

@@ -187,6 +187,8 @@ describe('the resource tree reads like the recorded one', () => {
         }))
         .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
     const theirs = JSON.parse(JSON.stringify(treeIn(path)).replaceAll(name, 'shop'))
-    expect(comparable(JSON.parse(JSON.stringify(tree.nodes)))).toEqual(comparable(theirs))
+    // The kubelet that was played for these recordings left out the names.
+    const ours = JSON.stringify(tree.nodes).replace(/(restarting failed container)=[^"]+/g, '$1')
+    expect(comparable(JSON.parse(ours))).toEqual(comparable(theirs))
   })
 })

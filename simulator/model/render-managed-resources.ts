@@ -45,7 +45,7 @@ function managedResource(application: string, target: Manifest, workload: Worklo
 }
 
 /** The object as the Kubernetes API would show it, with the members that anybody reads. */
-function kubernetesObject(application: string, manifest: Manifest, workload?: Workload) {
+export function kubernetesObject(application: string, manifest: Manifest, workload?: Workload) {
   const { group, version, kind, namespace, name } = manifest
   return {
     apiVersion: group === '' ? version : `${group}/${version}`,

@@ -1,8 +1,10 @@
 import type { Health } from './application.ts'
 import { kubernetesTime } from './clock.ts'
 import { imagesOf, type Manifest } from './manifest.ts'
-import { type Pod, podHealth, podReason } from './pod.ts'
-import { type PodSet, type Workload, workloadHealth } from './workload.ts'
+import { hasFailed, isFinished, type Pod } from './pod.ts'
+import { podHealth, podReason, readyContainers } from './pod-health.ts'
+import { hasOwnClaim, templateClaim } from './volume-claim.ts'
+import { currentSet, highestRevision, type PodSet, type Workload, workloadHealth } from './workload.ts'
 
 type ParentRef = {
   group?: string | undefined
@@ -15,7 +17,7 @@ type ParentRef = {
 
 type TreeNode = ParentRef & {
   parentRefs?: readonly ParentRef[] | undefined
-  info?: readonly { name: string; value: string }[] | undefined
+  info?: readonly { name: string; value?: string }[] | undefined
   networkingInfo?: Record<string, unknown> | undefined
   resourceVersion: string
   images?: readonly string[] | undefined
@@ -27,34 +29,34 @@ export type ResourceTree = { nodes?: readonly TreeNode[] | undefined; hosts?: re
 
 /** The live objects of an application: its resources, what their controllers made of them, and the Pods. */
 export function renderResourceTree(workloads: readonly Workload[]): ResourceTree {
-  const nodes = workloads.flatMap(workloadNodes).sort(byGroupKindName)
+  const claims = hasOwnClaim(workloads) ? () => [] : claimNodes
+  const nodes = workloads.flatMap((workload) => workloadNodes(workload, claims(workload))).sort(byGroupKindName)
   return { nodes: nodes.length > 0 ? nodes : undefined, hosts: nodes.length > 0 ? [host] : undefined }
 }
 
-function workloadNodes(workload: Workload): TreeNode[] {
+function workloadNodes(workload: Workload, claims: readonly TreeNode[]): TreeNode[] {
   const { manifest } = workload
-  return [topNode(workload), ...owners(workload), ...workload.pods.map((pod) => podNode(workload, pod))].map(
-    (node) => ({
-      group: node.group === '' ? undefined : node.group,
-      version: node.version,
-      kind: node.kind,
-      namespace: manifest.namespace,
-      name: node.name,
-      uid: node.uid,
-      parentRefs: node.parentRefs,
-      info: node.info,
-      networkingInfo: node.networkingInfo,
-      resourceVersion: node.resourceVersion,
-      images: node.images,
-      health: node.health,
-      createdAt: node.createdAt,
-    }),
-  )
+  const pods = workload.pods.map((pod) => podNode(workload, pod))
+  return [topNode(workload), ...owners(workload), ...claims, ...pods].map((node) => ({
+    group: node.group === '' ? undefined : node.group,
+    version: node.version,
+    kind: node.kind,
+    namespace: manifest.namespace,
+    name: node.name,
+    uid: node.uid,
+    parentRefs: node.parentRefs,
+    info: node.info,
+    networkingInfo: node.networkingInfo,
+    resourceVersion: node.resourceVersion,
+    images: node.images,
+    health: node.health,
+    createdAt: node.createdAt,
+  }))
 }
 
 function topNode(workload: Workload): TreeNode {
   const { manifest } = workload
-  const revision = workload.sets.find(({ hash }) => hash === workload.sets.at(-1)?.hash)?.revision
+  const revision = currentSet(workload)?.revision ?? Math.max(1, highestRevision(workload))
   return {
     group: manifest.group,
     version: manifest.version,
@@ -62,21 +64,27 @@ function topNode(workload: Workload): TreeNode {
     namespace: manifest.namespace,
     name: manifest.name,
     uid: workload.uid,
-    info: manifest.kind === 'Deployment' ? [{ name: 'Revision', value: `Rev:${revision ?? 1}` }] : undefined,
-    networkingInfo: manifest.kind === 'Service' ? { targetLabels: { app: manifest.selector } } : undefined,
+    info: hasReplicaSets(manifest) ? [info('Revision', `Rev:${revision}`)] : undefined,
+    networkingInfo: networkingInfoOf(manifest),
     resourceVersion: workload.resourceVersion,
     health: workloadHealth(workload),
     createdAt: kubernetesTime(workload.createdAt),
   }
 }
 
-function hasReplicaSets({ kind }: Manifest): boolean {
+function networkingInfoOf({ kind, selector }: Manifest): Record<string, unknown> | undefined {
+  if (kind === 'Service') return { targetLabels: { app: selector } }
+  return kind === 'Ingress' ? {} : undefined
+}
+
+export function hasReplicaSets({ kind }: Manifest): boolean {
   return kind === 'Deployment' || kind === 'Rollout'
 }
 
 /** What stands between the resource and its Pods: ReplicaSets of a Deployment, Jobs of a CronJob. */
 function owners(workload: Workload): TreeNode[] {
-  if (hasReplicaSets(workload.manifest)) return workload.sets.map((set) => replicaSetNode(workload, set))
+  if (hasReplicaSets(workload.manifest))
+    return [...workload.sets.map((set) => replicaSetNode(workload, set)), ...analysisRunNodes(workload)]
   if (workload.manifest.kind === 'CronJob') return workload.pods.map((pod) => cronRunNode(workload, pod))
   return []
 }
@@ -98,12 +106,47 @@ function replicaSetNode(workload: Workload, set: PodSet): TreeNode {
   }
 }
 
-function replicaSetHealth(workload: Workload, { hash }: PodSet): Health {
+function analysisRunNodes({ manifest, uid, rollout, resourceVersion }: Workload): TreeNode[] {
+  return rollout.analysisRuns.map((run) => ({
+    group: 'argoproj.io',
+    version: 'v1alpha1',
+    kind: 'AnalysisRun',
+    namespace: manifest.namespace,
+    name: run.name,
+    uid: run.uid,
+    parentRefs: [parentRef(manifest, uid)],
+    resourceVersion,
+    health: run.health,
+    createdAt: kubernetesTime(run.createdAt),
+  }))
+}
+
+function replicaSetHealth(workload: Workload, { hash, refusal }: PodSet): Health {
+  if (refusal) return { status: 'Degraded', message: refusal.message }
   const pods = workload.pods.filter((pod) => pod.hash === hash && !pod.isTerminating)
   const available = pods.filter(({ isReady }) => isReady).length
   if (available === pods.length) return { status: 'Healthy' }
   const message = `Waiting for rollout to finish: ${available} out of ${pods.length} new replicas are available...`
   return { status: 'Progressing', message }
+}
+
+function claimNodes(workload: Workload): TreeNode[] {
+  const claim = templateClaim(workload)
+  if (!claim) return []
+  const { manifest, uid, resourceVersion } = workload
+  return [
+    {
+      version: 'v1',
+      kind: 'PersistentVolumeClaim',
+      namespace: manifest.namespace,
+      name: claim.name,
+      uid: claim.uid,
+      parentRefs: [parentRef(manifest, uid)],
+      resourceVersion,
+      health: claim.health,
+      createdAt: kubernetesTime(claim.createdAt),
+    },
+  ]
 }
 
 function cronRunNode(workload: Workload, pod: Pod): TreeNode {
@@ -119,7 +162,7 @@ function cronRunNode(workload: Workload, pod: Pod): TreeNode {
     resourceVersion: pod.resourceVersion,
     health: ended
       ? { status: 'Healthy', message: 'Reached expected number of succeeded pods' }
-      : pod.phase === 'Error'
+      : hasFailed(pod)
         ? { status: 'Degraded', message: 'Job has reached the specified backoff limit' }
         : { status: 'Progressing' },
     createdAt: kubernetesTime(pod.createdAt),
@@ -139,8 +182,8 @@ function parentRef({ group, version, kind, namespace, name }: Manifest, uid: str
 }
 
 function podNode(workload: Workload, pod: Pod): TreeNode {
-  const ready = pod.isReady ? pod.containers.length : 0
-  const usage = pod.phase === 'Completed' || pod.phase === 'Error' ? [] : [info('cpu', '0'), info('memory', '0')]
+  const node = pod.phase === 'Pending' ? { name: 'Node' } : info('Node', 'fake-node-1')
+  const usage = isFinished(pod) ? [] : [info('cpu', '0'), info('memory', '0')]
   return {
     version: 'v1',
     kind: 'Pod',
@@ -150,8 +193,8 @@ function podNode(workload: Workload, pod: Pod): TreeNode {
     parentRefs: [podParent(workload, pod)],
     info: [
       info('Status Reason', podReason(pod)),
-      info('Node', 'fake-node-1'),
-      info('Containers', `${ready}/${pod.containers.length}`),
+      node,
+      info('Containers', `${readyContainers(pod).length}/${pod.containers.length}`),
       ...(pod.restarts > 0 ? [info('Restart Count', String(pod.restarts))] : []),
       ...usage,
     ],
@@ -165,7 +208,7 @@ function podNode(workload: Workload, pod: Pod): TreeNode {
 
 const info = (name: string, value: string) => ({ name, value })
 
-function podParent(workload: Workload, pod: Pod): ParentRef {
+export function podParent(workload: Workload, pod: Pod): ParentRef {
   const { manifest } = workload
   const set = workload.sets.find(({ hash }) => hash === pod.hash)
   const { namespace } = manifest
@@ -178,9 +221,10 @@ function podParent(workload: Workload, pod: Pod): ParentRef {
   return parentRef(manifest, workload.uid)
 }
 
-function podLabels({ manifest }: Workload, pod: Pod): Record<string, string> {
+export function podLabels({ manifest, uid }: Workload, pod: Pod): Record<string, string> {
   if (manifest.kind === 'Job' || manifest.kind === 'CronJob') {
-    return { 'batch.kubernetes.io/job-name': manifest.name, 'job-name': manifest.name }
+    const names = { 'batch.kubernetes.io/job-name': manifest.name, 'job-name': manifest.name }
+    return { 'batch.kubernetes.io/controller-uid': uid, ...names, 'controller-uid': uid }
   }
   return { app: manifest.selector, 'pod-template-hash': pod.hash }
 }

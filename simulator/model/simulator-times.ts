@@ -20,6 +20,14 @@ export type SimulatorTimes = {
   podReady: Range
   /** How much later an image comes that the registry did not have at first. */
   latePull: number
+  /** How long a container that starts slowly takes. */
+  slowStart: number
+  /** How long a container runs that crashes again and again. */
+  crashRun: number
+  /** How long the kubelet waits after the first crash; then twice as long each time, up to thirty times. */
+  backOff: number
+  /** Between two probes of a container. */
+  probePeriod: number
   termination: number
   job: number
   progressDeadline: number
@@ -45,6 +53,10 @@ export const demoTimes: SimulatorTimes = {
   react: [5, 30],
   podReady: [800, 1_300],
   latePull: 150_000,
+  slowStart: 100_000,
+  crashRun: 30_000,
+  backOff: 10_000,
+  probePeriod: 10_000,
   termination: 3_000,
   job: 2_000,
   progressDeadline: 600_000,
@@ -68,6 +80,10 @@ export const fastTimes: SimulatorTimes = {
   react: [1, 5],
   podReady: [60, 120],
   latePull: 2_000,
+  slowStart: 1_500,
+  crashRun: 300,
+  backOff: 100,
+  probePeriod: 100,
   termination: 80,
   job: 60,
   customResourceLag: 100,

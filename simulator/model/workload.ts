@@ -1,16 +1,22 @@
 import { hash } from 'node:crypto'
 import type { Health } from './application.ts'
 import type { Manifest } from './manifest.ts'
-import { isFinished, type Pod } from './pod.ts'
+import type { NotedEvent } from './noted-event.ts'
+import { hasFailed, isFinished, type Pod } from './pod.ts'
+import { invalidSpec, type RolloutState } from './rollout-state.ts'
 
 /** One template of a workload, with the Pods made of it: a ReplicaSet, a controller revision, a Job of a CronJob. */
 export type PodSet = {
   hash: string
+  template: Manifest
   name: string
   uid: string
   revision: number
   createdAt: number
   resourceVersion: string
+  /** Why the API server does not admit its Pods: the first answer, and what was noted of all. */
+  refusal: { message: string; attempts: number } | undefined
+  refusedEvents: NotedEvent[]
 }
 
 /** An applied object and what has become of it. */
@@ -25,11 +31,24 @@ export type Workload = {
   pods: Pod[]
   deadlineExceeded: boolean
   isDeleting: boolean
-  rollout: 'running' | 'paused' | 'promoted' | 'aborted'
+  /** What it waits for has not come: an address, a volume. */
+  isPending: boolean
+  rollout: RolloutState
 }
 
 export function templateHash({ containers, initContainers }: Pick<Manifest, 'containers' | 'initContainers'>): string {
   return hash('sha1', JSON.stringify([containers, initContainers])).slice(0, 10)
+}
+
+/** Of all sets but one. */
+export function highestRevision({ sets }: Workload, except?: PodSet): number {
+  return Math.max(0, ...sets.filter((set) => set !== except).map(({ revision }) => revision))
+}
+
+/** That of the newest template; undefined until its controller has seen the change. */
+export function currentSet({ sets, manifest }: Workload): PodSet | undefined {
+  const hash = templateHash(manifest)
+  return sets.find((set) => set.hash === hash)
 }
 
 export function hasRollingPods(kind: string): boolean {
@@ -78,7 +97,9 @@ export function workloadHealth(workload: Workload): Health | undefined {
     case 'Widget':
       return widgetHealth(workload)
     case 'Service':
-      return { status: 'Healthy' }
+    case 'Ingress':
+    case 'PersistentVolumeClaim':
+      return { status: workload.isPending ? 'Progressing' : 'Healthy' }
     default:
       return undefined
   }
@@ -155,19 +176,23 @@ function rolloutHealth(workload: Workload): Health {
   if (workload.observedGeneration < workload.generation) {
     return { status: 'Progressing', message: 'Waiting for rollout spec update to be observed' }
   }
-  if (workload.rollout === 'aborted') {
-    return { status: 'Degraded', message: 'RolloutAborted: Rollout aborted update to revision' }
-  }
-  if (workload.rollout === 'paused') return { status: 'Suspended', message: 'CanaryPauseStep' }
+  const { manifest, rollout } = workload
+  const refused = invalidSpec(manifest) ?? rollout.abort
+  if (refused !== undefined) return { status: 'Degraded', message: refused }
   if (workload.deadlineExceeded) {
-    return {
-      status: 'Degraded',
-      message: `ProgressDeadlineExceeded: ReplicaSet "${workload.manifest.name}" has timed out progressing.`,
-    }
+    const set = currentSet(workload)?.name ?? manifest.name
+    return { status: 'Degraded', message: `ProgressDeadlineExceeded: ReplicaSet "${set}" has timed out progressing.` }
   }
-  return isRolledOut(workload)
-    ? { status: 'Healthy' }
-    : { status: 'Progressing', message: 'more replicas need to be updated' }
+  const isBlueGreen = manifest.strategy === 'BlueGreen'
+  if (rollout.pausedAtMs !== undefined)
+    return { status: 'Suspended', message: isBlueGreen ? 'BlueGreenPause' : 'CanaryPauseStep' }
+  const { total, updated, updatedReady } = podCounts(workload)
+  if (updated < manifest.replicas) return { status: 'Progressing', message: 'more replicas need to be updated' }
+  if (updatedReady < updated) return { status: 'Progressing', message: 'updated replicas are still becoming available' }
+  if (isBlueGreen && rollout.step < manifest.steps.length && rollout.stableHash !== templateHash(manifest))
+    return { status: 'Progressing', message: 'active service cutover pending' }
+  if (total > updated) return { status: 'Progressing', message: 'old replicas are pending termination' }
+  return { status: 'Healthy' }
 }
 
 /** The check of this custom resource ignores the observed generation, so a fresh change still looks healthy. */
@@ -177,7 +202,7 @@ function widgetHealth(workload: Workload): Health {
 }
 
 function jobHealth(pods: readonly Pod[]): Health {
-  if (pods.some((pod) => pod.phase === 'Error')) {
+  if (pods.some(hasFailed)) {
     return { status: 'Degraded', message: 'Job has reached the specified backoff limit' }
   }
   if (pods.some((pod) => pod.phase === 'Completed')) {
@@ -191,7 +216,7 @@ function cronJobHealth(workload: Workload): Health {
     return { status: 'Progressing', message: 'CronJob has 1 active job(s)' }
   const last = workload.pods.at(-1)
   if (!last) return { status: 'Healthy', message: 'CronJob has not been scheduled yet' }
-  if (last.phase === 'Error')
+  if (hasFailed(last))
     return { status: 'Degraded', message: 'CronJob has not completed its last execution successfully' }
   return { status: 'Healthy', message: 'CronJob has completed its last execution successfully' }
 }

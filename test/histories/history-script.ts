@@ -1,5 +1,5 @@
 import type { ControllerVersion } from '../../simulator/model/controller-context.ts'
-import type { PodBehaviour } from '../../simulator/model/pod.ts'
+import type { PodBehaviour } from '../../simulator/model/pod-behaviours.ts'
 
 export const shapes = [
   'deployment',

@@ -9,6 +9,7 @@ import { LockPage } from '../locks/lock-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { SettingsPage } from '../settings/settings-page.tsx'
 import { AnswerError } from '../ui/read-json.ts'
+import { retryTooMany } from '../ui/retry-too-many.ts'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -21,7 +22,7 @@ const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: readSessionAgain }),
   mutationCache: new MutationCache({ onError: readSessionAgain }),
   defaultOptions: {
-    queries: { retry: false, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false },
+    queries: { ...retryTooMany, networkMode: 'always', staleTime: 1_000, refetchOnWindowFocus: false },
     // An action fails at once while the browser is offline: fired later, it would surprise.
     mutations: { networkMode: 'always' },
   },

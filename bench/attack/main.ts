@@ -75,7 +75,7 @@ async function measure(checkout?: string): Promise<string[][]> {
     const callsBefore = provider.calls.length
     const untilMs = performance.now() + windowMs
     const port = Number(new URL(world.service.url).port)
-    const attacking = runAttack({ name, target: { port, taskIds: ids.slice(-perAttack) }, windowMs })
+    const attacking = runAttack({ name, target: { port, metricsPort, taskIds: ids.slice(-perAttack) }, windowMs })
     // Checkouts from before METRICS_PORT answered probes have them at the port of the API alone.
     const probing = probe(world, checkout === undefined ? metricsPort : port, untilMs)
     const verdicts = await endRollouts(world, ending, untilMs)

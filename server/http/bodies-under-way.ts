@@ -51,8 +51,7 @@ export function createReadBody(limitBytes = maxBytes): ReadBody {
   }
 }
 
-const tooLarge = (limit: number) =>
-  new HttpError(413, `body: must be at most ${renderBytes(limit)}`, { Connection: 'close' })
+const tooLarge = (limit: number) => new HttpError(413, `body: must be at most ${renderBytes(limit)}`)
 
 const renderBytes = (bytes: number) => (bytes < 1_048_576 ? `${bytes / 1_024} KiB` : `${bytes / 1_048_576} MiB`)
 
@@ -61,5 +60,4 @@ const retrySeconds = 10
 const tooManyBytes = (status: 429 | 503, whose: string) =>
   new HttpError(status, `too many bytes of request bodies are being received ${whose}`, {
     'Retry-After': String(retrySeconds),
-    Connection: 'close',
   })

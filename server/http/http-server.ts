@@ -129,9 +129,12 @@ const createAnswerError =
     reply.code(status).headers(headers).type('application/json; charset=utf-8').send(JSON.stringify(body))
   }
 
-/** A body that may be larger than any we take: after an answer that did not wait for it, nobody reads on. */
+/** What is left of a body after an answer that did not wait for it is read and thrown away, up to so much. */
+const maxDiscardedBytes = 1024 * 1024
+
+/** After the answer the connection of such a body is closed, which may cut off the answer. */
 const isLong = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxBodyBytes
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxDiscardedBytes
 
 function answerNothing(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).send({ error: 'not found' })

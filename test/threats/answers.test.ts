@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
-import { type Answer, aTask, type Service, startService } from '../support/service.ts'
+import { type Answer, aTask, type Service, startService, withoutLimits } from '../support/service.ts'
 import { startWorld, withToken } from '../support/world.ts'
 import { errorOf, textOf } from './answers.ts'
 import { injections, oddNames } from './hostile-texts.ts'
@@ -92,7 +92,10 @@ describe(threats.T37, () => {
     await using database = await createTestDatabase()
     await using proxy = await startFaultProxy({ port: Number(new URL(database.url).port) })
     const databaseUrl = Object.assign(new URL(database.url), { port: String(proxy.port) }).href
-    await using service = await startService({ databaseUrl, settings: { JWT_SECRET: 's'.repeat(32) } })
+    await using service = await startService({
+      databaseUrl,
+      settings: { JWT_SECRET: 's'.repeat(32), MAX_CONNECTIONS: withoutLimits.MAX_CONNECTIONS },
+    })
     expect(judge(await errorsOf(service, [...injections, ...oddNames]))).toEqual([])
 
     const breaking = new Client({ connectionString: database.url })

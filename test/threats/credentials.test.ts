@@ -83,7 +83,7 @@ test(threats.T7, async () => {
   const wanted = aTask({ app: 'mass-assignment', timeout: 77 })
   const names =
     'id status validated may_write mayWrite created updated commit owner fence cause progress status_reason diagnosis'
-  const more = 'repository branch app_url is_rollback rollback_target_id audit actor'
+  const more = 'repository branch app_url is_rollback audit actor'
   const extra = Object.fromEntries(`${names} ${more}`.split(' ').map((name) => [name, 'forged']))
   const id = idOf(await world.service.submitTask({ ...extra, ...wanted }))
   const ended = await world.service.waitForEnd(id)

@@ -178,13 +178,24 @@ export function createArgoCdClient(
     readManagedResources: (address) => read('managed_resources', ofApplication(address, '/managed-resources')),
     readSyncWindows: (address) => read('sync_windows', ofApplication(address, '/syncwindows')),
 
-    readPodEvents(address, { namespace, name, uid }) {
+    readEvents(address, { namespace, name, uid }) {
       const query: Query = [
         ['resourceNamespace', namespace],
         ['resourceName', name],
         ['resourceUID', uid],
       ]
       return read('events', ofApplication(address, '/events', query))
+    },
+
+    readLivePod(address, { namespace, name }) {
+      const query: Query = [
+        ['namespace', namespace],
+        ['resourceName', name],
+        ['version', 'v1'],
+        ['group', ''],
+        ['kind', 'Pod'],
+      ]
+      return read('live_pod', { ...ofApplication(address, '/resource', query), retries: 0 })
     },
 
     async readPodLog(address, { pod, container, isPrevious, lines }) {
@@ -196,7 +207,8 @@ export function createArgoCdClient(
         ['tailLines', String(lines)],
       ]
       const answer = await call({ ...ofApplication(address, '/logs', query), maxBytes: maxLogBytes, retries: 0 })
-      if ('kind' in answer || answer.status !== 200) return outcomeOf('events', answer)
+      if ('kind' in answer) return redactWhy(answer)
+      if (answer.status !== 200) return redactWhy(failureOf(answer))
       return redactWhy(parsePodLog(textOf(answer)))
     },
 

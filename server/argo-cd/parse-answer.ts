@@ -1,8 +1,16 @@
 import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
-import type { ManagedResources, ResourceTree, SyncWindows } from '../rollout/judge/observed-resources.ts'
+import type {
+  LivePod,
+  ManagedResources,
+  ResourceEvent,
+  ResourceTree,
+  SyncWindows,
+} from '../rollout/judge/observed-resources.ts'
 import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
 import { parseApplication } from './parse-application.ts'
+import { parseLivePod } from './parse-live-pod.ts'
 import { parseManagedResources } from './parse-managed-resources.ts'
+import { parseResourceEvents } from './parse-resource-events.ts'
 import { parseResourceTree } from './parse-resource-tree.ts'
 import { parseSyncWindows } from './parse-sync-windows.ts'
 import { isTrueAt, listAt, objectAt, parseJson, textAt } from './untrusted-json.ts'
@@ -14,7 +22,8 @@ export type AnswerValues = {
   readonly tree: ResourceTree
   readonly managed_resources: ManagedResources
   readonly sync_windows: SyncWindows
-  readonly events: readonly string[]
+  readonly events: readonly ResourceEvent[]
+  readonly live_pod: LivePod
   readonly version: string
   readonly session: { readonly isLoggedIn: boolean }
 }
@@ -29,7 +38,8 @@ const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[
   tree: (body) => (typeof body === 'object' && body !== null && 'nodes' in body ? parseResourceTree(body) : undefined),
   managed_resources: parseManagedResources,
   sync_windows: parseSyncWindows,
-  events: parseEvents,
+  events: parseResourceEvents,
+  live_pod: parseLivePod,
   version: (body) => textAt(body, 'Version')?.slice(0, maxVersionLength),
   session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
 }
@@ -46,13 +56,6 @@ function parseList(body: unknown): ApplicationList | undefined {
     .map(parseApplication)
     .filter((item) => item !== undefined)
   return { version: Number(version) || 0, applications }
-}
-
-function parseEvents(body: unknown): readonly string[] {
-  return listAt(body, 'items').flatMap((item) => {
-    const reason = textAt(item, 'reason')
-    return reason === undefined ? [] : [`${reason}: ${textAt(item, 'message') ?? ''}`]
-  })
 }
 
 /** Reads an answer of `logs`: an object a line. A failure after the first line comes as the last of them, with status 200. */

@@ -5,7 +5,17 @@ import type {
   ObservedOperation,
   ObservedResource,
 } from '../rollout/judge/observed-application.ts'
-import { cleanText, hasObject, isTrueAt, listAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
+import {
+  cleanText,
+  hasObject,
+  isTrueAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  timeAt,
+} from './untrusted-json.ts'
 
 /**
  * Reads an Application object from a stream event, a GET or an item of a List.
@@ -152,6 +162,7 @@ function readOperation(state: unknown): ObservedOperation {
   return {
     phase: textAt(state, 'phase'),
     message: textAt(state, 'message'),
+    retries: numberAt(state, 'retryCount') ?? 0,
     startedAtMs: timeAt(state, 'startedAt'),
     finishedAtMs: timeAt(state, 'finishedAt'),
     isDryRun: isTrueAt(asked, 'dryRun'),

@@ -1,40 +1,50 @@
-import type { ObservedPod, ResourceTree, UnhealthyResource } from '../rollout/judge/observed-resources.ts'
+import type { ObservedPod, ResourceTree, TreeResource } from '../rollout/judge/observed-resources.ts'
 import { listAt, objectAt, textAt, textsAt, timeAt } from './untrusted-json.ts'
 
-/** Reads the answer of `resource-tree`; nodes that cannot be read are left out. */
+/** Reads the answer of `resource-tree`; what is missing of a node is `undefined` or empty. */
 export function parseResourceTree(raw: unknown): ResourceTree {
   const nodes = listAt(raw, 'nodes')
+  const isPod = (node: unknown) => textAt(node, 'kind') === 'Pod'
   return {
-    pods: nodes.filter((node) => textAt(node, 'kind') === 'Pod').map(readPod),
-    unhealthy: nodes.flatMap(readUnhealthy),
+    pods: nodes.filter(isPod).map(readPod),
+    resources: nodes.filter((node) => !isPod(node)).map(readResource),
   }
 }
 
 function readPod(node: unknown): ObservedPod {
-  const health = objectAt(node, 'health')
-  const info = (name: string) => {
-    const found = listAt(node, 'info').find((one) => textAt(one, 'name') === name)
-    return textAt(found, 'value')
-  }
-  const restarts = Number(info('Restart Count') ?? 0)
+  const restarts = Number(infoOf(node, 'Restart Count') ?? 0)
   return {
-    namespace: textAt(node, 'namespace') ?? '',
-    name: textAt(node, 'name') ?? '',
-    uid: textAt(node, 'uid') ?? '',
+    ...commonOf(node),
     images: textsAt(node, 'images'),
-    reason: info('Status Reason'),
-    health: textAt(health, 'status'),
-    message: textAt(health, 'message'),
+    reason: infoOf(node, 'Status Reason'),
     createdAtMs: timeAt(node, 'createdAt'),
     restarts: Number.isSafeInteger(restarts) && restarts >= 0 ? restarts : undefined,
   }
 }
 
-function readUnhealthy(node: unknown): readonly UnhealthyResource[] {
-  const health = textAt(objectAt(node, 'health'), 'status')
-  const kind = textAt(node, 'kind') ?? ''
-  if (health === undefined || health === 'Healthy' || kind === 'Pod') return []
-  return [
-    { kind, name: textAt(node, 'name') ?? '', health, message: textAt(objectAt(node, 'health'), 'message') ?? '' },
-  ]
+function readResource(node: unknown): TreeResource {
+  const revision = /^Rev:(\d{1,9})$/.exec(infoOf(node, 'Revision') ?? '')?.[1]
+  return {
+    ...commonOf(node),
+    group: textAt(node, 'group') ?? '',
+    kind: textAt(node, 'kind') ?? '',
+    revision: revision === undefined ? undefined : Number(revision),
+  }
+}
+
+function commonOf(node: unknown) {
+  const health = objectAt(node, 'health')
+  return {
+    namespace: textAt(node, 'namespace') ?? '',
+    name: textAt(node, 'name') ?? '',
+    uid: textAt(node, 'uid') ?? '',
+    owners: listAt(node, 'parentRefs').flatMap((parent) => textAt(parent, 'uid') ?? []),
+    health: textAt(health, 'status'),
+    message: textAt(health, 'message'),
+  }
+}
+
+function infoOf(node: unknown, name: string): string | undefined {
+  const found = listAt(node, 'info').find((one) => textAt(one, 'name') === name)
+  return textAt(found, 'value')
 }

@@ -7,20 +7,56 @@ export type ObservedPod = {
   readonly reason: string | undefined
   readonly health: string | undefined
   readonly message: string | undefined
+  /** On the cluster's clock, in whole seconds. */
   readonly createdAtMs: number | undefined
   /** Argo CD leaves out a count of 0. */
   readonly restarts?: number | undefined
+  /** Uids of the resources that own it. */
+  readonly owners?: readonly string[]
 }
 
-/** A resource that is not well, for the reason of a failure. */
-export type UnhealthyResource = {
+/** A resource of the tree that is no Pod. */
+export type TreeResource = {
+  readonly group: string
   readonly kind: string
+  readonly namespace: string
   readonly name: string
-  readonly health: string
-  readonly message: string
+  readonly uid: string
+  readonly owners: readonly string[]
+  readonly health: string | undefined
+  readonly message: string | undefined
+  /** The number of `Rev:N`, which Argo CD shows of a Deployment, a Rollout and their ReplicaSets. */
+  readonly revision: number | undefined
 }
 
-export type ResourceTree = { readonly pods: readonly ObservedPod[]; readonly unhealthy: readonly UnhealthyResource[] }
+export type ResourceTree = { readonly pods: readonly ObservedPod[]; readonly resources: readonly TreeResource[] }
+
+/** One event of a resource, or several alike that Kubernetes counts as one. */
+export type ResourceEvent = {
+  readonly reason: string
+  readonly message: string
+  readonly count: number
+  /** The container that its field path names. */
+  readonly container: string | undefined
+}
+
+/** What the live object says of a container. Environment, arguments and annotations are never read. */
+export type LiveContainer = {
+  readonly name: string
+  readonly image: string
+  readonly isInit: boolean
+  readonly restarts: number
+  readonly lastTermination:
+    | {
+        readonly reason: string | undefined
+        readonly exitCode: number | undefined
+        readonly message: string | undefined
+      }
+    | undefined
+  readonly memoryLimit: string | undefined
+}
+
+export type LivePod = { readonly containers: readonly LiveContainer[] }
 
 export type ManagedResources = {
   /** Every `image` text in the live manifests. */

@@ -1,5 +1,6 @@
 import { quote } from '../../../contract/one-line.ts'
 import type { Image } from '../../../contract/task.ts'
+import { editDistance } from '../../settings/edit-distance.ts'
 import type { ApplicationSource, OverrideEntry, SourceTool, WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
@@ -63,7 +64,7 @@ export function planWriteBack(
   if (annotations.issues.length > 0) return refused('annotation_invalid', annotations.issues.join('; '))
   const planned = entriesOf(task.images, annotations)
   if (planned.kind === 'refused') return planned
-  if (planned.tool === undefined) return noAlias(task)
+  if (planned.tool === undefined) return noAlias(task, application, annotations, settings)
   const place = application.isMultiSource
     ? writeTargetByAnnotations(application, annotations)
     : writeTargetBySource(application.sources[0])
@@ -113,10 +114,28 @@ function whyOnlyMonitored(
   return { kind: 'monitor', why: 'no_credential', note }
 }
 
-function noAlias(task: WriteBackTask): WriteBackDecision {
-  const names = task.images.map(({ image }) => image).join(', ')
-  const note = `nothing was committed: the annotation managed-images has no alias for ${names}`
+function noAlias(
+  { images }: WriteBackTask,
+  application: WriteBackApplication,
+  { managedImages }: ApplicationAnnotations,
+  { annotationPrefixes }: WriteBackSettings,
+): WriteBackDecision {
+  const names = images.map(({ image }) => image).join(', ')
+  const managed = annotationPrefixes.map((prefix) => `${prefix}managed-images`)
+  const annotation = managed.find((name) => application.annotations.has(name)) ?? managed[0]
+  const nearest = findNearestAlias(images[0]?.image ?? '', managedImages)
+  const hint = nearest === undefined ? '' : `; the nearest is ${nearest.alias}=${nearest.image}`
+  const note = `nothing was committed: the annotation ${annotation} has no alias for ${names}${hint}`
   return { kind: 'monitor', why: 'no_alias', note }
+}
+
+const maxNameEdits = 40
+
+/** By the last part of their names, which most often is what was meant. */
+function findNearestAlias(image: string, managed: readonly ManagedImage[]): ManagedImage | undefined {
+  const lastPart = (name: string) => name.slice(name.lastIndexOf('/') + 1)
+  const distance = (one: ManagedImage) => editDistance(lastPart(one.image), lastPart(image), maxNameEdits)
+  return managed.toSorted((a, b) => distance(a) - distance(b))[0]
 }
 
 const sourceTypeOf = { helm: 'Helm', kustomize: 'Kustomize' } as const satisfies Record<SourceTool, string>

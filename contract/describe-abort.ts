@@ -21,6 +21,6 @@ export function describeAbort(message: string): string {
     .replace(/^\S.*? analysis phase error\/failed: /, '')
 }
 
-/** The Rollout whose revision an AnalysisRun measures, as its name tells: `<rollout>-<hash>-<revision>`. A hash has no vowels. */
+/** The Rollout whose revision an AnalysisRun measures, as its name tells: `<rollout>-<hash>-<revision>`. */
 export const rolloutOfAnalysisRun = (name: string): string | undefined =>
-  /^(.+)-[bcdfghjklmnpqrstvwxz2456789]{5,10}-\d+(?:-.+)?$/.exec(name)?.[1]
+  /^(.+)-(?=[a-z0-9]*\d)[a-z0-9]{5,10}-\d+(?:-.+)?$/.exec(name)?.[1]

@@ -52,6 +52,12 @@ const partsOf: Partial<Readonly<Record<Cause, (culprit: Culprit) => HeadlinePart
     why: describeSchedulingFailure(message),
   }),
   volume_unavailable: volumeParts,
+  annotation_invalid: ({ message }) => {
+    const [, name, rest] = /^the annotation (\S+) has no alias (.+)$/.exec(message) ?? []
+    return name === undefined
+      ? { does: causeOf('annotation_invalid').headline, why: plainWords(message) }
+      : { kind: 'Annotation', name, does: `has no alias ${rest}` }
+  },
   quota_exceeded: rejectionParts,
   admission_denied: rejectionParts,
   degraded: (culprit) => resourceParts(culprit, 'is Degraded', 'The application is Degraded'),

@@ -131,7 +131,13 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
         }),
       ),
 
-    readPodEvents: (address) => call('tree', () => ofApplication(address, () => ['Failed: Error: ErrImagePull'])),
+    readEvents: (address) =>
+      call('tree', () =>
+        ofApplication(address, () => [
+          { reason: 'Failed', message: 'Error: ErrImagePull', count: 1, container: undefined },
+        ]),
+      ),
+    readLivePod: async () => ({ kind: 'forbidden' }),
     probe: () => call('probe', () => ({ kind: 'read', value: {} })),
   }
 

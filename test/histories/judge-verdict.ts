@@ -107,7 +107,14 @@ function isDocumented({ witness, settings, isForeignImage }: VerdictView, { caus
       return lasted('comparison_error', settings.comparisonErrorGraceMs)
     case 'degraded':
     case 'probe_failing':
+    case 'unschedulable':
+    case 'volume_unavailable':
+    case 'quota_exceeded':
+    case 'admission_denied':
       return isDegraded
+    case 'rollout_aborted':
+    case 'analysis_failed':
+      return isDegraded || lasted('rollout_aborted', 0)
     case 'image_pull':
     case 'crash_loop':
     case 'container_config':

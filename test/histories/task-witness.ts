@@ -14,6 +14,7 @@ export type Ailment =
   | 'sync_given_up'
   | 'comparison_error'
   | 'degraded'
+  | 'rollout_aborted'
   | 'bad_pod'
   | 'invalid_image'
 
@@ -210,6 +211,9 @@ function ailmentsOf(
   }
   if (status.health.status === 'Degraded' && isCommitThere(row) && isWanted(revisionsOf(application)))
     found.push(['degraded', 'degraded'])
+  const aborted = managed?.cluster.list().filter(({ rollout }) => rollout?.abort !== undefined) ?? []
+  if (isCommitThere(row))
+    for (const { manifest } of aborted) found.push([`aborted ${manifest.name}`, 'rollout_aborted'])
   const wanted = new Set(row.task.images.map(({ image, tag }) => `${image}:${tag}`))
   for (const pod of managed?.cluster.list().flatMap(({ pods }) => pods) ?? []) {
     if (pod.isTerminating || !imagesOf(pod).some((image) => wanted.has(image))) continue

@@ -7,6 +7,7 @@ import type { TaskResult } from '../../server/deployments/task.ts'
 import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
 import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
 import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
+import type { ResourceEvent } from '../../server/rollout/judge/observed-resources.ts'
 import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
 import type { DeliveryController, ReadOutcome } from '../../server/rollout/watch/delivery-controller.ts'
 import { createRolloutWatcher } from '../../server/rollout/watch/rollout-watcher.ts'
@@ -41,7 +42,7 @@ export type Replay = {
   readonly refusedMs?: readonly [number, number]
   readonly app?: string
   /** Of any Pod: the recordings have those of the application only. */
-  readonly podEvents?: readonly string[]
+  readonly podEvents?: readonly ResourceEvent[]
   /** Changes what was recorded of the application and of its manifests, before it is parsed. */
   readonly edit?: (answer: unknown) => unknown
 }
@@ -264,12 +265,13 @@ function recordedController(
         value: { version: event?.application.version ?? 0, applications: isThere ? [event.application] : [] },
       }
     },
-    // Each recorded tree is one moment, so it answers one read.
+    // A recorded tree with a Pod that fails is one moment, so it answers one read.
     readResourceTree: async () => {
       const tree = newest(trees)
       if (tree === undefined) return { kind: 'forbidden' }
-      trees.splice(0, trees.indexOf(tree) + 1)
-      return { kind: 'read', value: parseResourceTree(tree.body) }
+      const value = parseResourceTree(tree.body)
+      if (value.pods.some(({ health }) => health === 'Degraded')) trees.splice(0, trees.indexOf(tree) + 1)
+      return { kind: 'read', value }
     },
     readManagedResources: async () => {
       const answer = newest(managed) ?? managed[0]
@@ -281,7 +283,8 @@ function recordedController(
       const answer = windows[0]
       return answer === undefined ? { kind: 'forbidden' } : { kind: 'read', value: parseSyncWindows(answer.body) }
     },
-    readPodEvents: async () => ({ kind: 'read', value: podEvents }),
+    readEvents: async () => ({ kind: 'read', value: podEvents }),
+    readLivePod: async () => ({ kind: 'forbidden' }),
     probe: async () => ({ kind: 'read', value: {} }),
   }
 }

@@ -59,12 +59,13 @@ export const aWriteDecision = (fields: Partial<WriteBackPlan> = {}): WriteBackDe
 /** Nothing may be asked of it but the applications themselves. */
 export const forbiddenDiagnosis: Pick<
   DeliveryController,
-  'readResourceTree' | 'readManagedResources' | 'readSyncWindows' | 'readPodEvents'
+  'readResourceTree' | 'readManagedResources' | 'readSyncWindows' | 'readEvents' | 'readLivePod'
 > = {
   readResourceTree: async () => ({ kind: 'forbidden' }),
   readManagedResources: async () => ({ kind: 'forbidden' }),
   readSyncWindows: async () => ({ kind: 'forbidden' }),
-  readPodEvents: async () => ({ kind: 'forbidden' }),
+  readEvents: async () => ({ kind: 'forbidden' }),
+  readLivePod: async () => ({ kind: 'forbidden' }),
 }
 
 const unlimited: RateLimiter = {
@@ -102,7 +103,8 @@ export const anObservation = (
   tree: undefined,
   managed: undefined,
   windows: undefined,
-  podEvents: undefined,
+  events: new Map(),
+  livePods: new Map(),
   unreachable: undefined,
   ...fields,
 })
@@ -131,4 +133,6 @@ export const aSnapshot = (application: ObservedApplication, known: Known = {}): 
   wasWitnessed: false,
   workloads: updateWorkloads([], application),
   comparisons: [],
+  degradedBefore: [],
+  restarts: new Map(),
 })

@@ -1,6 +1,7 @@
 import type { NextStep } from '../../../contract/causes.ts'
 import { conditionNames } from '../../../contract/conditions.ts'
 import type { Condition, Culprit, Diagnosis } from '../../../contract/diagnosis.ts'
+import { withHeadline } from '../../../contract/headline.ts'
 import { nextStepsFor } from '../../../contract/next-steps.ts'
 import { boundedLine, renderReport, renderSentence } from '../../../contract/render-diagnosis.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
@@ -21,14 +22,14 @@ type ConditionSince = RolloutMemory['conditionSince']
 /** Why a task is where it is. `verdict`: what holds it up, or how it ends. */
 export function diagnose(evaluation: Evaluation, since: ConditionSince, verdict: Verdict | undefined): Diagnosis {
   const { application, settings } = evaluation
-  return {
+  return withHeadline({
     conditions: conditionsOf(evaluation, since),
     ...verdictParts(verdict),
     ...(verdict?.culprit === undefined ? {} : impactOf(evaluation)),
     evidence: evidenceOf(evaluation, verdict),
     next_steps: [...nextStepsOf(verdict, settings.overrideFilePrefix)],
     links: linksTo(application, settings),
-  }
+  })
 }
 
 /** A verdict's own diagnosis: what was committed or not, and the notes of the conditions, are part of it. */
@@ -39,7 +40,8 @@ export function diagnoseEnd(evaluation: Evaluation, since: ConditionSince, verdi
     return { ...diagnose(evaluation, since, verdict), evidence: notes }
   }
   const { writeBack } = observation
-  const isNoted = writeBack.kind === 'monitor' && writeBack.note !== '' && verdict.status !== 'cancelled'
+  const isSaid = writeBack.kind === 'monitor' && verdict.cause === 'annotation_invalid'
+  const isNoted = writeBack.kind === 'monitor' && writeBack.note !== '' && verdict.status !== 'cancelled' && !isSaid
   const evidence = [
     ...(isNoted ? [{ kind: 'not_committed', text: boundedLine(writeBack.note) } as const] : []),
     ...(verdict.evidence ?? []),
@@ -54,13 +56,13 @@ export function diagnoseUnseen(
   settings: RolloutSettings,
   verdict: Verdict | undefined,
 ): Diagnosis {
-  return {
+  return withHeadline({
     conditions: unknownConditions(task),
     ...verdictParts(verdict),
     evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? [])],
     next_steps: [...nextStepsOf(verdict)],
     links: linksTo(observation.known.newest, settings),
-  }
+  })
 }
 
 /** How a task ends, with the text that argo-watcher's clients read. */
@@ -110,11 +112,11 @@ function verdictParts(verdict: Verdict | undefined): Pick<Diagnosis, 'cause' | '
   }
 }
 
-const boundedCulprit = ({ kind, namespace, name, container, message }: Culprit): Culprit => ({
+const boundedCulprit = ({ kind, namespace, name, message, ...figures }: Culprit): Culprit => ({
   kind: boundedLine(kind),
   namespace: boundedLine(namespace),
   name: boundedLine(name),
-  ...(container === undefined ? {} : { container }),
+  ...figures,
   message: boundedLine(message),
 })
 

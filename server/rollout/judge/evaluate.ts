@@ -15,6 +15,7 @@ import { judgeNoOldPods } from './old-pods-condition.ts'
 import { isOperationOlder, judgeOperation, judgeRevision, missingAncestry } from './revision-condition.ts'
 import type { NextAction } from './rollout-observation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { findSuspect, type Suspect } from './suspect.ts'
 
 /** What one snapshot means, found out once: memory, conclusion, next actions and diagnosis are functions of it. */
 export type Evaluation = Snapshot & {
@@ -25,13 +26,15 @@ export type Evaluation = Snapshot & {
   readonly appErrors: readonly ObservedCondition[]
   /** Pods of a requested image that do not get ready, the unrecoverable first; `undefined`: no Pods were read. */
   readonly badPods: readonly BadPod[] | undefined
+  /** What is to be looked into, and blamed in the end. */
+  readonly suspect: Suspect | undefined
   readonly foreignImage: ForeignImageCheck
   /** The ancestry of revisions that is still to be asked. */
   readonly missingAncestry: readonly NextAction[]
 }
 
 export function evaluate(snapshot: Snapshot): Evaluation {
-  const { application, observation, settings, task } = snapshot
+  const { application, observation, task } = snapshot
   const others = [
     judgeAlive(snapshot),
     judgeNoErrors(snapshot),
@@ -48,12 +51,14 @@ export function evaluate(snapshot: Snapshot): Evaluation {
   const isMet: Conditions['isMet'] = (name) => !unmet.some((condition) => condition.name === name)
   const conditions = { all, unmet, areMet: unmet.length === 0, othersAreMet, isMet }
   const tree = observation.tree?.value
+  const badPods = tree && findBadPods(tree, task.images, { ...snapshot, livePods: observation.livePods })
   return {
     ...snapshot,
     conditions,
     images,
     appErrors: appErrorsOf(application),
-    badPods: tree === undefined ? undefined : findBadPods(tree, task.images, settings),
+    badPods,
+    suspect: findSuspect(snapshot, badPods ?? []),
     foreignImage: checkForeignImage(snapshot, conditions),
     missingAncestry: missingAncestry(snapshot),
   }

@@ -1,6 +1,7 @@
 import type { Evidence, Pod } from '../../../contract/diagnosis.ts'
 import { boundedLine } from '../../../contract/render-diagnosis.ts'
 import type { Evaluation } from './evaluate.ts'
+import { renderEvent } from './explain-events.ts'
 import { imagesOf } from './image-reference.ts'
 import { imageText } from './images-condition.ts'
 import {
@@ -86,9 +87,11 @@ function operationEvidence(application: ObservedApplication): readonly Evidence[
   ]
 }
 
-function podEvidence({ badPods = [], observation: { tree, podEvents } }: Evaluation): readonly Evidence[] {
+function podEvidence({ badPods = [], suspect, observation }: Evaluation): readonly Evidence[] {
+  const { tree, events } = observation
   const degraded = tree?.value?.pods.filter(({ health }) => health === 'Degraded') ?? []
-  const pods = [...new Set([...badPods.map(({ pod }) => pod), ...degraded])].slice(0, maxItems)
+  const suspected = suspect === undefined || suspect.found.kind === 'resource' ? [] : [suspect.found.pod]
+  const pods = [...new Set([...badPods.map(({ pod }) => pod), ...suspected, ...degraded])].slice(0, maxItems)
   return pods.map(({ uid, namespace, name, images, reason = '', message = '' }) => ({
     kind: 'pod',
     namespace: boundedLine(namespace),
@@ -96,7 +99,7 @@ function podEvidence({ badPods = [], observation: { tree, podEvents } }: Evaluat
     images: boundedTexts(images),
     state: reason,
     message: boundedLine(message),
-    events: podEvents?.value?.uid === uid ? podEvents.value.lines.slice(-maxEvents).map(boundedLine) : [],
+    events: (events.get(uid)?.value ?? []).slice(-maxEvents).map((event) => boundedLine(renderEvent(event))),
   }))
 }
 
@@ -104,9 +107,9 @@ function unhealthyEvidence(application: ObservedApplication, tree: ResourceTree 
   const listed = application.resources.flatMap(({ kind, name, health, healthMessage }) =>
     health === undefined || health === 'Healthy' ? [] : [resource({ kind, name }, health, healthMessage)],
   )
-  const fromTree = (tree?.unhealthy ?? [])
-    .filter(({ kind }) => kind !== 'Pod')
-    .map((one) => resource(one, one.health, one.message))
+  const fromTree = (tree?.resources ?? []).flatMap(({ kind, name, health, message }) =>
+    health === undefined || health === 'Healthy' ? [] : [resource({ kind, name }, health, message)],
+  )
   // The list is younger than the tree, so its word counts where both name a resource.
   const byName = new Map([...fromTree, ...listed].map((one) => [one.resource, one]))
   return [...byName.values()].slice(0, maxItems)

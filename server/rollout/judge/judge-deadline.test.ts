@@ -96,7 +96,8 @@ describe('the deadline', () => {
     ]).end
     expect(end).toMatchObject({ status: 'failed', cause: 'timeout' })
     const lines = end?.reason?.split('\n') ?? []
-    expect(lines[0]).toContain('healthy: expected Healthy, found Progressing (for 800s) [timeout]')
+    expect(end?.diagnosis?.culprit).toMatchObject({ kind: 'Deployment', name: 'shop' })
+    expect(lines).toContain('Condition not met for 800s: healthy: expected Healthy, found Progressing')
     expect(lines).toContain(
       'Condition not met for 800s: images: expected registry.example/shop:v2, found registry.example/shop:v1',
     )
@@ -104,11 +105,14 @@ describe('the deadline', () => {
   })
 
   test('names in its first line the annotation without which nothing was committed', () => {
-    const note = 'nothing was committed: the annotation managed-images has no alias for registry.example/shop'
+    const note = 'nothing was committed: the annotation watcher/managed-images has no alias for registry.example/shop'
     const writeBack: WriteBackState = { kind: 'monitor', why: 'no_alias', note }
-    const reason = judge([beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }], { writeBack }).end?.reason
-    expect(reason?.split('\n')[0]).toContain(`: revision: expected an answered refresh (for 900s); ${note} [timeout]`)
-    expect(reason?.split(note)).toHaveLength(2)
+    const looks = [beforeCommit, { ...beforeCommit, atMs: 900_000, version: 11 }]
+    expect(judge(looks.slice(0, 1), { writeBack }).diagnosis).toMatchObject({ cause: 'annotation_invalid' })
+    const { end } = judge(looks, { writeBack })
+    expect(end).toMatchObject({ status: 'failed', cause: 'annotation_invalid' })
+    expect(end?.diagnosis?.headline).toBe('Annotation watcher/managed-images has no alias for registry.example/shop')
+    expect(end?.reason?.split('has no alias')).toHaveLength(3) // the headline, and the message whole
   })
 
   test('with Argo CD unreachable the task is aborted', () => {
@@ -116,7 +120,7 @@ describe('the deadline', () => {
     expect(judge([beforeCommit, { atMs: 900_000, seen }]).end).toMatchObject({
       status: 'aborted',
       cause: 'controller_unreachable',
-      reason: expect.stringContaining('unreachable for the last 900s: connection refused'),
+      reason: expect.stringMatching(/^The outcome is not confirmed: Argo CD is unreachable: connection refused/),
     })
   })
 

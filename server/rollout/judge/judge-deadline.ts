@@ -1,7 +1,11 @@
 import type { Evidence } from '../../../contract/diagnosis.ts'
+import { accuse } from './accuse.ts'
 import type { Evaluation } from './evaluate.ts'
+import { judgeDegraded } from './judge-failure.ts'
+import type { Since } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import type { JudgedTask } from './snapshot.ts'
+import { progressingRoot } from './suspect.ts'
 import { note, type Verdict, verdictOf } from './verdict.ts'
 import type { WriteBackState } from './watched-task.ts'
 
@@ -16,14 +20,21 @@ export function judgeDeadlineUnseen(view: DeadlineView): Verdict {
 }
 
 /** How a task ends whose time is over, from what was seen last and what holds it up. `isSettled`: only a direct read is missing. */
-export function judgeDeadline(evaluation: Evaluation, holdUp: Verdict | undefined, isSettled: boolean): Verdict {
+export function judgeDeadline(
+  evaluation: Evaluation,
+  since: Since,
+  holdUp: Verdict | undefined,
+  isSettled: boolean,
+): Verdict {
   const early = judgeUnconfirmed(evaluation)
   if (early !== undefined) return early
   const { conditions, observation } = evaluation
   const refusal = directReadRefusal(observation)
   if (conditions.areMet && isSettled && observation.writeBack.kind !== 'pending')
     return unconfirmed(evaluation, refusal ?? 'the last direct read did not answer in time')
-  const verdict = holdUp ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
+  const degraded = since.degraded === undefined ? undefined : judgeDegraded(evaluation, since)
+  const decided = holdUp ?? degraded ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
+  const verdict = decided.cause === 'timeout' ? (judgeSlowness(evaluation) ?? decided) : decided
   const notes = [
     refusal ?? '',
     conditions.areMet && !isSettled ? 'all conditions were met, but only after the timeout' : '',
@@ -48,6 +59,22 @@ const deadlinePassed = ({ task }: DeadlineView): Evidence => ({
 function directReadRefusal({ directRead }: RolloutObservation): string | undefined {
   if (directRead?.result !== 'missing') return undefined
   return 'direct reads are refused with "permission denied": the token may not read the application, or it is not there'
+}
+
+/** What a rollout that is complete but for its health waited for. */
+function judgeSlowness(evaluation: Evaluation): Verdict | undefined {
+  const { application, conditions, suspect } = evaluation
+  const { isMet } = conditions
+  if (application.healthStatus !== 'Progressing' || !isMet('revision') || !isMet('synced') || !isMet('operation'))
+    return undefined
+  // One read of a requested image's Pod proves nothing; what more of them showed holds the task up.
+  const isProven = suspect?.found.kind !== 'pod' || suspect.below !== 'requested_image'
+  const accused = suspect && isProven ? accuse(suspect, evaluation) : undefined
+  if (accused !== undefined) return accused
+  const slow = progressingRoot(application)
+  if (slow === undefined) return undefined
+  const { kind, namespace, name, healthMessage: message = '' } = slow
+  return verdictOf('timeout', { culprit: { kind, namespace, name, message } })
 }
 
 /** A task that could have committed, had it only been let, most likely waited for that commit. */

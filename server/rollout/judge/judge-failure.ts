@@ -1,13 +1,21 @@
+import { accuse, accusePod } from './accuse.ts'
 import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
+import { degradedByAbort, judgeAbort } from './judge-argo-rollouts.ts'
 import { unrecoverablePod } from './judge-pods.ts'
-import { appliedImages, hasOperationFailed, type ObservedApplication } from './observed-application.ts'
+import {
+  appliedImages,
+  hasOperationFailed,
+  type ObservedApplication,
+  type ObservedResource,
+} from './observed-application.ts'
 import { inclusionOf } from './revision-condition.ts'
-import type { RolloutMemory, TrackedState } from './rollout-memory.ts'
+import type { RolloutMemory, Since, TrackedState } from './rollout-memory.ts'
 import type { NextAction } from './rollout-observation.ts'
 import { badPodGraceOf, type Snapshot } from './snapshot.ts'
+import { degradedKey, degradedRoot } from './suspect.ts'
 import { describeSyncFailure } from './sync-failure.ts'
-import { applicationVerdict, comparisonErrorVerdict, podVerdict, type Verdict, verdictOf } from './verdict.ts'
+import { applicationVerdict, comparisonErrorVerdict, type Verdict, verdictOf } from './verdict.ts'
 
 /** The first reason why this rollout cannot succeed by itself, if there is one. */
 export function judgeFailure(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
@@ -18,28 +26,40 @@ export function judgeFailure(evaluation: Evaluation, { since, badPods }: Rollout
     judgeSuperseded(evaluation) ??
     after('sync_failed', settings.syncFailedGraceMs, describeSyncFailure) ??
     after('comparison_error', settings.comparisonErrorGraceMs, comparisonErrorVerdict) ??
+    judgeAbort(evaluation, since) ??
     judgePods(evaluation, badPods) ??
-    after('degraded', settings.degradedGraceMs, judgeDegraded) ??
+    after('degraded', settings.degradedGraceMs, (degraded) => judgeDegraded(degraded, since)) ??
     judgeForeignImage(evaluation)
   )
 }
 
 function judgePods(evaluation: Evaluation, known: RolloutMemory['badPods']): Verdict | undefined {
-  const { conditions, observation, badPods } = evaluation
-  const { tree } = observation
+  const { conditions, badPods } = evaluation
+  const { tree } = evaluation.observation
   if (tree === undefined || badPods === undefined) return undefined
   if (!conditions.isMet('revision') || conditions.isMet('healthy')) return undefined
   const pod = unrecoverablePod(badPods, known, tree.askedAtMs, badPodGraceOf(evaluation))
-  return pod && podVerdict(pod, observation)
+  return pod && accusePod(pod, evaluation)
 }
 
 /** Degraded counts from the revision of the task on; what was degraded before is history. */
-function judgeDegraded({ application, badPods = [], observation }: Evaluation): Verdict {
-  const [bad] = badPods
-  if (bad !== undefined) return podVerdict(bad, observation)
-  const worst = application.resources.find(({ health }) => health === 'Degraded')
-  if (worst === undefined) return applicationVerdict('degraded', application, application.healthMessage ?? '')
-  const { kind, namespace, name, healthMessage: message = '' } = worst
+export function judgeDegraded(evaluation: Evaluation, since: Since): Verdict | undefined {
+  const { application, degradedBefore, suspect } = evaluation
+  const aborted = degradedByAbort(evaluation, since)
+  if (aborted === 'history') return undefined
+  if (aborted !== undefined) return aborted
+  const isBelow = suspect?.below === 'requested_image' || suspect?.below === 'degraded'
+  const accused = isBelow ? accuse(suspect, evaluation) : undefined
+  const root = degradedRoot(application, degradedBefore)
+  const isOld = root !== undefined && degradedBefore.includes(degradedKey(root))
+  const verdict = accused ?? verdictOfDegraded(application, root)
+  if (!isOld || suspect?.below === 'requested_image' || verdict.culprit === undefined) return verdict
+  return { ...verdict, culprit: { ...verdict.culprit, before_deployment: true } }
+}
+
+function verdictOfDegraded(application: ObservedApplication, root: ObservedResource | undefined): Verdict {
+  if (root === undefined) return applicationVerdict('degraded', application, application.healthMessage ?? '')
+  const { kind, namespace, name, healthMessage: message = '' } = root
   return verdictOf('degraded', { culprit: { kind, namespace, name, message } })
 }
 

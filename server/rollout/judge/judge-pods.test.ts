@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { beforeCommit, judge, type Look, pod, tree } from '../../../test/support/judge-looks.ts'
+import { eventsOf } from '../../../test/support/resource-events.ts'
 
 describe('Pods of a requested image that cannot start', () => {
   const progressing = { health: 'Progressing', images: ['registry.example/shop:v2'] }
@@ -23,21 +24,22 @@ describe('Pods of a requested image that cannot start', () => {
   })
 
   test.for([
-    { uid: 'p1', why: 'Failed to pull image "shop:v2": not found' },
-    { uid: 'another', why: 'why' },
-  ])('the headline says why the image could not be pulled, as the events of this very Pod do (%s)', ({ uid, why }) => {
-    const lines = [
-      'Failed: Failed to pull image "shop:v2": not found',
-      'Failed: Error: ErrImagePull',
-      'BackOff: it waits',
-    ]
-    const podEvents = { askedAtMs: 0, version: 10, value: { uid, lines } }
-    const looks = looksWith([pod('ImagePullBackOff')], [10_000, 130_000])
-    const told = looks.map((look) => ({ ...look, seen: { ...look.seen, podEvents } }))
-    expect(judge(told).end?.reason).toContain(
-      `The image cannot be pulled: Pod shop-1: ImagePullBackOff: ${why} [image_pull]`,
-    )
-  })
+    { uid: 'p1', headline: 'Image shop:v2 cannot be pulled: not found' },
+    { uid: 'another', headline: 'Image of Pod shop-1 cannot be pulled: why' },
+  ])(
+    'the headline says why the image could not be pulled, as the events of this very Pod do (%s)',
+    ({ uid, headline }) => {
+      const lines = [
+        'Failed: Failed to pull image "shop:v2": not found',
+        'Failed: Error: ErrImagePull',
+        'BackOff: it waits',
+      ]
+      const events = eventsOf(uid, lines)
+      const looks = looksWith([pod('ImagePullBackOff')], [10_000, 130_000])
+      const told = looks.map((look) => ({ ...look, seen: { ...look.seen, events } }))
+      expect(judge(told).end?.diagnosis?.headline).toBe(headline)
+    },
+  )
 
   test('a read that was answered late does not shorten the grace: what it shows may be as young as the answer', () => {
     const slow = { ...progressing, atMs: 13_000, seen: { tree: tree([pod('CrashLoopBackOff')], 10_000) } }
@@ -92,18 +94,14 @@ describe('Pods of a requested image that cannot start', () => {
 
 describe('a Pod that runs but is never ready', () => {
   const unready = pod('Running', { health: { status: 'Progressing' } })
-  const podEvents = {
-    askedAtMs: 0,
-    version: 10,
-    value: { uid: 'p1', lines: ['Unhealthy: Readiness probe failed: 503'] },
-  }
+  const events = eventsOf('p1', ['Unhealthy: Readiness probe failed: 503'])
   const lookAt = (atMs: number, health: string): Look => ({
     atMs,
     health,
-    seen: { tree: tree([unready], atMs), podEvents },
+    seen: { tree: tree([unready], atMs), events },
   })
   const cause = 'probe_failing'
-  const reason = expect.stringContaining('does not become ready: Pod shop-1: Unhealthy: Readiness probe failed: 503')
+  const reason = expect.stringContaining('is not ready: readiness probe fails: 503')
 
   test('is named at the deadline, if more than one read saw it so', () => {
     const looks = [beforeCommit, lookAt(600_000, 'Progressing'), lookAt(900_000, 'Progressing')]

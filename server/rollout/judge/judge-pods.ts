@@ -1,75 +1,92 @@
-import type { Cause } from '../../../contract/causes.ts'
-import type { Culprit } from '../../../contract/diagnosis.ts'
 import type { Image } from '../../../contract/task.ts'
 import { isImageRunning } from './image-reference.ts'
-import { isPodReady, type ObservedPod, type ResourceTree } from './observed-resources.ts'
+import { isPodReady, type LivePod, type ObservedPod, type ResourceTree } from './observed-resources.ts'
+import { isRestarting, type PodRestarts, type RestartMemory } from './pod-restarts.ts'
+import { causeOfState, isPodWaiting, type PodCause } from './pod-states.ts'
+import { newestPods } from './resource-owners.ts'
 import type { BadPodMemory } from './rollout-memory.ts'
-import type { PodEvents, Reading } from './rollout-observation.ts'
+import type { Reading, Readings } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
 
-type PodCause = Extract<Cause, 'image_pull' | 'image_name' | 'container_config' | 'crash_loop' | 'probe_failing'>
+/** `restarts`: where they make it a crash loop, whatever its state. */
+export type BadPod = { readonly pod: ObservedPod; readonly cause: PodCause; readonly restarts?: PodRestarts }
 
-const causeOfReason: ReadonlyMap<string, PodCause> = new Map([
-  ['ErrImagePull', 'image_pull'],
-  ['ImagePullBackOff', 'image_pull'],
-  ['InvalidImageName', 'image_name'],
-  ['CreateContainerConfigError', 'container_config'],
-  ['CrashLoopBackOff', 'crash_loop'],
-])
-
-export type BadPod = { readonly pod: ObservedPod; readonly cause: PodCause }
-
-type ImageSettings = Pick<RolloutSettings, 'registryProxy'>
+type Known = {
+  readonly settings: Pick<RolloutSettings, 'registryProxy'>
+  readonly restarts: RestartMemory
+  readonly livePods: Readings<LivePod>
+}
 
 /** Pods of a requested image that do not get ready, the unrecoverable first, unless a newer Pod of the same images is ready. */
-export function findBadPods(
-  tree: ResourceTree,
-  requested: readonly Image[],
-  settings: ImageSettings,
-): readonly BadPod[] {
-  const ours = tree.pods.filter(({ images }) => requested.some((image) => isImageRunning(image, images, settings)))
+export function findBadPods(tree: ResourceTree, requested: readonly Image[], known: Known): readonly BadPod[] {
+  const ours = podsOfImages(tree, requested, known)
   const bad = ours.flatMap((pod) => {
-    const cause = causeOf(pod)
-    return cause === undefined || ours.some((other) => isNewerAndReady(other, pod)) ? [] : [{ pod, cause }]
+    const found = badPodOf(pod, requested, known)
+    return found === undefined || ours.some((other) => isNewerAndReady(other, pod)) ? [] : [found]
   })
   return bad.toSorted((a, b) => Number(isUnready(a)) - Number(isUnready(b)))
 }
 
-const isUnready = ({ cause }: BadPod) => cause === 'probe_failing'
-
-/** A Pod that runs without being ready may only be slow, so that alone ends nothing early. */
-function causeOf({ reason, health }: ObservedPod): PodCause | undefined {
-  if (reason === 'Running' && health !== undefined && health !== 'Healthy') return 'probe_failing'
-  return causeOfReason.get(reason?.replace(/^Init:/, '') ?? '')
+function badPodOf(pod: ObservedPod, requested: readonly Image[], known: Known): BadPod | undefined {
+  const restarts = known.restarts.get(pod.uid)
+  const state = causeOfState(pod)
+  const isStarted = state !== 'container_config' && startErrorOf(known.livePods.get(pod.uid)?.value) === undefined
+  const crash = isStarted ? 'crash_loop' : 'container_config'
+  if (isRestarting(restarts) && restartsRequestedImage(pod, requested, known) === true)
+    return { pod, cause: crash, restarts }
+  return state && { pod, cause: state === 'crash_loop' ? crash : state }
 }
+
+/** How a container ended that the runtime could not even start: its Pod is then said to crash, too. */
+export const startErrorOf = (live: LivePod | undefined) =>
+  live?.containers.find(
+    ({ lastTermination: last }) => last?.reason === 'StartError' || last?.reason === 'ContainerCannotRun',
+  )
+
+/**
+ * Whether it is a requested image that restarts: Argo CD counts the restarts of all containers together. `undefined`: the live
+ * Pod must be read first.
+ */
+function restartsRequestedImage(
+  { images, uid }: ObservedPod,
+  requested: readonly Image[],
+  { livePods, settings }: Known,
+): boolean | undefined {
+  const isRequested = (image: string) => requested.some((one) => isImageRunning(one, [image], settings))
+  if (images.every(isRequested)) return true
+  const live = livePods.get(uid)?.value
+  return live?.containers.some(({ image, restarts }) => restarts > 0 && isRequested(image))
+}
+
+/** Pods that restart again and again, of which only the live Pod can tell whether a requested image does. */
+export function findUnattributedPods(tree: ResourceTree, requested: readonly Image[], known: Known) {
+  return podsOfImages(tree, requested, known).filter(
+    (pod) => isRestarting(known.restarts.get(pod.uid)) && restartsRequestedImage(pod, requested, known) === undefined,
+  )
+}
+
+/** The Pod of a requested image that has waited longest to start, of the newest rollout. */
+export function findWaitingPod(
+  tree: ResourceTree,
+  requested: readonly Image[],
+  known: Pick<Known, 'settings'>,
+): ObservedPod | undefined {
+  return oldestWaiting(newestPods(tree, podsOfImages(tree, requested, known)))
+}
+
+export function oldestWaiting(pods: readonly ObservedPod[]): ObservedPod | undefined {
+  return pods.filter(isPodWaiting).toSorted((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0))[0]
+}
+
+const podsOfImages = ({ pods }: ResourceTree, requested: readonly Image[], { settings }: Pick<Known, 'settings'>) =>
+  pods.filter(({ images }) => requested.some((image) => isImageRunning(image, images, settings)))
+
+export const isUnready = ({ cause }: Pick<BadPod, 'cause'>) => cause === 'probe_failing'
 
 /** The first Pod whose state more than one read in a row has shown. */
 export function lastingBadPod(bad: readonly BadPod[], known: ReadonlyMap<string, BadPodMemory>): BadPod | undefined {
   return bad.find((pod) => (known.get(badPodKey(pod))?.reads ?? 0) >= 2)
 }
-
-/** The Pod and what is wrong with it. Why an image could not be pulled, its state says only between two tries; an event always does. */
-export function culpritOfPod({ pod, cause }: BadPod, events: PodEvents | undefined): Culprit {
-  const { namespace, name } = pod
-  const container = failedContainerOf(pod)
-  const message = messageOf({ pod, cause }, events)
-  return { kind: 'Pod', namespace, name, ...(container === undefined ? {} : { container }), message }
-}
-
-function messageOf({ pod, cause }: BadPod, events: PodEvents | undefined): string {
-  const last = (beginning: string) =>
-    events?.uid === pod.uid ? events.lines.findLast((line) => line.startsWith(beginning)) : undefined
-  if (cause === 'probe_failing') return last('Unhealthy') ?? pod.message ?? 'its readiness probe has not succeeded'
-  const refusal = cause === 'image_pull' ? last(`${pullRefused}Failed to pull`)?.slice(pullRefused.length) : undefined
-  return `${pod.reason ?? ''}: ${refusal ?? pod.message ?? ''}`
-}
-
-/** Kubernetes' words: "back-off 10s restarting failed container=app pod=…". */
-export const failedContainerOf = ({ message }: Pick<ObservedPod, 'message'>) =>
-  /\bcontainer=([a-z0-9-]+)/.exec(message ?? '')?.[1]
-
-/** The reason of the event before its text. */
-const pullRefused = 'Failed: '
 
 function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
   const isSameKind = other.images.some((image) => bad.images.includes(image))
@@ -80,7 +97,7 @@ const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
 
 /**
  * A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. What an answer shows may
- * be as young as the answer, `answeredAtMs`.
+ * be as young as the answer, `answeredAtMs`. A crash loop lasts from its first restart on.
  */
 export function rememberBadPods(
   known: ReadonlyMap<string, BadPodMemory>,
@@ -90,7 +107,8 @@ export function rememberBadPods(
   return new Map(
     bad.map((pod) => {
       const earlier = known.get(badPodKey(pod))
-      return [badPodKey(pod), { sinceMs: earlier?.sinceMs ?? answeredAtMs, reads: (earlier?.reads ?? 0) + 1 }]
+      const sinceMs = Math.min(earlier?.sinceMs ?? answeredAtMs, pod.restarts?.firstMs ?? answeredAtMs)
+      return [badPodKey(pod), { sinceMs, reads: (earlier?.reads ?? 0) + 1 }]
     }),
   )
 }
@@ -120,15 +138,37 @@ function treeEveryMs(badPodGraceMs: number): number {
   return badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.treeEveryMs, badPodGraceMs / 2)
 }
 
-/** When the Pods are to be looked at, given since when the application is Degraded or in progress at our revision. */
+/** How old a Pod that waits to start is when its events are read. */
+export const waitingAgeMs = (badPodGraceMs: number): number =>
+  badPodGraceMs === 0 ? rolloutTimes.treeEveryMs : Math.min(rolloutTimes.waitingPodMs, badPodGraceMs)
+
+/** Since when the application is Degraded or in progress at our revision, and since when an operation on it runs. */
+type TreeStarts = {
+  readonly degraded?: number | undefined
+  readonly progressing?: number | undefined
+  readonly operating?: number | undefined
+}
+
+/** When the Pods are to be looked at. */
 export function nextTreeAtMs(
-  degradedSinceMs: number | undefined,
-  progressingSinceMs: number | undefined,
+  { degraded, progressing, operating }: TreeStarts,
   tree: Reading<ResourceTree> | undefined,
   graceMs: number,
 ): number | undefined {
-  const progressing = progressingSinceMs === undefined ? undefined : progressingSinceMs + treeAfterMs(graceMs)
-  const from = degradedSinceMs ?? progressing
-  if (from === undefined) return undefined
-  return tree === undefined ? from : Math.max(from, tree.askedAtMs + treeEveryMs(graceMs))
+  const due = [
+    dueAtMs(degraded, 0, treeEveryMs(graceMs), tree),
+    dueAtMs(progressing, treeAfterMs(graceMs), treeEveryMs(graceMs), tree),
+    dueAtMs(operating, rolloutTimes.operationWaitMs, rolloutTimes.eventsEveryMs, tree),
+  ].filter((atMs) => atMs !== undefined)
+  return due.length === 0 ? undefined : Math.min(...due)
+}
+
+function dueAtMs(
+  sinceMs: number | undefined,
+  afterMs: number,
+  everyMs: number,
+  tree: Reading<ResourceTree> | undefined,
+): number | undefined {
+  if (sinceMs === undefined) return undefined
+  return tree === undefined ? sinceMs + afterMs : Math.max(sinceMs + afterMs, tree.askedAtMs + everyMs)
 }

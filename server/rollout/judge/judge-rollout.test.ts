@@ -38,7 +38,7 @@ describe('a task with a commit of ours is deployed', () => {
     {
       condition: 'no_errors',
       when: 'it is not',
-      waits: 'ComparisonError: bad',
+      waits: 'Argo CD cannot render the manifests: bad',
       status: { conditions: [{ type: 'ComparisonError', message: 'bad' }] },
     },
     { condition: 'revision', when: 'old revision', waits: 'found aaaaaaa', revision: aSha('a') },

@@ -32,6 +32,7 @@ export function judgeRollout(
   if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
   const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, workloads, comparisons } = before
+  const { degradedBefore, restarts } = before
   const evaluation = evaluate({
     task,
     settings,
@@ -46,6 +47,8 @@ export function judgeRollout(
     wasWitnessed,
     workloads,
     comparisons,
+    degradedBefore,
+    restarts,
   })
   return conclude(evaluation, updateMemory(before, evaluation))
 }
@@ -104,13 +107,13 @@ function nextVerdict(evaluation: Evaluation, memory: RolloutMemory, holdUp: Verd
   const isReachable = observation.unreachable === undefined
   const endMs = isReachable ? finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs : task.deadlineMs
   const isSettled = nowMs >= settledAtMs(evaluation, since)
-  if (nowMs >= endMs) return judgeDeadline(evaluation, holdUp, isSettled)
+  if (nowMs >= endMs) return judgeDeadline(evaluation, since, holdUp, isSettled)
   if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
   if (isSettled) return { status: 'deployed' }
   const isFailureOurs = since.gone === undefined && !isAwaitingCommit(evaluation)
   const failure = isFailureOurs ? judgeFailure(evaluation, memory) : undefined
   if (failure !== undefined || nowMs < task.deadlineMs || since.complete !== undefined) return failure
-  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, holdUp, isSettled)
+  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, since, holdUp, isSettled)
 }
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */

@@ -1,11 +1,15 @@
+import { accuse, accusePod } from './accuse.ts'
 import type { Evaluation } from './evaluate.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
+import { judgeActiveOperation } from './judge-active-operation.ts'
+import { pausedCulprit } from './judge-argo-rollouts.ts'
 import { lastingBadPod } from './judge-pods.ts'
 import { isOperationActive, type ObservedApplication, syncErrorOf } from './observed-application.ts'
-import type { RolloutMemory } from './rollout-memory.ts'
+import type { RolloutMemory, Since } from './rollout-memory.ts'
+import { rolloutTimes } from './rollout-settings.ts'
 import { currentValue, isAwaitingCommit } from './snapshot.ts'
 import { describeSyncFailure } from './sync-failure.ts'
-import { applicationVerdict, comparisonErrorVerdict, podVerdict, type Verdict, verdictOf } from './verdict.ts'
+import { applicationVerdict, comparisonErrorVerdict, type Verdict, verdictOf } from './verdict.ts'
 
 /** What keeps a rollout from completing now: of an unfinished task not yet a verdict, at its deadline the cause. */
 export function findHoldUp(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
@@ -15,8 +19,11 @@ export function findHoldUp(evaluation: Evaluation, { since, badPods }: RolloutMe
   return (
     comparisonErrorVerdict(evaluation) ??
     (since.sync_failed === undefined ? undefined : describeSyncFailure(evaluation)) ??
+    judgeSilence(evaluation, since) ??
+    judgeActiveOperation(evaluation, since) ??
     judgeStall(evaluation, since.idle_out_of_sync !== undefined) ??
-    judgeBlockingPod(evaluation, badPods)
+    judgeSuspect(evaluation, badPods) ??
+    judgeMissingAlias(evaluation)
   )
 }
 
@@ -24,7 +31,7 @@ export function findHoldUp(evaluation: Evaluation, { since, badPods }: RolloutMe
 function judgeStall(evaluation: Evaluation, isIdleOutOfSync: boolean): Verdict | undefined {
   const { application, conditions, observation } = evaluation
   const isSuspended = application.healthStatus === 'Suspended' && !conditions.isMet('healthy')
-  if (isSuspended && conditions.isMet('revision')) return verdictOf('suspended')
+  if (isSuspended && conditions.isMet('revision')) return verdictOf('suspended', { culprit: pausedCulprit(evaluation) })
   if (isBlockedByWindow(application))
     return applicationVerdict('sync_window', application, application.operation?.message ?? '')
   const declared = declaredInstead(evaluation)
@@ -56,10 +63,32 @@ function isBlockedByWindow(application: ObservedApplication): boolean {
   return isOperationActive(application) && /blocked by sync window/i.test(application.operation?.message ?? '')
 }
 
-/** The Pod that keeps a synced application from getting healthy. */
-function judgeBlockingPod(evaluation: Evaluation, known: RolloutMemory['badPods']): Verdict | undefined {
-  const { isMet } = evaluation.conditions
+/** What keeps a synced application from getting healthy, where more than its slowness is known of it. */
+function judgeSuspect(evaluation: Evaluation, known: RolloutMemory['badPods']): Verdict | undefined {
+  const { conditions, suspect, badPods = [] } = evaluation
+  const { isMet } = conditions
   if (isMet('healthy') || !isMet('revision') || !isMet('synced')) return undefined
-  const pod = lastingBadPod(evaluation.badPods ?? [], known)
-  return pod && podVerdict(pod, evaluation.observation)
+  const pod = lastingBadPod(badPods, known)
+  if (pod !== undefined) return accusePod(pod, evaluation)
+  if (suspect === undefined || suspect.found.kind === 'pod') return undefined
+  const accused = accuse(suspect, evaluation)
+  return accused?.cause === 'degraded' || accused?.cause === 'timeout' ? undefined : accused
+}
+
+/** A refresh that Argo CD's controller does not answer; its API answers without it. */
+function judgeSilence(
+  { application, conditions, refreshAnswers, nowMs }: Evaluation,
+  since: Since,
+): Verdict | undefined {
+  const { refresh_pending: sinceMs } = since
+  if (sinceMs === undefined || refreshAnswers > 0 || conditions.isMet('revision')) return undefined
+  if (nowMs - sinceMs < rolloutTimes.silentControllerMs) return undefined
+  return applicationVerdict('controller_silent', application, 'no requested refresh was answered')
+}
+
+/** Another tool may still commit the tag, so this ends no task early. */
+function judgeMissingAlias({ application, conditions, observation }: Evaluation): Verdict | undefined {
+  const { writeBack } = observation
+  if (writeBack.kind !== 'monitor' || writeBack.why !== 'no_alias' || conditions.isMet('images')) return undefined
+  return applicationVerdict('annotation_invalid', application, writeBack.note.replace(/^nothing was committed: /, ''))
 }

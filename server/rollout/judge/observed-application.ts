@@ -27,6 +27,8 @@ export type OperationResource = {
 export type ObservedOperation = {
   readonly phase: string | undefined
   readonly message: string | undefined
+  /** How often a failed attempt has been repeated so far. */
+  readonly retries?: number
   readonly startedAtMs: number | undefined
   readonly finishedAtMs: number | undefined
   readonly isDryRun: boolean

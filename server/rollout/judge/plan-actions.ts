@@ -1,13 +1,16 @@
 import type { Evaluation } from './evaluate.ts'
+import { explainEvents } from './explain-events.ts'
 import { missingImageReads } from './images-condition.ts'
 import { missingOverrides } from './judge-failure.ts'
-import { nextTreeAtMs } from './judge-pods.ts'
+import { findUnattributedPods, nextTreeAtMs, waitingAgeMs } from './judge-pods.ts'
 import { refreshActions } from './refresh-policy.ts'
+import { unboundClaim } from './resource-owners.ts'
 import type { RolloutMemory, Since } from './rollout-memory.ts'
-import { ancestryKey, type DueAction, type NextAction } from './rollout-observation.ts'
+import { ancestryKey, type DueAction, type NextAction, type ResourceAddress } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
 import { finalCheckAtMs, settledAtMs } from './settle.ts'
-import { badPodGraceOf, changeOverdueAtMs, currentValue, isAwaitingCommit, isCurrent } from './snapshot.ts'
+import { badPodGraceOf, changeOverdueAtMs, currentValue, isAwaitingCommit, isCurrent, secondsAt } from './snapshot.ts'
+import type { Suspect } from './suspect.ts'
 
 type Plan = { readonly actions: readonly NextAction[]; readonly againAtMs: number }
 
@@ -35,7 +38,7 @@ function dueActions(evaluation: Evaluation, memory: RolloutMemory): readonly Due
     ...windowReads(evaluation, since),
     ...imageReads(evaluation, startedAtMs),
     ...declarationReads(evaluation, since),
-    ...podEventReads(evaluation),
+    ...suspectReads(evaluation, since),
     ...unknownAncestries(evaluation),
   ]
 }
@@ -46,8 +49,8 @@ function goneRead({ observation }: Evaluation, startedAtMs: number): DueAction {
   return { atMs: earlierMs + rolloutTimes.goneReadEveryMs, action: { kind: 'read' } }
 }
 
-function treeReads(evaluation: Evaluation, { degraded, progressing }: Since): readonly DueAction[] {
-  const atMs = nextTreeAtMs(degraded, progressing, evaluation.observation.tree, badPodGraceOf(evaluation))
+function treeReads(evaluation: Evaluation, since: Since): readonly DueAction[] {
+  const atMs = nextTreeAtMs(since, evaluation.observation.tree, badPodGraceOf(evaluation))
   return atMs === undefined ? [] : [{ atMs, action: { kind: 'tree', isDiagnosis: true } }]
 }
 
@@ -92,15 +95,63 @@ function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: Sin
   return [{ atMs, action: { kind: 'managed_resources', isDiagnosis: true } }]
 }
 
-/** The first Pod that does not start is looked into, for the reason. */
-function podEventReads(evaluation: Evaluation): readonly DueAction[] {
-  const { observation, badPods = [], conditions, nowMs } = evaluation
-  const [bad] = badPods
-  if (bad === undefined || !conditions.isMet('revision') || conditions.isMet('healthy')) return []
-  const { namespace, name, uid } = bad.pod
-  const { podEvents } = observation
-  const atMs = podEvents === undefined ? nowMs : podEvents.askedAtMs + rolloutTimes.podEventsEveryMs
-  return [{ atMs, action: { kind: 'pod_events', namespace, name, uid } }]
+/** The suspect is looked into, for the reason. */
+function suspectReads(evaluation: Evaluation, since: Since): readonly DueAction[] {
+  const { suspect, conditions } = evaluation
+  const isBlocked = conditions.isMet('revision') && !conditions.isMet('healthy')
+  if (!isBlocked && since.operating === undefined) return []
+  return [
+    ...(suspect === undefined ? [] : eventReads(evaluation, suspect, since)),
+    ...livePodReads(evaluation, suspect),
+  ]
+}
+
+function eventReads(evaluation: Evaluation, suspect: Suspect, since: Since): readonly DueAction[] {
+  const { observation, task, nowMs } = evaluation
+  const { found } = suspect
+  const address = found.kind === 'resource' ? found.resource : found.pod
+  const known = observation.events.get(address.uid)
+  const isUnbound = found.kind === 'waiting_pod' && explainEvents(known?.value ?? [])?.cause === 'volume_unavailable'
+  const claim = isUnbound ? unboundClaim(observation.tree?.value, found.pod) : undefined
+  if (claim !== undefined && !observation.events.has(claim.uid)) return [{ atMs: nowMs, action: readEventsOf(claim) }]
+  const lastMs = task.deadlineMs - rolloutTimes.beforeDeadlineMs
+  // The state of a Pod that fails changes, and with it the reason; what only waits is asked about once more before the end.
+  const everyMs = found.kind === 'pod' ? rolloutTimes.eventsEveryMs : Number.POSITIVE_INFINITY
+  const lastReadMs = known !== undefined && known.askedAtMs >= lastMs ? Number.POSITIVE_INFINITY : lastMs
+  const atMs = known === undefined ? eventsFromMs(evaluation, suspect, since) : known.askedAtMs + everyMs
+  return [{ atMs: Math.min(atMs, Math.max(lastReadMs, nowMs)), action: readEventsOf(address) }]
+}
+
+const readEventsOf = ({ namespace, name, uid }: ResourceAddress): NextAction => ({
+  kind: 'events',
+  namespace,
+  name,
+  uid,
+})
+
+/** From when on the events of a suspect are worth a call: what only waits gets time to start. */
+function eventsFromMs(evaluation: Evaluation, { below, found }: Suspect, since: Since): number {
+  const { nowMs, task, observation } = evaluation
+  const waitMs = waitingAgeMs(badPodGraceOf(evaluation))
+  if (found.kind === 'pod' || below === 'degraded') return nowMs
+  if (found.kind === 'resource') return (since.progressing ?? since.operating ?? nowMs) + waitMs
+  const ageMs = secondsAt(task, nowMs) * 1_000 - (found.pod.createdAtMs ?? 0)
+  // The cluster's clock may differ from ours: never before the Pod was seen, nor later than its age from then on.
+  const seenAtMs = observation.tree?.askedAtMs ?? nowMs
+  return Math.min(nowMs + Math.max(0, waitMs - ageMs), seenAtMs + waitMs)
+}
+
+/** Read once for a Pod that fails, and for one of several containers that restarts. */
+function livePodReads(evaluation: Evaluation, suspect: Suspect | undefined): readonly DueAction[] {
+  const { observation, task, nowMs } = evaluation
+  const tree = observation.tree?.value
+  const known = { ...evaluation, livePods: observation.livePods }
+  const unattributed = tree === undefined ? [] : findUnattributedPods(tree, task.images, known)
+  const failing = suspect?.found.kind === 'pod' && suspect.found.cause === 'crash_loop' ? [suspect.found.pod] : []
+  const [pod] = [...failing, ...unattributed].filter(({ uid }) => !observation.livePods.has(uid))
+  if (pod === undefined) return []
+  const { namespace, name, uid } = pod
+  return [{ atMs: nowMs, action: { kind: 'live_pod', namespace, name, uid } }]
 }
 
 /** A Git host that could not be asked may answer later. */

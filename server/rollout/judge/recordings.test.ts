@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../simulator/model/random.ts'
 import { type Replay, replayRecording } from '../../../test/support/replay-recording.ts'
+import { anEvent } from '../../../test/support/resource-events.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 
 const shop = 'registry.example/shop'
@@ -77,7 +78,14 @@ const rows: readonly Row[] = [
   {
     name: '04b-crash-after-ready',
     replay: one('1.0.1-flap', '5d4fe02', 30),
-    expected: [{ status: 'failed', cause: 'timeout', reason: 'healthy: expected Healthy, found Progressing' }],
+    expected: [
+      {
+        status: 'failed',
+        cause: 'timeout',
+        culprit: 'Deployment shop04b',
+        reason: 'healthy: expected Healthy, found Progressing',
+      },
+    ],
   },
   {
     name: '05-sync-error',
@@ -371,7 +379,7 @@ test('the reason of a failure names the Pod, its message and its events, and wha
   const [end] = await replayRecording('03-image-pull-backoff', {
     tasks,
     untilMs: 28_000,
-    podEvents: ['Failed: Error: ImagePullBackOff'],
+    podEvents: [anEvent('Failed: Error: ImagePullBackOff')],
   })
   const lines = end?.end?.reason?.split('\n') ?? []
   expect(lines[0]).toContain('[image_pull]')
@@ -380,8 +388,9 @@ test('the reason of a failure names the Pod, its message and its events, and wha
   )
   expect(lines).toContainEqual('Event of shop03-56bf565bfb-vzwjc: Failed: Error: ImagePullBackOff')
   expect(lines).toContainEqual('Images requested: registry.example/shop:1.0.1-bad')
-  expect(lines[1]).toBe('Impact: the old version still serves: 2 of 2 Pods ready')
-  expect(lines[2]).toMatch(/^Next step 1 \(developer\): /)
+  expect(lines[1]).toMatch(/^Culprit: Pod shop03-56bf565bfb-vzwjc: ImagePullBackOff: /)
+  expect(lines[2]).toBe('Impact: the old version still serves: 2 of 2 Pods ready')
+  expect(lines[3]).toMatch(/^Next step 1 \(developer\): /)
 })
 
 test('the timeline tells a rollout step by step', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Cause, causeCodes, causeOf } from '../../../contract/causes.ts'
 import { bareDiagnosis } from '../../../contract/diagnosis.ts'
+import { afterGrace, atDeadline, judgeFailure } from '../../../test/support/judge-failure.ts'
 import {
   beforeCommit,
   commit,
@@ -8,9 +9,11 @@ import {
   judge,
   type Look,
   pod,
+  succeeded,
   tree,
 } from '../../../test/support/judge-looks.ts'
 import { type Replay, replayRecording } from '../../../test/support/replay-recording.ts'
+import { anEvent, eventsOf } from '../../../test/support/resource-events.ts'
 import { cancelledAs } from '../../deployments/end-tasks.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { describeGitFailure, type GitFailure } from '../../gitops/git/git-error.ts'
@@ -65,7 +68,38 @@ const lasting = (look: Omit<Look, 'atMs'>, untilMs: number): readonly Look[] => 
 const without = (why: 'no_credential' | 'not_managed', note: string): Report =>
   judged(lasting({ images: [`${shop}:v1`] }, 900_000), { writeBack: { kind: 'monitor', why, note } })
 
-const reports: Readonly<Partial<Record<Cause, Report>>> = {
+const failed =
+  (name: string, times: readonly number[]): Report =>
+  () =>
+    judgeFailure(name, '2', times).end
+
+/** A refresh was requested and its annotation stays. */
+const unanswered = (atMs: number): Look => ({
+  ...beforeCommit,
+  atMs,
+  metadata: { annotations: { 'argocd.argoproj.io/refresh': 'normal' } },
+})
+
+const aborted = (atMs: number, message: string): Look => {
+  const rollout = { group: 'argoproj.io', kind: 'Rollout', namespace: 'shop', name: 'shop' }
+  const revision = [{ name: 'Revision', value: 'Rev:2' }]
+  const run = { group: 'argoproj.io', kind: 'AnalysisRun', namespace: 'shop', name: 'shop-5f7d9-2', uid: 'ar' }
+  const nodes = [
+    { ...rollout, uid: 'r', info: revision },
+    { ...run, parentRefs: [{ uid: 'r' }], health: { status: 'Degraded' } },
+    { ...oldPod, namespace: 'shop' },
+  ]
+  return {
+    atMs,
+    health: 'Degraded',
+    images: [`${shop}:v1`],
+    operationState: succeeded,
+    status: { resources: [{ ...rollout, status: 'Synced', health: { status: 'Degraded', message } }] },
+    seen: { tree: tree(nodes, atMs) },
+  }
+}
+
+const reports: Readonly<Record<Cause, Report>> = {
   app_not_found: () => {
     const known = { ...nothingKnown, absences: 2, absentAskedAtMs: 2_000 }
     const look: Look = { atMs: 3_000, seen: { known, directRead: { askedAtMs: 3_000, result: 'missing' } } }
@@ -75,8 +109,10 @@ const reports: Readonly<Partial<Record<Cause, Report>>> = {
   image_pull: recorded('03-image-pull-backoff', '1.0.1-bad', '5a76d3e', 70, {
     untilMs: 28_000,
     podEvents: [
-      `Failed: Failed to pull image "${shop}:1.0.1-bad": rpc error: code = NotFound desc = ${shop}:1.0.1-bad: not found`,
-      'Failed: Error: ErrImagePull',
+      anEvent(
+        `Failed: Failed to pull image "${shop}:1.0.1-bad": rpc error: code = NotFound desc = ${shop}:1.0.1-bad: not found`,
+      ),
+      anEvent('Failed: Error: ErrImagePull'),
     ],
   }),
   image_name: judged(
@@ -92,11 +128,7 @@ const reports: Readonly<Partial<Record<Cause, Report>>> = {
       images: [`${shop}:v1`, `${shop}:v2`],
       seen: {
         tree: tree([oldPod, pod('Running', { ...newPod, health: { status: 'Progressing' } })], 899_000),
-        podEvents: {
-          askedAtMs: 899_000,
-          version: 10,
-          value: { uid: 'p2', lines: ['Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503'] },
-        },
+        events: eventsOf('p2', ['Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503'], 899_000),
       },
     },
   ]),
@@ -214,12 +246,29 @@ const reports: Readonly<Partial<Record<Cause, Report>>> = {
     'override_file_invalid',
     'deploy/shop/.argocd-source-shop.yaml has something else than a list under helm.parameters',
   ),
+  unschedulable: failed('unschedulable', afterGrace),
+  volume_unavailable: failed('pvc-pending', afterGrace),
+  quota_exceeded: failed('quota', afterGrace),
+  admission_denied: failed('psa', afterGrace),
+  operation_waiting: failed('wave-stuck', atDeadline),
+  controller_silent: judged([20_000, 890_000, 900_000, 900_500].map(unanswered)),
+  rollout_aborted: judged(
+    [20_000, 21_000].map((atMs) => aborted(atMs, 'RolloutAborted: Rollout aborted update to revision 2')),
+  ),
+  analysis_failed: judged(
+    [20_000, 21_000].map((atMs) =>
+      aborted(
+        atMs,
+        'RolloutAborted: Rollout aborted update to revision 2: Metric "success-rate" assessed Failed due to failed (2) > failureLimit (1)',
+      ),
+    ),
+  ),
   no_replica: judged([{ ...slow, atMs: 900_000 }], { task: { isOverdue: true } }),
 }
 
 describe('the whole report of every cause (npx vitest run -u server/rollout/judge/reports.test.ts)', () => {
-  test.for(causeCodes.filter((cause) => reports[cause] !== undefined))('%s', async (cause) => {
-    const end = await reports[cause]?.()
+  test.for(causeCodes)('%s', async (cause) => {
+    const end = await reports[cause]()
     expect(end).toMatchObject({ cause, status: causeOf(cause).status })
     await expect(`${end?.reason}\n`).toMatchFileSnapshot(`reports/${cause}.txt`)
   })

@@ -32,9 +32,7 @@ describe('an event says what a task waits for when', () => {
 
   test('the cause changes', () => {
     const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
-    expect(lastChanges([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual([
-      'The application is Suspended: its rollout is paused',
-    ])
+    expect(lastChanges([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual(['Deployment shop is Suspended'])
   })
 
   test('the state of a condition changes that the cause does not name', () => {

@@ -44,7 +44,7 @@ export function reportChanges(
   if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
   if (diagnosis !== undefined && reported.waiting !== waiting) {
     // With a cause the sentence names no condition.
-    const { cause: _, ...withoutCause } = diagnosis
+    const { cause: _, headline: __, ...withoutCause } = diagnosis
     const detail = progress === reported.progress ? renderProgress(withoutCause) : progress
     events.push({ kind: 'waiting_for', detail: bounded(detail) })
   }

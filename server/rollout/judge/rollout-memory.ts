@@ -1,5 +1,6 @@
 import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
 import type { ObservedCondition, OperationResource } from './observed-application.ts'
+import type { RestartMemory } from './pod-restarts.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
 import type { Baseline, WatchedTask } from './watched-task.ts'
 
@@ -16,6 +17,7 @@ export type TrackedState =
   | 'awaiting_comparison'
   | 'refresh_pending'
   | 'awaiting_ancestry'
+  | 'operating'
 
 /** Since when each state lasts without a break. */
 export type Since = Readonly<Partial<Record<TrackedState, number>>>
@@ -41,6 +43,10 @@ export type ApplicationMemory = {
   readonly workloads: readonly OperationResource[]
   /** Start times of comparisons since the baseline, for a task that may not ask for one. */
   readonly comparisons: readonly number[]
+  /** What was Degraded before the task came and still is, for the same reason. */
+  readonly degradedBefore: readonly string[]
+  /** By the uid of the Pod. */
+  readonly restarts: RestartMemory
 }
 
 export type ConditionTimes = {
@@ -124,6 +130,8 @@ export function startMemory(
     wasWitnessed: false,
     workloads: [],
     comparisons: [],
+    degradedBefore: baseline?.degraded ?? [],
+    restarts: new Map(),
     reported: nothingReported,
     imageCheckNoted: false,
   }

@@ -1,6 +1,6 @@
 import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
-import type { ManagedResources, ResourceTree, SyncWindows } from './observed-resources.ts'
+import type { LivePod, ManagedResources, ResourceEvent, ResourceTree, SyncWindows } from './observed-resources.ts'
 import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
 
 /** The answer to a read, or that there was none. `version` is the newest snapshot's when it was asked. */
@@ -52,7 +52,9 @@ export type RolloutObservation = {
   readonly tree: Reading<ResourceTree> | undefined
   readonly managed: Reading<ManagedResources> | undefined
   readonly windows: Reading<SyncWindows> | undefined
-  readonly podEvents: Reading<PodEvents> | undefined
+  /** By the uid of the resource. */
+  readonly events: Readings<readonly ResourceEvent[]>
+  readonly livePods: Readings<LivePod>
   /** Why nothing answers, and since when. */
   readonly unreachable: { readonly sinceMs: number; readonly why: string } | undefined
 }
@@ -69,8 +71,9 @@ export function ancestryKey(commit: string, revision: string): string {
   return `${commit} ${revision}`
 }
 
-/** What happened to the Pod that is looked into. */
-export type PodEvents = { readonly uid: string; readonly lines: readonly string[] }
+export type Readings<Value> = ReadonlyMap<string, Reading<Value>>
+
+export type ResourceAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
 
 /** Something to find out. What it finds comes back in the next observation; it never is a verdict. */
 export type NextAction =
@@ -80,7 +83,7 @@ export type NextAction =
   | { readonly kind: 'tree'; readonly isDiagnosis?: true }
   | { readonly kind: 'managed_resources'; readonly isDiagnosis?: true }
   | { readonly kind: 'sync_windows' }
-  | { readonly kind: 'pod_events'; readonly namespace: string; readonly name: string; readonly uid: string }
+  | ({ readonly kind: 'events' | 'live_pod' } & ResourceAddress)
   | { readonly kind: 'ancestry'; readonly repository: string; readonly commit: string; readonly revision: string }
   | { readonly kind: 'override_at'; readonly revision: string }
 

@@ -50,7 +50,17 @@ export const rolloutTimes = {
   /** How long automated sync may take to start before a sync window is suspected. */
   idleBeforeWindowsMs: 20_000,
   windowsEveryMs: 60_000,
-  podEventsEveryMs: 60_000,
+  eventsEveryMs: 60_000,
+  /** How old a Pod that waits to start is when its events are read. */
+  waitingPodMs: 30_000,
+  /** Without a further restart for this long, what was a crash loop is none any more. */
+  quietAfterRestartMs: 60_000,
+  /** How long an operation may wait for something before that is looked into and named. */
+  operationWaitMs: 15_000,
+  /** How long before a deadline what explains a task is read once more. */
+  beforeDeadlineMs: 10_000,
+  /** How long a refresh may stay unanswered before the controller is called silent. */
+  silentControllerMs: 60_000,
   treeEveryMs: 15_000,
   imagesEveryMs: 15_000,
   /** How long the images may lag behind everything else before the manifests are read for what they declare. */

@@ -30,7 +30,7 @@ export function describeSyncFailure(snapshot: Snapshot): Verdict {
     : verdictOf('sync_error', { culprit: culpritOfResource(resource, message) })
 }
 
-function culpritOfResource(resource: OperationResource, otherwise: string): Culprit {
+export function culpritOfResource(resource: OperationResource, otherwise: string): Culprit {
   const { kind, namespace, name, message } = resource
   return { kind, namespace, name, message: message ?? otherwise }
 }

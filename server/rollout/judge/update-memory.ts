@@ -3,11 +3,14 @@ import { isChangeWitnessed } from './change-since-baseline.ts'
 import { isErrorUnbroken } from './conditions.ts'
 import type { Evaluation } from './evaluate.ts'
 import { isImageRunning } from './image-reference.ts'
+import { isOperating } from './judge-active-operation.ts'
 import { rememberBadPods } from './judge-pods.ts'
 import { appliedImages, isOperationActive, type ObservedApplication } from './observed-application.ts'
+import { rememberRestarts } from './pod-restarts.ts'
 import { continueSince, type RolloutMemory, startMemory, type TrackedState } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import { isAwaitingCommit } from './snapshot.ts'
+import { degradedKey } from './suspect.ts'
 import { isSyncFailing } from './sync-failure.ts'
 import type { Baseline } from './watched-task.ts'
 
@@ -20,15 +23,36 @@ export function rememberApplication(
 ): RolloutMemory {
   const known = memory.baseline?.uid === newest.uid ? memory : startAnew(memory, newest, observation, nowMs)
   const withCommit = rememberAnswer(rememberRefresh(rememberCommit(known, observation), observation), observation)
-  const { comparisons, baseline } = withCommit
+  const remembered = rememberResources(withCommit, newest, observation, nowMs)
+  const { comparisons, baseline } = remembered
   const { reconciledAtMs } = newest
   const isNew = reconciledAtMs !== undefined && reconciledAtMs > (comparisons.at(-1) ?? baseline?.reconciledAtMs ?? 0)
   return {
-    ...withCommit,
-    workloads: updateWorkloads(withCommit.workloads, newest),
+    ...remembered,
+    workloads: updateWorkloads(remembered.workloads, newest),
     comparisons: isNew ? [...comparisons, reconciledAtMs].slice(-2) : comparisons,
   }
 }
+
+/** What was Degraded from the start, and restarts as the trees that were read since then show them. */
+function rememberResources(
+  memory: RolloutMemory,
+  { resources, operation }: ObservedApplication,
+  { tree }: RolloutObservation,
+  nowMs: number,
+): RolloutMemory {
+  const degraded = resources.filter(({ health }) => health === 'Degraded').map(degradedKey)
+  const degradedBefore = memory.degradedBefore.filter((key) => degraded.includes(key))
+  const restarts =
+    tree?.value !== undefined && isNewTree(memory, tree.askedAtMs)
+      ? rememberRestarts(memory.restarts, tree.value.pods, operation?.startedAtMs, nowMs)
+      : memory.restarts
+  return { ...memory, degradedBefore, restarts }
+}
+
+/** Another task may have had it read before this one began. */
+const isNewTree = ({ judgedTreeAtMs, startedAtMs }: RolloutMemory, askedAtMs: number) =>
+  askedAtMs !== judgedTreeAtMs && askedAtMs >= startedAtMs
 
 function startAnew(
   memory: RolloutMemory,
@@ -50,7 +74,8 @@ function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): 
     startedAtMs: application.operation.startedAtMs,
     isOver: !isOperationActive(application),
   }
-  return { uid, version, revisions, reconciledAtMs, images, operation, isBeforeCommit }
+  const degraded = application.resources.filter(({ health }) => health === 'Degraded').map(degradedKey)
+  return { uid, version, revisions, reconciledAtMs, images, operation, isBeforeCommit, degraded }
 }
 
 function rememberCommit(memory: RolloutMemory, { writeBack }: RolloutObservation): RolloutMemory {
@@ -96,9 +121,6 @@ function rememberRefresh(memory: RolloutMemory, { refresh }: RolloutObservation)
 export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): RolloutMemory {
   const { conditions, observation, nowMs, badPods: bad } = evaluation
   const { tree } = observation
-  // Another task may have had it read before this one began.
-  const isNewTree =
-    tree !== undefined && tree.askedAtMs !== memory.judgedTreeAtMs && tree.askedAtMs >= memory.startedAtMs
   const operation = evaluation.application.operation
   const failedOperation = `${operation?.startedAtMs} ${operation?.finishedAtMs}`
   const { sync_failed, comparison_error, ...others } = memory.since
@@ -116,7 +138,10 @@ export function updateMemory(memory: RolloutMemory, evaluation: Evaluation): Rol
     since: continueSince(since, statesOf(evaluation), nowMs),
     conditionSince: continueConditions(memory, evaluation),
     judgedTreeAtMs: tree?.askedAtMs,
-    badPods: isNewTree && bad !== undefined ? rememberBadPods(memory.badPods, bad, nowMs) : memory.badPods,
+    badPods:
+      tree !== undefined && bad !== undefined && isNewTree(memory, tree.askedAtMs)
+        ? rememberBadPods(memory.badPods, bad, nowMs)
+        : memory.badPods,
   }
 }
 
@@ -164,6 +189,7 @@ function statesOf(evaluation: Evaluation): ReadonlySet<TrackedState> {
     ['awaiting_comparison', isReached && isIdle && !conditions.isMet('compared_after_operation')],
     ['refresh_pending', application.isRefreshPending],
     ['awaiting_ancestry', evaluation.missingAncestry.length > 0],
+    ['operating', !isAwaiting && !isGone && isOperating(evaluation)],
   ]
   return new Set(states.flatMap(([state, holds]) => (holds ? [state] : [])))
 }

@@ -4,10 +4,9 @@ import { boundedLine } from '../../../contract/render-diagnosis.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { type BadPod, culpritOfPod } from './judge-pods.ts'
 import type { ObservedApplication, ObservedCondition } from './observed-application.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
-import type { NextAction, RolloutObservation } from './rollout-observation.ts'
+import type { NextAction } from './rollout-observation.ts'
 
 /** A possible end of a task, still to be confirmed by a direct read. */
 export type Verdict = {
@@ -52,8 +51,5 @@ type WithErrors = { readonly application: ObservedApplication; readonly appError
 export function comparisonErrorVerdict({ application, appErrors: [error] }: WithErrors): Verdict | undefined {
   return error && applicationVerdict('comparison_error', application, `${error.type}: ${error.message}`)
 }
-
-export const podVerdict = (bad: BadPod, { podEvents }: RolloutObservation): Verdict =>
-  verdictOf(bad.cause, { culprit: culpritOfPod(bad, podEvents?.value) })
 
 export const note = (text: string): Evidence => ({ kind: 'note', text: boundedLine(text) })

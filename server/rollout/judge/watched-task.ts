@@ -15,6 +15,8 @@ export type Baseline = {
   readonly operation: { readonly startedAtMs: number | undefined; readonly isOver: boolean } | undefined
   /** Whether it was taken before a commit of ours was there to be seen. */
   readonly isBeforeCommit: boolean
+  /** Resources that were Degraded then, and why. */
+  readonly degraded?: readonly string[]
   /** Without a commit of ours: a refresh was answered with this version, so that whoever owns the task need not ask for another. */
   readonly comparedVersion?: number
 }

@@ -28,14 +28,15 @@ function aReplica(
   const controller: DeliveryController = {
     readApplication: answering('read', (application) => application),
     refreshApplication: answering('refresh', (application) => application),
-    readResourceTree: answering('tree', () => ({ pods: [], unhealthy: [] })),
+    readResourceTree: answering('tree', () => ({ pods: [], resources: [] })),
     readManagedResources: answering('managed_resources', () => ({
       liveImages: ['registry.example/shop:v1'],
       declaredImages: ['registry.example/shop:v1'],
       hasForeignKinds: false,
     })),
     readSyncWindows: async () => ({ kind: 'forbidden' }),
-    readPodEvents: async () => ({ kind: 'forbidden' }),
+    readEvents: async () => ({ kind: 'forbidden' }),
+    readLivePod: async () => ({ kind: 'forbidden' }),
     listApplications: async () => ({ kind: 'unreachable', why: 'too large' }),
     probe: async () => ({ kind: 'read', value: {} }),
   }

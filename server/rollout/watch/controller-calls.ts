@@ -1,6 +1,12 @@
-import { answerRefresh, askRefresh, observeRefreshDirectly, type Reading } from '../judge/rollout-observation.ts'
+import {
+  answerRefresh,
+  askRefresh,
+  observeRefreshDirectly,
+  type Reading,
+  type ResourceAddress,
+} from '../judge/rollout-observation.ts'
 import type { ApplicationUpdates } from './application-updates.ts'
-import { type ApplicationAddress, type PodAddress, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
+import { type ApplicationAddress, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
 
@@ -36,14 +42,7 @@ export function createControllerCalls(deps: Dependencies) {
     application.refresh = { ...application.refresh, pending: { ...pending, acceptedAtMs: clock.nowMs() } }
   }
 
-  const readPodEvents = async (application: WatchedApplication, pod: PodAddress) => {
-    application.podEvents = await reading(application, async (address) => {
-      const outcome = await controller.readPodEvents(address, pod)
-      return outcome.kind === 'read' ? { kind: 'read', value: { uid: pod.uid, lines: outcome.value } } : outcome
-    })
-  }
-
-  const readPodLog = async (application: WatchedApplication, { uid }: PodAddress) => {
+  const readPodLog = async (application: WatchedApplication, { uid }: ResourceAddress) => {
     const pod = application.tree?.value?.pods.find((one) => one.uid === uid)
     const log = pod && (await deps.readPodLog?.(addressOf(application), pod))
     if (log !== undefined) application.podLog = { uid, log }
@@ -111,11 +110,28 @@ export function createControllerCalls(deps: Dependencies) {
       application.windows = await reading(application, controller.readSyncWindows)
     },
 
-    /** What happened to a Pod and, if asked for, what it wrote. */
-    async readPod(application: WatchedApplication, pod: PodAddress) {
-      await Promise.all([readPodEvents(application, pod), readPodLog(application, pod)])
+    /** What happened to a resource and, of a Pod and if asked for, what it wrote. */
+    async readEvents(application: WatchedApplication, resource: ResourceAddress) {
+      const [events] = await Promise.all([
+        reading(application, (address) => controller.readEvents(address, resource)),
+        readPodLog(application, resource),
+      ])
+      keep(application.events, resource.uid, events)
+    },
+
+    async readLivePod(application: WatchedApplication, pod: ResourceAddress) {
+      keep(application.livePods, pod.uid, await reading(application, (address) => controller.readLivePod(address, pod)))
     },
   }
+}
+
+/** How many resources of one application are looked into at a time. */
+const maxReadings = 8
+
+function keep<Value>(readings: Map<string, Reading<Value>>, uid: string, reading: Reading<Value>): void {
+  readings.delete(uid)
+  readings.set(uid, reading)
+  for (const oldest of [...readings.keys()].slice(0, -maxReadings)) readings.delete(oldest)
 }
 
 function readResult(outcome: ReadOutcome<unknown>): 'read' | 'missing' | 'not_found' | 'failed' {

@@ -1,5 +1,12 @@
 import type { ObservedApplication } from '../judge/observed-application.ts'
-import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
+import type {
+  LivePod,
+  ManagedResources,
+  ResourceEvent,
+  ResourceTree,
+  SyncWindows,
+} from '../judge/observed-resources.ts'
+import type { ResourceAddress } from '../judge/rollout-observation.ts'
 
 /** What a call came to. Only `read` says anything about an application. */
 export type ReadOutcome<Value> =
@@ -25,8 +32,6 @@ export type ApplicationAddress = {
   readonly project: string | undefined
 }
 
-export type PodAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
-
 export type ApplicationList = { readonly version: number; readonly applications: readonly ObservedApplication[] }
 
 /** What the watcher needs of the delivery controller. It only reads, and asks for refreshes. */
@@ -44,8 +49,9 @@ export type DeliveryController = {
   readResourceTree(address: ApplicationAddress): Promise<ReadOutcome<ResourceTree>>
   readManagedResources(address: ApplicationAddress): Promise<ReadOutcome<ManagedResources>>
   readSyncWindows(address: ApplicationAddress): Promise<ReadOutcome<SyncWindows>>
-  /** What Kubernetes says happened to one Pod, oldest first. */
-  readPodEvents(address: ApplicationAddress, pod: PodAddress): Promise<ReadOutcome<readonly string[]>>
+  /** What Kubernetes says happened to one resource, oldest first. */
+  readEvents(address: ApplicationAddress, resource: ResourceAddress): Promise<ReadOutcome<readonly ResourceEvent[]>>
+  readLivePod(address: ApplicationAddress, pod: ResourceAddress): Promise<ReadOutcome<LivePod>>
   /** Whether it answers and knows our token. */
   probe(): Promise<ReadOutcome<unknown>>
 }

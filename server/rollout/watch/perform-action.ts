@@ -36,8 +36,10 @@ export function createPerformAction(deps: Dependencies) {
         return calls.readManagedResources(application)
       case 'sync_windows':
         return calls.readSyncWindows(application)
-      case 'pod_events':
-        return calls.readPod(application, action)
+      case 'events':
+        return calls.readEvents(application, action)
+      case 'live_pod':
+        return calls.readLivePod(application, action)
       case 'ancestry':
         return lookUpAncestry(application, action)
       case 'override_at':
@@ -157,7 +159,8 @@ function isWaitedFor(
 ): boolean {
   switch (action.kind) {
     case 'sync_windows':
-    case 'pod_events':
+    case 'events':
+    case 'live_pod':
       return false
     case 'tree':
     case 'managed_resources':

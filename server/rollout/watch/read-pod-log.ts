@@ -1,5 +1,5 @@
 import type { PodLog } from '../../../contract/task.ts'
-import { failedContainerOf } from '../judge/judge-pods.ts'
+import { failedContainerOf } from '../judge/accuse.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { ApplicationAddress, ReadOutcome } from './delivery-controller.ts'
 

@@ -6,13 +6,18 @@ import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { WriteBackPlan } from '../../gitops/plan/plan-write-back.ts'
 import { type KnownApplication, nothingKnown } from '../judge/newest-snapshots.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
-import type { ManagedResources, ResourceTree, SyncWindows } from '../judge/observed-resources.ts'
+import type {
+  LivePod,
+  ManagedResources,
+  ResourceEvent,
+  ResourceTree,
+  SyncWindows,
+} from '../judge/observed-resources.ts'
 import type { RolloutMemory } from '../judge/rollout-memory.ts'
 import {
   type DirectRead,
   type NextAction,
   nothingRefreshed,
-  type PodEvents,
   type Reading,
   type RefreshObservation,
   type RolloutObservation,
@@ -58,7 +63,9 @@ export type WatchedApplication = {
   tree: Reading<ResourceTree> | undefined
   managed: Reading<ManagedResources> | undefined
   windows: Reading<SyncWindows> | undefined
-  podEvents: Reading<PodEvents> | undefined
+  /** By the uid of the resource. */
+  readonly events: Map<string, Reading<readonly ResourceEvent[]>>
+  readonly livePods: Map<string, Reading<LivePod>>
   /** Of the Pod with this uid. */
   podLog: { readonly uid: string; readonly log: PodLog } | undefined
 }
@@ -90,7 +97,8 @@ export function watchedApplication(
     tree: undefined,
     managed: undefined,
     windows: undefined,
-    podEvents: undefined,
+    events: new Map(),
+    livePods: new Map(),
     podLog: undefined,
   }
 }
@@ -118,7 +126,7 @@ export function observationOf(
   annotations: (application: ObservedApplication) => RolloutAnnotations,
   unreachable: RolloutObservation['unreachable'],
 ): RolloutObservation {
-  const { known, refresh, directRead, lastListAtMs, ancestries, tree, managed, windows, podEvents } = application
+  const { known, refresh, directRead, lastListAtMs, ancestries, tree, managed, windows } = application
   return {
     known,
     annotations: known.newest === undefined ? noAnnotations : annotations(known.newest),
@@ -131,7 +139,8 @@ export function observationOf(
     tree,
     managed,
     windows,
-    podEvents,
+    events: application.events,
+    livePods: application.livePods,
     unreachable,
   }
 }

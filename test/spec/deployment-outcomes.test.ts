@@ -55,7 +55,7 @@ describe('a task of a managed application, with a credential (spec 1.3)', () => 
     const task = await world.service.waitForEnd(await world.deploy('unpullable', 'v2'))
     expect(task).toMatchObject({ status: 'failed', cause: 'image_pull' })
     expect(task.status_reason).toMatch(
-      /^The image cannot be pulled: Pod unpullable-\S+: .*registry.example\/unpullable:v2: not found \[image_pull\]$/m,
+      /^Image registry.example\/unpullable:v2 cannot be pulled: not found \[image_pull\]\nCulprit: Pod unpullable-\S+, /,
     )
     expect(task.status_reason).toMatch(/^Event of unpullable-\S+: BackOff: Back-off pulling image/m)
     expect(task.status_reason).toContain('Back-off pulling image "registry.example/unpullable:v2"')

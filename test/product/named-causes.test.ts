@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chartFiles } from '../../simulator/model/example-repository.ts'
+import { aTask } from '../support/service.ts'
+import { createManaged, startWorld, type World, withToken } from '../support/world.ts'
+
+type Row = {
+  /** The application and, behind `v2-`, the behaviour of its new Pods. */
+  readonly app: string
+  readonly cause: string
+  readonly headline: RegExp
+  readonly kind?: 'Rollout'
+  readonly prepare?: (world: World) => void
+}
+
+const rows: readonly Row[] = [
+  { app: 'create-container-error', cause: 'container_config', headline: /^Container \S+ cannot be created: / },
+  { app: 'run-container-error', cause: 'container_config', headline: /^Container \S+ cannot be started: / },
+  {
+    app: 'unschedulable',
+    cause: 'unschedulable',
+    headline: /^Pod cannot be scheduled: 0\/\d nodes available, insufficient CPU/,
+  },
+  { app: 'claim-pending', cause: 'volume_unavailable', headline: /^PersistentVolumeClaim \S+ is not bound/ },
+  {
+    app: 'volume-missing',
+    cause: 'container_config',
+    headline: /^Volume \S+ cannot be mounted: ConfigMap \S+ not found/,
+  },
+  { app: 'volume-attach-error', cause: 'volume_unavailable', headline: /^Volume / },
+  { app: 'init-crashes', cause: 'crash_loop', headline: /^Init container migrate crashes on start: exit code 1/ },
+  { app: 'crashes-again', cause: 'crash_loop', headline: /^Container \S+ crashes on start: exit code 1/ },
+  { app: 'oom-killed', cause: 'crash_loop', headline: /^Container \S+ is killed: out of memory \(limit 128Mi\)/ },
+  { app: 'liveness-killed', cause: 'crash_loop', headline: /^Container \S+ is restarted: liveness probe / },
+  { app: 'never-ready', cause: 'probe_failing', headline: /^Container \S+ is not ready: readiness probe returns 503/ },
+  {
+    app: 'quota-exceeded',
+    cause: 'quota_exceeded',
+    headline: /^ReplicaSet \S+ cannot create Pods: quota \S+ exceeded/,
+  },
+  {
+    app: 'pod-security-violation',
+    cause: 'admission_denied',
+    headline: /^Pods of ReplicaSet \S+ are rejected by Pod Security/,
+  },
+  { app: 'webhook-denial', cause: 'admission_denied', headline: /webhook/ },
+  {
+    app: 'analysis-fails',
+    kind: 'Rollout',
+    cause: 'analysis_failed',
+    headline: /^Rollout \S+ was aborted: metric success-rate failed/,
+  },
+  {
+    app: 'refused-sync',
+    cause: 'sync_error',
+    headline: /cannot be applied|cannot apply/,
+    prepare: ({ simulator }) =>
+      simulator.control.failSync('refused-sync', 'admission webhook "validate.acme.example" denied the request'),
+  },
+]
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({
+    applications: rows.flatMap(({ app, kind }) => (kind === undefined ? [app] : [])),
+    settings: { BAD_POD_GRACE: '4s', DEGRADED_GRACE: '3s' },
+    times: { progressDeadline: 5_000 },
+  })
+  for (const { app, kind } of rows) {
+    if (kind === undefined) continue
+    const workloads = [
+      {
+        kind,
+        replicas: 2,
+        image: `registry.example/${app}:\${image.tag}`,
+        steps: [{ setWeight: 50 }, { analysis: 'success-rate' }],
+      },
+    ]
+    await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, { tag: 'v1', workloads }))
+    await createManaged(world.simulator, app)
+  }
+  for (const { prepare } of rows) prepare?.(world)
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test.concurrent.for(rows)('$app: $cause', async ({ app, cause, headline }) => {
+  const images = [{ image: `registry.example/${app}`, tag: `v2-${app}` }]
+  const id = await world.service.acceptTask(aTask({ app, images, timeout: 25 }), withToken)
+  const task = await world.service.waitForEnd(id)
+  expect(task).toMatchObject({ status: 'failed', cause, headline: expect.stringMatching(headline) })
+  expect(task.status_reason?.split('\n')[0]).toBe(`${task.headline} [${cause}]`)
+})

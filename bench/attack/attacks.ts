@@ -41,7 +41,7 @@ async function repeatOn(target: Target, connections: number, next: () => string)
 
 async function exchangeUntilOver(target: Target, next: () => string): Promise<void> {
   const socket = open(target)
-  const closed = once(socket, 'close')
+  const closed = closeOf(socket)
   while (!isOver(target) && !socket.destroyed) {
     socket.write(next())
     const answered = once(socket, 'data').catch(() => undefined)
@@ -54,6 +54,9 @@ function open({ port }: Pick<Target, 'port'>, address = localAddress): Socket {
   return connect({ port, host: '127.0.0.1', localAddress: address }).on('error', () => undefined)
 }
 
+/** A connection that was reset is closed, too. */
+const closeOf = (socket: Socket): Promise<unknown[]> => once(socket, 'close').catch(() => [])
+
 /** Connections that send something and never read; those that are closed are opened again. */
 async function holdOpen(
   target: Target,
@@ -65,7 +68,7 @@ async function holdOpen(
     await delay((at / connectionsPerSecond) * 1_000)
     while (!isOver(target)) {
       const socket = open(target, addressOf?.(at))
-      const closed = once(socket, 'close')
+      const closed = closeOf(socket)
       socket.pause().write(request(at))
       await Promise.race([closed, delay(Math.max(0, target.untilMs - performance.now()))])
       socket.destroy()
@@ -115,8 +118,8 @@ async function answersTo(target: Target, next: () => string, address = localAddr
     const askedMs = performance.now()
     const socket = open(target, address)
     socket.write(next())
-    const [first] = await Promise.race([once(socket, 'data'), once(socket, 'close'), delay(5_000, [])])
-    answers.push({ status: Number(String(first).slice(9, 12)), ms: performance.now() - askedMs })
+    const first = await Promise.race([once(socket, 'data').catch(() => []), closeOf(socket), delay(5_000, [])])
+    answers.push({ status: Number(String(first?.[0]).slice(9, 12)), ms: performance.now() - askedMs })
     socket.destroy()
     await delay(500)
   }

@@ -312,6 +312,8 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'ssh://git@git.example/x;id',
     'ssh://git@[::1]/x',
     'https://git.example/x?y=z',
+    'https://git.example/team/%2e%2e/other',
+    'https://git.example/te%61m/x',
   ])(
     'T10, T11, T12, B66 write-back-repo %j is refused before anything runs: "repository address not allowed"',
     (address) => {
@@ -327,6 +329,26 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
       expect(decision).not.toMatchObject({ reason: expect.stringContaining('secret') })
     },
   )
+
+  test.for([
+    { source: 'write-back-repo', sources: several(), cause: 'annotation_invalid' },
+    {
+      source: 'repoURL',
+      sources: [aSource({ repository: 'https://git.example/team/%2e%2e/x.git' })],
+      cause: 'git_refused',
+    },
+  ])('names $source and the rule where an address is percent-encoded', ({ source, sources, cause }) => {
+    const address = { 'watcher/write-back-repo': 'https://git.example/team/%2e%2e/x.git' }
+    const decision = plan(
+      { sources, annotations: { ...toRepository, ...address } },
+      { allowedRepos: ['git.example/team'] },
+    )
+    expect(decision).toMatchObject({
+      kind: 'refused',
+      cause,
+      reason: `${source}: repository address not allowed: no percent-encoding but %20`,
+    })
+  })
 
   test.for([
     '+main',

@@ -97,10 +97,15 @@ function isInDirectory(source: ApplicationSource, directory: string): boolean {
 
 /** The address itself is not shown: it may hold a password. */
 export function addressNotAllowed(repository: string, isMultiSource: boolean): Refusal {
+  const [cause, field] = isMultiSource
+    ? (['annotation_invalid', 'write-back-repo'] as const)
+    : (['git_refused', 'repoURL'] as const)
+  return refused(cause, `${field}: repository address not allowed: ${brokenRule(repository)}`)
+}
+
+function brokenRule(repository: string): string {
+  if (/%(?!20)/.test(repository)) return 'no percent-encoding but %20'
   const [, protocol] = /^([a-z+-]{1,16}):/i.exec(repository.trim()) ?? []
   const found = protocol === undefined ? 'this is none of them' : `not ${protocol}`
-  return refused(
-    isMultiSource ? 'annotation_invalid' : 'git_refused',
-    `repository address not allowed: use ssh://user@host/path, user@host:path or https://host/path, ${found}`,
-  )
+  return `use ssh://user@host/path, user@host:path or https://host/path, ${found}`
 }

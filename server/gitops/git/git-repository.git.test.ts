@@ -535,6 +535,7 @@ test('nothing of our own environment reaches git', async () => {
     'GIT_CONFIG_NOSYSTEM',
     'GIT_CONFIG_VALUE_0',
     'GIT_DIR',
+    'GIT_LITERAL_PATHSPECS',
     'GIT_SSH_COMMAND',
     'GIT_SSH_VARIANT',
     'GIT_TERMINAL_PROMPT',

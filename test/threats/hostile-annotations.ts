@@ -155,7 +155,8 @@ export function fileNamePayloads(ground: Ground): Payloads {
     ...['', '.', '..', '../x', 'a/b', '/x', marker(), 'a\\b', '.git/config', '.git/hooks/post-checkout', 'x\n', '\nx'],
     ...[...git, ...git.map((name) => `${name}\u200c`), ...git.map((name) => `../${name}`)],
     ...[...controls, ...invisible].map((character) => `tags${character}.yaml`),
-    ...['x'.repeat(256), 'ä'.repeat(200), 'u\u0308.yaml', '-x', '--help', '$HOME', '*', '~', ' ', 'a b.yaml', '"', "'"],
+    ...['x'.repeat(256), 'ä'.repeat(200), 'u\u0308.yaml', '-x.yaml', '--help.yaml', '$HOME.yaml', '*.yml', '~.yaml'],
+    ...[' .yaml', 'a b.yaml', '".yaml', "'.yaml"],
   ]
   const forms = [
     (command: string) => command,

@@ -301,6 +301,13 @@ describe('trailers and last changes', () => {
     expect(await history.lastChange(url, tip, base, 'a.yaml')).toBeUndefined()
   })
 
+  test('are those of the very file, whatever its name would mean as a pattern', async () => {
+    const { name, url, shas } = await aRepository(1)
+    const ours = await host.commitFiles(name, { 'apps/[ab].yaml': '1' })
+    const tip = await host.commitFiles(name, { 'apps/a.yaml': '1' })
+    expect(await (await aHistory()).lastChange(url, shas[0] ?? '', tip, 'apps/[ab].yaml')).toBe(ours)
+  })
+
   test('the last change among many commits comes with one more fetch', async () => {
     const { name, url, shas } = await aRepository(1)
     const ours = await host.commitFiles(name, { 'apps/shop/a.yaml': '1' })

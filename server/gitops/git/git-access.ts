@@ -72,6 +72,7 @@ export async function openGitAccess(settings: WriteBackSettings, searchPath: str
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_LITERAL_PATHSPECS: '1',
   }
 
   const sshKey = openKeyFile(

@@ -221,6 +221,37 @@ describe(`${threats.T15} (B68, B72)`, () => {
   })
 })
 
+describe('a directory with too many entries is not read', () => {
+  const entries = (count: number, blob: string) =>
+    Array.from({ length: count }, (_, at) => `100644 blob ${blob}\tf${`${at}`.padStart(6, '0')}`).join('\n')
+  /** 35 bytes each. */
+  const most = Math.floor((4 * 1024 * 1024) / 35)
+
+  async function aLargeRepository(count: number, parts: readonly string[]): Promise<string> {
+    const name = await aRepository({ 'README.md': 'x' })
+    let tree = await host.makeTree(name, entries(count, await host.git(name, 'rev-parse', 'main:README.md')))
+    for (const part of parts.toReversed()) tree = await host.makeTree(name, `040000 tree ${tree}\t${part}`)
+    await host.git(name, 'update-ref', 'refs/heads/main', await host.git(name, 'commit-tree', '-m', 'large', tree))
+    return name
+  }
+
+  test.for([
+    { parts: ['apps', 'shop'], directory: 'apps/shop' },
+    { parts: [], directory: 'root' },
+  ])('the $directory directory above 4 MiB', async ({ parts, directory }) => {
+    const { repository } = await open(await aLargeRepository(most + 1, parts))
+    const read = await repository.readFiles(await repository.readTip('known'), [file, 'README.md'])
+    const reason = `the ${directory} directory has more entries than can be edited (4 MiB)`
+    expect(read.get(file)).toEqual({ kind: 'blocked', reason })
+    expect(read.get('README.md')?.kind).toBe(parts.length === 0 ? 'blocked' : 'absent')
+  })
+
+  test('one of 4 MiB is', async () => {
+    const { repository } = await open(await aLargeRepository(most, ['apps', 'shop']))
+    expect(await pushOne(repository, 'x')).toMatchObject({ kind: 'pushed' })
+  })
+})
+
 describe('a push that does not land', () => {
   test('a rival was first: lost race; the next look at the tip sees his commit', async () => {
     const name = await aRepository()
@@ -535,6 +566,7 @@ test('nothing of our own environment reaches git', async () => {
     'GIT_CONFIG_NOSYSTEM',
     'GIT_CONFIG_VALUE_0',
     'GIT_DIR',
+    'GIT_LITERAL_PATHSPECS',
     'GIT_SSH_COMMAND',
     'GIT_SSH_VARIANT',
     'GIT_TERMINAL_PROMPT',

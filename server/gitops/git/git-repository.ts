@@ -7,7 +7,7 @@ import { type CommitAuthor, type FileCommit, fastImportStream } from './fast-imp
 import { type GitAccess, gitError } from './git-access.ts'
 import { GitError, machineFailure } from './git-error.ts'
 import { parsePushReport, wasNeverSent } from './parse-push-report.ts'
-import { type FileRead, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
+import { type FileRead, maxTreeBytes, parseTree, readTreeFile, type TreeEntry } from './read-tree-file.ts'
 import { hookText, unpackText } from './redact-git-text.ts'
 import type { RepositoryCache } from './repository-cache.ts'
 
@@ -106,7 +106,9 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
     return { commit, isFresh: true }
   }
 
-  async function readTree(oid: string): Promise<ReadonlyMap<string, TreeEntry>> {
+  async function readTree(oid: string): Promise<ReadonlyMap<string, TreeEntry> | undefined> {
+    const { size } = (await reader.inspect(oid)) ?? { size: 0 }
+    if (size > maxTreeBytes) return undefined
     const tree = await reader.read(oid)
     if (tree?.type !== 'tree') throw new GitError('broken', `the tree ${oid} cannot be read`)
     return parseTree(tree.body)
@@ -121,7 +123,7 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
   async function readFiles(tip: Tip, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>> {
     const root = await reader.inspect(`${tip.commit}^{tree}`)
     if (root?.type !== 'tree') throw new GitError('broken', `the commit ${tip.commit} cannot be read`)
-    const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry>>>()
+    const trees = new Map<string, Promise<ReadonlyMap<string, TreeEntry> | undefined>>()
     const readOnce = (oid: string) => {
       const reading = trees.get(oid) ?? readTree(oid)
       trees.set(oid, reading)

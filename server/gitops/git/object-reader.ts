@@ -87,7 +87,10 @@ async function startReader(deps: ReaderDeps): Promise<ReaderProcess> {
   const environment = await deps.environment()
   const child: GitProcess = startGit('git', ['cat-file', '--batch-command', '--buffer'], environment)
   const waiting: Waiting[] = []
-  let unread = Buffer.alloc(0)
+  /** What was read and not answered yet; the answer under way needs so many bytes. */
+  let unread: Buffer[] = []
+  let neededBytes = 0
+  let unreadBytes = 0
   let words = ''
   let over = false
   const idle = setTimeout(() => (waiting.length > 0 ? idle.refresh() : stop()), maxIdleMs).unref()
@@ -103,13 +106,19 @@ async function startReader(deps: ReaderDeps): Promise<ReaderProcess> {
   const stop = () => end(new GitError('broken', 'the reader was closed'))
 
   child.stdout.on('data', (chunk: Buffer) => {
-    unread = Buffer.concat([unread, chunk])
-    let answer = nextAnswer(unread, waiting[0]?.withBody === true)
-    while (answer !== undefined && waiting.length > 0) {
-      unread = unread.subarray(answer.length)
+    unread.push(chunk)
+    unreadBytes += chunk.length
+    if (unreadBytes < neededBytes) return // to join with each chunk would copy a large object again and again
+    let rest = Buffer.concat(unread)
+    let answer = nextAnswer(rest, waiting[0]?.withBody === true)
+    while (answer.kind === 'whole' && waiting.length > 0) {
+      rest = rest.subarray(answer.length)
       waiting.shift()?.resolve(answer.found)
-      answer = nextAnswer(unread, waiting[0]?.withBody === true)
+      answer = nextAnswer(rest, waiting[0]?.withBody === true)
     }
+    neededBytes = answer.length
+    unreadBytes = rest.length
+    unread = [rest]
   })
   child.stderr.on('data', (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-2_000)
@@ -139,21 +148,22 @@ async function startReader(deps: ReaderDeps): Promise<ReaderProcess> {
   }
 }
 
-type Answer = { length: number; found: Found | undefined }
+type Answer =
+  | { readonly kind: 'whole'; readonly length: number; readonly found: Found | undefined }
+  /** Not all is here; it has at least that length. */
+  | { readonly kind: 'part'; readonly length: number }
 
-/** `<oid> <type> <size>` and, if asked for, the content and a line end; or `<name> missing`. undefined: not all is here. */
-function nextAnswer(unread: Buffer, withBody: boolean): Answer | undefined {
+/** `<oid> <type> <size>` and, if asked for, the content and a line end; or `<name> missing`. */
+function nextAnswer(unread: Buffer, withBody: boolean): Answer {
   const lineEnd = unread.indexOf(10)
-  if (lineEnd < 0) return undefined
+  if (lineEnd < 0) return { kind: 'part', length: unread.length + 1 }
   const [, oid = '', type = '', sizeText] =
     /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(unread.toString('utf8', 0, lineEnd)) ?? []
-  if (sizeText === undefined) return { length: lineEnd + 1, found: undefined }
+  if (sizeText === undefined) return { kind: 'whole', length: lineEnd + 1, found: undefined }
   const size = Number(sizeText)
   const start = lineEnd + 1
-  if (!withBody) return { length: start, found: { oid, type, size, body: Buffer.alloc(0) } }
-  if (unread.length < start + size + 1) return undefined
-  return {
-    length: start + size + 1,
-    found: { oid, type, size, body: Buffer.from(unread.subarray(start, start + size)) },
-  }
+  if (!withBody) return { kind: 'whole', length: start, found: { oid, type, size, body: Buffer.alloc(0) } }
+  const length = start + size + 1
+  if (unread.length < length) return { kind: 'part', length }
+  return { kind: 'whole', length, found: { oid, type, size, body: Buffer.from(unread.subarray(start, start + size)) } }
 }

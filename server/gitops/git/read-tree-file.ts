@@ -8,6 +8,9 @@ export type FileRead =
 
 export type TreeEntry = { readonly mode: string; readonly name: string; readonly oid: string }
 
+/** Some 100,000 entries. A directory may have millions, which would take all of the process's memory. */
+export const maxTreeBytes = 4 * 1024 * 1024
+
 /** Entries of a raw tree object: `<mode> <name>\0<20 bytes>`, one after the other. */
 export function parseTree(body: Buffer): ReadonlyMap<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>()
@@ -22,7 +25,8 @@ export function parseTree(body: Buffer): ReadonlyMap<string, TreeEntry> {
   return entries
 }
 
-export type ReadTree = (oid: string) => Promise<ReadonlyMap<string, TreeEntry>>
+/** undefined: the tree is larger than `maxTreeBytes`. */
+export type ReadTree = (oid: string) => Promise<ReadonlyMap<string, TreeEntry> | undefined>
 export type ReadBlob = (oid: string) => Promise<{ size: number; content: () => Promise<Buffer> }>
 
 const kinds: ReadonlyMap<string, string> = new Map([
@@ -43,7 +47,9 @@ export async function readTreeFile(
   const segments = path.split('/')
   let tree = root
   for (const [depth, segment] of segments.entries()) {
-    const entry = (await readTree(tree)).get(segment)
+    const entries = await readTree(tree)
+    if (entries === undefined) return tooManyEntries(segments.slice(0, depth).join('/') || 'root')
+    const entry = entries.get(segment)
     if (entry === undefined) return { kind: 'absent' }
     const isEnd = depth === segments.length - 1
     const place = segments.slice(0, depth + 1).join('/')
@@ -60,6 +66,10 @@ async function readEnd(entry: TreeEntry, place: string, readBlob: ReadBlob): Pro
   const blob = await readBlob(entry.oid)
   if (blob.size > maxOverrideFileBytes) return { kind: 'blocked', reason: `${place} is larger than 1 MiB` }
   return { kind: 'file', mode, content: await blob.content() }
+}
+
+function tooManyEntries(directory: string): FileRead {
+  return { kind: 'blocked', reason: `the ${directory} directory has more entries than can be edited (4 MiB)` }
 }
 
 function blocked(place: string, entry: TreeEntry, wanted: string): FileRead {

@@ -55,7 +55,6 @@ describe('a push uses a transport for which a key or a token is set (product: wr
     { text: 'ssh://git@git.example:2222/team/deploy', settings: noKey, host: 'git.example' },
     { text: 'alice@git.example:team/deploy', settings: noKey, host: 'git.example' },
     { text: 'https://git.example:8443/team/deploy', settings: key, host: 'git.example' },
-    { text: 'https://git.example/team/a%2Bb', settings: key, host: 'other.example' },
   ])('$text has no other one', ({ text, settings, host }) => {
     expect(transport(text, settings, host)).toBeUndefined()
   })

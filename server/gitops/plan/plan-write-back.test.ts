@@ -312,6 +312,8 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     'ssh://git@git.example/x;id',
     'ssh://git@[::1]/x',
     'https://git.example/x?y=z',
+    'https://git.example/team/%2e%2e/other',
+    'https://git.example/te%61m/x',
   ])(
     'T10, T11, T12, B66 write-back-repo %j is refused before anything runs: "repository address not allowed"',
     (address) => {
@@ -327,6 +329,26 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
       expect(decision).not.toMatchObject({ reason: expect.stringContaining('secret') })
     },
   )
+
+  test.for([
+    { source: 'write-back-repo', sources: several(), cause: 'annotation_invalid' },
+    {
+      source: 'repoURL',
+      sources: [aSource({ repository: 'https://git.example/team/%2e%2e/x.git' })],
+      cause: 'git_refused',
+    },
+  ])('names $source and the rule where an address is percent-encoded', ({ source, sources, cause }) => {
+    const address = { 'watcher/write-back-repo': 'https://git.example/team/%2e%2e/x.git' }
+    const decision = plan(
+      { sources, annotations: { ...toRepository, ...address } },
+      { allowedRepos: ['git.example/team'] },
+    )
+    expect(decision).toMatchObject({
+      kind: 'refused',
+      cause,
+      reason: `${source}: repository address not allowed: no percent-encoding but %20`,
+    })
+  })
 
   test.for([
     '+main',
@@ -373,7 +395,6 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     { path: 'a/./b', file: 'a/b/.watcher-source-shop.yaml' },
     { path: 'a//b', file: 'a/b/.watcher-source-shop.yaml' },
     { path: '/a', file: 'a/.watcher-source-shop.yaml' },
-    { path: '.github/x', file: '.github/x/.watcher-source-shop.yaml' },
   ])('B68 write-back-path $path is normalised', ({ path, file }) => {
     const decision = plan({ sources: several(), annotations: { ...toRepository, 'watcher/write-back-path': path } })
     expect(decision).toMatchObject({ kind: 'write', plan: { file } })
@@ -406,6 +427,56 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
   })
 })
 
+describe('a hidden directory', () => {
+  const toPath = (path: string, source: Partial<ApplicationSource> = {}) =>
+    plan({ sources: several(source), annotations: { ...toRepository, 'watcher/write-back-path': path } })
+  const refusal = (reason: string) => ({ kind: 'refused', cause: 'annotation_invalid', reason })
+
+  test.for([
+    { path: '.deploy/shop', source: { path: '.deploy/shop' } },
+    { path: '.deploy', source: { path: '.deploy/shop' } },
+    { path: 'a/.b/c', source: { path: './a//.b' } },
+  ])('that the path of a source names is entered: $path of $source.path', ({ path, source }) => {
+    expect(toPath(path, source)).toMatchObject({ kind: 'write', plan: { file: `${path}/.watcher-source-shop.yaml` } })
+  })
+
+  test.for([
+    { path: '.deploy', source: {}, hidden: '.deploy' },
+    { path: 'apps/.x/y', source: { path: 'apps' }, hidden: 'apps/.x' },
+    { path: '.x/y', source: { path: 'apps/.x' }, hidden: '.x' },
+    { path: '.a/.b', source: { path: '.a' }, hidden: '.a/.b' },
+    { path: '.a', source: { path: '.ab' }, hidden: '.a' },
+    { path: '...', source: {}, hidden: '...' },
+  ])('that no path of a source names is not: $path of $source.path', ({ path, source, hidden }) => {
+    const why = `enters the hidden directory "${hidden}", which no source of the application has in its path`
+    expect(toPath(path, source)).toEqual(refusal(`write-back-path "${path}" ${why}`))
+  })
+
+  test('is not named by the source of another repository', () => {
+    const sources = [...several(), aSource({ repository: 'git@git.example:team/other.git', path: '.deploy' })]
+    const annotations = { ...toRepository, 'watcher/write-back-path': '.deploy' }
+    expect(plan({ sources, annotations })).toMatchObject({ kind: 'refused', cause: 'annotation_invalid' })
+  })
+
+  test('is entered where the only source lies in it', () => {
+    expect(plan({ sources: [aSource({ path: '.deploy/shop' })] })).toMatchObject({
+      plan: { file: '.deploy/shop/.watcher-source-shop.yaml' },
+    })
+  })
+
+  test.for(['.github', '.github/workflows', 'a/.gitea/b', '.Forgejo/workflows', 'a/.GITLAB', '.circleci'])(
+    'of pipelines is never entered: %s',
+    (path) => {
+      const [hidden = ''] = path.split('/').filter((segment) => segment.startsWith('.'))
+      const why = `enters "${hidden}", where nothing is committed`
+      expect(toPath(path, { path })).toEqual(refusal(`write-back-path "${path}" ${why}`))
+      expect(plan({ sources: [aSource({ path })] })).toEqual(
+        refusal(`managed: the path of the source "${path}" ${why}`),
+      )
+    },
+  )
+})
+
 describe('the name of the override file', () => {
   test.for([
     { example: { name: 'Shop' }, file: 'apps/shop/.watcher-source-shop.yaml' },
@@ -420,6 +491,23 @@ describe('the name of the override file', () => {
       plan: { file: 'apps/shop/.argocd-source-shop.yaml' },
     })
   })
+
+  test.for(['tags.yml', '.yaml', '.argocd-source-shop.yaml'])('may be %s', (name) => {
+    expect(plan({ annotations: { 'watcher/write-back-filename': name } })).toMatchObject({
+      plan: { file: `apps/shop/${name}` },
+    })
+  })
+
+  test.for(['Makefile', 'tags', 'tags.yaml.sh', 'tags.json', 'tagsyaml', 'tags.YAML', 'tags.yaml '])(
+    'is never %j',
+    (name) => {
+      expect(plan({ annotations: { 'watcher/write-back-filename': name } })).toEqual({
+        kind: 'refused',
+        cause: 'annotation_invalid',
+        reason: `write-back-filename: the file name "${name}" does not end in .yaml or .yml`,
+      })
+    },
+  )
 
   test.for(['../x', '.git/config', 'a/b', '', '.', '..', '.gitmodules', '.gitattributes', 'x\n', 'a\\b', '.git'])(
     'B69 write-back-filename %j is refused, naming it',

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
 import { isSameRepository, parseRepositoryAddress, repositoryName } from './repository-address.ts'
 
@@ -18,13 +18,22 @@ test.for([
     location: 'ssh.dev.azure.com/v3/org/My%20Project/deploy',
   },
   { text: 'ssh://git@git.example/my%20team/deploy', location: 'git.example/my%20team/deploy' },
-  { text: 'ssh://git@git.example/team/%2e%2e/deploy', location: undefined },
-  { text: 'ssh://git@git.example/team%0adeploy', location: undefined },
-  { text: 'ssh://git@git.example/team%27s/deploy', location: undefined },
+  {
+    text: 'https://dev.azure.com/org/My%20Project/_git/deploy',
+    location: 'dev.azure.com/org/My%20Project/_git/deploy',
+  },
   { text: 'ssh://git@[2001:db8::1]/team/deploy', location: undefined },
 ])('$text is the address of $location', ({ text, location }) =>
   expect(parseRepositoryAddress(text)?.location).toBe(location),
 )
+
+describe('a path has no other percent-encoding than %20, which hosts may decode to a path that is not allowed', () => {
+  const paths = ['%2e%2e', '%2E%2E', '.%2e', '..%2f', 'a%2fb', '%5c', 'te%61m', '%0a', '%27', '%00', '%252e', '%', '%2']
+  test.for(paths)('%s', (path) => {
+    for (const start of ['https://git.example/', 'ssh://git@git.example/', 'git@git.example:'])
+      expect(parseRepositoryAddress(`${start}team/${path}/other/deploy.git`)).toBeUndefined()
+  })
+})
 
 test.for([
   { text: 'git@git.example:team/deploy.git', name: 'git.example/team/deploy' },

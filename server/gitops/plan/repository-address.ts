@@ -19,11 +19,11 @@ const commonUser = 'git'
 
 const user = '[A-Za-z0-9_.][A-Za-z0-9_.-]{0,63}'
 const host = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?'
-const sshPath = '(?:[A-Za-z0-9._~/+@-]|%20){1,1024}'
-const httpsPath = '(?:[A-Za-z0-9._~/+@-]|%[2-7][0-9A-Fa-f]){1,1024}'
-const sshUrl = new RegExp(`^ssh://(${user})@(${host})(?::(\\d{1,5}))?/(${sshPath})$`)
-const scpForm = new RegExp(`^(${user})@(${host}):(${sshPath})$`)
-const httpsUrl = new RegExp(`^https://(?:${user}@)?(${host})(?::(\\d{1,5}))?/(${httpsPath})$`)
+/** A host decodes other percent-encodings as well: `%2e%2e` would leave what WRITE_BACK_ALLOWED_REPOS allows. */
+const pathForm = '(?:[A-Za-z0-9._~/+@-]|%20){1,1024}'
+const sshUrl = new RegExp(`^ssh://(${user})@(${host})(?::(\\d{1,5}))?/(${pathForm})$`)
+const scpForm = new RegExp(`^(${user})@(${host}):(${pathForm})$`)
+const httpsUrl = new RegExp(`^https://(?:${user}@)?(${host})(?::(\\d{1,5}))?/(${pathForm})$`)
 
 /**
  * Reads `ssh://user@host[:port]/path`, `user@host:path` or `https://host[:port]/path`; undefined for anything else, such

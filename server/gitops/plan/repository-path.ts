@@ -1,3 +1,5 @@
+import { quote } from '../../../contract/one-line.ts'
+
 export type CheckedPath = { kind: 'path'; path: string } | { kind: 'fault'; reason: string }
 
 /**
@@ -10,12 +12,34 @@ export function checkDirectory(text: string): CheckedPath {
   return reason === undefined ? { kind: 'path', path: segments.join('/') } : { kind: 'fault', reason }
 }
 
+/** Directories in which Git hosts look for pipelines, some of them in any letter case. */
+const pipelineDirectory = /^\.(?:github|gitea|forgejo|gitlab|circleci)$/i
+
+/**
+ * Why nothing is committed to a checked directory: tools take hidden ones for their configuration, so they are entered only
+ * where a source of the application has them in its path, and those of pipelines never.
+ */
+export function hiddenDirectoryFault(directory: string, sourcePaths: readonly string[]): string | undefined {
+  const segments = directory.split('/')
+  const pipelines = segments.find((segment) => pipelineDirectory.test(segment))
+  if (pipelines !== undefined) return `enters ${quote(pipelines)}, where nothing is committed`
+  const hidden = segments
+    .map((segment, at) => (segment.startsWith('.') ? segments.slice(0, at + 1).join('/') : ''))
+    .find((place) => place !== '' && !sourcePaths.some((path) => `${path}/`.startsWith(`${place}/`)))
+  if (hidden === undefined) return undefined
+  return `enters the hidden directory ${quote(hidden)}, which no source of the application has in its path`
+}
+
 /** A file name without a directory. Names that git itself reads (`.gitmodules`, `.gitattributes`) are refused. */
 export function checkFileName(name: string): CheckedPath {
   if (name === '' || name === '.') return { kind: 'fault', reason: 'is empty' }
   if (name.includes('/')) return { kind: 'fault', reason: 'holds a slash' }
-  const reason = /^\.git/i.test(name) ? 'is a name that git reads' : firstFault([name])
+  const reason = /^\.git/i.test(name) ? 'is a name that git reads' : (firstFault([name]) ?? extensionFault(name))
   return reason === undefined ? { kind: 'path', path: name } : { kind: 'fault', reason }
+}
+
+function extensionFault(name: string): string | undefined {
+  return /\.ya?ml$/.test(name) ? undefined : 'does not end in .yaml or .yml'
 }
 
 function firstFault(segments: readonly string[]): string | undefined {

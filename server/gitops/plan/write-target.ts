@@ -3,7 +3,7 @@ import type { ApplicationSource, WriteBackApplication } from './application-sour
 import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
 import type { ApplicationAnnotations } from './parse-annotations.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
-import { checkDirectory } from './repository-path.ts'
+import { checkDirectory, hiddenDirectoryFault } from './repository-path.ts'
 import { type Refusal, refused } from './write-back-outcome.ts'
 
 type WriteTarget = {
@@ -25,6 +25,10 @@ export function writeTargetBySource(source: ApplicationSource | undefined): Writ
   if (followed.kind === 'none') return notFollowed(source, followed.why)
   const directory = checkDirectory(source.path)
   if (directory.kind === 'fault') return refused('not_followed', `the path of the source ${directory.reason}`)
+  const hidden = hiddenDirectoryFault(directory.path, [directory.path])
+  if (hidden !== undefined) {
+    return refused('annotation_invalid', `managed: the path of the source ${quote(source.path)} ${hidden}`)
+  }
   const { branch } = followed
   return { kind: 'target', repository: source.repository, branch, directory: directory.path, reader: source }
 }
@@ -53,6 +57,11 @@ export function writeTargetByAnnotations(
   if (parseRepositoryAddress(repository) === undefined) return addressNotAllowed(repository, true)
   const followers = followersOf(application.sources, repository, branch)
   if (followers.kind === 'refused') return followers
+  const hidden = hiddenDirectoryFault(
+    directory.path,
+    followers.sources.map((source) => directoryOf(source) ?? ''),
+  )
+  if (hidden !== undefined) return refused('annotation_invalid', `write-back-path ${quote(path)} ${hidden}`)
   const reader = followers.sources.find((source) => isInDirectory(source, directory.path))
   return { kind: 'target', repository, branch, directory: directory.path, reader }
 }
@@ -91,16 +100,26 @@ function followersOf(
 /** A source that is only referred to renders nothing, so it reads no override file. */
 function isInDirectory(source: ApplicationSource, directory: string): boolean {
   if (source.ref !== undefined && source.path === '') return false
-  const path = checkDirectory(source.path)
-  return path.kind === 'path' && path.path === directory
+  return directoryOf(source) === directory
+}
+
+/** As it is compared with the directory of an override file; undefined where no write-back may go there. */
+function directoryOf(source: ApplicationSource): string | undefined {
+  const checked = checkDirectory(source.path)
+  return checked.kind === 'path' ? checked.path : undefined
 }
 
 /** The address itself is not shown: it may hold a password. */
 export function addressNotAllowed(repository: string, isMultiSource: boolean): Refusal {
+  const [cause, field] = isMultiSource
+    ? (['annotation_invalid', 'write-back-repo'] as const)
+    : (['git_refused', 'repoURL'] as const)
+  return refused(cause, `${field}: repository address not allowed: ${brokenRule(repository)}`)
+}
+
+function brokenRule(repository: string): string {
+  if (/%(?!20)/.test(repository)) return 'no percent-encoding but %20'
   const [, protocol] = /^([a-z+-]{1,16}):/i.exec(repository.trim()) ?? []
   const found = protocol === undefined ? 'this is none of them' : `not ${protocol}`
-  return refused(
-    isMultiSource ? 'annotation_invalid' : 'git_refused',
-    `repository address not allowed: use ssh://user@host/path, user@host:path or https://host/path, ${found}`,
-  )
+  return `use ssh://user@host/path, user@host:path or https://host/path, ${found}`
 }

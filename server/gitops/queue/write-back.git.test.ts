@@ -181,6 +181,29 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
+  test('a directory with more entries than can be edited; the other directories go on', async () => {
+    const repository = await aRepository()
+    const blob = await host.git(repository, 'rev-parse', 'main:README.md')
+    const entries = Array.from({ length: 120_000 }, (_, at) => `100644 blob ${blob}\tf${`${at}`.padStart(6, '0')}`)
+    const large = await host.makeTree(repository, entries.join('\n'))
+    const tree = await host.makeTree(repository, `040000 tree ${large}\tapps`)
+    const commit = await host.git(repository, 'commit-tree', '-m', 'large', tree)
+    await host.git(repository, 'update-ref', 'refs/heads/main', commit)
+    const service = await aService()
+    const ids = [
+      await service.queue({ repository }),
+      await service.queue({ repository, app: 'web', file: 'web/x.yaml' }),
+    ]
+    expect(await Promise.all(ids.map((id) => service.outcome(id)))).toMatchObject([
+      {
+        kind: 'refused',
+        cause: 'override_file_invalid',
+        reason: expect.stringContaining('directory has more entries than can be edited (4 MiB)'),
+      },
+      { kind: 'landed' },
+    ])
+  })
+
   test('B72 an override file that is a list', async () => {
     const repository = await aRepository({ 'apps/.watcher-source-shop.yaml': '- x\n' })
     const service = await aService()

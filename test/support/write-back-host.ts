@@ -18,6 +18,11 @@ export const rivalIsFaster = `export GIT_AUTHOR_NAME=r GIT_AUTHOR_EMAIL=r GIT_CO
 /** By it any machine is fast: it plans a batch in time, so that pushes can be counted. */
 export const slowClock = () => Date.now() / 100
 
+type WriteBackExample = Partial<Pick<WriteBackDeps, 'log' | 'nowMs'>> & {
+  /** What the search for the commit that set a tag waits for. */
+  readonly beforeSearch?: Promise<void>
+}
+
 /** Write-backs to repositories on this host. */
 export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['host']) {
   /** `repository`: its name on the host, or an address. */
@@ -31,7 +36,7 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
     database: Database,
     replica: string,
     change: Partial<WriteBackSettings> = {},
-    deps: Partial<Pick<WriteBackDeps, 'log' | 'nowMs'>> = {},
+    { beforeSearch, ...deps }: WriteBackExample = {},
   ) {
     const settings = writeBackSettings(host, change)
     const access = await openGitAccess(settings, process.env.PATH ?? '')
@@ -44,6 +49,10 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
       trailersBetween(repository, base, tip) {
         traced.push(base)
         return made.trailersBetween(repository, base, tip)
+      },
+      async commitThatSet(...asked) {
+        await beforeSearch
+        return made.commitThatSet(...asked)
       },
     }
     const measured: (readonly [string, ...unknown[]])[] = []
@@ -75,10 +84,10 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
     return { writeBack, history, traced, measured, close }
   }
 
-  async function aService(change: Partial<WriteBackSettings> = {}) {
+  async function aService(change: Partial<WriteBackSettings> = {}, example: WriteBackExample = {}) {
     const database = await aDatabase()
     const replica = await aReplica(database)
-    const { writeBack, history, traced, measured, close } = await aWriteBack(database, replica, change)
+    const { writeBack, history, traced, measured, close } = await aWriteBack(database, replica, change, example)
     const task = (example: TaskExample) => aTask(database, replica, example)
     const queue = async (example: TaskExample) => {
       const { id, plan, claim } = await task(example)
@@ -91,18 +100,35 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
         if (!found) throw new Error('no outcome yet')
         return found
       })
-    const events = async (id: string) =>
-      (
-        await database.query
-          .selectFrom('task_events')
-          .select('kind')
-          .where('task_id', '=', id)
-          .orderBy('row_id')
-          .execute()
-      ).map(({ kind }) => kind)
+    const told = (id: string) =>
+      database.query
+        .selectFrom('task_events')
+        .select(['kind', 'detail'])
+        .where('task_id', '=', id)
+        .orderBy('row_id')
+        .execute()
+    const events = async (id: string) => (await told(id)).map(({ kind }) => kind)
+    const details = async (id: string) => (await told(id)).map(({ detail }) => detail)
+    const row = (id: string) =>
+      database.query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
     const write = (id: string) =>
       database.query.selectFrom('pending_writes').selectAll().where('task_id', '=', id).executeTakeFirstOrThrow()
-    return { database, replica, writeBack, history, traced, measured, close, task, queue, outcome, events, write }
+    return {
+      database,
+      replica,
+      writeBack,
+      history,
+      traced,
+      measured,
+      close,
+      task,
+      queue,
+      outcome,
+      events,
+      details,
+      row,
+      write,
+    }
   }
 
   const messages = (repository: string) => host.git(repository, 'log', '--format=%s', 'main')

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { directorySize } from './cache-limit.ts'
 import type { GitAccess } from './git-access.ts'
 import { machineFailure } from './git-error.ts'
 
@@ -9,6 +10,8 @@ export type BareClone = {
   readonly directory: string
   /** Makes it where it is missing. @throws {GitError} */
   prepare(): Promise<void>
+  /** The same before a fetch. Each one leaves a pack behind: a clone that has grown is replaced by a new one. */
+  prepareFetch(): Promise<void>
   /** Throws it away. */
   discard(): Promise<void>
 }
@@ -21,17 +24,24 @@ type BareCloneSettings = {
   readonly filter: string
   /** Called before the folder is removed. */
   readonly onDiscard: () => void
+  readonly limits?: typeof cloneLimits
 }
 
+/** A new clone is cheaper than a collection of the packs. */
+export const cloneLimits = { fetches: 1_000, bytes: 100 * 1024 * 1024 }
+const fetchesBetweenChecks = 20
+
 export function createBareClone(access: GitAccess, settings: BareCloneSettings): BareClone {
-  const { name, prefix = '', filter, onDiscard } = settings
+  const { name, prefix = '', filter, onDiscard, limits = cloneLimits } = settings
   const directory = path.join(access.folder, prefix + createHash('sha256').update(name).digest('hex').slice(0, 16))
   let isReady = false
+  let fetches = 0
   let removing: Promise<void> | undefined
   access.caches.add(directory, discard)
 
   async function discard(): Promise<void> {
     isReady = false
+    fetches = 0
     onDiscard()
     removing = remove(directory).catch(() => undefined) // the next use reports it
     await removing
@@ -54,7 +64,15 @@ export function createBareClone(access: GitAccess, settings: BareCloneSettings):
     isReady = true
   }
 
-  return { directory, prepare, discard }
+  async function prepareFetch(): Promise<void> {
+    const isCheckDue = fetches % fetchesBetweenChecks === 0
+    const isTooLarge = isCheckDue && (await directorySize(directory)) > limits.bytes
+    if (fetches >= limits.fetches || isTooLarge) await discard()
+    fetches += 1
+    await prepare()
+  }
+
+  return { directory, prepare, prepareFetch, discard }
 }
 
 /**

@@ -1,29 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type InvalidOverrideFile, maxOverrideFileBytes, tooLarge } from '../plan/parse-override-file.ts'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
-import { createBareClone } from './bare-clone.ts'
-import { directorySize } from './cache-limit.ts'
+import { type cloneLimits, createBareClone } from './bare-clone.ts'
 import { createCommitGraph } from './commit-graph.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
 import { type Commit, parseCommit } from './parse-commit.ts'
+import { type OverrideText, readOverrideText } from './read-override-text.ts'
 import { remember } from './remember.ts'
 
 /** A clone that holds the commits of all branches, and their graph in memory. All of it may throw GitError. */
 export type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
-  textAt(revision: string, file: string): Promise<string | InvalidOverrideFile | undefined>
+  textAt(revision: string, file: string): Promise<OverrideText>
   trailersBetween(base: string, tip: string): Promise<ReadonlyMap<string, string>>
-  lastChange(base: string, tip: string, file: string): Promise<string | undefined>
 }
 
 export const objectId = /^[0-9a-f]{40}$/
 const pauseAfterFailureMs = 2_000
 const pauseAfterMissMs = 5_000
-/** A clone that has grown beyond them is replaced by a new one. */
-export const cloneLimits = { fetches: 1_000, bytes: 100 * 1024 * 1024 }
-const fetchesBetweenChecks = 20
 /** Far enough for most questions, and for all: a task does not last for so many commits. */
 const depths = { first: 1_000, max: 100_000 } as const
 const maxCommits = 200_000
@@ -34,15 +29,15 @@ export function createCommitClone(
   name: string,
   address: () => RepositoryAddress,
   access: GitAccess,
-  limits: typeof cloneLimits,
+  limits: typeof cloneLimits | undefined,
   nowMs: () => number,
 ): CommitClone {
-  const { directory, prepare, discard } = createBareClone(access, { name, prefix: 'h', filter: 'tree:0', onDiscard })
+  const clone = createBareClone(access, { name, prefix: 'h', filter: 'tree:0', onDiscard, ...(limits && { limits }) })
+  const { directory, discard } = clone
   const reader = access.openReader(directory, address)
   let graph = createCommitGraph()
   /** More depth would bring nothing. */
   let isDeep = false
-  let fetches = 0
   let discards = 0
   let fetching: Promise<void> | undefined
   const missedAtMs = new Map<string, number>()
@@ -51,25 +46,16 @@ export function createCommitClone(
   function onDiscard(): void {
     reader.close()
     isDeep = false
-    fetches = 0
     discards += 1
     graph = createCommitGraph()
   }
 
-  /** Each fetch leaves a pack behind, and a new clone is cheaper than a collection. */
-  async function discardIfWornOut(): Promise<void> {
-    const isCheckDue = fetches % fetchesBetweenChecks === 0
-    const isTooLarge = isCheckDue && (await directorySize(directory)) > limits.bytes
-    if (fetches >= limits.fetches || graph.size() > maxCommits || isTooLarge) await discard()
-  }
-
   async function fetchNow(depth: number): Promise<void> {
-    await discardIfWornOut()
-    await prepare()
+    if (graph.size() > maxCommits) await discard()
+    await clone.prepareFetch()
     // a depth would cut a deeper clone short again
     const reach = isDeep ? [] : [`--depth=${depth}`]
     const options = ['-q', ...reach, '--no-tags', '--filter=tree:0', '--no-auto-maintenance']
-    fetches += 1
     await access.git(directory, address(), ['fetch', ...options, 'origin', '+refs/heads/*:refs/remotes/origin/*'])
     const isDeeper = !isDeep && depth === depths.max
     const read = isDeeper ? createCommitGraph() : graph // the ends of the graph have got parents now
@@ -167,36 +153,18 @@ export function createCommitClone(
     return graph.ancestry(commit, revision) ?? 'unrelated'
   }
 
-  async function readText(revision: string, file: string): Promise<string | InvalidOverrideFile | undefined> {
+  async function readText(revision: string, file: string): Promise<OverrideText> {
     if (!objectId.test(revision) || !(await bring([revision]))) throw new GitError('unreachable', 'no such commit')
-    const name = `${revision}:${file}`
-    const isTooLarge = ((await reader.inspect(name))?.size ?? 0) > maxOverrideFileBytes
-    return isTooLarge ? { kind: 'invalid', reason: tooLarge } : (await reader.read(name))?.body.toString()
-  }
-
-  async function bringTip(tip: string): Promise<void> {
-    if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
+    return readOverrideText(reader, revision, file)
   }
 
   return {
     ancestry,
     textAt: (revision, file) => orRenewed(() => readText(revision, file)),
     async trailersBetween(base, tip) {
-      await bringTip(tip)
+      if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
       await ancestry(base, tip) // the graph reaches from one to the other then
       return graph.tasksBetween(base, tip)
-    },
-    async lastChange(base, tip, file) {
-      await bringTip(tip)
-      if (base === tip || (await ancestry(base, tip)) !== 'descendant') return undefined
-      const range = [`${base}..${tip}`, '--']
-      const trees = await access.git(directory, undefined, ['log', '--format=%T', '--boundary', ...range])
-      // all at once, with what is in them: git itself would fetch them one by one
-      const options = ['-q', '--refetch', '--no-tags', '--filter=blob:none', '--no-auto-maintenance']
-      const command = ['fetch', ...options, '--no-write-fetch-head', '--stdin', 'origin']
-      await access.git(directory, address(), command, { input: trees })
-      const found = await access.git(directory, undefined, ['log', '-1', '--format=%H', ...range, file])
-      return found.toString().trim() || undefined
     },
   }
 }

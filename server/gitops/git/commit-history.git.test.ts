@@ -287,37 +287,131 @@ describe('the override file at a revision', () => {
   })
 })
 
-describe('trailers and last changes', () => {
-  test('are found between two commits', async () => {
+test('trailers are found between two commits', async () => {
+  const { name, url, shas } = await aRepository(1)
+  const base = shas[0] ?? ''
+  const ours = await host.commitFiles(name, { 'a.yaml': '1' }, 'x\n\nWatcher-Task: 4711\n')
+  const tip = await host.commitFiles(name, { 'b.yaml': '1' }, 'Watcher-Task: 99 is only talk')
+  const history = await aHistory()
+  expect(await history.trailersBetween(url, base, tip)).toEqual(new Map([['4711', ours]]))
+  expect(await history.trailersBetween(url, ours, tip)).toEqual(new Map())
+})
+
+describe('the commit that set the values of an override file', () => {
+  const tags = (image: string, job: string, more = '') =>
+    `helm: {parameters: [{name: image.tag, value: "${image}"}, {name: job.tag, value: "${job}"}]}\n${more}`
+  const file = 'apps/x.yaml'
+
+  /** Commits each content of the file, other files where it is a number, and says which commit is found. */
+  async function find(contents: readonly (string | number)[], plan: Partial<WriteBackPlan> = {}) {
     const { name, url, shas } = await aRepository(1)
-    const base = shas[0] ?? ''
-    const ours = await host.commitFiles(name, { 'a.yaml': '1' }, 'x\n\nWatcher-Task: 4711\n')
-    const tip = await host.commitFiles(name, { 'b.yaml': '1' }, 'Watcher-Task: 99 is only talk')
-    const history = await aHistory()
-    expect(await history.trailersBetween(url, base, tip)).toEqual(new Map([['4711', ours]]))
-    expect(await history.lastChange(url, base, tip, 'a.yaml')).toBe(ours)
-    expect(await history.trailersBetween(url, ours, tip)).toEqual(new Map())
-    expect(await history.lastChange(url, ours, tip, 'a.yaml')).toBeUndefined()
-    expect(await history.lastChange(url, tip, base, 'a.yaml')).toBeUndefined()
+    const path = plan.file ?? file
+    for (const content of contents) {
+      const files = typeof content === 'number' ? { [`other-${content}`]: 'x' } : { [path]: content }
+      shas.push(await host.commitFiles(name, files))
+    }
+    const found = await (await aHistory()).commitThatSet({ ...aPlan(url), ...plan }, 'main', shas.at(-1) ?? '')
+    return found === undefined ? undefined : shas.indexOf(found)
+  }
+  const images = (...list: readonly string[]) => `kustomize: {images: ${JSON.stringify(list)}}\n`
+  const kustomize = {
+    tool: 'kustomize' as const,
+    entries: [{ name: 'shop', value: 'shop=registry.example/shop:v2', image: 'registry.example/shop' }],
+  }
+
+  test.for<{ what: string; contents: readonly (string | number)[]; plan?: Partial<WriteBackPlan>; found: number }>([
+    { what: 'made the file', contents: [tags('v2', 'v2'), 1], found: 1 },
+    { what: 'set the last of them', contents: [tags('v1', 'v2'), 1, tags('v2', 'v2'), 2, 3], found: 3 },
+    {
+      what: 'lies before other changes of the file',
+      contents: ['', tags('v2', 'v2'), tags('v2', 'v2', 'x: 1')],
+      found: 2,
+    },
+    { what: 'set it again', contents: [tags('v2', 'v2'), tags('v1', 'v2'), 1, tags('v2', 'v2', 'x: 1'), 2], found: 4 },
+    { what: 'mended a broken file', contents: [tags('v2', 'v2'), 'helm: [', tags('v2', 'v2')], found: 3 },
+    {
+      what: 'set a Kustomize image',
+      contents: [
+        images('shop=registry.example/shop:v1'),
+        images('a:1', kustomize.entries[0]?.value ?? ''),
+        images(kustomize.entries[0]?.value ?? ''),
+      ],
+      plan: kustomize,
+      found: 2,
+    },
+    {
+      what: 'is older than one that took them away, of a newer task',
+      contents: [tags('v2', 'v2'), tags('v3', 'v3')],
+      found: 1,
+    },
+  ])('$what', async ({ contents, plan, found }) => expect(await find(contents, plan)).toBe(found))
+
+  test('in the very file, whatever its name would mean as a pattern', async () => {
+    expect(await find([tags('v2', 'v2'), 1], { file: 'apps/[xy].yaml' })).toBe(1)
+    const { name, url } = await aRepository(1)
+    const setBy = await host.commitFiles(name, { 'apps/[xy].yaml': tags('v2', 'v2') })
+    await host.commitFiles(name, { 'apps/x.yaml': tags('v1', 'v1') })
+    const tip = await host.commitFiles(name, { 'apps/x.yaml': tags('v2', 'v2') })
+    const plan = { ...aPlan(url), file: 'apps/[xy].yaml' }
+    expect(await (await aHistory()).commitThatSet(plan, 'main', tip)).toBe(setBy)
   })
 
-  test('are those of the very file, whatever its name would mean as a pattern', async () => {
+  test('is on a branch that was merged', async () => {
     const { name, url, shas } = await aRepository(1)
-    const ours = await host.commitFiles(name, { 'apps/[ab].yaml': '1' })
-    const tip = await host.commitFiles(name, { 'apps/a.yaml': '1' })
-    expect(await (await aHistory()).lastChange(url, shas[0] ?? '', tip, 'apps/[ab].yaml')).toBe(ours)
+    const setBy = await host.commitFiles(name, { [file]: tags('v2', 'v2') })
+    await host.git(name, 'update-ref', 'refs/heads/main', shas[0] ?? '')
+    const beside = await host.commitFiles(name, { other: 'x' })
+    const merged = await host.git(name, 'merge-tree', '--write-tree', beside, setBy)
+    const merge = await host.git(name, 'commit-tree', '-p', beside, '-p', setBy, '-m', 'merge', merged)
+    await host.git(name, 'update-ref', 'refs/heads/main', merge)
+    expect(await (await aHistory()).commitThatSet(aPlan(url), 'main', merge)).toBe(setBy)
   })
 
-  test('the last change among many commits comes with one more fetch', async () => {
-    const { name, url, shas } = await aRepository(1)
-    const ours = await host.commitFiles(name, { 'apps/shop/a.yaml': '1' })
-    for (let at = 0; at < 12; at += 1) await host.commitFiles(name, { 'apps/other/b.yaml': `${at}` })
-    const tip = await host.git(name, 'rev-parse', 'main')
+  test.for([
+    { changes: 49, found: 1 },
+    { changes: 50, found: undefined },
+  ])('after $changes other changes of the file: $found', async ({ changes, found }) => {
+    const others = Array.from({ length: changes - 1 }, (_, at) => tags('v2', 'v2', `x: ${at}`))
+    expect(await find([tags('v2', 'v2'), ...others])).toBe(found)
+  })
+
+  test('that is older than what is fetched is not found; one that is not is, whatever was before', async () => {
+    const { name, url } = await aRepository(1)
+    await host.commitFiles(name, { [file]: tags('v2', 'v2') })
     const history = await aHistory()
-    await history.trailersBetween(url, shas[0] ?? '', tip)
+    const find = (tip: string, tag: string) => {
+      const entries = aPlan(url).entries.map((entry) => ({ ...entry, value: tag }))
+      return history.commitThatSet({ ...aPlan(url), entries }, 'main', tip)
+    }
+    expect(await find(await manyCommits(name, 5_000), 'v2')).toBeUndefined()
+    const later = await host.commitFiles(name, { [file]: tags('v3', 'v3') })
+    expect(await find(later, 'v3')).toBe(later)
+  })
+
+  test('costs one fetch for all questions at one tip, and one for each of the next', async () => {
+    const { name, url } = await aRepository(1)
+    const first = await host.commitFiles(name, { [file]: tags('v2', 'v2') })
+    const history = await aHistory()
+    const ask = async (tip: string) => expect(await history.commitThatSet(aPlan(url), 'main', tip)).toBe(first)
+    await ask(first)
     const before = reads(name)
-    expect(await history.lastChange(url, shas[0] ?? '', tip, 'apps/shop/a.yaml')).toBe(ours)
+    await ask(first)
+    expect(reads(name) - before).toBe(0)
+    await ask(await host.commitFiles(name, { other: 'x' }))
     expect(reads(name) - before).toBe(1)
+  })
+
+  test('a damaged clone is made again at the next question', async () => {
+    const { name, url } = await aRepository(1)
+    const setBy = await host.commitFiles(name, { [file]: tags('v2', 'v2') })
+    const access = await anAccess()
+    const history = createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} })
+    expect(await history.commitThatSet(aPlan(url), 'main', setBy)).toBe(setBy)
+    const clone = (await readdir(access.folder)).find((folder) => folder.startsWith('f')) ?? ''
+    await rm(path.join(access.folder, clone, 'objects'), { recursive: true })
+    const tip = await host.commitFiles(name, { other: 'x' })
+    await expect(history.commitThatSet(aPlan(url), 'main', tip)).rejects.toMatchObject({ name: 'GitError' })
+    expect(await history.commitThatSet(aPlan(url), 'main', tip)).toBe(setBy)
   })
 })
 

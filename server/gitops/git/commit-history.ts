@@ -3,8 +3,11 @@ import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
 import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
-import { type CommitClone, cloneLimits, createCommitClone, objectId } from './commit-clone.ts'
+import type { cloneLimits } from './bare-clone.ts'
+import { type CommitClone, createCommitClone, objectId } from './commit-clone.ts'
+import { createFileHistory, type FileHistory } from './file-history.ts'
 import type { GitAccess } from './git-access.ts'
+import type { OverrideText } from './read-override-text.ts'
 import { remember } from './remember.ts'
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
@@ -19,8 +22,11 @@ export type CommitHistory = {
   recordPush(repository: string, base: string, commits: readonly string[]): void
   /** Commits between two revisions that bear a task's trailer, by task. @throws {GitError} */
   trailersBetween(repository: string, base: string, tip: string): Promise<ReadonlyMap<string, string>>
-  /** The last commit between two revisions that changed a file. @throws {GitError} */
-  lastChange(repository: string, base: string, tip: string, file: string): Promise<string | undefined>
+  /**
+   * The commit that gave the override file of a plan the plan's values, which it has at the tip of the branch; undefined: it
+   * is too far back. One question at a time for each branch. @throws {GitError}
+   */
+  commitThatSet(plan: WriteBackPlan, branch: string, tip: string): Promise<string | undefined>
 }
 
 /**
@@ -42,14 +48,24 @@ export function createCommitHistory(deps: {
   readonly onError: (message: string, error: unknown, repository: string) => void
 }): CommitHistory {
   const clones = new Map<string, CommitClone>()
+  const files = new Map<string, FileHistory>()
   const parents = new Map<string, string>()
 
   function cloneOf(repository: string): CommitClone {
-    const { access, limits = cloneLimits, nowMs } = deps
+    const { access, limits, nowMs } = deps
     const { name } = access.addressOf(repository)
     const clone = clones.get(name) ?? createCommitClone(name, () => access.addressOf(repository), access, limits, nowMs)
     clones.set(name, clone)
     return clone
+  }
+
+  function filesOf(repository: string, branch: string): FileHistory {
+    const { access } = deps
+    const { name } = access.addressOf(repository)
+    const key = `${name} ${branch}`
+    const found = files.get(key) ?? createFileHistory(name, branch, () => access.addressOf(repository), access)
+    files.set(key, found)
+    return found
   }
 
   function isOwnDescendant(repository: string, commit: string, revision: string): boolean {
@@ -75,6 +91,9 @@ export function createCommitHistory(deps: {
     deps.onError('reading commits failed, retrying', error, repository)
   }
 
+  const entriesIn = async (text: OverrideText, tool: SourceTool) =>
+    typeof text === 'string' ? deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
+
   const tags = new Map<string, ReadonlyMap<string, string> | undefined>()
   /** Remembers the tags alone, for a file may have thousands of other values, and that a file cannot be read. */
   async function readOverride(plan: WriteBackPlan, revision: string) {
@@ -87,9 +106,7 @@ export function createCommitHistory(deps: {
       entries.map(({ name, image }) => [name, image]),
     ])
     if (tags.has(key)) return tags.get(key)
-    const text = await cloneOf(repository).textAt(revision, file)
-    const read =
-      typeof text === 'string' ? await deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
+    const read = await entriesIn(await cloneOf(repository).textAt(revision, file), tool)
     if (read.kind === 'postponed') return undefined
     remember(tags, key, read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined)
     if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
@@ -116,7 +133,11 @@ export function createCommitHistory(deps: {
       }
     },
     trailersBetween: (repository, base, tip) => cloneOf(repository).trailersBetween(base, tip),
-    lastChange: (repository, base, tip, file) => cloneOf(repository).lastChange(base, tip, file),
+    commitThatSet: ({ repository, file, tool, entries }, branch, tip) =>
+      filesOf(repository, branch).lastToSet(tip, file, async (text) => {
+        const read = await entriesIn(text, tool)
+        return read.kind === 'entries' && entries.every(({ name, value }) => read.entries.get(name)?.value === value)
+      }),
   }
 }
 

@@ -1,6 +1,9 @@
 import type { Cause } from '../../../contract/causes.ts'
 
-/** What became of a task's write-back. `landed` and `unchanged` name the commit the rollout must reach. */
+/**
+ * What became of a task's write-back. `landed` and `unchanged` name the commit the rollout must reach: the task's own, or the
+ * head of the branch where the file had the tags already.
+ */
 export type WriteBackOutcome =
   | {
       readonly kind: 'landed' | 'unchanged'

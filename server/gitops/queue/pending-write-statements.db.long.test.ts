@@ -106,6 +106,7 @@ test(`beside ${ended} ended writes no statement of the queue reads a large table
     queueAgain: () => store.queueAgain(claim, batch),
     recordLatePush: () => store.recordLatePush(results),
     record: () => store.record(claim, results),
+    showCommit: () => store.showCommit(first, 'c'.repeat(40)),
     owns: () => store.owns(claim),
     moveToBranch: () => store.moveToBranch(claim, batch, 'release'),
     outcomesForOwner: () => store.outcomesForOwner(claim.owner, 63),

@@ -244,6 +244,21 @@ export function createPendingWriteStore(database: Database) {
         if (late.length > 0) await recordResults(transaction, late)
       }),
 
+    /** Shows which commit set the tags that a task found on the branch, perhaps after its end; false: there is nothing to do. */
+    showCommit: (taskId: string, commit: string): Promise<boolean> =>
+      query.transaction().execute(async (transaction) => {
+        const shown = await transaction
+          .updateTable('tasks')
+          .set({ commit }) // and not `updated`, which is the time of its end
+          .where('id', '=', taskId)
+          .where('commit', 'is', null)
+          .executeTakeFirst()
+        if (shown.numUpdatedRows === 0n) return false
+        const events = [{ kind: 'note' as const, detail: `the tags were set by commit ${commit}` }]
+        await appendEvents(transaction, [{ taskId, events }])
+        return true
+      }),
+
     /** Keeps what happened to open writes, and tells their tasks, each reason once in a row; returns who heard it. */
     async tellReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
       const told = await keepReason(claim, taskIds, reason)

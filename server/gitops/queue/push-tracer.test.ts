@@ -34,7 +34,7 @@ async function trace(isWanted: boolean, trailersBetween: CommitHistory['trailers
   const rested = Promise.withResolvers<void>()
   const tracer = createPushTracer(queue, {
     store: { hasNewerTask: async () => false },
-    history: { trailersBetween, lastChange: async () => undefined },
+    history: { trailersBetween },
     planAt: async () => ({ commits: [], unchanged: [], refused: [] }),
     pause: async () => {},
     random: () => 0,

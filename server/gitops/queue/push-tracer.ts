@@ -3,11 +3,11 @@ import type { Tip } from '../git/git-repository.ts'
 import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import type { BatchPlan, PlannedWrite } from './plan-batch.ts'
 import { retryPauseMs } from './retry-pause.ts'
-import { droppedResult, type WriteResult, writtenResult } from './write-result.ts'
+import { droppedResult, landedResult, unchangedResult, type WriteResult } from './write-result.ts'
 
 type TracerDeps = {
   readonly store: Pick<PendingWriteStore, 'hasNewerTask'>
-  readonly history: Pick<CommitHistory, 'trailersBetween' | 'lastChange'>
+  readonly history: Pick<CommitHistory, 'trailersBetween'>
   readonly planAt: (tip: Tip, batch: readonly PlannedWrite[]) => Promise<BatchPlan>
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
@@ -52,16 +52,15 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
   }
 
   async function classify(write: OpenWrite, tip: Tip, landed: string | undefined): Promise<WriteResult | undefined> {
-    const { taskId, isWanted, base = tip.commit } = write
+    const { taskId, isWanted } = write
     if (landed !== undefined) {
       const when = isWanted ? 'its push had no answer' : 'the task had ended'
-      return writtenResult(write, 'landed', landed, branch, `, found on the branch after ${when}`)
+      return landedResult(write, landed, branch, `, found on the branch after ${when}`)
     }
     if (!isWanted) return droppedResult(write)
     const { unchanged } = await deps.planAt(tip, [write])
     if (unchanged.length === 0 || (await deps.store.hasNewerTask(taskId))) return undefined
-    const commit = (await history.lastChange(address, base, tip.commit, write.plan.file)) ?? tip.commit
-    return writtenResult(write, 'unchanged', commit, branch)
+    return unchangedResult(write, tip.commit, branch)
   }
 
   async function rest(): Promise<void> {

@@ -37,8 +37,8 @@ async function recordOutcomes(transaction: Transaction<Schema>, results: readonl
 async function recordCommits(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
   const rows = results.flatMap(({ taskId, outcome }) => {
     if (outcome.kind !== 'landed' && outcome.kind !== 'unchanged') return []
-    const { commit, repository, branch } = outcome
-    return [{ id: taskId, commit, repository, branch }]
+    const { kind, commit, repository, branch } = outcome
+    return [{ id: taskId, ...(kind === 'landed' ? { commit } : {}), repository, branch }]
   })
   if (rows.length === 0) return
   await transaction

@@ -10,7 +10,14 @@ import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './pla
 import { createPushTracer } from './push-tracer.ts'
 import { retryPauseMs } from './retry-pause.ts'
 import { createWriteBackTimes, type WriteBackMeasures } from './write-back-times.ts'
-import { droppedResult, overdueResult, refusedResult, type WriteResult, writtenResult } from './write-result.ts'
+import {
+  droppedResult,
+  landedResult,
+  overdueResult,
+  refusedResult,
+  unchangedResult,
+  type WriteResult,
+} from './write-result.ts'
 
 export type WriterDeps = {
   readonly store: PendingWriteStore
@@ -275,7 +282,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     const unchanged = new Set(plan.unchanged)
     const refused = new Map(plan.refused.map(({ taskId, reason }) => [taskId, reason]))
     return batch.flatMap((write) => {
-      if (unchanged.has(write.taskId)) return [writtenResult(write, 'unchanged', tip.commit, branch)]
+      if (unchanged.has(write.taskId)) return [unchangedResult(write, tip.commit, branch)]
       const reason = refused.get(write.taskId)
       return reason === undefined ? [] : [refusedResult(write, 'override_file_invalid', reason)]
     })
@@ -312,7 +319,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     const results = writes.map((write, at) => {
       const { losses } = triesOf(write)
       const note = losses === 0 ? '' : `, at try ${losses + 1}`
-      return writtenResult(write, 'landed', commits[at] ?? '', branch, note)
+      return landedResult(write, commits[at] ?? '', branch, note)
     })
     failures = 0
     refusals = noRefusals

@@ -34,8 +34,12 @@ describe('a write-back (spec 2.6)', () => {
     expect(await host.git(repository, 'show', 'main:apps/.watcher-source-shop.yaml')).toBe(
       'helm:\n  parameters:\n    - name: image.tag\n      value: "v2"\n      forceString: true',
     )
-    const row = await service.database.query.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst()
-    expect(row).toMatchObject({ commit: head, repository: host.url(repository), branch: 'main', status: 'in progress' })
+    expect(await service.row(id)).toMatchObject({
+      commit: head,
+      repository: host.url(repository),
+      branch: 'main',
+      status: 'in progress',
+    })
     expect(await service.events(id)).toEqual(['write_back_queued', 'commit_pushed'])
     await eventually(() => expect(heard).toEqual([id]))
   })
@@ -79,20 +83,45 @@ describe('a write-back (spec 2.6)', () => {
     expect(await host.git(repository, 'diff', '--name-only', 'main~1', 'main')).toBe(file)
   })
 
-  test('the same content makes no commit; the head of the branch that was read is the answer', async () => {
+  test('the same content makes no commit; the task shows the one that set its tag, and awaits the head', async () => {
     const repository = await aRepository()
     const service = await aService()
-    await service.outcome(await service.queue({ repository }))
-    const rival = await host.commitFiles(repository, { 'other.txt': 'x' })
+    const first = await service.outcome(await service.queue({ repository }))
+    const setBy = await host.git(repository, 'rev-parse', 'main')
+    expect(first).toMatchObject({ kind: 'landed', commit: setBy })
+    await service.outcome(await service.queue({ repository, app: 'payments' }))
+    const head = await host.git(repository, 'rev-parse', 'main')
     const id = await service.queue({ repository })
     expect(await service.outcome(id)).toEqual({
       kind: 'unchanged',
-      commit: rival,
+      commit: head,
       repository: host.url(repository),
       branch: 'main',
     })
-    expect(await service.events(id)).toEqual(['write_back_queued', 'commit_unchanged'])
-    expect(await host.git(repository, 'rev-parse', 'main')).toBe(rival)
+    await eventually(async () => expect(await service.row(id)).toMatchObject({ commit: setBy, branch: 'main' }))
+    expect(await service.details(id)).toEqual([
+      expect.stringContaining('image.tag=v2'),
+      'main has the tags already',
+      `the tags were set by commit ${setBy}`,
+    ])
+    expect(await host.git(repository, 'rev-parse', 'main')).toBe(head)
+  })
+
+  test('no outcome waits for the commit that set a tag: it is shown after the end of the task, and moves no time', async () => {
+    const repository = await aRepository()
+    const search = Promise.withResolvers<void>()
+    const service = await aService({}, { beforeSearch: search.promise })
+    await service.outcome(await service.queue({ repository }))
+    const setBy = await host.git(repository, 'rev-parse', 'main')
+    const heard: string[] = []
+    service.writeBack.onOutcome((taskId) => heard.push(taskId))
+    const id = await service.queue({ repository })
+    await eventually(() => expect(heard).toEqual([id]))
+    await service.database.query.updateTable('tasks').set({ status: 'deployed' }).where('id', '=', id).execute()
+    const { commit, updated, ended } = await service.row(id)
+    expect(commit).toBeNull()
+    search.resolve()
+    await eventually(async () => expect(await service.row(id)).toMatchObject({ commit: setBy, updated, ended }))
   })
 
   test(`${faults.F24}: faster five times running, and every fourth time then`, async () => {

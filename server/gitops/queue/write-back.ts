@@ -11,6 +11,7 @@ import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
+import { createCommitSearch } from './commit-search.ts'
 import type { OverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
@@ -71,6 +72,15 @@ export function createWriteBack(deps: WriteBackDeps) {
     log.warn({ err }, 'reading write-back outcomes failed, retrying'),
   )
 
+  const search = createCommitSearch({
+    store,
+    history: deps.history,
+    hostOf: hostNameOf,
+    onShown: (taskId) => wakeUps.send('event', taskId),
+    onError: (err, { repository, branch }) =>
+      log.warn({ err, repository, branch }, 'searching the commit that set a tag failed'),
+  })
+
   const canContinue = (queue: WriteQueue) => !closing.signal.aborted && deps.replicaId() === queue.owner
 
   /** Queues of one branch share its cache, and take turns. */
@@ -113,7 +123,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   function hostOf(address: string): Semaphore {
-    const host = parseRepositoryAddress(address)?.host ?? ''
+    const host = hostNameOf(address)
     const found = hosts.get(host) ?? createSemaphore(maxPushesPerHost)
     hosts.set(host, found)
     return found
@@ -125,6 +135,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       wakeUps.send('outcome', taskId)
       wakeUps.send('event', taskId)
     }
+    search.begin(results)
   }
 
   /** Each outcome once, whether it was found here or read from the database. */
@@ -212,7 +223,7 @@ export function createWriteBack(deps: WriteBackDeps) {
       await readOutcomes.ended()
       // what is still under way then has an unknown outcome, which the next owner finds out
       const ended = new AbortController()
-      await Promise.race([Promise.all(running.values()), pause(maxClosingMs, ended.signal)])
+      await Promise.race([Promise.all([...running.values(), search.close()]), pause(maxClosingMs, ended.signal)])
       ended.abort()
       for (const { repository } of writers.values()) repository.closeReader()
       const owner = deps.replicaId()
@@ -242,6 +253,8 @@ function createRepeatable(work: () => Promise<void>, onError: (error: unknown) =
     ended: (): Promise<void> => Promise.resolve(running),
   }
 }
+
+const hostNameOf = (address: string): string => parseRepositoryAddress(address)?.host ?? ''
 
 function keyOf({ repository, branch, address }: WriteQueue): string {
   return `${repository} ${branch} ${address}`

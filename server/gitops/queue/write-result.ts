@@ -8,24 +8,28 @@ export type WriteResult = {
   readonly taskId: string
   readonly outcome: WriteBackOutcome
   readonly events: readonly NewTaskEvent[]
+  /** Where nothing had to be committed: what the file had already. */
+  readonly found?: WriteBackPlan
 }
 
+type Write = { readonly taskId: string; readonly plan: WriteBackPlan }
+
 /** `note` goes into the timeline, behind what was found. The repository is named as the application spells it. */
-export function writtenResult(
-  { taskId, plan: { repository } }: { readonly taskId: string; readonly plan: WriteBackPlan },
-  kind: 'landed' | 'unchanged',
-  commit: string,
-  branch: string,
-  note = '',
-): WriteResult {
-  const detail =
-    kind === 'landed'
-      ? `commit ${commit} pushed to ${branch}${note}`
-      : `${branch} has the tags already, at commit ${commit}${note}`
+export function landedResult({ taskId, plan }: Write, commit: string, branch: string, note = ''): WriteResult {
   return {
     taskId,
-    outcome: { kind, commit, repository, branch },
-    events: [{ kind: kind === 'landed' ? 'commit_pushed' : 'commit_unchanged', detail }],
+    outcome: { kind: 'landed', commit, repository: plan.repository, branch },
+    events: [{ kind: 'commit_pushed', detail: `commit ${commit} pushed to ${branch}${note}` }],
+  }
+}
+
+/** `tip`: where the file has the tags. The task does not show it, as it may be another one's commit. */
+export function unchangedResult({ taskId, plan }: Write, tip: string, branch: string): WriteResult {
+  return {
+    taskId,
+    outcome: { kind: 'unchanged', commit: tip, repository: plan.repository, branch },
+    events: [{ kind: 'commit_unchanged', detail: `${branch} has the tags already` }],
+    found: plan,
   }
 }
 

@@ -75,7 +75,7 @@ export const pageStates: readonly PageState[] = [
   {
     name: 'a failed task',
     path: (tasks) => `/task/${tasks.failed}`,
-    shows: heading(causes.crash_loop.headline),
+    shows: heading(/crashes on start/),
     picture: { name: 'task-failed' },
   },
   {

@@ -5,7 +5,7 @@ import { imagesOf } from '../../simulator/model/manifest.ts'
 import { attemptedRevisions } from '../../simulator/model/sync-operation.ts'
 import { looksGreen } from './first-green.ts'
 import type { TaskRow } from './task-records.ts'
-import { hasOldPods, isTrulyComplete } from './true-completion.ts'
+import { hasOldPods, isOnlyInEarlierRuns, isTrulyComplete } from './true-completion.ts'
 
 /** Bad states whose duration decides whether a failure was told too early. */
 export type Ailment =
@@ -113,7 +113,9 @@ export function createTaskWitness(row: TaskRow, { isWanted, canTell, isStrict, f
         comparisons.add(comparedAt)
       const isShown =
         application !== undefined &&
+        managed !== undefined &&
         isComplete(canTell) &&
+        !isOnlyInEarlierRuns(managed, images) &&
         shows(application, row, canTell) &&
         isProven(application, row, comparisons.size)
       noteShown(shown, nowMs, isShown)

@@ -53,11 +53,30 @@ function decidingFor({ image }: Image, workloads: readonly Workload[]): readonly
 function runs(workloads: readonly Workload[], { image, tag }: Image): boolean {
   const reference = `${image}:${tag}`
   return workloads.some(({ manifest, pods }) => {
-    const running = pods.filter((pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed'))
-    // Runs of a CronJob that are over stay listed whatever it starts next.
-    if (manifest.kind !== 'CronJob' && running.some((pod) => imagesOf(pod).includes(reference))) return true
+    if (
+      pods.some(
+        (pod) => !pod.isTerminating && (pod.isReady || pod.phase === 'Completed') && imagesOf(pod).includes(reference),
+      )
+    )
+      return true
     const isPodless = manifest.kind === 'CronJob' || manifest.replicas === 0
     return isPodless && imagesOf(manifest).includes(reference)
+  })
+}
+
+/**
+ * Whether only runs of a CronJob have a wanted image, and it starts another one next. They stay listed once they are over, so
+ * either verdict is right.
+ */
+export function isOnlyInEarlierRuns(
+  { cluster }: Pick<ManagedApplication, 'cluster'>,
+  wanted: readonly Image[],
+): boolean {
+  return wanted.some(({ image, tag }) => {
+    const reference = `${image}:${tag}`
+    const running = cluster.list().filter(({ pods }) => pods.some((pod) => imagesOf(pod).includes(reference)))
+    const isEarlier = ({ manifest }: Workload) => manifest.kind === 'CronJob' && !imagesOf(manifest).includes(reference)
+    return running.length > 0 && running.every(isEarlier)
   })
 }
 

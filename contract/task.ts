@@ -135,9 +135,14 @@ export const TaskRecord = z
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
     is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),
-    commit: z.string().optional().describe('SHA written back to the GitOps repository'),
-    repository: z.string().optional().describe('Where the commit is'),
-    branch: z.string().optional().describe('Where the commit is'),
+    commit: z
+      .string()
+      .optional()
+      .describe(
+        "Commit in the GitOps repository: the task's own or, where it had nothing to commit, the one that last changed its tags, which appears once it is found",
+      ),
+    repository: z.string().optional().describe('Where the tags are committed'),
+    branch: z.string().optional().describe('Where the tags are committed'),
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
     previous: DeployedTask.optional().describe(

@@ -36,42 +36,45 @@ test.for([
   await expect(size).rejects.toMatchObject({ status: 413, message: expect.stringContaining('must be at most') })
 })
 
-test('one address holds a quarter of what all may; what was announced does not count', async () => {
+test('beyond a quarter of what all may hold, the largest body of an address is rejected and a small one is read', async () => {
   const read = createReadBody(4_000)
-  const [first, second, other] = [aBody({ 'content-length': '900' }), aBody(), aBody()]
-  const slow = read(first.payload, from('a'), sizeOf)
-  first.receive(600)
-  const rejected = read(second.payload, from('a'), sizeOf)
-  second.receive(401)
-  await expect(rejected).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '10' } })
-  const answered = read(other.payload, from('b'), sizeOf)
-  other.receive(900)
+  const [large, small, other] = [aBody({ 'content-length': '900' }), aBody(), aBody()]
+  const rejected = read(large.payload, from('a'), sizeOf)
+  large.receive(900)
+  const answered = read(small.payload, from('a'), sizeOf)
+  const foreign = read(other.payload, from('b'), sizeOf)
+  other.receive(1_000)
   other.end()
-  expect(await answered).toBe(900)
-  first.receive(300) // the rejected body does not count any more
-  first.end()
-  expect(await slow).toBe(900)
+  small.receive(101)
+  small.end()
+  await expect(rejected).rejects.toMatchObject({ status: 429, headers: { 'Retry-After': '10' } })
+  expect([await answered, await foreign]).toEqual([101, 1_000])
+})
+
+test('what was announced does not count, nor does a body that was rejected', async () => {
+  const read = createReadBody(4_000)
+  const bodies = Array.from({ length: 3 }, () => aBody({ 'content-length': '1000' }))
+  const reading = bodies.map(({ payload }) => read(payload, from('a'), sizeOf))
+  for (const body of bodies) body.receive(300)
+  for (const body of bodies) body.end()
+  expect(await Promise.all(reading)).toEqual([300, 300, 300])
 })
 
 test('all addresses together hold no more than the limit', async () => {
   const read = createReadBody(4_000)
-  const slow = ['a', 'b', 'c', 'd'].map((address) => {
+  const addresses = ['a', 'b', 'c', 'd']
+  const slow = addresses.map((address, at) => {
     const body = aBody()
     const reading = read(body.payload, from(address), sizeOf)
-    body.receive(1_000)
+    body.receive(at === 0 ? 1_000 : 999)
     return { body, reading }
   })
   const one = aBody()
-  const rejected = read(one.payload, from('e'), sizeOf)
-  one.receive(1)
-  await expect(rejected).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '10' } })
-  for (const { body, reading } of slow) {
-    body.end()
-    expect(await reading).toBe(1_000)
-  }
-  const later = aBody()
-  const answered = read(later.payload, from('e'), sizeOf)
-  later.receive(1)
-  later.end()
-  expect(await answered).toBe(1)
+  const answered = read(one.payload, from('e'), sizeOf)
+  one.receive(4)
+  await expect(slow[0]?.reading).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '10' } })
+  one.end()
+  for (const { body } of slow) body.end()
+  expect(await answered).toBe(4)
+  expect(await Promise.all(slow.slice(1).map(({ reading }) => reading))).toEqual([999, 999, 999])
 })

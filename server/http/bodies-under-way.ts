@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { HttpError } from './request-errors.ts'
 
 /** What the bodies of all requests that are being received may take together. */
-const maxBytes = 64 * 1024 * 1024
+const maxBytesTogether = 64 * 1024 * 1024
 /** Of that, what one address may take. */
 const addressShare = 0.25
 
@@ -14,41 +14,73 @@ type Sender = {
 
 type ReadBody = <Value>(payload: IncomingMessage, sender: Sender, use: (body: Buffer) => Value) => Promise<Value>
 
+type Body = {
+  readonly address: string
+  readonly chunks: Buffer[]
+  bytes: number
+  /** What is left of it is read and thrown away, so that the answer arrives. */
+  readonly reject: (error: Error) => void
+}
+
 /**
  * Reads request bodies. Those under way have a limit together, and for each address, counted by the bytes that were received
- * and not by those that were announced: a body counts until `use` is done with it.
+ * and not by those that were announced. Beyond it the largest is rejected, so that a small one gets through.
  */
-export function createReadBody(limitBytes = maxBytes): ReadBody {
-  const receivedFrom = new Map<string, number>()
-  let received = 0
+export function createReadBody(limitBytes = maxBytesTogether): ReadBody {
+  const underWay = new Set<Body>()
 
-  const count = (address: string, bytes: number) => {
-    received += bytes
-    const own = (receivedFrom.get(address) ?? 0) + bytes
-    if (own > 0) receivedFrom.set(address, own)
-    else receivedFrom.delete(address)
-    return own
+  const makeRoom = (address: string): void => {
+    const own = [...underWay].filter((body) => body.address === address)
+    if (sizeOf(own) > limitBytes * addressShare) return largestOf(own)?.reject(tooManyBytes(429, 'from one address'))
+    if (sizeOf(underWay) > limitBytes) largestOf(underWay)?.reject(tooManyBytes(503, 'together'))
   }
 
-  return async (payload, { address, maxBytes }, use) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    try {
-      if (Number(payload.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
-      // A body that is refused is left unread, and its connection open for the answer.
-      for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        bytes += chunk.length
-        const own = count(address, chunk.length)
-        if (bytes > maxBytes) throw tooLarge(maxBytes)
-        if (own > limitBytes * addressShare) throw tooManyBytes(429, 'from one address')
-        if (received > limitBytes) throw tooManyBytes(503, 'together')
-        chunks.push(chunk)
-      }
-      return use(Buffer.concat(chunks))
-    } finally {
-      count(address, -bytes)
+  const receive = (payload: IncomingMessage, { address, maxBytes }: Sender): Promise<Buffer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+    const leave = () => {
+      underWay.delete(body)
+      payload.off('data', onData)
     }
+    const body: Body = {
+      address,
+      chunks: [],
+      bytes: 0,
+      reject(error) {
+        leave()
+        payload.resume()
+        reject(error)
+      },
+    }
+    const onData = (chunk: Buffer) => {
+      body.bytes += chunk.length
+      body.chunks.push(chunk)
+      if (body.bytes > maxBytes) body.reject(tooLarge(maxBytes))
+      else makeRoom(address)
+    }
+    underWay.add(body)
+    payload.on('data', onData)
+    payload.once('end', () => {
+      leave()
+      resolve(Buffer.concat(body.chunks))
+    })
+    payload.once('error', body.reject)
+    if (Number(payload.headers['content-length'] ?? 0) > maxBytes) body.reject(tooLarge(maxBytes))
+    return promise
   }
+
+  return async (payload, sender, use) => use(await receive(payload, sender))
+}
+
+const sizeOf = (bodies: Iterable<Body>): number => {
+  let bytes = 0
+  for (const body of bodies) bytes += body.bytes
+  return bytes
+}
+
+function largestOf(bodies: Iterable<Body>): Body | undefined {
+  let largest: Body | undefined
+  for (const body of bodies) if (body.bytes > (largest?.bytes ?? 0)) largest = body
+  return largest
 }
 
 const tooLarge = (limit: number) => new HttpError(413, `body: must be at most ${renderBytes(limit)}`)

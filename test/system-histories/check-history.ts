@@ -142,7 +142,9 @@ function* commitsOfTasks({ tasks, commits, events }: Evidence) {
     }
     const isTold = events.some(({ task_id, kind }) => task_id === id && kind === 'commit_pushed')
     if (own.length > 0 && isSettled && !isTold) yield `I5: the timeline of ${id} does not tell of its commit`
-    if (status === 'deployed' && may_write && commit === null) yield `I5: ${id} was deployed without its commit`
+    const hadNothingToCommit = write_state === 'unchanged' // the commit that set its tag is shown if it is found
+    if (status === 'deployed' && may_write && commit === null && !hadNothingToCommit)
+      yield `I5: ${id} was deployed without its commit`
     if (commit !== null && !commits.some(({ sha }) => sha === commit)) {
       yield `I5: the recorded commit ${commit} of ${id} is not on the branch`
     }

@@ -147,7 +147,8 @@ function revisionEvidence({ application, commit }: Evaluation): Evidence {
     kind: 'revision',
     compared: boundedTexts(application.revisions.map(shortRevision)),
     applied: boundedTexts((application.operation?.revisions ?? []).map(shortRevision)),
-    ...(commit === undefined ? {} : { commit: shortRevision(commit.commit) }),
+    // the head of the branch, where the tags were there already, is the commit of another task
+    ...(commit?.isNew === true ? { commit: shortRevision(commit.commit) } : {}),
   }
 }
 

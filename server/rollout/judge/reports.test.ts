@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Cause, causeCodes, causeOf } from '../../../contract/causes.ts'
 import { bareDiagnosis } from '../../../contract/diagnosis.ts'
+import { repository } from '../../../test/support/application-builder.ts'
 import { afterGrace, atDeadline, judgeFailure } from '../../../test/support/judge-failure.ts'
 import {
   beforeCommit,
@@ -281,4 +282,14 @@ test('a write-back that failed is said by its message alone, and links to the ap
     links: [{ kind: 'application', url: expect.stringContaining('/applications/argocd/shop') }],
   })
   expect(diagnosis).not.toHaveProperty('culprit')
+})
+
+test.for([
+  { kind: 'landed', named: commit.slice(0, 7) },
+  { kind: 'unchanged', named: undefined },
+] as const)('a report names the commit of a task whose write-back $kind: $named', ({ kind, named }) => {
+  const writeBack = { kind: 'ended', outcome: { kind, commit, repository, branch: 'main' }, atMs: 0 } as const
+  const { end } = judge([{ ...slow, atMs: 900_000 }], { writeBack, task: { isOverdue: true } })
+  const evidence = end?.diagnosis?.evidence.find((one) => one.kind === 'revision')
+  expect(evidence?.commit).toBe(named)
 })

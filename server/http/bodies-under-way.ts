@@ -31,8 +31,8 @@ export function createReadBody(limitBytes = maxBytesTogether): ReadBody {
 
   const makeRoom = (address: string): void => {
     const own = [...underWay].filter((body) => body.address === address)
-    if (sizeOf(own) > limitBytes * addressShare) return largestOf(own)?.reject(tooManyBytes(429, 'from one address'))
-    if (sizeOf(underWay) > limitBytes) largestOf(underWay)?.reject(tooManyBytes(503, 'together'))
+    if (sizeOf(own) > limitBytes * addressShare) largestOf(own)?.reject(tooManyBytes(429, 'from one address'))
+    else if (sizeOf(underWay) > limitBytes) largestOf(underWay)?.reject(tooManyBytes(503, 'together'))
   }
 
   const receive = (payload: IncomingMessage, { address, maxBytes }: Sender): Promise<Buffer> => {

@@ -32,7 +32,8 @@ export function verdictWords(task: TaskRecord): VerdictWords {
 }
 
 /** Whether another version was deployed since: what it tells is over, and nothing is left to do. */
-export const isHistory = ({ deployed_since: since }: TaskRecord): boolean => since !== undefined
+export const isHistory = ({ status, deployed_since: since }: TaskRecord): boolean =>
+  status !== 'in progress' && since !== undefined
 
 const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({ actor: renderActor(actor), text })
 

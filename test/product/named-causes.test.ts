@@ -58,10 +58,13 @@ const rows: readonly Row[] = [
   },
 ]
 
+/** They look bad for a while. */
+const wellInTheEnd = ['crashes-thrice', 'starts-slowly', 'pulled-late', 'initializes-slowly']
+
 let world: World
 beforeAll(async () => {
   world = await startWorld({
-    applications: rows.flatMap(({ app, kind }) => (kind === undefined ? [app] : [])),
+    applications: [...rows.flatMap(({ app, kind }) => (kind === undefined ? [app] : [])), ...wellInTheEnd],
     settings: { BAD_POD_GRACE: '4s', DEGRADED_GRACE: '3s' },
     times: { progressDeadline: 5_000 },
   })
@@ -88,4 +91,10 @@ test.concurrent.for(rows)('$app: $cause', async ({ app, cause, headline }) => {
   const task = await world.service.waitForEnd(id)
   expect(task).toMatchObject({ status: 'failed', cause, headline: expect.stringMatching(headline) })
   expect(task.status_reason?.split('\n')[0]).toBe(`${task.headline} [${cause}]`)
+})
+
+test.concurrent.for(wellInTheEnd)('%s is deployed', async (app) => {
+  const images = [{ image: `registry.example/${app}`, tag: `v2-${app}` }]
+  const id = await world.service.acceptTask(aTask({ app, images, timeout: 60 }), withToken)
+  expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
 })

@@ -24,7 +24,7 @@ export const overviewFlows: readonly Flow[] = [
       await alarm.waitFor({ state: 'detached' })
       await world.submit('inventory', bad)
       await section(page, 'Rolling out now').getByText(bad).waitFor()
-      await alarm.getByText(causes.crash_loop.headline).waitFor()
+      await alarm.getByText(/crashes on start/).waitFor()
       await section(page, 'Rolling out now').getByText(bad).waitFor({ state: 'detached' })
       expect(await page.title()).toMatch(/^\d+ needs? attention · Deployment Watcher$/)
       await look(opened)

@@ -138,7 +138,7 @@ describe.each([gitHubJob(), gitLabJob()])('the job for $name', (job) => {
 
   test('ends with 1 and the culprit when the rollout fails', async () => {
     const { code, output } = await runJob(job, of('payments'))
-    expect(output).toMatch(/\nfailed\nImage registry.example\/payments:\S+ cannot be pulled/)
+    expect(output).toMatch(/\nfailed\nImage …\/payments:\S+ cannot be pulled: not found/)
     expect(code).toBe(1)
   })
 

@@ -26,9 +26,9 @@ export const actionFlows: readonly Flow[] = [
     name: 'a failed deployment is rolled back: the new task is marked, and the failed one is history',
     async run({ world, open, look }) {
       const [good, bad] = [newTag(), newTag()]
+      world.hold('orders', 'crashes', 'v0', good)
       const target = await world.submit('orders', good)
       await world.waitForEnd(target)
-      world.hold('orders', 'crashes', 'v0', good)
       const failed = await world.submit('orders', bad)
       await world.waitForEnd(failed)
       await using opened = await open(`/task/${failed}`)

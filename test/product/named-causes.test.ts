@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chartFiles } from '../../simulator/model/example-repository.ts'
+import { chartFiles, type ExampleWorkload } from '../../simulator/model/example-repository.ts'
 import { aTask } from '../support/service.ts'
 import { createManaged, startWorld, type World, withToken } from '../support/world.ts'
 
 type Row = {
-  /** The application and, behind `v2-`, the behaviour of its new Pods. */
   readonly app: string
+  /** How its new Pods behave; without it as the name of the application says. */
+  readonly behaviour?: string
   readonly cause: string
   readonly headline: RegExp
-  readonly kind?: 'Rollout'
+  /** Without them one Deployment of its image. */
+  readonly workloads?: (image: string) => readonly ExampleWorkload[]
   readonly prepare?: (world: World) => void
 }
 
@@ -45,7 +47,9 @@ const rows: readonly Row[] = [
   { app: 'webhook-denial', cause: 'admission_denied', headline: /webhook/ },
   {
     app: 'analysis-fails',
-    kind: 'Rollout',
+    workloads: (image) => [
+      { kind: 'Rollout', replicas: 2, image, steps: [{ setWeight: 50 }, { analysis: 'success-rate' }] },
+    ],
     cause: 'analysis_failed',
     headline: /^Rollout \S+ was aborted: metric success-rate failed/,
   },
@@ -56,6 +60,47 @@ const rows: readonly Row[] = [
     prepare: ({ simulator }) =>
       simulator.control.failSync('refused-sync', 'admission webhook "validate.acme.example" denied the request'),
   },
+  {
+    app: 'hook-fails',
+    behaviour: 'fails',
+    workloads: (image) => [
+      { kind: 'Deployment', image },
+      { kind: 'Job', name: 'migrate', hook: 'PreSync', image },
+    ],
+    cause: 'hook_failed',
+    headline: /migrate/,
+  },
+  {
+    app: 'hook-waits',
+    behaviour: 'image-pull-error',
+    workloads: (image) => [
+      { kind: 'Deployment', image },
+      { kind: 'Job', name: 'migrate', hook: 'PreSync', image },
+    ],
+    cause: 'image_pull',
+    headline: /^Image \S+ cannot be pulled: not found/,
+  },
+  {
+    app: 'wave-waits',
+    behaviour: 'held',
+    workloads: (image) => [
+      { kind: 'Deployment', name: 'db', image },
+      { kind: 'Deployment', name: 'web', wave: 1, image },
+    ],
+    cause: 'operation_waiting',
+    headline: /^The sync waits for Deployment db: /,
+  },
+  {
+    app: 'ingress-waits',
+    behaviour: 'is-well',
+    workloads: (image) => [
+      { kind: 'Deployment', image },
+      { kind: 'Ingress', name: 'ingress' },
+    ],
+    prepare: ({ simulator }) => simulator.control.setPending('ingress-waits', 'Ingress', 'ingress', true),
+    cause: 'timeout',
+    headline: /^Ingress ingress is still Progressing/,
+  },
 ]
 
 /** They look bad for a while. */
@@ -64,29 +109,22 @@ const wellInTheEnd = ['crashes-thrice', 'starts-slowly', 'pulled-late', 'initial
 let world: World
 beforeAll(async () => {
   world = await startWorld({
-    applications: [...rows.flatMap(({ app, kind }) => (kind === undefined ? [app] : [])), ...wellInTheEnd],
+    applications: [...rows.flatMap(({ app, workloads }) => (workloads === undefined ? [app] : [])), ...wellInTheEnd],
     settings: { BAD_POD_GRACE: '4s', DEGRADED_GRACE: '3s' },
     times: { progressDeadline: 5_000 },
   })
-  for (const { app, kind } of rows) {
-    if (kind === undefined) continue
-    const workloads = [
-      {
-        kind,
-        replicas: 2,
-        image: `registry.example/${app}:\${image.tag}`,
-        steps: [{ setWeight: 50 }, { analysis: 'success-rate' }],
-      },
-    ]
-    await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, { tag: 'v1', workloads }))
+  for (const { app, workloads } of rows) {
+    if (workloads === undefined) continue
+    const chart = { tag: 'v1', workloads: workloads(`registry.example/${app}:\${image.tag}`) }
+    await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, chart))
     await createManaged(world.simulator, app)
   }
   for (const { prepare } of rows) prepare?.(world)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test.concurrent.for(rows)('$app: $cause', async ({ app, cause, headline }) => {
-  const images = [{ image: `registry.example/${app}`, tag: `v2-${app}` }]
+test.concurrent.for(rows)('$app: $cause', async ({ app, behaviour = app, cause, headline }) => {
+  const images = [{ image: `registry.example/${app}`, tag: `v2-${behaviour}` }]
   const id = await world.service.acceptTask(aTask({ app, images, timeout: 25 }), withToken)
   const task = await world.service.waitForEnd(id)
   expect(task).toMatchObject({ status: 'failed', cause, headline: expect.stringMatching(headline) })

@@ -26,7 +26,8 @@ export function judgeActiveOperation(evaluation: Evaluation, { operating }: Sinc
   const refused = judgeRefusal(evaluation)
   if (refused !== undefined) return refused
   if (!isOperationWaiting(application) || nowMs - operating < rolloutTimes.operationWaitMs) return undefined
-  const accused = suspect?.below === 'operation' ? accuse(suspect, evaluation) : undefined
+  const isBlocking = suspect?.below === 'operation' || suspect?.below === 'requested_image'
+  const accused = isBlocking ? accuse(suspect, evaluation) : undefined
   if (accused?.cause !== undefined && !isOnlySlow(accused)) return accused
   return waitingFor(evaluation)
 }

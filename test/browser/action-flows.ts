@@ -110,7 +110,7 @@ export const actionFlows: readonly Flow[] = [
         await page.goto(`${world.service.url}/lock`)
         await page.getByText(new RegExp(`^Deployments are locked ${end}\\.`)).waitFor()
         await page.getByRole('heading', { name: new RegExp(`^Locked ${end}$`) }).waitFor()
-        await page.getByRole('img', { name: new RegExp(`^This week in ${zone}\\.`) }).waitFor()
+        await page.locator(`[aria-label^="This week in ${zone}."]`).waitFor({ state: 'attached' }) // a list where it is narrow
         await page.getByText(`Times in ${zone}.`).waitFor()
         const time = page.getByRole('row').nth(1).locator('time')
         const at = Date.parse((await time.getAttribute('datetime')) ?? '') / 1000

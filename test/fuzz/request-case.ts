@@ -77,7 +77,7 @@ function validDraft(operation: Operation, { good }: Credentials) {
     .record({
       query: someOf(operation.query),
       headers: someOf(operation.headers),
-      body: schema === undefined ? fc.constant(undefined) : validValue(schema),
+      body: schema === undefined ? fc.constant(undefined) : validValue(schema).map(withoutTarget),
       credential: fc.constantFrom(...(choices.length === 0 ? [undefined] : choices)),
     })
     .map(({ query, headers, body, credential = [] }) => ({
@@ -85,6 +85,13 @@ function validDraft(operation: Operation, { good }: Credentials) {
       isIdentified: !needsCredential || credential.length > 0,
       draft: draftOf(operation, query, body, [...headers, ...credential]),
     }))
+}
+
+/** No schema says which tasks were deployed, and no other may be returned to. */
+function withoutTarget(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('rollback_target_id' in body)) return body
+  const { rollback_target_id: _, ...others } = body
+  return others
 }
 
 const someOf = (parameters: readonly Parameter[]): fc.Arbitrary<Header[]> =>

@@ -42,7 +42,6 @@ const occurringCauses = [
   'comparison_error',
   'controller_unreachable',
   'crash_loop',
-  'degraded',
   'git_refused',
   'git_unreachable',
   'hook_failed',

@@ -150,7 +150,7 @@ test(`a hostile application runs no command and touches no file but its override
   const foreign = landed.filter(({ app, payload, commit = '' }) => {
     const [status, file = '', ...more] = changes.get(commit) ?? []
     const parts = file.split('/')
-    const isOwn = [`.argocd-source-${app}.yaml`, payload.trim()].includes(parts.at(-1) ?? '')
+    const isOwn = [`.argocd-source-${app}.yaml`, payload, payload.trim()].includes(parts.at(-1) ?? '')
     return !isOwn || more.length > 0 || status !== 'A' || parts.some((part) => forbidden.test(part))
   })
   const refs = (await git('for-each-ref', '--format=%(refname)')).trim().split('\n')

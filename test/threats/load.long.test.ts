@@ -16,7 +16,7 @@ let service: Service
 let untouched: Service
 let port: number
 beforeAll(async () => {
-  service = await startService({ settings: { MAX_CONNECTIONS: '50000', STREAMS_PER_CLIENT: '500' } })
+  service = await startService({ settings: { MAX_CONNECTIONS: '60000', STREAMS_PER_CLIENT: '500' } })
   untouched = await startService()
   port = Number(new URL(service.url).port)
 })

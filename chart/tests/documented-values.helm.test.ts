@@ -57,7 +57,9 @@ describe.for(commands)('helm … $command ($page)', ({ command }) => {
   })
 
   test('names the Deployment as the commands of the pages do, which run files that there are', () => {
-    const named = documents.flatMap((page) => [...textOf(page).matchAll(/\b(?:deployment|deploy)\/([\w-]+)/g)])
+    const named = documents.flatMap((page) => [
+      ...textOf(page).matchAll(/(?<=\s)(?:deployment|deploy)\/([\w-]+)(?![\w/-])/g),
+    ])
     expect(new Set(named.map(([, name]) => name))).toEqual(new Set([pod.name]))
     const run = documents.flatMap((page) => [...textOf(page).matchAll(/\bserver\/commands\/[\w-]+\.ts/g)])
     for (const [file] of run) expect(existsSync(new URL(file, root)), file).toBe(true)

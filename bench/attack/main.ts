@@ -31,7 +31,7 @@ const foreignTasks = 1_500
 const sampleMs = 100
 const probeMs = 25
 const lostAfterMs = 30_000
-const bars = { residentMiB: 400, verdictMs: 1_000, readyMaxMs: 1_000 }
+const bars = { residentMiB: 400, verdictMs: 1_000, readyP99Ms: 250, readyMaxMs: 1_000 }
 
 type Probes = { readonly residentMiB: number[]; readonly readyMs: number[] }
 

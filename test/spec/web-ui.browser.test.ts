@@ -33,7 +33,7 @@ describe('the task list', () => {
     await failed.getByText(/crashes on start/).waitFor()
     await failed.getByText('v2').waitFor()
     await failed.getByRole('img', { name: 'Stopped at gate 5 of 6: Healthy' }).waitFor()
-    const missing = page.getByRole('row').filter({ hasText: 'inventroy' })
+    const missing = page.getByRole('row').filter({ hasText: 'preferencse' })
     await missing.getByText('App not found', { exact: true }).waitFor()
     const count = await names(page).count()
     await page.getByText(`${count} of ${count}, newest first`).waitFor()
@@ -285,7 +285,7 @@ describe('the task page', () => {
       /^The outcome is not confirmed|^The outcome could not be confirmed/,
       'At least 1 of 6 gates passed',
     ],
-    ['missing', 'App not found: inventroy', causes.app_not_found.headline, 'Ended at gate 1 of 6'],
+    ['missing', 'App not found: preferencse', causes.app_not_found.headline, 'Ended at gate 1 of 6'],
   ] as const)('of a task that is %s says so first', async ([name, title, headline, gates]) => {
     await using opened = await open(`/task/${tasks[name]}`)
     const { page, complaints, outside } = opened

@@ -1,6 +1,6 @@
 import type { BrowserWorld } from './browser-world.ts'
 
-/** Of the tasks below; `inventory` is the name that one of them misses. */
+/** Of the tasks below; `preferences` is the name that one of them misses. */
 export const exampleApplications = ['payments-worker', 'checkout-api', 'preferences', 'search', 'ledger', 'inventory']
 
 export type ExampleTasks = Awaited<ReturnType<typeof deployExamples>>
@@ -23,7 +23,7 @@ export async function deployExamples(world: BrowserWorld) {
   hold('search', 'never-ready', 'v0', 'v1', 'v3')
   hold('checkout-api', 'never-ready', 'v0', 'v1')
   hold('preferences', 'crashes', 'v0', 'v1')
-  const missing = await submit('inventroy', 'v1')
+  const missing = await submit('preferencse', 'v1')
   const cancelled = await submit('search', 'v2')
   const deployed = await submit('payments-worker', 'v2')
   const failed = await submit('preferences', 'v2')

@@ -115,6 +115,12 @@ test.concurrent('submissions without a valid credential are limited for an addre
   expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await limited.submitTask(aTask(), badToken).then(statusOf)).toBe(429)
   expect(await limited.submitTask({}, badToken).then(statusOf)).toBe(429)
+  const beforeItsBody =
+    'POST /api/v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\nWatcher-Deploy-Token: another\r\n\r\n'
+  const slow = connect(Number(new URL(limited.url).port), '127.0.0.1')
+  slow.write(beforeItsBody)
+  expect(String((await once(slow, 'data'))[0])).toMatch(/^HTTP\/1\.1 429 /)
+  slow.destroy()
   expect(await limited.submitTask({}, { 'Idempotency-Key': 'new' }).then(statusOf)).toBe(429)
   expect(await limited.submitTask({}, withToken).then(statusOf)).toBe(406)
   expect(await limited.submitTask(aTask(), { 'Idempotency-Key': 'new' }).then(statusOf)).toBe(429)

@@ -11,8 +11,15 @@ type Row = {
   readonly headline: RegExp
   /** Without them one Deployment of its image. */
   readonly workloads?: (image: string) => readonly ExampleWorkload[]
+  readonly annotations?: Record<string, string>
   readonly prepare?: (world: World) => void
+  /** What a person does after the submission. */
+  readonly meanwhile?: (world: World) => Promise<void>
 }
+
+const canary = (image: string): readonly ExampleWorkload[] => [{ kind: 'Rollout', image, pause: true }]
+const isPaused = ({ simulator }: World, app: string) =>
+  expect.poll(() => simulator.control.application(app)?.status.health.status).toBe('Suspended')
 
 const rows: readonly Row[] = [
   { app: 'create-container-error', cause: 'container_config', headline: /^Container \S+ cannot be created: / },
@@ -101,38 +108,93 @@ const rows: readonly Row[] = [
     cause: 'timeout',
     headline: /^Ingress ingress is still Progressing/,
   },
+  {
+    app: 'no-alias',
+    workloads: (image) => [{ kind: 'Deployment', image }],
+    behaviour: 'is-well',
+    annotations: { 'watcher/managed-images': 'main=registry.example/no-aliases' },
+    cause: 'annotation_invalid',
+    headline: /^Annotation watcher\/managed-images has no alias for registry.example\/no-alias; the nearest is main=/,
+  },
+  {
+    app: 'canary-paused',
+    workloads: canary,
+    behaviour: 'is-well',
+    cause: 'suspended',
+    headline: /^Rollout \S+ is paused at a canary step and waits for a person/,
+  },
+  {
+    app: 'blue-green-paused',
+    workloads: (image) => [{ kind: 'Rollout', image, strategy: 'BlueGreen' }],
+    behaviour: 'is-well',
+    cause: 'suspended',
+    headline: /^Rollout \S+ is paused before its promotion and waits for a person/,
+  },
+  {
+    app: 'aborted-by-person',
+    workloads: canary,
+    behaviour: 'is-well',
+    meanwhile: async (running) => {
+      await isPaused(running, 'aborted-by-person')
+      running.simulator.control.abortRollout('aborted-by-person', 'aborted-by-person')
+    },
+    cause: 'rollout_aborted',
+    headline: /^Rollout \S+ was aborted/,
+  },
 ]
 
-/** They look bad for a while. */
-const wellInTheEnd = ['crashes-thrice', 'starts-slowly', 'pulled-late', 'initializes-slowly']
+type WellRow = Pick<Row, 'app' | 'workloads' | 'meanwhile'>
+/** They look bad, or wait, for a while. */
+const wellInTheEnd: readonly WellRow[] = [
+  ...['crashes-thrice', 'starts-slowly', 'pulled-late', 'initializes-slowly'].map((app) => ({ app })),
+  {
+    app: 'promoted',
+    workloads: canary,
+    meanwhile: async (running) => {
+      await isPaused(running, 'promoted')
+      running.simulator.control.promoteRollout('promoted', 'promoted')
+    },
+  },
+  {
+    app: 'timed-pause',
+    workloads: (image) => [{ kind: 'Rollout', image, steps: [{ setWeight: 50 }, { pause: { duration: 3 } }] }],
+  },
+]
 
 let world: World
 beforeAll(async () => {
+  const all: readonly Pick<Row, 'app' | 'workloads' | 'annotations'>[] = [...rows, ...wellInTheEnd]
   world = await startWorld({
-    applications: [...rows.flatMap(({ app, workloads }) => (workloads === undefined ? [app] : [])), ...wellInTheEnd],
+    applications: all.flatMap(({ app, workloads }) => (workloads === undefined ? [app] : [])),
     settings: { BAD_POD_GRACE: '4s', DEGRADED_GRACE: '3s' },
     times: { progressDeadline: 5_000 },
   })
-  for (const { app, workloads } of rows) {
+  for (const { app, workloads, annotations } of all) {
     if (workloads === undefined) continue
     const chart = { tag: 'v1', workloads: workloads(`registry.example/${app}:\${image.tag}`) }
     await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, chart))
-    await createManaged(world.simulator, app)
+    await createManaged(world.simulator, app, annotations)
   }
   for (const { prepare } of rows) prepare?.(world)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test.concurrent.for(rows)('$app: $cause', async ({ app, behaviour = app, cause, headline }) => {
+async function endOf(
+  { app, behaviour = app, meanwhile }: Pick<Row, 'app' | 'behaviour' | 'meanwhile'>,
+  timeout: number,
+) {
   const images = [{ image: `registry.example/${app}`, tag: `v2-${behaviour}` }]
-  const id = await world.service.acceptTask(aTask({ app, images, timeout: 25 }), withToken)
-  const task = await world.service.waitForEnd(id)
-  expect(task).toMatchObject({ status: 'failed', cause, headline: expect.stringMatching(headline) })
-  expect(task.status_reason?.split('\n')[0]).toBe(`${task.headline} [${cause}]`)
+  const id = await world.service.acceptTask(aTask({ app, images, timeout }), withToken)
+  await meanwhile?.(world)
+  return world.service.waitForEnd(id)
+}
+
+test.concurrent.for(rows)('$app: $cause', async (row) => {
+  const task = await endOf(row, 25)
+  expect(task).toMatchObject({ status: 'failed', cause: row.cause, headline: expect.stringMatching(row.headline) })
+  expect(task.status_reason?.split('\n')[0]).toBe(`${task.headline} [${row.cause}]`)
 })
 
-test.concurrent.for(wellInTheEnd)('%s is deployed', async (app) => {
-  const images = [{ image: `registry.example/${app}`, tag: `v2-${app}` }]
-  const id = await world.service.acceptTask(aTask({ app, images, timeout: 60 }), withToken)
-  expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
+test.concurrent.for(wellInTheEnd)('$app is deployed', async (row) => {
+  expect(await endOf(row, 60)).toMatchObject({ status: 'deployed' })
 })

@@ -1,4 +1,4 @@
-import { ancestryKey, type NextAction } from '../judge/rollout-observation.ts'
+import type { NextAction } from '../judge/rollout-observation.ts'
 import { rolloutTimes } from '../judge/rollout-settings.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
 import type { ControllerCalls } from './controller-calls.ts'
@@ -49,7 +49,7 @@ export function createPerformAction(deps: Dependencies) {
 
   const lookUpAncestry = async (application: WatchedApplication, action: NextAction & { kind: 'ancestry' }) => {
     const ancestry = await deps.ancestry(action.repository, action.commit, action.revision)
-    application.ancestries.set(ancestryKey(action.commit, action.revision), { ancestry, atMs: clock.nowMs() })
+    application.observations.keepAncestry(action.commit, action.revision, ancestry)
   }
 
   const lookUpOverride = async ({ plan, overrides }: TaskState, revision: string) => {
@@ -97,11 +97,9 @@ export function createPerformAction(deps: Dependencies) {
     limiter.enter(startUnlessRunning, { isUrgent })
   }
 
-  /** What a verdict waits for does not wait for the answer to what only explains, so that differs in its key. */
   const keyOf = (application: WatchedApplication, state: TaskState, action: NextAction): ActionKey => {
     const isUrgent = isWaitedFor(application, state, action, clock.nowMs())
-    const task = action.kind === 'override_at' ? state.task.id : undefined
-    return { key: JSON.stringify({ ...action, why: undefined, isDiagnosis: undefined, task, isUrgent }), isUrgent }
+    return { key: actionKey(action, state.task.id, isUrgent), isUrgent }
   }
 
   return {
@@ -127,9 +125,10 @@ export function createPerformAction(deps: Dependencies) {
     /** Reads an application directly, for no verdict in particular. */
     queueRead(application: WatchedApplication): void {
       const queuedAtMs = clock.nowMs()
-      const key = 'queued read'
+      const key = 'read for no task' // whether a task still needs it does not matter
       enqueue(application, { key, isUrgent: false }, () => {
-        const { tasks, directRead } = application
+        const { tasks, observations } = application
+        const { directRead } = observations.facts
         if (tasks.size === 0 || (directRead !== undefined && directRead.askedAtMs >= queuedAtMs)) return undefined
         return run(application, key, { action: 'read' }, () => calls.read(application))
       })
@@ -140,7 +139,29 @@ export function createPerformAction(deps: Dependencies) {
 type ActionKey = { readonly key: string; readonly isUrgent: boolean }
 type Needed = { readonly key: string; readonly state: TaskState; readonly action: NextAction }
 
-const baselineKey = JSON.stringify({ kind: 'read', isUrgent: true })
+/**
+ * What makes two actions for one application the same. What a verdict waits for does not wait for the answer to what only
+ * explains, so that differs.
+ */
+function actionKey(action: NextAction, taskId: string, isUrgent: boolean): string {
+  return [isUrgent ? 'urgent' : 'queued', action.kind, ...subjectOf(action, taskId)].join(' ')
+}
+
+function subjectOf(action: NextAction, taskId: string): readonly string[] {
+  switch (action.kind) {
+    case 'events':
+    case 'live_pod':
+      return [action.uid]
+    case 'ancestry':
+      return [action.repository, action.commit, action.revision]
+    case 'override_at':
+      return [taskId, action.revision]
+    default:
+      return []
+  }
+}
+
+const baselineKey = actionKey({ kind: 'read' }, '', true)
 
 /** Whether the direct read of a new task is under way. */
 export const isBeingRead = ({ throttle }: Pick<WatchedApplication, 'throttle'>) => throttle.isRunning(baselineKey)
@@ -152,7 +173,7 @@ const needsController = ({ kind }: NextAction) => !['ancestry', 'override_at'].i
  * over, which a List is about to show.
  */
 function isWaitedFor(
-  { known }: Pick<WatchedApplication, 'known'>,
+  { observations }: Pick<WatchedApplication, 'observations'>,
   { task, memory }: TaskState,
   action: NextAction,
   nowMs: number,
@@ -167,7 +188,12 @@ function isWaitedFor(
       return action.isDiagnosis !== true
     case 'read':
     case 'list':
-      return !isTakenOver(task) || known.newest !== undefined || memory.candidate !== undefined || isLate(task, nowMs)
+      return (
+        !isTakenOver(task) ||
+        observations.facts.known.newest !== undefined ||
+        memory.candidate !== undefined ||
+        isLate(task, nowMs)
+      )
     default:
       return true
   }
@@ -190,5 +216,5 @@ const commitsWaitMs = 2_000
 function sharingWaitMs(application: WatchedApplication, { memory }: TaskState, { kind }: NextAction, nowMs: number) {
   if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return memory.refreshFromMs + commitsWaitMs - nowMs
   // It decides for the snapshot that it was asked at and for no other.
-  return kind === 'managed_resources' ? (application.changedAtMs ?? 0) + briefMs - nowMs : 0
+  return kind === 'managed_resources' ? (application.observations.facts.changedAtMs ?? 0) + briefMs - nowMs : 0
 }

@@ -5,7 +5,6 @@ import type { ObservedApplication } from '../judge/observed-application.ts'
 import { type RolloutMemory, startMemory, storedConditionSince } from '../judge/rollout-memory.ts'
 import type { Judgement } from '../judge/verdict.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
-import { createApplicationUpdates } from './application-updates.ts'
 import { createControllerCalls } from './controller-calls.ts'
 import type { ApplicationList } from './delivery-controller.ts'
 import { createPerformAction, isBeingRead, isTakenOver } from './perform-action.ts'
@@ -66,7 +65,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   /** What the stream told last may be from seconds before the task came: a failure in it would count as one from after. */
   const awaitsBaseline = (application: WatchedApplication, { memory }: TaskState) =>
     memory.baseline === undefined &&
-    application.known.newest !== undefined &&
+    application.observations.facts.known.newest !== undefined &&
     isBeingRead(application) &&
     clock.nowMs() - memory.startedAtMs < baselineReadMs
 
@@ -90,10 +89,9 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   }
 
   const reachability = createReachability(deps.controller, clock, judgeEverything)
-  const updates = createApplicationUpdates(clock, settings.controlPlaneNamespace)
   const reports = createTaskReports(deps)
   const writeBacks = createWriteBackDecisions({ ...deps, reports })
-  const calls = createControllerCalls({ ...deps, updates, checkReachability: reachability.checkReachability })
+  const calls = createControllerCalls({ ...deps, checkReachability: reachability.checkReachability })
   const isUnreachable = () => reachability.state() !== undefined
   const { perform, queueRead } = createPerformAction({
     ...deps,
@@ -110,7 +108,8 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     if (claimed !== undefined && BigInt(claimed.fence) > BigInt(task.claim.fence)) return // its answer was overtaken
     // Before its last task is forgotten: what was found out serves a second claim of the same task too.
     const application =
-      applications.get(task.app) ?? watchedApplication(task.app, parseApplicationReference(task.app), clock)
+      applications.get(task.app) ??
+      watchedApplication(task.app, parseApplicationReference(task.app), clock, settings.controlPlaneNamespace)
     forget(task.id)
     applications.set(task.app, application)
     appOfTask.set(task.id, application)
@@ -123,7 +122,11 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
   }
 
   /** Tasks for one application often come together; what one of them has just read serves them all. */
-  const isReadFor = ({ known: { newest }, directRead, tasks }: WatchedApplication, task: WatchedTask) => {
+  const isReadFor = ({ observations, tasks }: WatchedApplication, task: WatchedTask) => {
+    const {
+      known: { newest },
+      directRead,
+    } = observations.facts
     if (newest === undefined || directRead?.result !== 'read') return false
     const agoMs = clock.nowMs() - directRead.askedAtMs
     // The verdict on a commit hardly depends on the baseline, and nothing of theirs is rolled out before it is pushed.
@@ -182,8 +185,10 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     /** An event of the stream. */
     updated(type: 'seen' | 'deleted', seen: ObservedApplication) {
       for (const application of watchedAs(applications, seen)) {
-        if (type === 'seen') updates.see(application, { kind: 'seen', application: seen, isComplete: true })
-        else updates.see(application, { kind: 'deleted', application: seen })
+        const isComplete = true
+        application.observations.see(
+          type === 'seen' ? { kind: 'seen', application: seen, isComplete } : { kind: 'deleted', application: seen },
+        )
         judgeAll(application)
       }
     },
@@ -192,7 +197,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
       const byName = Map.groupBy(list.applications, ({ name }) => name)
       for (const application of [...applications.values()]) {
         const namesakes = byName.get(application.reference.name) ?? []
-        updates.seeInList(application, { ...list, applications: namesakes }, askedAtMs)
+        application.observations.seeInList({ ...list, applications: namesakes }, askedAtMs)
         judgeAll(application)
       }
     },

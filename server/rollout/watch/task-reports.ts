@@ -2,6 +2,7 @@ import type { TaskResult } from '../../deployments/task.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { applicationUrl } from '../judge/diagnose.ts'
 import type { Judgement } from '../judge/verdict.ts'
+import type { ObservedFacts } from './observations.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
@@ -15,14 +16,15 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
   const saveUpdate = ({ task, writes }: TaskState, update: TaskUpdate) =>
     writes.addUpdate(update, ({ change, events }) => records.saveProgress(task.claim, change, events))
 
-  const newAppUrl = ({ known }: WatchedApplication, state: TaskState): string | undefined => {
-    if (known.newest === undefined || state.hasAppUrl) return undefined
+  const newAppUrl = ({ observations }: WatchedApplication, state: TaskState): string | undefined => {
+    const { newest } = observations.facts.known
+    if (newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
-    return applicationUrl(settings.linkBase, known.newest)
+    return applicationUrl(settings.linkBase, newest)
   }
 
   /** A log is shown only of a Pod that stands in the way of this very task. */
-  const withPodLog = ({ podLog }: WatchedApplication, { end, badPodUids }: Judgement & { end: TaskResult }) =>
+  const withPodLog = ({ podLog }: ObservedFacts, { end, badPodUids }: Judgement & { end: TaskResult }) =>
     end.status === 'failed' && podLog !== undefined && badPodUids.includes(podLog.uid)
       ? { ...end, podLog: podLog.log }
       : end
@@ -48,11 +50,15 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
       saveUpdate(state, { change, events })
     },
 
-    finish(application: WatchedApplication, state: TaskState, judgement: Judgement & { end: TaskResult }) {
+    finish(
+      { observations: { facts } }: WatchedApplication,
+      state: TaskState,
+      judgement: Judgement & { end: TaskResult },
+    ) {
       state.isOver = true
       state.cancelTimer()
-      const whole = withPodLog(application, judgement)
-      const { changedAtMs } = application
+      const whole = withPodLog(facts, judgement)
+      const { changedAtMs } = facts
       state.writes.add(async () => {
         const isWritten = await records.finish(state.task.claim, whole)
         if (isWritten === true && whole.status === 'deployed' && changedAtMs !== undefined)

@@ -33,7 +33,8 @@ export function createWriteBackDecisions({
      * Decides once the application is known and there, and says whether it did. After a change of owner the commit may be there
      * already; what it was made from is still needed to read override files.
      */
-    decide({ known: { newest, isGone } }: WatchedApplication, state: TaskState): boolean {
+    decide({ observations }: WatchedApplication, state: TaskState): boolean {
+      const { newest, isGone } = observations.facts.known
       if (newest === undefined || state.isOver || state.plan !== undefined) return false
       if (state.writeBack.kind === 'ended') {
         planAgain(state, newest)

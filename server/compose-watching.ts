@@ -1,11 +1,11 @@
-import { canonicalName } from '../contract/application-name.ts'
 import { createApplicationStream } from './argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from './argo-cd/argo-cd-client.ts'
 import { countCalls } from './argo-cd/count-calls.ts'
+import { createListedNames } from './argo-cd/listed-names.ts'
 import { systemClock } from './concurrency/clock.ts'
 import { createSemaphore } from './concurrency/semaphore.ts'
 import type { CoreServices } from './core-services.ts'
-import type { Claim, NewTask } from './deployments/task.ts'
+import { type Claim, hasEarlierOwner, type NewTask } from './deployments/task.ts'
 import type { ClaimedTask } from './deployments/task-row.ts'
 import { createCommitHistory } from './gitops/git/commit-history.ts'
 import type { openGitAccess } from './gitops/git/git-access.ts'
@@ -19,16 +19,13 @@ import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
 import { createReplica } from './ownership/replica.ts'
 import { startClaiming } from './ownership/start-claiming.ts'
 import { wakeUpChannel } from './ownership/wake-ups.ts'
-import type { ObservedApplication } from './rollout/judge/observed-application.ts'
 import { watchedTaskOf } from './rollout/judge/watched-task.ts'
 import { createCallLimiter } from './rollout/watch/call-limiter.ts'
+import { createHeldRecords } from './rollout/watch/held-records.ts'
 import { createReadPodLog } from './rollout/watch/read-pod-log.ts'
 import { createRolloutWatcher } from './rollout/watch/rollout-watcher.ts'
-import type { RolloutWatcherDeps } from './rollout/watch/rollout-watcher-deps.ts'
 import type { Settings } from './settings.ts'
 
-/** So many names are kept for who misspells one. */
-const maxListedApps = 5_000
 /** Reading the applications of so many tasks one by one takes half a second. */
 const manyClaimed = 20
 
@@ -78,7 +75,12 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     createRolloutWatcher({
       controller,
       limiter,
-      records: recordsOf(services, replica.id),
+      records: createHeldRecords({
+        tasks,
+        replicaId: replica.id,
+        onEvents: services.feed.written,
+        onFinished: services.reportFinished,
+      }),
       clock: systemClock,
       settings: settings.rollout,
       annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
@@ -94,12 +96,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     }),
   )
   opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
-  const listedApps = new Set<string>()
-  const noteName = (type: 'seen' | 'deleted', { namespace, name }: ObservedApplication) => {
-    const app = canonicalName(`${namespace}/${name}`, settings.submission.controlPlaneNamespace)
-    if (type === 'deleted') listedApps.delete(app)
-    else if (listedApps.size < maxListedApps) listedApps.add(app)
-  }
+  const listedNames = createListedNames(settings.submission.controlPlaneNamespace)
   const stream = opened.use(
     createApplicationStream({
       clock: systemClock,
@@ -112,12 +109,11 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       isUnreachable: () => watcher.unreachable() !== undefined,
       checkReachability: watcher.checkReachability,
       onUpdate(type, seen) {
-        noteName(type, seen)
+        listedNames.note(type, seen)
         watcher.updated(type, seen)
       },
       onListed(list, askedAtMs) {
-        listedApps.clear()
-        for (const application of list.applications) noteName('seen', application)
+        listedNames.replace(list.applications)
         watcher.listed(list, askedAtMs)
       },
       onError,
@@ -129,7 +125,9 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     const claimedAtMs = nowMs()
     const known = claimed.map(async (one) => {
       // Only an earlier owner can have left an outcome.
-      const outcome = hasEarlierOwner(one) ? await background.use(() => writeBack.outcomeOf(one.task.id)) : undefined
+      const outcome = hasEarlierOwner(one.claim)
+        ? await background.use(() => writeBack.outcomeOf(one.task.id))
+        : undefined
       return watchedTaskOf(one, claimedAtMs, outcome)
     })
     watcher.watch(await Promise.all(known))
@@ -150,7 +148,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       tasks,
       watcher: {
         watch(claimed) {
-          metrics.takenOver(claimed.filter(hasEarlierOwner).length)
+          metrics.takenOver(claimed.filter(({ claim }) => hasEarlierOwner(claim)).length)
           return watch(claimed)
         },
         drop: watcher.drop,
@@ -178,14 +176,13 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
     openWriteBacks: writeBack.open,
-    /** Names as tasks have them, by the last List and the stream since. */
-    listedApps: () => [...listedApps],
+    listedApps: listedNames.all,
     streamState: stream.streamState,
     readControllerVersion: controller.readVersion,
     controllerFacts: () => ({
       lastMessageMs: stream.streamState().lastByteAtMs,
       unreachableSinceMs: watcher.unreachable()?.sinceMs,
-      applications: listedApps.size,
+      applications: listedNames.count(),
     }),
     controllerState: () => describeController(stream.streamState(), watcher.unreachable()),
   }
@@ -197,28 +194,7 @@ const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps
   send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)),
 })
 
-/** A replica that is not registered writes nothing, even if nobody has taken its tasks yet. */
-function recordsOf(
-  { tasks, feed, reportFinished }: CoreServices,
-  replicaId: () => string | undefined,
-): RolloutWatcherDeps['records'] {
-  return {
-    async saveProgress(claim, change, events) {
-      const isHeld = claim.owner === replicaId() && (await tasks.saveProgress(claim, change, events))
-      if (isHeld && events.length > 0) feed.written()
-      return isHeld
-    },
-    async finish(claim, end) {
-      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end) : undefined
-      if (ended) reportFinished([ended])
-      return ended !== undefined
-    },
-  }
-}
-
 function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCdClient) {
   if (podLogLines === 0) return undefined
   return createReadPodLog({ readLog: readPodLog, lines: podLogLines, redact: createRedactor(secrets) })
 }
-
-const hasEarlierOwner = ({ claim }: ClaimedTask) => claim.fence !== '1'

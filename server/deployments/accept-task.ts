@@ -14,7 +14,7 @@ import { retryConflicts } from '../storage/transactions.ts'
 import { cancelledAs, endTasks } from './end-tasks.ts'
 import type { KeyUse, KnownKey } from './idempotency-key.ts'
 import { findKey, saveKey } from './idempotency-keys.ts'
-import type { Claim, NewTask } from './task.ts'
+import { type Claim, firstFence, type NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'
 
@@ -83,7 +83,7 @@ async function accept(
   const superseded = await supersede(transaction, settings, outdated, task.id)
   await insertTask(transaction, { task, created, owner, rollbackTarget, superseded })
   if (use) await saveKey(transaction, use, task.id)
-  const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: '1' }
+  const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: firstFence }
   return { kind: 'accepted', created, claim, superseded }
 }
 
@@ -255,7 +255,7 @@ function insertTask(
       rollback_target_id: rollbackTarget,
       reader_digests: task.readerDigest ? [task.readerDigest] : null,
       owner: owner ?? null,
-      fence: owner === undefined ? '0' : '1',
+      fence: owner === undefined ? '0' : firstFence,
     })
     .execute()
 }

@@ -53,6 +53,12 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
 /** Names the owner's hold on a task. Every write of an owner carries it; a write that matches no row means the task was taken. */
 export type Claim = { readonly taskId: string; readonly owner: string; readonly fence: string }
 
+/** Of the owner that a task was accepted with; each later owner adds one. */
+export const firstFence = '1'
+
+/** Whether another replica, or an earlier life of this one, owned the task before. */
+export const hasEarlierOwner = ({ fence }: Pick<Claim, 'fence'>): boolean => fence !== firstFence
+
 /** How a task ends. */
 export type TaskResult = {
   readonly status: FinalStatus

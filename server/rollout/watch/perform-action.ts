@@ -1,3 +1,4 @@
+import { hasEarlierOwner } from '../../deployments/task.ts'
 import type { NextAction } from '../judge/rollout-observation.ts'
 import { rolloutTimes } from '../judge/rollout-settings.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
@@ -189,7 +190,7 @@ function isWaitedFor(
     case 'read':
     case 'list':
       return (
-        !isTakenOver(task) ||
+        !hasEarlierOwner(task.claim) ||
         observations.facts.known.newest !== undefined ||
         memory.candidate !== undefined ||
         isLate(task, nowMs)
@@ -203,9 +204,7 @@ function isWaitedFor(
 const takeoverMs = 30_000
 
 const isJustTakenOver = ({ task, memory }: TaskState, nowMs: number): boolean =>
-  isTakenOver(task) && nowMs - memory.startedAtMs < takeoverMs && !isLate(task, nowMs)
-
-export const isTakenOver = ({ claim }: Pick<WatchedTask, 'claim'>): boolean => claim.fence !== '1'
+  hasEarlierOwner(task.claim) && nowMs - memory.startedAtMs < takeoverMs && !isLate(task, nowMs)
 
 const isLate = ({ deadlineMs }: WatchedTask, nowMs: number): boolean => deadlineMs - nowMs < rolloutTimes.urgentMs
 

@@ -1,4 +1,5 @@
 import { parseApplicationReference } from '../../../contract/application-name.ts'
+import { hasEarlierOwner } from '../../deployments/task.ts'
 import type { WriteBackOutcome } from '../../gitops/plan/write-back-outcome.ts'
 import { judgeRollout } from '../judge/judge-rollout.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
@@ -7,7 +8,7 @@ import type { Judgement } from '../judge/verdict.ts'
 import type { WatchedTask } from '../judge/watched-task.ts'
 import { createControllerCalls } from './controller-calls.ts'
 import type { ApplicationList } from './delivery-controller.ts'
-import { createPerformAction, isBeingRead, isTakenOver } from './perform-action.ts'
+import { createPerformAction, isBeingRead } from './perform-action.ts'
 import { createReachability } from './reachability.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { createTaskReports } from './task-reports.ts'
@@ -117,7 +118,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     // What the earlier claim has reported may not have been stored.
     const state = stateOf(task, earlier === undefined ? memory : { ...earlier.memory, reported: memory.reported })
     application.tasks.set(task.id, state)
-    if (!isTakenOver(task) && !isReadFor(application, task)) perform(application, state, { kind: 'read' })
+    if (!hasEarlierOwner(task.claim) && !isReadFor(application, task)) perform(application, state, { kind: 'read' })
     judge(application, state)
   }
 

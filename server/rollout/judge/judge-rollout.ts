@@ -13,7 +13,7 @@ import { reportChanges } from './rollout-events.ts'
 import type { RolloutMemory } from './rollout-memory.ts'
 import type { RolloutObservation } from './rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './rollout-settings.ts'
-import { finalCheckAtMs, settledAtMs } from './settle.ts'
+import { type Timing, timingOf } from './settle.ts'
 import { type AwaitedCommit, isAwaitingCommit, type JudgedTask } from './snapshot.ts'
 import { rememberApplication, updateMemory } from './update-memory.ts'
 import { type Judgement, type Verdict, verdictOf } from './verdict.ts'
@@ -67,9 +67,9 @@ function conclude(evaluation: Evaluation, memory: RolloutMemory): Judgement {
   const { task, observation, nowMs, badPods = [] } = evaluation
   const holdUp = findHoldUp(evaluation, memory)
   const { reported, events, diagnosis } = reportChanges(evaluation, memory, holdUp)
-  const verdict = nextVerdict(evaluation, memory, holdUp)
-  const finalMs = finalCheckAtMs(evaluation, memory.since)
-  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, finalMs)
+  const timing = timingOf(evaluation, memory.since)
+  const verdict = nextVerdict(evaluation, memory, holdUp, timing)
+  const confirmed = confirmVerdict(memory, verdict, observation, nowMs, timing.finalCheckAtMs)
   const notes = memory.imageCheckNoted ? [] : noteForeignImage(evaluation)
   const imageCheckNoted = memory.imageCheckNoted || notes.length > 0
   const judgement = {
@@ -81,7 +81,7 @@ function conclude(evaluation: Evaluation, memory: RolloutMemory): Judgement {
     const ended = diagnoseEnd(evaluation, memory.conditionSince, confirmed.verdict)
     return { ...nothingMore, ...judgement, end: resultOf(confirmed.verdict.status, ended, task, nowMs) }
   }
-  const plan = planActions(evaluation, memory)
+  const plan = planActions(evaluation, memory, timing)
   return {
     ...judgement,
     end: undefined,
@@ -101,12 +101,17 @@ function awaitedCommit({ writeBack }: RolloutObservation): AwaitedCommit | undef
 }
 
 /** The end that this evaluation speaks for, not yet confirmed. */
-function nextVerdict(evaluation: Evaluation, memory: RolloutMemory, holdUp: Verdict | undefined): Verdict | undefined {
+function nextVerdict(
+  evaluation: Evaluation,
+  memory: RolloutMemory,
+  holdUp: Verdict | undefined,
+  { settledAtMs, finalCheckAtMs }: Timing,
+): Verdict | undefined {
   const { task, nowMs, observation } = evaluation
   const { since } = memory
   const isReachable = observation.unreachable === undefined
-  const endMs = isReachable ? finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs : task.deadlineMs
-  const isSettled = nowMs >= settledAtMs(evaluation, since)
+  const endMs = isReachable ? finalCheckAtMs + rolloutTimes.finalCheckMs : task.deadlineMs
+  const isSettled = nowMs >= settledAtMs
   if (nowMs >= endMs) return judgeDeadline(evaluation, since, holdUp, isSettled)
   if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
   if (isSettled) return { status: 'deployed' }

@@ -8,17 +8,19 @@ import { unboundClaim } from './resource-owners.ts'
 import type { RolloutMemory, Since } from './rollout-memory.ts'
 import { ancestryKey, type DueAction, type NextAction, type ResourceAddress } from './rollout-observation.ts'
 import { rolloutTimes } from './rollout-settings.ts'
-import { finalCheckAtMs, settledAtMs } from './settle.ts'
+import type { Timing } from './settle.ts'
 import { badPodGraceOf, changeOverdueAtMs, currentValue, isAwaitingCommit, isCurrent, secondsAt } from './snapshot.ts'
 import type { Suspect } from './suspect.ts'
 
 type Plan = { readonly actions: readonly NextAction[]; readonly againAtMs: number }
 
 /** What is to be found out now, and when something else is due or will have lasted. */
-export function planActions(evaluation: Evaluation, memory: RolloutMemory): Plan {
+export function planActions(evaluation: Evaluation, memory: RolloutMemory, timing: Timing): Plan {
   const { nowMs } = evaluation
   const due = dueActions(evaluation, memory)
-  const later = [...due.map(({ atMs }) => atMs), ...graceEnds(evaluation, memory.since)].filter((atMs) => atMs > nowMs)
+  const later = [...due.map(({ atMs }) => atMs), ...graceEnds(evaluation, memory.since, timing)].filter(
+    (atMs) => atMs > nowMs,
+  )
   return {
     actions: due.filter(({ atMs }) => atMs <= nowMs).map(({ action }) => action),
     againAtMs: Math.min(...later),
@@ -166,7 +168,7 @@ function unknownAncestries({ observation, commit, application, nowMs }: Evaluati
 }
 
 /** When something that only has to last will have lasted. */
-function graceEnds(evaluation: Evaluation, since: Since): readonly number[] {
+function graceEnds(evaluation: Evaluation, since: Since, { settledAtMs, finalCheckAtMs }: Timing): readonly number[] {
   const { task, settings, commit } = evaluation
   const end = (sinceMs: number | undefined, lastsMs: number) => (sinceMs === undefined ? [] : [sinceMs + lastsMs])
   return [
@@ -174,10 +176,10 @@ function graceEnds(evaluation: Evaluation, since: Since): readonly number[] {
     ...end(since.degraded, settings.degradedGraceMs),
     ...end(since.comparison_error, settings.comparisonErrorGraceMs),
     ...end(since.sync_failed, settings.syncFailedGraceMs),
-    settledAtMs(evaluation, since),
+    settledAtMs,
     // It matters beside another tag only.
     ...(commit === undefined && since.images_unmet !== undefined ? [changeOverdueAtMs(task)] : []),
     task.deadlineMs,
-    finalCheckAtMs(evaluation, since) + rolloutTimes.finalCheckMs,
+    finalCheckAtMs + rolloutTimes.finalCheckMs,
   ]
 }

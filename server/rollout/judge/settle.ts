@@ -22,17 +22,21 @@ function settleMs(snapshot: Snapshot): number {
   return commit?.isNew === true || isChangeWitnessed(snapshot) ? 0 : withoutProofMs
 }
 
-/** When a complete rollout will have settled; what is not complete never does. */
-export function settledAtMs(snapshot: Snapshot, { complete }: Since): number {
-  return complete === undefined ? Number.POSITIVE_INFINITY : complete + settleMs(snapshot)
-}
-
 /** How much of the final check follows the settle time: with our own settle times no task ends 10 s after its deadline. */
 const checkAfterSettlingMs = 4_000
 
-/** When the final check begins: at the deadline or, of what is complete by then, so that it lasts beyond the settle time. */
-export function finalCheckAtMs(snapshot: Snapshot, since: Since): number {
+export type Timing = {
+  /** When a complete rollout will have settled; what is not complete never does. */
+  readonly settledAtMs: number
+  /** When the final check begins: at the deadline or, of what is complete by then, so that it lasts beyond the settle time. */
+  readonly finalCheckAtMs: number
+}
+
+export function timingOf(snapshot: Snapshot, { complete }: Since): Timing {
   const { deadlineMs } = snapshot.task
-  if (since.complete === undefined || since.complete > deadlineMs) return deadlineMs
-  return Math.max(deadlineMs, settledAtMs(snapshot, since) + checkAfterSettlingMs - rolloutTimes.finalCheckMs)
+  if (complete === undefined) return { settledAtMs: Number.POSITIVE_INFINITY, finalCheckAtMs: deadlineMs }
+  const settledAtMs = complete + settleMs(snapshot)
+  if (complete > deadlineMs) return { settledAtMs, finalCheckAtMs: deadlineMs }
+  const lastsMs = checkAfterSettlingMs - rolloutTimes.finalCheckMs
+  return { settledAtMs, finalCheckAtMs: Math.max(deadlineMs, settledAtMs + lastsMs) }
 }

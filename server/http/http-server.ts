@@ -10,6 +10,7 @@ import {
 } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerInOrder } from './answer-in-order.ts'
+import { answerInPieces } from './answer-in-pieces.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeStalledConnections, closeUnusedConnections, limitConnections } from './connections.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
@@ -90,6 +91,7 @@ export function createHttpServer(settings: HttpSettings) {
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   answerInOrder(app)
+  answerInPieces(app)
   warnOfUntrustedProxy(app, createIsTrustedProxy(trustedProxies))
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)

@@ -16,7 +16,7 @@ import { closeStalledConnections, closeUnusedConnections, limitConnections } fro
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
-import { serveStaticFiles, stylesheetsOf } from './static-files.ts'
+import { serveStaticFiles } from './static-files.ts'
 import { createIsTrustedProxy } from './trusted-proxies.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
@@ -95,7 +95,6 @@ export function createHttpServer(settings: HttpSettings) {
   warnOfUntrustedProxy(app, createIsTrustedProxy(trustedProxies))
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
-  app.decorate('stylesheets', webFolder === undefined ? [] : stylesheetsOf(webFolder))
   answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!raw.complete && isLong(raw)) reply.header('Connection', 'close')

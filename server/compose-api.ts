@@ -145,7 +145,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       tasks,
       canonicalName: nameOf,
       tellHistory: createTellHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
-      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
+      summaries: createAppSummaries(tasks.summarize, systemClock.nowMs),
       canSeeTasksOf: auth.canSeeTasksOf,
     }),
     api,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { lastSecond } from './unix-seconds.ts'
 
 /** Ids that are numbers have at most so many digits. */
 export const largestId = 999_999_999_999_999
@@ -36,6 +37,11 @@ export const textFilter = z
 export const wholeNumber = z.number().meta({ type: 'integer', format: 'int64' })
 export const decimalNumber = z.number().meta({ format: 'double' })
 export const epochSeconds = decimalNumber.describe('Unix seconds with a fraction')
+
+export const futureSeconds = decimalNumber
+  .min(0, 'must be epoch seconds')
+  .max(lastSecond, 'must be epoch seconds')
+  .describe('Unix seconds, in the future')
 
 /**
  * One of some words to which later versions add; no client may fail at one that it does not know. Neither does this version

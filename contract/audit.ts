@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './field-schemas.ts'
 
 const auditActions = [
   'lock_set',

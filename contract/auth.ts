@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, futureSeconds, line } from './fields.ts'
+import { epochSeconds, futureSeconds, line } from './field-schemas.ts'
 
 /** Who the browser that asks is signed in as. */
 export const SessionState = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, futureSeconds, line } from './fields.ts'
+import { epochSeconds, futureSeconds, line } from './field-schemas.ts'
 import { lastSecond, unixSeconds } from './unix-seconds.ts'
 
 export const DeployLockState = z

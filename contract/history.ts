@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { causeCodes } from './causes.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, textFilter, wholeNumber } from './field-schemas.ts'
 import { finalStatuses, taskStatuses } from './task-status.ts'
 import { isTimeZone } from './time-zone.ts'
 

@@ -3,7 +3,15 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, line, taskIdPattern, textFilter, wholeNumber } from './fields.ts'
+import {
+  decimalNumber,
+  epochSeconds,
+  extensibleEnum,
+  line,
+  taskIdPattern,
+  textFilter,
+  wholeNumber,
+} from './field-schemas.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
 import { taskStatuses } from './task-status.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { epochSeconds, futureSeconds, line } from './field-schemas.ts'
-import { lastSecond, unixSeconds } from './unix-seconds.ts'
+import { lastSecond, unixSeconds } from './fields.ts'
 
 export const DeployLockState = z
   .boolean()

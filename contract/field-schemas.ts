@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import { lastSecond } from './unix-seconds.ts'
-
-/** Ids that are numbers have at most so many digits. */
-export const largestId = 999_999_999_999_999
-
-/** A UUID, as the service gives to each task. */
-export const taskIdPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
+import { lastSecond } from './fields.ts'
 
 const controls = '\\x00-\\x1f\\x7f-\\x9f'
 const patternWithout = (characters: string) => `^[^${characters}]*[^\\s${characters}][^${characters}]*$`

@@ -3,19 +3,11 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import {
-  decimalNumber,
-  epochSeconds,
-  extensibleEnum,
-  line,
-  taskIdPattern,
-  textFilter,
-  wholeNumber,
-} from './field-schemas.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, line, textFilter, wholeNumber } from './field-schemas.ts'
+import { lastSecond, momentPattern, taskIdPattern, unixSeconds } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
 import { taskStatuses } from './task-status.ts'
-import { lastSecond, momentPattern, unixSeconds } from './unix-seconds.ts'
 
 const name = line(255)
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { taskIdPattern } from '../../contract/field-schemas.ts'
+import { taskIdPattern } from '../../contract/fields.ts'
 
 /** A UUID of version 7 (RFC 9562): sorts by the millisecond it was made in. */
 export function makeTaskId(now: Date): string {

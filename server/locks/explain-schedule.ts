@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Temporal } from 'temporal-polyfill'
-import { isTimeZone } from '../../contract/time-zone.ts'
+import { isTimeZone } from '../../contract/fields.ts'
 import { isLockedAt, type LockdownSchedule, type Transition, transitionsAfter } from './lockdown-times.ts'
 import { findScheduleWarning, renderWeekMinute, renderWindow } from './lockdown-window.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'

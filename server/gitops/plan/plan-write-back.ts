@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { quote } from '../../../contract/one-line.ts'
+import { quote } from '../../../contract/fields.ts'
 import type { Image } from '../../../contract/task.ts'
 import type { ApplicationSource, OverrideEntry, SourceTool, WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'

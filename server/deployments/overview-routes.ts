@@ -7,8 +7,8 @@ import { TaskConditions } from '../../contract/task.ts'
 import { TaskCounts } from '../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../contract/task-names.ts'
 import { globsOf } from '../auth/access/read-access.ts'
+import type { createTellHistory } from './history.ts'
 import type { TaskStore } from './task-store.ts'
-import type { createTellHistory } from './tell-history.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'count' | 'names'>

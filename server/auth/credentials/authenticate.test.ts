@@ -135,11 +135,11 @@ describe(`one bad credential refuses all (${numbersOf(threats.T5, badInputs.B30,
 
 describe('users beside other credentials', () => {
   const user = (kind: 'oidc' | 'session', name: string) =>
-    ({ kind: 'verified', principal: { kind, user: { subject: name, name, groups: [] } } }) as const
+    ({ kind: 'verified', principal: { kind, scope: 'all', user: { subject: name, name, groups: [] } } }) as const
   const all: Authenticators = {
     scopedToken: async (one) =>
       one === 'dwt_good'
-        ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
+        ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', scope: ['shop'] } }
         : rejected('the deploy token is not one of this service'),
     accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
     session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
@@ -267,6 +267,6 @@ describe('what the settings change', () => {
   test.for(['shop', 'argocd/shop'])('allowed_apps names %s, with its namespace or without', async (app) => {
     const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
     const { verified } = authenticate({ headers: [['Authorization', mintJwt(claims, secret)]] })
-    expect((await verified()).principal).toMatchObject({ kind: 'jwt', allowedApps: ['shop', 'team/shop'] })
+    expect((await verified()).principal).toMatchObject({ kind: 'jwt', scope: ['shop', 'team/shop'] })
   })
 })

@@ -133,4 +133,7 @@ const noteIdToken = (judgement: CredentialJudgement) =>
 
 const expired = rejected('the session has expired: sign in again')
 
-const verified = (kind: 'oidc' | 'session', user: User): Verified => ({ kind: 'verified', principal: { kind, user } })
+const verified = (kind: 'oidc' | 'session', user: User): Verified => ({
+  kind: 'verified',
+  principal: { kind, user, scope: 'all' },
+})

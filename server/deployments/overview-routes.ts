@@ -52,7 +52,7 @@ export const overviewRoutes =
           tags: ['tasks'],
           operationId: 'listTaskNames',
           summary: 'List names of applications, projects or authors',
-          description: 'Names that tasks have. A scoped deploy token is shown those of the newest tasks in its scope.',
+          description: 'Names that tasks have. A scoped deploy token is shown those of tasks in its scope.',
           querystring: NameSearch,
           response: { 200: TaskNames, ...answers },
         },

@@ -23,6 +23,7 @@ const withoutUsers: Authenticators = {
   scopedToken: async () => rejected('the deploy token is not one of this service'),
 }
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
+const foreignJwt = mintJwt({ exp: nowSeconds + 60, iss: 'https://token.actions.githubusercontent.com' }, secret)
 const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
 
 type Request = { headers?: readonly (readonly [string, string])[]; query?: string; session?: string }
@@ -54,6 +55,7 @@ describe(`one credential (spec 5.2, 5.3; ${numbersOf(badInputs.B24, badInputs.B3
     ['the older name as a Go client sends it', { headers: [['Argo_watcher_deploy_token', token]] }, 'deploy_token'],
     ['the token in the query', { query: `?deploy_token=${token}` }, 'deploy_token'],
     ['a JWT alone', { headers: [['Authorization', jwt]] }, 'jwt'],
+    ['a JWT of any issuer', { headers: [['Authorization', foreignJwt]] }, 'jwt'],
     ['a JWT after Bearer', { headers: [['authorization', `Bearer ${jwt}`]] }, 'jwt'],
     ['a JWT after bearer in another case', { headers: [['Authorization', `bEaReR  ${jwt}`]] }, 'jwt'],
     ['a cookie only', { headers: [['Cookie', `WATCHER_DEPLOY_TOKEN=${token}`]] }, 'anonymous'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { causeCodes } from './causes.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
 import { taskStatuses } from './task-status.ts'
 
 const maxWindowDays = 90

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
+import { largestId } from './fields.ts'
 
 const auditActions = [
   'lock_set',

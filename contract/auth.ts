@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import { decimalNumber, epochSeconds, line } from './fields.ts'
-import { lastSecond } from './unix-seconds.ts'
-
-const futureSeconds = decimalNumber
-  .min(0, 'must be epoch seconds')
-  .max(lastSecond, 'must be epoch seconds')
-  .describe('Unix seconds, in the future')
+import { epochSeconds, futureSeconds, line } from './field-schemas.ts'
 
 /** Who the browser that asks is signed in as. */
 export const SessionState = z
@@ -43,14 +37,6 @@ export const SignedOut = z
       },
     ],
   })
-
-export const LockRequest = z
-  .object({
-    reason: line(500).optional().describe('Shown by `GET /api/v1/deploy-lock/details`'),
-    until: futureSeconds.optional().describe('Unix seconds of the end; absent: until released'),
-  })
-  .meta({ id: 'LockRequest', examples: [{ reason: 'database failover, OPS-2214' }] })
-export type LockRequest = z.infer<typeof LockRequest>
 
 export const DeployTokenRequest = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { epochSeconds } from './fields.ts'
-import { lastSecond, unixSeconds } from './unix-seconds.ts'
+import { epochSeconds, futureSeconds, line } from './field-schemas.ts'
+import { lastSecond, unixSeconds } from './fields.ts'
 
 export const DeployLockState = z
   .boolean()
@@ -88,6 +88,14 @@ export const DeployLockCalendar = z
     ],
   })
 export type DeployLockCalendar = z.infer<typeof DeployLockCalendar>
+
+export const LockRequest = z
+  .object({
+    reason: line(500).optional().describe('Shown by `GET /api/v1/deploy-lock/details`'),
+    until: futureSeconds.optional().describe('Unix seconds of the end; absent: until released'),
+  })
+  .meta({ id: 'LockRequest', examples: [{ reason: 'database failover, OPS-2214' }] })
+export type LockRequest = z.infer<typeof LockRequest>
 
 const daySeconds = 86_400
 const maxCalendarDays = 92

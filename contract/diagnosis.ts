@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { actorKinds } from './audit.ts'
 import { type Cause, causeCodes, causeOf } from './causes.ts'
 import { conditionNames, conditionStates } from './conditions.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
 
 const Condition = z
   .object({

@@ -1,45 +1,34 @@
-import { z } from 'zod'
-
 /** Ids that are numbers have at most so many digits. */
 export const largestId = 999_999_999_999_999
 
 /** A UUID, as the service gives to each task. */
 export const taskIdPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 
-const controls = '\\x00-\\x1f\\x7f-\\x9f'
-const patternWithout = (characters: string) => `^[^${characters}]*[^\\s${characters}][^${characters}]*$`
+/** Year 9999; PostgreSQL and JavaScript both know the time. */
+export const lastSecond = 253_402_300_799
+/** What a value that is no such number breaks. */
+export const unixSeconds = 'must be a number of Unix seconds'
+/** How filters write a moment, from 0 to `lastSecond`; empty for none. */
+export const momentPattern = /^(\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?)?$/
 
-/**
- * 1 to `longest` characters, none of them a control character or one of `forbidden`; blanks alone are nothing. The pattern
- * stands in the API document and says the same, so that a generated client can tell before it asks.
- */
-export const line = (longest: number, forbidden = '') =>
-  z
-    .string()
-    .max(longest, `must be at most ${longest} characters long`)
-    .refine((text) => text.trim().length > 0, 'must not be empty')
-    .refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters')
-    .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
-    .refine((text) => ![...forbidden].some((one) => text.includes(one)), `must not hold '${forbidden}'`)
-    .meta({ minLength: 1, pattern: patternWithout(controls + forbidden) })
+/** Also for names that the runtime accepts but that are no IANA names: `+02:00`, or a date with a zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Za-z][\w+/-]*$/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false
+  }
+}
 
-/** A filter: exactly this, or a part of a text. */
-export const textFilter = z
-  .string()
-  .max(255, 'must be at most 255 characters long')
-  .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
-  .meta({ pattern: '^[^\\x00]*$' })
-  .optional()
+/** Control characters, line and paragraph separators and direction marks could fake a second line. */
+const breaking = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
-// By `format` generated clients choose their types: without it some take 32 bits for a time, and miss it by a minute.
+/** A text from outside on one line. */
+export const oneLine = (text: string): string => text.replace(breaking, ' ').trim()
 
-export const wholeNumber = z.number().meta({ type: 'integer', format: 'int64' })
-export const decimalNumber = z.number().meta({ format: 'double' })
-export const epochSeconds = decimalNumber.describe('Unix seconds with a fraction')
+/** The beginning of a text, which ends in `…` where some was cut off. */
+export const shorten = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text
 
-/**
- * One of some words to which later versions add; no client may fail at one that it does not know. Neither does this version
- * where a newer replica stored it: the type has the words that this version writes, answers pass on all.
- */
-export const extensibleEnum = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z.string().meta({ 'x-extensible-enum': [...words] }) as z.ZodType<Words[number], Words[number]>
+/** At most 64 characters of a text from outside, in quotes and on one line. */
+export const quote = (text: string): string => JSON.stringify(shorten(text, 64))

@@ -1,4 +1,4 @@
-import { oneLine, shorten } from './one-line.ts'
+import { oneLine, shorten } from './fields.ts'
 
 export const maxHeadlineLength = 120
 

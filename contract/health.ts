@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { epochSeconds, extensibleEnum } from './fields.ts'
+import { epochSeconds, extensibleEnum } from './field-schemas.ts'
 
 const Part = z.object({ status: z.enum(['up', 'degraded', 'down']), detail: z.string().optional() })
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { causeCodes } from './causes.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, textFilter, wholeNumber } from './field-schemas.ts'
+import { isTimeZone } from './fields.ts'
 import { finalStatuses, taskStatuses } from './task-status.ts'
-import { isTimeZone } from './time-zone.ts'
 
 const historyDays = ['1', '7', '30', '90'] as const
 const usualDays = 30

@@ -1,4 +1,4 @@
-import { oneLine, shorten } from './one-line.ts'
+import { oneLine, shorten } from './fields.ts'
 
 /** `CrashLoopBackOff: `, `Init:Error: `, `Unhealthy: `: the reason in front of a message. */
 const reasonInFront = /^(?:Init:)?[A-Z][A-Za-z]*: (?=\S)/

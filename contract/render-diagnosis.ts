@@ -1,7 +1,7 @@
 import { type Actor, causeOf, causesOfCommit, isCause, selfExplaining } from './causes.ts'
 import { awaitedOf, firstUnmet, unmetOf } from './conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from './diagnosis.ts'
-import { oneLine, shorten } from './one-line.ts'
+import { oneLine, shorten } from './fields.ts'
 import { wordsOfCommit, wordsOfResource } from './plain-words.ts'
 import { join, operationText, renderEvidence, seconds, unsaid } from './render-evidence.ts'
 import type { TaskStatus } from './task-status.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from './fields.ts'
+import { wholeNumber } from './field-schemas.ts'
 
 /** What a client may know of the settings. Never a secret. Names as argo-watcher's clients read them. */
 export const ServiceConfig = z

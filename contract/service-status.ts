@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
 import { streamStates } from './health.ts'
 
 const withCredential = 'shown to callers with a credential'

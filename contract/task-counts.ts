@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { wholeNumber } from './fields.ts'
+import { wholeNumber } from './field-schemas.ts'
 import { taskStatuses } from './task-status.ts'
 
 /** Of one status. More are not counted. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { epochSeconds, extensibleEnum, largestId, wholeNumber } from './fields.ts'
+import { epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
+import { largestId } from './fields.ts'
 import { ListedTask } from './task.ts'
 
 /** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { textFilter } from './fields.ts'
+import { textFilter } from './field-schemas.ts'
 
 const nameFields = ['app', 'project', 'author'] as const
 export type NameField = (typeof nameFields)[number]

@@ -3,12 +3,11 @@ import { causeCodes } from './causes.ts'
 import { conditionNames } from './conditions.ts'
 import { Diagnosis } from './diagnosis.ts'
 import { ErrorReply } from './error-reply.ts'
-import { decimalNumber, epochSeconds, extensibleEnum, line, taskIdPattern, textFilter, wholeNumber } from './fields.ts'
+import { decimalNumber, epochSeconds, extensibleEnum, line, textFilter, wholeNumber } from './field-schemas.ts'
+import { lastSecond, momentPattern, taskIdPattern, unixSeconds } from './fields.ts'
 import { endsInTag, repositoryOf } from './image-name.ts'
 import { listedTaskFields } from './listed-task-fields.ts'
-import { TaskCursor } from './task-cursor.ts'
 import { taskStatuses } from './task-status.ts'
-import { lastSecond, momentPattern, unixSeconds } from './unix-seconds.ts'
 
 const name = line(255)
 
@@ -220,6 +219,20 @@ export const TaskList = z
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
+
+/** The last task of a page: where the next page begins. Clients pass it on as it is. */
+export type TaskCursor = { readonly createdMs: number; readonly id: string }
+
+export const renderTaskCursor = ({ createdMs, id }: TaskCursor) => `${createdMs.toString(36)}-${id.replaceAll('-', '')}`
+
+export const TaskCursor = z
+  .string()
+  .regex(/^[0-9a-z]{1,9}-[0-9a-f]{32}$/, 'must be a next_cursor of this list')
+  .transform((text): TaskCursor => {
+    const [time = '', hex = ''] = text.split('-')
+    const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+    return { createdMs: Number.parseInt(time, 36), id }
+  })
 
 const timestampFilter = z
   .string()

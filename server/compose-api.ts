@@ -10,6 +10,7 @@ import type { CoreServices } from './core-services.ts'
 import { createAppSummaries } from './deployments/app-summaries.ts'
 import { createCancelTask } from './deployments/cancel-task.ts'
 import { createDescribeTask } from './deployments/describe-task.ts'
+import { createTellHistory } from './deployments/history.ts'
 import { overviewRoutes } from './deployments/overview-routes.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
@@ -17,7 +18,6 @@ import { createSubmissionLimit } from './deployments/submission-limit.ts'
 import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from './deployments/submit-task.ts'
 import type { Task } from './deployments/task.ts'
 import type { EndedTask } from './deployments/task-row.ts'
-import { createTellHistory } from './deployments/tell-history.ts'
 import { createUnfinishedQuota } from './deployments/unfinished-quota.ts'
 import { addExplorer } from './explorer/explorer.ts'
 import { commitUrl } from './gitops/plan/commit-url.ts'
@@ -145,7 +145,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       tasks,
       canonicalName: nameOf,
       tellHistory: createTellHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
-      summaries: createAppSummaries({ read: tasks.summarize, nowMs: systemClock.nowMs, onError }),
+      summaries: createAppSummaries(tasks.summarize, systemClock.nowMs),
       canSeeTasksOf: auth.canSeeTasksOf,
     }),
     api,

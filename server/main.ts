@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { compose } from './compose.ts'
 import { describeStartupError, isWrongSetup } from './describe-startup-error.ts'
-import { createRedactor } from './http/redactor.ts'
+import { createRedactor } from './secrets/redactor.ts'
 import { readSettings } from './settings.ts'
 import { handleUncaughtErrors } from './uncaught-errors.ts'
 

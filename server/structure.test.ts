@@ -64,6 +64,35 @@ test('what composes the service holds no SQL', () => {
   expect(composing.filter((file) => readFileSync(path.join(root, file), 'utf8').includes("from 'kysely'"))).toEqual([])
 })
 
+const textsOfClients = [
+  'causes',
+  'conditions',
+  'exit-codes',
+  'headline',
+  'next-steps',
+  'render-diagnosis',
+  'task-status',
+]
+
+test.for(textsOfClients)('contract/%s.ts needs no zod at run time, so that a small client can bundle it', (name) => {
+  const seen = new Set<string>()
+  const visit = (file: string) => {
+    if (seen.has(file)) return
+    seen.add(file)
+    if (file.startsWith('contract/')) for (const to of runtimeImportsOf(file)) visit(to)
+  }
+  visit(`contract/${name}.ts`)
+  expect([...seen].filter((file) => !file.startsWith('contract/'))).toEqual([])
+})
+
+/** Without types: paths of ours, and names of packages. */
+function runtimeImportsOf(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8')
+  const imported = text.matchAll(/^(?:import|export)(?! type\b)[^']*? from '([^']+)'/gm)
+  return [...imported].map(([, to = '']) => (to.startsWith('.') ? path.join(path.dirname(file), to) : to))
+}
+
 test('the imports are found', () => {
   expect(importsOf.get('server/main.ts')).toContain('server/compose.ts')
+  expect(runtimeImportsOf('contract/task.ts')).toContain('zod')
 })

@@ -1,4 +1,4 @@
-import { renderTaskCursor } from '../../contract/task-cursor.ts'
+import { renderTaskCursor } from '../../contract/task.ts'
 import { appName, imageName, randomRank } from '../support/load-history.ts'
 
 const below = (count: number) => Math.floor(Math.random() * count)

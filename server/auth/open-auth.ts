@@ -178,7 +178,8 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       })
       const signInLimit = createRateLimit(signInsPerMinute, monotonicMs)
       http.register(signInRoutes({ ...users, publicUrl, signInLimit, clientOf }))
-      const isPrivileged = (user: User) => authorize({ kind: 'session', user }, 'administer').kind === 'allowed'
+      const isPrivileged = (user: User) =>
+        authorize({ kind: 'session', user, scope: 'all' }, 'administer').kind === 'allowed'
       http.register(sessionRoutes({ settings: idp, sessions: users.sessions, isPrivileged }), api)
       http.register(deployTokenRoutes({ deployTokens, requireUser }), api)
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DeployToken } from '../../contract/auth.ts'
+import { exitCodes } from '../../contract/exit-codes.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { createDeployTokenStore } from '../auth/tokens/deploy-token-store.ts'
 import { readSettings } from '../settings.ts'
@@ -13,7 +14,7 @@ const operator: Actor = { kind: 'command', id: null, name: null }
 async function run(args: readonly string[]): Promise<number> {
   const [command, id, ...more] = args
   const isList = command === 'list' && id === undefined
-  if (more.length > 0 || !(isList || (command === 'revoke' && id !== undefined))) return fail(usage, 2)
+  if (more.length > 0 || !(isList || (command === 'revoke' && id !== undefined))) return fail(usage, exitCodes.usage)
   const { settings } = readSettings(process.env)
   await using database = openDatabase({ ...settings.database, maxConnections: 1 }, () => undefined)
   const deployTokens = createDeployTokenStore(database, settings.auth.controlPlaneNamespace)

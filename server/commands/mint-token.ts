@@ -1,3 +1,4 @@
+import { exitCodes } from '../../contract/exit-codes.ts'
 import { mintToken } from '../auth/tokens/mint-token.ts'
 
 /** `npm run token -- --app shop --expires 30d`: prints a JWT that is signed with JWT_SECRET. */
@@ -7,5 +8,5 @@ if ('token' in outcome) {
   console.error(outcome.summary)
 } else {
   console.error(outcome.issue)
-  process.exitCode = 2
+  process.exitCode = exitCodes.usage
 }

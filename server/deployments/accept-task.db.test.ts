@@ -5,8 +5,7 @@ import { aNewTask } from '../../test/support/new-task.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-errors.ts'
 import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { openDatabase } from '../storage/database.ts'
-import { keyUseOf } from './idempotency-key.ts'
-import { dropExpiredKeys } from './idempotency-keys.ts'
+import { dropExpiredKeys, keyUseOf } from './idempotency.ts'
 import type { NewTask } from './task.ts'
 import { createTaskStore } from './task-store.ts'
 
@@ -16,7 +15,11 @@ const tasks = createTaskStore(database)
 const run = (statement: ReturnType<typeof sql>) => statement.execute(database.query)
 const anImage = (tag: string, image = 'registry.example/shop') => ({ image, tag })
 const aUse = (key: string = crypto.randomUUID(), tag = 'v1') =>
-  keyUseOf(key, { app: 'shop', author: 'ada', project: 'demo', images: [anImage(tag)] }, { kind: 'deploy_token' })
+  keyUseOf(
+    key,
+    { app: 'shop', author: 'ada', project: 'demo', images: [anImage(tag)] },
+    { kind: 'deploy_token', scope: 'all' },
+  )
 const knownId = async (task: NewTask, use: ReturnType<typeof aUse>) => {
   const acceptance = await tasks.accept({ task, closed: neverClosed, use })
   return acceptance.kind === 'known' ? acceptance.known.taskId : task.id

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { storeTasks } from '../../test/support/store-tasks.ts'
 import { xssPayloads } from '../../test/threats/xss-payloads.ts'
@@ -53,23 +53,4 @@ test('a scoped token is shown names of its applications', async () => {
   expect(await tasks.names({ field: 'author' }, ['team/*'])).toMatchObject({ names: ['grace'] })
   expect(await tasks.names({ field: 'app', search: 'SHOP' }, ['team/*'])).toMatchObject({ names: ['team/shop'] })
   expect(await tasks.names({ field: 'app' }, [])).toMatchObject({ names: [] })
-})
-
-describe('more names than are gone through one by one', () => {
-  test('are found all the same, those that a search matches in the others too', async () => {
-    await sql`INSERT INTO watcher.tasks (id, deadline, app, author, project, images, timeout_seconds, refresh, may_write)
-      SELECT gen_random_uuid(), now(), 'invented-' || lpad(n::text, 6, '0'), 'ada', 'demo', '[]', 1, true, true
-      FROM generate_series(1, 10100) AS n`.execute(database.query)
-    await storeTasks(database, [
-      { created, app: 'zebra' },
-      { created, app: 'zebra-api' },
-      { created, app: 'zebra' },
-    ])
-    expect(await tasks.names({ field: 'app', search: 'ebra' })).toEqual({
-      names: ['zebra', 'zebra-api'],
-      has_more: false,
-    })
-    expect(await tasks.names({ field: 'app', search: '10050' })).toMatchObject({ names: ['invented-010050'] })
-    expect(await tasks.names({ field: 'app' })).toMatchObject({ has_more: true })
-  })
 })

@@ -7,8 +7,8 @@ import { finalStatuses, taskStatuses } from '../../contract/task-status.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { type StoredTask, storeTasks } from '../../test/support/store-tasks.ts'
 import { matchesGlob } from '../auth/access/matches-glob.ts'
+import { createTellHistory } from './history.ts'
 import { createTaskStore } from './task-store.ts'
-import { createTellHistory } from './tell-history.ts'
 
 const { database } = await openFileDatabase()
 /** The day after the clocks of Berlin went back. */

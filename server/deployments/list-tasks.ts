@@ -1,7 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Condition } from '../../contract/diagnosis.ts'
-import { largestPage, type TaskFilter } from '../../contract/task.ts'
-import type { TaskCursor } from '../../contract/task-cursor.ts'
+import { largestPage, type TaskCursor, type TaskFilter } from '../../contract/task.ts'
 import { fillAnswer } from '../http/fill-answer.ts'
 import type { Schema } from '../storage/schema.ts'
 import { lessOf, readInTime } from './read-in-time.ts'

@@ -7,8 +7,8 @@ import { TaskConditions } from '../../contract/task.ts'
 import { TaskCounts } from '../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../contract/task-names.ts'
 import { globsOf } from '../auth/access/read-access.ts'
+import type { createTellHistory } from './history.ts'
 import type { TaskStore } from './task-store.ts'
-import type { createTellHistory } from './tell-history.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'count' | 'names'>
@@ -52,7 +52,7 @@ export const overviewRoutes =
           tags: ['tasks'],
           operationId: 'listTaskNames',
           summary: 'List names of applications, projects or authors',
-          description: 'Names that tasks have. A scoped deploy token is shown those of the newest tasks in its scope.',
+          description: 'Names that tasks have. A scoped deploy token is shown those of tasks in its scope.',
           querystring: NameSearch,
           response: { 200: TaskNames, ...answers },
         },

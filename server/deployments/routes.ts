@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import {
+  renderTaskCursor,
   SubmissionHeaders,
   TaskAcceptance,
   TaskFilter,
@@ -12,7 +13,6 @@ import {
   TaskSubmission,
   TaskWait,
 } from '../../contract/task.ts'
-import { renderTaskCursor } from '../../contract/task-cursor.ts'
 import { isFinal } from '../../contract/task-status.ts'
 import { anonymous, type Principal } from '../auth/access/principal.ts'
 import { globsOf } from '../auth/access/read-access.ts'

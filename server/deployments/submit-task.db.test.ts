@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
+import { anonymous } from '../auth/access/principal.ts'
 import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createSubmitTask } from './submit-task.ts'
@@ -44,9 +45,7 @@ async function submitted(to: typeof database, closed: LockdownCalendar = neverCl
     },
     { defaultTimeoutSeconds: 900, refreshByDefault: true, appsInAnyNamespace: false, controlPlaneNamespace: 'argocd' },
   )
-  const outcome = await submitTask(submission, { kind: 'anonymous' }, undefined, () => undefined).catch(
-    (error: unknown) => error,
-  )
+  const outcome = await submitTask(submission, anonymous, undefined, () => undefined).catch((error: unknown) => error)
   return { outcome, unanswered, accepting: [...sizes, accepting.size] }
 }
 

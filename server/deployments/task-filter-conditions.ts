@@ -30,13 +30,13 @@ export const contains = (text: RawBuilder<unknown>, part: string) =>
   sql<SqlBool>`${text} LIKE lower(${`%${literal(part)}%`})`
 
 /** In two parts: the index for searches holds the ended tasks, and of the unfinished ones there are few. */
-export function matchesSearch(search: string): Expression<SqlBool> {
+function matchesSearch(search: string): Expression<SqlBool> {
   const matches = contains(sql`searched`, search)
   return sql<SqlBool>`((ended IS NOT NULL AND ${matches}) OR (ended IS NULL AND ${matches}))`
 }
 
 /** As matchesGlob (auth/): `*` and `?` do not stand for `/`. A name holds one at most, so that of the glob is that of the name. */
-export function matchesOne(globs: readonly string[]) {
+function matchesOne(globs: readonly string[]) {
   const [qualified, plain] = [true, false].map((hasSlash) =>
     globs.filter((glob) => glob.includes('/') === hasSlash).map(patternOf),
   )

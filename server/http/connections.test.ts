@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
+import { inPieces } from './answer-in-pieces.ts'
 import { closeStalledConnections, limitConnections } from './connections.ts'
 
 /** More than the buffers of the system take. */
@@ -13,7 +14,7 @@ const answerBytes = 32 * 1024 * 1024
 const maxStalledMs = 400
 
 async function aServer(limits: Parameters<typeof closeStalledConnections>[1] = {}) {
-  const server = createServer((_request, response) => response.end(Buffer.alloc(answerBytes)))
+  const server = createServer((_request, response) => inPieces(Buffer.alloc(answerBytes)).pipe(response))
   closeStalledConnections(server, { maxStalledMs, intervalMs: 50, ...limits })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -155,6 +156,7 @@ test('an answer that is written and not yet sent is sent whole', async () => {
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
   const answer = await fetch(`${url}/large`) // its head
   const closed = http.close()
+  expect(answer.headers.get('content-length')).toBe(String(body.length))
   expect((await answer.text()).length).toBe(body.length)
   await closed
 })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { networkOf } from './client-address.ts'
 import { createClientQuota } from './client-quota.ts'
@@ -47,8 +48,8 @@ type StallLimits = {
 
 const usualLimits: StallLimits = { maxStalledMs: 30_000, maxUnsentBytes: 64 * 1024 * 1024, intervalMs: 1_000 }
 
-/** Node shows whole writes only: how much of one the system has taken, its handle knows. */
-type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number }
+/** `body` is the answer that is being sent, where it comes in pieces. */
+type Progress = { takenBytes: number; sinceMs: number; body: Readable | undefined }
 
 /**
  * Closes connections that have bytes to send and whose reader takes none: what waits for it is memory. Where too much waits
@@ -56,38 +57,42 @@ type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number }
  */
 export function closeStalledConnections(server: Server, limits: Partial<StallLimits> = {}): void {
   const { maxStalledMs, maxUnsentBytes, intervalMs } = { ...usualLimits, ...limits }
-  const progressOf = new Map<Socket, { takenBytes: number; sinceMs: number }>()
+  const progressOf = new Map<Socket, Progress>()
   server.on('connection', (socket: Socket) => {
-    progressOf.set(socket, { takenBytes: 0, sinceMs: performance.now() })
+    progressOf.set(socket, { takenBytes: 0, sinceMs: performance.now(), body: undefined })
     socket.once('close', () => progressOf.delete(socket))
+  })
+  server.prependListener('request', ({ socket }, response) => {
+    const progress = progressOf.get(socket)
+    response.once('pipe', (body) => progress && Object.assign(progress, { body }))
   })
 
   const closeStalled = () => {
     const nowMs = performance.now()
     let unsentBytes = 0
     for (const [socket, progress] of progressOf) {
-      const takenBytes = takenBytesOf(socket)
-      if (socket.writableLength === 0 || takenBytes !== progress.takenBytes)
+      const takenBytes = socket.bytesWritten - socket.writableLength
+      const waitingBytes = waitingBytesOf(socket, progress)
+      if (waitingBytes === 0 || takenBytes !== progress.takenBytes)
         Object.assign(progress, { takenBytes, sinceMs: nowMs })
       if (nowMs - progress.sinceMs >= maxStalledMs) socket.destroy()
-      else unsentBytes += socket.writableLength
+      else unsentBytes += waitingBytes
     }
     if (unsentBytes <= maxUnsentBytes) return
     const longestFirst = [...progressOf].sort(([, one], [, other]) => one.sinceMs - other.sinceMs)
-    for (const [socket] of longestFirst) {
+    for (const [socket, progress] of longestFirst) {
       if (unsentBytes <= maxUnsentBytes) return
-      unsentBytes -= socket.writableLength
-      if (socket.writableLength > 0) socket.destroy()
+      const waitingBytes = waitingBytesOf(socket, progress)
+      unsentBytes -= waitingBytes
+      if (waitingBytes > 0) socket.destroy()
     }
   }
   const timer = setInterval(closeStalled, intervalMs).unref()
   server.once('close', () => clearInterval(timer))
 }
 
-function takenBytesOf(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: Handle | null }
-  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten - socket.writableLength
-}
+const waitingBytesOf = (socket: Socket, { body }: Progress): number =>
+  socket.writableLength + (body?.readableLength ?? 0)
 
 /** How long what is written already may take to be sent. */
 const sendingMs = 10_000

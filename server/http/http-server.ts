@@ -10,12 +10,13 @@ import {
 } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerInOrder } from './answer-in-order.ts'
+import { answerInPieces } from './answer-in-pieces.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { closeStalledConnections, closeUnusedConnections, limitConnections } from './connections.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
 import { addRequestRules } from './request-rules.ts'
 import { addSecurityHeaders } from './security-headers.ts'
-import { serveStaticFiles, stylesheetsOf } from './static-files.ts'
+import { serveStaticFiles } from './static-files.ts'
 import { createIsTrustedProxy } from './trusted-proxies.ts'
 import { answerUnknownRequests } from './unknown-request.ts'
 import { validateRequest } from './validate-request.ts'
@@ -90,10 +91,10 @@ export function createHttpServer(settings: HttpSettings) {
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   answerInOrder(app)
+  answerInPieces(app)
   warnOfUntrustedProxy(app, createIsTrustedProxy(trustedProxies))
   addSecurityHeaders(app)
   addRequestRules(app, publicUrl)
-  app.decorate('stylesheets', webFolder === undefined ? [] : stylesheetsOf(webFolder))
   answerUnknownRequests(app, webFolder === undefined ? answerNothing : serveStaticFiles(app, webFolder))
   app.addHook('onSend', async ({ raw }, reply) => {
     if (!raw.complete && isLong(raw)) reply.header('Connection', 'close')

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { createRedactor, redactUrl } from './redactor.ts'
+import { createRedactor, redactUrl } from '../secrets/redactor.ts'
 
 export type LogSettings = {
   /** As LOG_LEVEL: trace, debug, info, warn, error, fatal, silent. */

@@ -1,23 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import type { AnswerPage } from './unknown-request.ts'
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Addresses of the web UI's style sheets, for pages that the server renders itself; none while it is not built. */
-    stylesheets: readonly string[]
-  }
-}
-
-/** The style sheets that the built web UI of `folder` names. */
-export function stylesheetsOf(folder: string): readonly string[] {
-  const page = join(folder, 'index.html')
-  if (!existsSync(page)) return []
-  const links = readFileSync(page, 'utf8').matchAll(/<link rel="stylesheet"[^<>]* href="([^"<>]*)">/g)
-  return [...links].map(([, address = '']) => address)
-}
 
 /**
  * Serves the built web UI of `folder` and gives what answers for its pages. Each file is a route of its own, so no part

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Temporal } from 'temporal-polyfill'
-import { isTimeZone } from '../../contract/time-zone.ts'
+import { exitCodes } from '../../contract/exit-codes.ts'
+import { isTimeZone } from '../../contract/fields.ts'
 import { isLockedAt, type LockdownSchedule, type Transition, transitionsAfter } from './lockdown-times.ts'
 import { findScheduleWarning, renderWeekMinute, renderWindow } from './lockdown-window.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
@@ -20,7 +21,7 @@ const shownTransitions = 10
 /** Says what a schedule means: its windows, its next changes after `now`, and whether it locks at the instants asked for. */
 export function explainSchedule(args: readonly string[], now: Date): Explanation {
   const question = readQuestion(args)
-  if (typeof question === 'string') return { exitCode: 2, output: '', complaint: `${question}\n${usage}` }
+  if (typeof question === 'string') return { exitCode: exitCodes.usage, output: '', complaint: `${question}\n${usage}` }
   const { text, timeZone } = question
   if (!isTimeZone(timeZone))
     return unreadable(`LOCKDOWN_TIMEZONE: ${JSON.stringify(timeZone)} is not an IANA time zone`)

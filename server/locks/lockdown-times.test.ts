@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isTimeZone } from '../../contract/time-zone.ts'
+import { isTimeZone } from '../../contract/fields.ts'
 import cases from '../../test/fixtures/schedule-cases.json' with { type: 'json' }
 import { closedIntervals, isLockedAt, type LockdownSchedule, transitionsAfter } from './lockdown-times.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'

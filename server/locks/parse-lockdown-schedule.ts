@@ -1,4 +1,4 @@
-import { quote } from '../../contract/one-line.ts'
+import { quote } from '../../contract/fields.ts'
 import { daysOfWeek, type LockdownWindow, minutesOfDay } from './lockdown-window.ts'
 
 /** What is wrong with the first window that cannot be read, naming the window and the rule it breaks. */

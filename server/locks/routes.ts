@@ -1,8 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { LockRequest } from '../../contract/auth.ts'
-import { CalendarRange, DeployLockCalendar, DeployLockDetails, DeployLockState } from '../../contract/deploy-lock.ts'
+import {
+  CalendarRange,
+  DeployLockCalendar,
+  DeployLockDetails,
+  DeployLockState,
+  LockRequest,
+} from '../../contract/deploy-lock.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { InvalidRequestError } from '../http/request-errors.ts'

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { isOwnWord } from './own-words.ts'
 
 const hidden = '<redacted>'
@@ -15,8 +16,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /** Each line of the log is looked through for the same few secrets; those that were rotated away are forgotten in time. */
-const knownForms = new Map<string, readonly string[]>()
-const maxKnown = 20
+const knownForms = new LRUCache<string, readonly string[]>({ max: 20 })
 
 /** The longest first, so that nothing is left of one that another begins, or of a whole after its parts. */
 function knownFormsOf(secrets: readonly string[]): readonly string[] {
@@ -26,7 +26,6 @@ function knownFormsOf(secrets: readonly string[]): readonly string[] {
   const forms = [...new Set(secrets.flatMap(formsOf))]
     .filter((form) => !isOwnWord(form))
     .toSorted((one, other) => other.length - one.length)
-  if (knownForms.size >= maxKnown) knownForms.clear()
   knownForms.set(key, forms)
   return forms
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { isTimeZone } from '../../contract/time-zone.ts'
+import { isTimeZone } from '../../contract/fields.ts'
 import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'

@@ -206,8 +206,7 @@ export const pageStates: readonly PageState[] = [
     name: 'a sign-in that failed',
     path: '/sign-in-error?reason=provider&back=%2Flock',
     kinds: withProvider,
-    shows: (page) => page.getByRole('heading', { level: 1 }),
-    complaint: /400/,
+    shows: (page) => page.getByRole('heading', { level: 1, name: 'The identity provider is unavailable' }),
     picture: { name: 'sign-in-error' },
   },
   {

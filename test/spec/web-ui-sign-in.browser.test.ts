@@ -108,20 +108,19 @@ describe('a sign-in that fails', () => {
   })
 
   test.for(['provider', 'expired', 'refused', 'plain-http', 'unheard-of'])(
-    'for the reason %s is 400, in the look of the pages, without scripts',
+    'for the reason %s ends at a page that shows only a path of its address',
     async (reason) => {
       const query = new URLSearchParams({ reason, back: `/tasks?app='"><b>&status=failed` })
-      const answer = await world.service.request(`/sign-in-error?${query}`)
-      expect([answer.status, String(answer.body).includes('<script')]).toEqual([400, false])
       await using opened = await open(`/sign-in-error?${query}`)
       const { page } = opened
+      await page.getByRole('heading', { level: 1 }).waitFor()
       const padding = await page.evaluate("getComputedStyle(document.querySelector('.btn-primary')).paddingInlineStart")
       expect(padding).not.toBe('0px')
-      expect(await page.locator('b').count()).toBe(0)
+      expect(await page.getByRole('main').locator('b').count()).toBe(0)
       const wanted = page.locator('dd a')
       expect(await wanted.getAttribute('href')).toBe(await wanted.textContent())
       expect(await findViolations(page)).toEqual([])
-      expect(opened.complaints.filter((complaint) => !complaint.includes('400 (Bad Request)'))).toEqual([])
+      expect(opened.complaints).toEqual([])
     },
   )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createAuthorize, isInScope, withCanonicalNames } from './authorize.ts'
-import { anonymous, type Principal } from './principal.ts'
+import { createAuthorize, isInScope, scopeOfClaim, withCanonicalNames } from './authorize.ts'
+import { anonymous, type Principal, type Scope } from './principal.ts'
 
 type Policy = Parameters<typeof createAuthorize>[0]
 type Asked = Parameters<ReturnType<typeof createAuthorize>>
@@ -16,11 +16,17 @@ const closed: Partial<Policy> = { isReadingClosed: true, hasUsers: true }
 const enforced: Partial<Policy> = { enforceAllowedApps: true }
 const grouped: Partial<Policy> = { privilegedGroups: ['platform', 'on-call'], hasUsers: true }
 
-const deployToken: Principal = { kind: 'deploy_token' }
-const jwt = (allowedApps?: readonly string[]): Principal => ({ kind: 'jwt', subject: 'ci', allowedApps })
-const scoped = (apps?: readonly string[]): Principal => ({ kind: 'scoped_token', id: '1', description: 'd', apps })
+const deployToken: Principal = { kind: 'deploy_token', scope: 'all' }
+const jwt = (names?: readonly string[]): Principal => ({
+  kind: 'jwt',
+  subject: 'ci',
+  scope: scopeOfClaim(names ?? []),
+  hasAppsClaim: names !== undefined,
+})
+const scoped = (scope: Scope = 'all'): Principal => ({ kind: 'scoped_token', id: '1', description: 'd', scope })
 const user = (groups: readonly string[] = [], hasStaleGroups = false): Principal => ({
   kind: 'session',
+  scope: 'all',
   user: { subject: 'ada', name: 'ada', groups, hasStaleGroups },
 })
 
@@ -66,6 +72,7 @@ describe('with a credential', () => {
     ['a JWT that lists * submits all', enforced, [jwt(['*']), 'submit', 'shop'], 'allowed'],
     ['a JWT does not submit what it does not list', enforced, [jwt(['app2']), 'submit', 'shop'], notListed],
     ['a JWT does not submit what it lists in another case', enforced, [jwt(['Shop']), 'submit', 'shop'], notListed],
+    ['a JWT that lists sh* submits no shop', enforced, [jwt(['sh*']), 'submit', 'shop'], notListed],
     ['a JWT with an empty list submits nothing', enforced, [jwt([]), 'submit', 'shop'], notListed],
     ['a JWT without a list submits nothing', enforced, [jwt(), 'submit', 'shop'], noList],
     ['a JWT does not cancel what it does not list', enforced, [jwt(['app2']), 'cancel', 'shop'], notListed],

@@ -1,6 +1,6 @@
 import { echo } from '../../http/error-text.ts'
 import { matchesGlob } from './matches-glob.ts'
-import type { Principal, User } from './principal.ts'
+import { type Principal, readScopeOf, type Scope, type User } from './principal.ts'
 
 /**
  * What a principal asks for: `administer` the deploy lock, deploy tokens and the audit; `read` tasks; `read_all`, what is
@@ -44,10 +44,11 @@ export const createAuthorize =
       return isChange || action === 'read_service' ? authorizeUser(principal.user, policy) : allowed
     if (action === 'administer')
       return unauthorized(`credential rejected: it is not a user: send ${waysTo(action, policy)}`)
-    if (principal.kind === 'scoped_token') return authorizeScope(principal.apps, action, app)
-    return principal.kind === 'jwt' && isChange && app !== undefined
-      ? authorizeClaim(principal.allowedApps, app, policy)
-      : allowed
+    const scope = isChange ? principal.scope : readScopeOf(principal)
+    if (scope === 'all') return allowed
+    if (action === 'read_all' || action === 'read_service')
+      return unauthorized('credential rejected: the deploy token may read tasks of its applications only')
+    return app === undefined || isInScope(app, scope) ? allowed : outOfScope(principal, app, policy)
   }
 export type Authorize = ReturnType<typeof createAuthorize>
 
@@ -66,27 +67,22 @@ function authorizeUser({ groups, hasStaleGroups }: User, { privilegedGroups }: A
   return { kind: 'forbidden', reason }
 }
 
-function authorizeScope(globs: readonly string[] | undefined, action: Action, app: string | undefined): Decision {
-  if (globs === undefined) return allowed
-  if (action === 'read_all' || action === 'read_service')
-    return unauthorized('credential rejected: the deploy token may read tasks of its applications only')
-  return app === undefined || isInScope(app, globs)
-    ? allowed
-    : unauthorized(`credential rejected: the deploy token is not for ${echo(app)}`)
-}
-
 /** `allowed_apps` counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0004). */
-function authorizeClaim(names: readonly string[] | undefined, app: string, policy: AccessPolicy): Decision {
-  if (names?.some((name) => name === '*' || name === app)) return allowed
-  const fault =
-    names === undefined
-      ? 'allowed_apps must be a list of strings in the JWT'
-      : `allowed_apps of the JWT does not list ${echo(app)}`
-  if (policy.enforceAllowedApps) return unauthorized(`credential rejected: ${fault}`)
-  return { kind: 'allowed', note: names && fault }
+function outOfScope(principal: Principal, app: string, { enforceAllowedApps }: AccessPolicy): Decision {
+  if (principal.kind !== 'jwt') return unauthorized(`credential rejected: the deploy token is not for ${echo(app)}`)
+  const issue = principal.hasAppsClaim
+    ? `allowed_apps of the JWT does not list ${echo(app)}`
+    : 'allowed_apps must be a list of strings in the JWT'
+  if (enforceAllowedApps) return unauthorized(`credential rejected: ${issue}`)
+  return { kind: 'allowed', note: principal.hasAppsClaim ? issue : undefined }
 }
 
-export const isInScope = (app: string, globs: readonly string[]) => globs.some((glob) => matchesGlob(app, glob))
+export const isInScope = (app: string, scope: Scope) => scope === 'all' || scope.some((glob) => matchesGlob(app, glob))
+
+/** The scope that `allowed_apps` of a JWT gives: names, or `*` for all. Characters of globs have no meaning in a name. */
+export function scopeOfClaim(names: readonly string[]): Scope {
+  return names.includes('*') ? 'all' : names.filter((name) => !/[*?]/.test(name))
+}
 
 /** Globs that name applications of the control plane's namespace, such as `argocd/shop`, and the same without it. */
 export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespace: string): readonly string[] =>

@@ -13,7 +13,7 @@ const task = {
 const with_ = (...credentials: string[]): ReadAccess => ({ kind: 'own_tasks', credentials, refusal: 'expired' })
 const withScope = (...apps: string[]): ReadAccess => ({
   kind: 'principal',
-  principal: { kind: 'scoped_token', id: '1', description: 'd', apps },
+  principal: { kind: 'scoped_token', id: '1', description: 'd', scope: apps },
 })
 const authorize = createAuthorize({
   requireCredential: false,
@@ -25,7 +25,7 @@ const authorize = createAuthorize({
 
 describe('where reading is closed, a task is shown', () => {
   test.for<[ReadAccess, boolean]>([
-    [{ kind: 'principal', principal: { kind: 'deploy_token' } }, true],
+    [{ kind: 'principal', principal: { kind: 'deploy_token', scope: 'all' } }, true],
     [withScope('sh*'), true],
     [withScope('other'), false],
     [withScope(), false],

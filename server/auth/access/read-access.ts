@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { UnauthorizedError } from './auth-errors.ts'
 import type { Authorize } from './authorize.ts'
-import type { Principal } from './principal.ts'
+import { type Principal, readScopeOf } from './principal.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,10 +26,10 @@ export type ReadAccess =
   | { readonly kind: 'own_tasks'; readonly credentials: readonly string[]; readonly refusal: string }
 
 /** The applications whose tasks a request may list; undefined: all. */
-export const globsOf = ({ readAccess }: FastifyRequest) =>
-  readAccess?.kind === 'principal' && readAccess.principal.kind === 'scoped_token'
-    ? readAccess.principal.apps
-    : undefined
+export function globsOf({ readAccess }: FastifyRequest): readonly string[] | undefined {
+  const scope = readAccess?.kind === 'principal' ? readScopeOf(readAccess.principal) : 'all'
+  return scope === 'all' ? undefined : scope
+}
 
 type ReadableTask = {
   readonly id: string

@@ -23,6 +23,7 @@ const withoutUsers: Authenticators = {
   scopedToken: async () => rejected('the deploy token is not one of this service'),
 }
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
+const foreignJwt = mintJwt({ exp: nowSeconds + 60, iss: 'https://token.actions.githubusercontent.com' }, secret)
 const expiredJwt = mintJwt({ exp: nowSeconds - 1 }, secret)
 
 type Request = { headers?: readonly (readonly [string, string])[]; query?: string; session?: string }
@@ -54,6 +55,7 @@ describe(`one credential (spec 5.2, 5.3; ${numbersOf(badInputs.B24, badInputs.B3
     ['the older name as a Go client sends it', { headers: [['Argo_watcher_deploy_token', token]] }, 'deploy_token'],
     ['the token in the query', { query: `?deploy_token=${token}` }, 'deploy_token'],
     ['a JWT alone', { headers: [['Authorization', jwt]] }, 'jwt'],
+    ['a JWT of any issuer', { headers: [['Authorization', foreignJwt]] }, 'jwt'],
     ['a JWT after Bearer', { headers: [['authorization', `Bearer ${jwt}`]] }, 'jwt'],
     ['a JWT after bearer in another case', { headers: [['Authorization', `bEaReR  ${jwt}`]] }, 'jwt'],
     ['a cookie only', { headers: [['Cookie', `WATCHER_DEPLOY_TOKEN=${token}`]] }, 'anonymous'],
@@ -135,11 +137,11 @@ describe(`one bad credential refuses all (${numbersOf(threats.T5, badInputs.B30,
 
 describe('users beside other credentials', () => {
   const user = (kind: 'oidc' | 'session', name: string) =>
-    ({ kind: 'verified', principal: { kind, user: { subject: name, name, groups: [] } } }) as const
+    ({ kind: 'verified', principal: { kind, scope: 'all', user: { subject: name, name, groups: [] } } }) as const
   const all: Authenticators = {
     scopedToken: async (one) =>
       one === 'dwt_good'
-        ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', apps: ['shop'] } }
+        ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', scope: ['shop'] } }
         : rejected('the deploy token is not one of this service'),
     accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
     session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
@@ -267,6 +269,6 @@ describe('what the settings change', () => {
   test.for(['shop', 'argocd/shop'])('allowed_apps names %s, with its namespace or without', async (app) => {
     const claims = { exp: nowSeconds + 60, allowed_apps: [app, 'team/shop'] }
     const { verified } = authenticate({ headers: [['Authorization', mintJwt(claims, secret)]] })
-    expect((await verified()).principal).toMatchObject({ kind: 'jwt', allowedApps: ['shop', 'team/shop'] })
+    expect((await verified()).principal).toMatchObject({ kind: 'jwt', scope: ['shop', 'team/shop'] })
   })
 })

@@ -2,6 +2,7 @@ import { canonicalName } from '../../../contract/application-name.ts'
 import type { Client } from '../../http/client-address.ts'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
 import { UnauthorizedError } from '../access/auth-errors.ts'
+import { scopeOfClaim } from '../access/authorize.ts'
 import { anonymous, type Principal, type Principals } from '../access/principal.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { verifyJwt } from './jwt.ts'
@@ -64,7 +65,7 @@ export const createAuthenticate =
         if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason)
         if (judgement) good.push(judgement)
       }
-      if (deployTokens.length > 0) good.push({ kind: 'verified', principal: { kind: 'deploy_token' } })
+      if (deployTokens.length > 0) good.push({ kind: 'verified', principal: { kind: 'deploy_token', scope: 'all' } })
       return good
     })
 
@@ -94,9 +95,10 @@ export const createAuthenticate =
         nowSeconds: nowSeconds(),
       })
       if (judgement.kind === 'invalid') return rejected(judgement.reason)
-      const { subject } = judgement
-      const allowedApps = judgement.allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace))
-      return { kind: 'verified', principal: { kind: 'jwt', subject, allowedApps } }
+      const { subject, allowedApps } = judgement
+      const names = allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace)) ?? []
+      const scope = scopeOfClaim(names)
+      return { kind: 'verified', principal: { kind: 'jwt', subject, scope, hasAppsClaim: allowedApps !== undefined } }
     }
 
     async function verifyAccess(token: string): Promise<CredentialJudgement> {

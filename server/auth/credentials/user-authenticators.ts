@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Client } from '../../http/client-address.ts'
 import { createClientQuota } from '../../http/client-quota.ts'
 import { createRateLimit } from '../../http/rate-limit.ts'
@@ -26,7 +27,7 @@ type Dependencies = {
 }
 
 const rememberedMs = 60_000
-/** Whoever sends the same bad token again and again does not make us ask as often. */
+/** The provider is not asked as often as a caller repeats the same bad token. */
 const refusalRememberedMs = 10_000
 const maxRemembered = 1_000
 /** Of one address. A provider that is asked about everything that strangers make up answers nobody in the end. */
@@ -41,9 +42,20 @@ type UserAuthenticators = { readonly [Kind in 'accessToken' | 'session']: NonNul
  */
 export function createUserAuthenticators(dependencies: Dependencies): UserAuthenticators {
   const { settings, provider, keys, sessions, checkSession, wallMs, monotonicMs } = dependencies
-  const remembered = new Map<string, { readonly judgement: CredentialJudgement; readonly untilMs: number }>()
+  const byMonotonicTime = { perf: { now: monotonicMs }, ttlResolution: 0 }
+  const accepted = new LRUCache<string, CredentialJudgement>({
+    max: maxRemembered,
+    ttl: rememberedMs,
+    ...byMonotonicTime,
+  })
+  /** Bad tokens cost a caller nothing, so they have a place of their own. */
+  const refused = new LRUCache<string, CredentialJudgement>({
+    max: maxRemembered / 2,
+    ttl: refusalRememberedMs,
+    ...byMonotonicTime,
+  })
   /** Tokens that the provider accepted when it was asked last. */
-  const wasGood = new Set<string>()
+  const wasGood = new LRUCache<string, true>({ max: maxRemembered })
   const unknownAtOnce = createClientQuota(maxUnknownAtOnce, Number.POSITIVE_INFINITY)
   const unknownPerMinute = createRateLimit(maxUnknownPerMinute, monotonicMs)
 
@@ -74,16 +86,21 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
   async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
-    const known = remembered.get(key)
-    if (known && monotonicMs() < known.untilMs) return known.judgement
+    const known = accepted.get(key) ?? refused.get(key)
+    if (known) return known
     const isKnown = claimed !== undefined || wasGood.has(key)
     const leave = isKnown ? undefined : takePlace(client)
     const user = claimed && { subject: claimed.subject, claims: claimed }
     const answer = await provider.userOf(token, user).finally(leave)
-    if (answer.kind === 'refused') wasGood.delete(key)
-    else noteGood(key)
-    const judgement = answer.kind === 'refused' ? refusalOf(answer.cause) : verified('oidc', answer.user)
-    remember(key, judgement, answer.kind === 'refused' ? refusalRememberedMs : rememberedMs)
+    if (answer.kind === 'refused') {
+      const judgement = refusalOf(answer.cause)
+      wasGood.delete(key)
+      refused.set(key, judgement)
+      return judgement
+    }
+    const judgement = verified('oidc', answer.user)
+    wasGood.set(key, true)
+    accepted.set(key, judgement)
     return judgement
   }
 
@@ -96,23 +113,6 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
     throw new HttpError(429, 'too many unknown access tokens from one address', {
       'Retry-After': String(retryAfterSeconds),
     })
-  }
-
-  function noteGood(key: string): void {
-    wasGood.delete(key)
-    const [oldest] = wasGood
-    if (wasGood.size >= maxRemembered && oldest !== undefined) wasGood.delete(oldest)
-    wasGood.add(key)
-  }
-
-  function remember(key: string, judgement: CredentialJudgement, forMs: number): void {
-    const now = monotonicMs()
-    for (const [other, { untilMs }] of remembered) if (untilMs <= now) remembered.delete(other)
-    // Bad tokens cost nobody anything to send, so they push out no good one.
-    if (judgement.kind === 'refused' && remembered.size >= maxRemembered / 2) return
-    const [oldest] = remembered.keys()
-    if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest)
-    remembered.set(key, { judgement, untilMs: now + forMs })
   }
 }
 
@@ -133,4 +133,7 @@ const noteIdToken = (judgement: CredentialJudgement) =>
 
 const expired = rejected('the session has expired: sign in again')
 
-const verified = (kind: 'oidc' | 'session', user: User): Verified => ({ kind: 'verified', principal: { kind, user } })
+const verified = (kind: 'oidc' | 'session', user: User): Verified => ({
+  kind: 'verified',
+  principal: { kind, user, scope: 'all' },
+})

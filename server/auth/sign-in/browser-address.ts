@@ -18,17 +18,3 @@ export const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
 
 /** Plain http is good enough for a browser on the same machine. */
 export const isOnThisMachine = (baseUrl: string) => isLoopback(URL.parse(baseUrl)?.hostname ?? '')
-
-const maxPathLength = 2048
-
-/**
- * The path to go back to after signing in: one of ours, or the first page. Browsers take `//host` and `/\host` for other
- * hosts, and leave out tabs and line ends before they look.
- */
-export function returnPathOf(wanted: string | undefined): string {
-  if (wanted === undefined || wanted.length > maxPathLength || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted)) return '/'
-  const url = URL.parse(wanted, 'http://ours')
-  if (url?.origin !== 'http://ours') return '/'
-  const path = `${url.pathname}${url.search}${url.hash}`
-  return path.startsWith('//') ? '/' : path
-}

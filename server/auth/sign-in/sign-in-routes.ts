@@ -3,15 +3,15 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { SignedOut } from '../../../contract/auth.ts'
 import { ErrorReply } from '../../../contract/error-reply.ts'
+import { returnPathOf, type SignInErrorReason, signInErrorPath } from '../../../contract/sign-in-error.ts'
 import type { Client } from '../../http/client-address.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { HttpError } from '../../http/request-errors.ts'
-import { baseUrlOf, isOnThisMachine, isSecure, returnPathOf } from './browser-address.ts'
+import { baseUrlOf, isOnThisMachine, isSecure } from './browser-address.ts'
 import { type BrowserCookies, csrfHeader } from './browser-cookies.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { SessionStore } from './session-store.ts'
 import type { SignIn } from './sign-in.ts'
-import { renderSignInErrorPage } from './sign-in-error-page.ts'
 
 type Dependencies = {
   readonly signIn: SignIn
@@ -37,8 +37,8 @@ export const signInRoutes =
       const rule = `more than ${signInLimit.maxPerMinute} sign-ins a minute from one address`
       throw new HttpError(429, rule, { 'Retry-After': String(retryAfterSeconds) })
     }
-    const fail = (reply: FastifyReply, reason: string, back: string) =>
-      reply.redirect(`/sign-in-error?${new URLSearchParams({ reason, back })}`)
+    const fail = (reply: FastifyReply, reason: SignInErrorReason, back: string) =>
+      reply.redirect(`${signInErrorPath}?${new URLSearchParams({ reason, back })}`)
 
     app.get(
       '/auth/login',
@@ -89,21 +89,6 @@ export const signInRoutes =
         cookies.setSession(request, reply, ended.sessionId)
         return reply.redirect(ended.returnPath)
       },
-    )
-
-    app.get(
-      '/sign-in-error',
-      {
-        schema: {
-          hide: true,
-          querystring: z.object({ reason: z.string().catch(''), back: z.string().optional().catch(undefined) }),
-        },
-      },
-      async ({ query: { reason, back } }, reply) =>
-        reply
-          .code(400)
-          .type('text/html; charset=utf-8')
-          .send(renderSignInErrorPage(reason, returnPathOf(back), app.stylesheets)),
     )
 
     app.post(

@@ -1,4 +1,5 @@
 import { AuthorizationResponseError, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
+import type { SignInErrorReason } from '../../../contract/sign-in-error.ts'
 import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { SessionStore } from './session-store.ts'
@@ -15,10 +16,9 @@ export type SignInLog = {
   error(fields: { readonly err: unknown }, message: string): void
 }
 
-/** `expired`: begun too long ago, elsewhere or never. `refused`: the provider, or a check of its answer, says no. */
 export type SignInFailure = {
   readonly kind: 'failed'
-  readonly reason: 'provider' | 'expired' | 'refused'
+  readonly reason: Exclude<SignInErrorReason, 'plain-http'>
   readonly back: string
 }
 

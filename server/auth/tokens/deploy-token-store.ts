@@ -93,8 +93,8 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
       if (row.is_over) return rejected(`the deploy token expired at ${row.expires.toISOString()}`)
       if (row.is_stale) await touch(row.id)
       const { id, description } = row
-      const apps = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : undefined
-      return { kind: 'verified', principal: { kind: 'scoped_token', id, description, apps } }
+      const scope = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : 'all'
+      return { kind: 'verified', principal: { kind: 'scoped_token', id, description, scope } }
     },
   }
 

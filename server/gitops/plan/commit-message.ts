@@ -1,4 +1,4 @@
-import { oneLine } from '../../../contract/one-line.ts'
+import { oneLine } from '../../../contract/fields.ts'
 import type { Image } from '../../../contract/task.ts'
 import { type Template, TemplateError } from '../../../gotemplate/template.ts'
 import { slice, stringType, structType, text, type Value } from '../../../gotemplate/values.ts'

@@ -1,4 +1,4 @@
-import { quote } from '../../../contract/one-line.ts'
+import { quote } from '../../../contract/fields.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
 import { isImageName } from './kustomize-image.ts'

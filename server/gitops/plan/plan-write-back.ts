@@ -1,6 +1,6 @@
-import { quote } from '../../../contract/one-line.ts'
+import { distance } from 'fastest-levenshtein'
+import { quote } from '../../../contract/fields.ts'
 import type { Image } from '../../../contract/task.ts'
-import { editDistance } from '../../settings/edit-distance.ts'
 import type { ApplicationSource, OverrideEntry, SourceTool, WriteBackApplication } from './application-source.ts'
 import { chooseTransport, credentialHost } from './choose-transport.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
@@ -129,13 +129,11 @@ function noAlias(
   return { kind: 'monitor', why: 'no_alias', note }
 }
 
-const maxNameEdits = 40
-
 /** By the last part of their names, which most often is what was meant. */
 function findNearestAlias(image: string, managed: readonly ManagedImage[]): ManagedImage | undefined {
   const lastPart = (name: string) => name.slice(name.lastIndexOf('/') + 1)
-  const distance = (one: ManagedImage) => editDistance(lastPart(one.image), lastPart(image), maxNameEdits)
-  return managed.toSorted((a, b) => distance(a) - distance(b))[0]
+  const edits = (one: ManagedImage) => distance(lastPart(one.image), lastPart(image))
+  return managed.toSorted((a, b) => edits(a) - edits(b))[0]
 }
 
 const sourceTypeOf = { helm: 'Helm', kustomize: 'Kustomize' } as const satisfies Record<SourceTool, string>

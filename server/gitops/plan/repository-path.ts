@@ -1,4 +1,4 @@
-import { quote } from '../../../contract/one-line.ts'
+import { quote } from '../../../contract/fields.ts'
 
 export type CheckedPath = { kind: 'path'; path: string } | { kind: 'fault'; reason: string }
 

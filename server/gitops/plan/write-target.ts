@@ -1,4 +1,4 @@
-import { quote } from '../../../contract/one-line.ts'
+import { quote } from '../../../contract/fields.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts'
 import type { ApplicationAnnotations } from './parse-annotations.ts'

@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import { shorten } from '../../../contract/one-line.ts'
+import { shorten } from '../../../contract/fields.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { diagnose, renderProgress } from './diagnose.ts'
 import type { Evaluation } from './evaluate.ts'

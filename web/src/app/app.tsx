@@ -1,7 +1,9 @@
 import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Switch } from 'wouter'
+import { signInErrorPath } from '../../../contract/sign-in-error.ts'
 import { sessionQuery } from '../auth/session.ts'
+import { SignInErrorPage } from '../auth/sign-in-error-page.tsx'
 import { TaskListPage } from '../deployments/task-list-page.tsx'
 import { TaskPage } from '../deployments/task-page.tsx'
 import { HistoryPage } from '../history/history-page.tsx'
@@ -48,6 +50,7 @@ export function App() {
               <Route path="/history" component={HistoryPage} />
               <Route path="/lock" component={LockPage} />
               <Route path="/settings" component={SettingsPage} />
+              <Route path={signInErrorPath} component={SignInErrorPage} />
               <Route component={NotFoundPage} />
             </Switch>
           </Frame>

@@ -1,6 +1,6 @@
 import { isCause } from '../../../contract/causes.ts'
+import { lastSecond, momentPattern, unixSeconds } from '../../../contract/fields.ts'
 import { taskStatuses } from '../../../contract/task-status.ts'
-import { lastSecond, momentPattern, unixSeconds } from '../../../contract/unix-seconds.ts'
 import { type AddressIssue, findAddressIssues, oneOf, textRule } from '../ui/address-issues.ts'
 
 const isMoment = (text: string) => momentPattern.test(text) && Number(text) <= lastSecond

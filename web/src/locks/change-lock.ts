@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { LockRequest } from '../../../contract/auth.ts'
-import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import type { DeployLockDetails, LockRequest } from '../../../contract/deploy-lock.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { sendJson } from '../ui/send-json.ts'
 import { useToast } from '../ui/toast.tsx'

@@ -1,5 +1,4 @@
-import type { LockRequest } from '../../../contract/auth.ts'
-import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
+import type { DeployLockDetails, LockRequest } from '../../../contract/deploy-lock.ts'
 import { fromPicker } from '../ui/zoned-time.ts'
 
 /** When a lock ends: after some minutes, with the next lockdown window, at a time of one's own, or by release only. */

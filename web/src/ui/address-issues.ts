@@ -1,4 +1,4 @@
-import { isTimeZone } from '../../../contract/time-zone.ts'
+import { isTimeZone } from '../../../contract/fields.ts'
 
 /** A part of the address that asks for nothing the page has; the rule follows `name=value`. */
 export type AddressIssue = { readonly name: string; readonly value: string; readonly rule: string }

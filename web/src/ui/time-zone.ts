@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import { isTimeZone } from '../../../contract/time-zone.ts'
+import { isTimeZone } from '../../../contract/fields.ts'
 import { keepZone, useZoneSetting } from './device-settings.ts'
 import { labelledTime, ownTimeZone } from './zoned-time.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { historyRange } from './history-range.ts'
+import { historyRange } from './history.ts'
 
 const hoursOf = ({ from, to }: { from: Date; to: Date }) => (to.getTime() - from.getTime()) / 3_600_000
 

@@ -1,4 +1,4 @@
-import { hideSecrets } from '../secrets/hide-secrets.ts'
+import { hideSecrets } from './hide-secrets.ts'
 
 const hidden = '<redacted>'
 const secretHeader =

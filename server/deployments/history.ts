@@ -1,7 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { Temporal } from 'temporal-polyfill' // is the built-in one where there is one
 import type { Cause } from '../../contract/causes.ts'
 import {
+  daysOf,
   type FailingApp,
+  type History,
   type HistoryDurations,
   type HistoryFilter,
   type HistoryLeadTime,
@@ -11,9 +14,81 @@ import {
 } from '../../contract/history.ts'
 import { finalStatuses } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
-import type { HistoryRange } from './history-range.ts'
 import { readInTime } from './read-in-time.ts'
 import { matchesFilter } from './task-filter-conditions.ts'
+
+/** From inside, to outside. */
+export type Span = { readonly from: Date; readonly to: Date }
+
+export type HistoryRange = {
+  /** Days of the time zone, the last one today. A day of a clock change has 23 or 25 hours. */
+  readonly days: readonly (Span & { readonly day: string })[]
+  /** From the first day until now. */
+  readonly total: Span
+  /** It begins as many days earlier, and is as long. */
+  readonly before: Span
+}
+
+/** The days that a history of some days tells of. */
+export function historyRange(count: number, timeZone: string, now: Date): HistoryRange {
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainDate()
+  const begins = (daysAgo: number) =>
+    new Date(today.subtract({ days: daysAgo }).toZonedDateTime(timeZone).epochMilliseconds)
+  const days = Array.from({ length: count }, (_, index) => {
+    const daysAgo = count - 1 - index
+    return { day: today.subtract({ days: daysAgo }).toString(), from: begins(daysAgo), to: begins(daysAgo - 1) }
+  })
+  const [from, earlier] = [begins(count - 1), begins(2 * count - 1)]
+  const lastMs = Math.min(earlier.getTime() + now.getTime() - from.getTime(), from.getTime())
+  return { days, total: { from, to: now }, before: { from: earlier, to: new Date(lastMs) } }
+}
+
+type Dependencies = {
+  readonly read: (range: HistoryRange, filter: HistoryFilter, globs?: readonly string[]) => Promise<FoundHistory>
+  /** When deployments were locked, without overlaps. */
+  readonly lockedTimes: (range: Span) => Promise<readonly Span[]>
+  readonly now: () => Date
+}
+
+/** Tells what ended in the last days, beside the days before. */
+export const createTellHistory =
+  ({ read, lockedTimes, now }: Dependencies) =>
+  async (filter: HistoryFilter, globs?: readonly string[]): Promise<History> => {
+    const at = now()
+    const timeZone = filter.tz ?? 'UTC'
+    const range = historyRange(daysOf(filter), timeZone, at)
+    const [found, locked] = await Promise.all([
+      read(range, filter, globs),
+      lockedTimes({ from: range.before.from, to: at }),
+    ])
+    const spanOf = (span: Span) => ({
+      from: span.from.getTime() / 1000,
+      to: span.to.getTime() / 1000,
+      locked_seconds: secondsWithin(locked, span),
+    })
+    return {
+      as_of: at.getTime() / 1000,
+      days: range.days.length,
+      time_zone: timeZone,
+      total: { ...spanOf(range.total), ...found.total },
+      before: { ...spanOf(range.before), ...found.before },
+      by_day: range.days.map((day, index) => ({
+        day: day.day,
+        ...spanOf(day),
+        ...(found.byDay[index] ?? { counts: {} }),
+      })),
+      causes: [...found.causes],
+      most_failing: [...found.mostFailing],
+      ...(range.days.length === 1 && { marks: found.marks.slice(0, maxMarks).toReversed() }),
+      ...(found.marks.length > maxMarks && { marks_capped: true }),
+    }
+  }
+
+const secondsWithin = (spans: readonly Span[], { from, to }: Span): number =>
+  spans.reduce((sum, span) => {
+    const overlapMs = Math.min(span.to.getTime(), to.getTime()) - Math.max(span.from.getTime(), from.getTime())
+    return sum + Math.max(0, overlapMs) / 1000
+  }, 0)
 
 type Counts = FailingApp['counts']
 type EndedTasks = {

@@ -66,7 +66,7 @@ export const DeployLockCalendar = z
     intervals: z
       .array(DeployLockInterval)
       .describe('What overlaps the range, in the order of `from`; intervals of different kinds may overlap'),
-    capped: z.boolean().optional().describe('There are more intervals: ask for fewer days'),
+    capped: z.boolean().optional().describe('There are more intervals: request fewer days'),
   })
   .meta({
     id: 'DeployLockCalendar',

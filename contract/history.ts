@@ -11,7 +11,7 @@ export const maxFailingApps = 10
 
 const counts = z
   .partialRecord(z.enum(finalStatuses), wholeNumber)
-  .describe('Tasks that ended, by status; a status without any is absent')
+  .describe('Tasks that ended, by status; statuses without tasks are absent')
 
 const HistoryDurations = z
   .object({ median_seconds: decimalNumber, p95_seconds: decimalNumber, p99_seconds: decimalNumber })

@@ -36,7 +36,7 @@ export const overviewRoutes =
           tags: ['tasks'],
           operationId: 'countTasks',
           summary: 'Count the tasks of each status',
-          description: 'Takes the filters of the list; one by status does not count.',
+          description: 'Accepts the filters of the list; a status filter is ignored.',
           querystring: TaskConditions,
           response: { 200: TaskCounts, ...answers },
         },
@@ -52,7 +52,8 @@ export const overviewRoutes =
           tags: ['tasks'],
           operationId: 'listTaskNames',
           summary: 'List names of applications, projects or authors',
-          description: 'Names that tasks have. A scoped deploy token is shown those of the newest tasks in its scope.',
+          description:
+            'Returns names found in tasks. A scoped deploy token gets those of the newest tasks in its scope.',
           querystring: NameSearch,
           response: { 200: TaskNames, ...answers },
         },

@@ -43,7 +43,7 @@ export const createAuthorize =
     if ('user' in principal)
       return isChange || action === 'read_service' ? authorizeUser(principal.user, policy) : allowed
     if (action === 'administer')
-      return unauthorized(`credential rejected: it is not a user: send ${waysTo(action, policy)}`)
+      return unauthorized(`credential rejected: only a user may do this: send ${waysTo(action, policy)}`)
     if (principal.kind === 'scoped_token') return authorizeScope(principal.apps, action, app)
     return principal.kind === 'jwt' && isChange && app !== undefined
       ? authorizeClaim(principal.allowedApps, app, policy)

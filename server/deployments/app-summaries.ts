@@ -20,7 +20,7 @@ type Kept = { readonly begunMs: number; readonly keptMs: number; readonly summar
 
 /**
  * Keeps the summaries of two windows for up to ten seconds, so that however many pages ask, the history is read seldom, and
- * reads one window at a time, so that many windows keep PostgreSQL no busier than one. Whoever asks in the second half of that
+ * reads one window at a time, so that many windows keep PostgreSQL no busier than one. A request in the second half of that
  * time has them renewed for the next one. While `maxPending` are pending another one is rejected, except that of the pages.
  * @throws {HttpError} 503
  */
@@ -53,7 +53,7 @@ export function createAppSummaries({ read, nowMs, onError }: Dependencies) {
     pending.set(days, next)
     last = next.then(
       () => undefined,
-      () => undefined, // thrown to whoever asked for it
+      () => undefined, // thrown to the caller
     )
     return next
   }

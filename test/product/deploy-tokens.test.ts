@@ -104,7 +104,7 @@ describe('a deploy token for some applications', () => {
   })
 
   test.for(['dwt_', 'dwt_x', `dwt_${'a'.repeat(43)}`, `dwt_${'a'.repeat(44)}`])('%s is none', async (token) =>
-    expect(await submit(token)).toMatchObject(refusal(/the deploy token is unknown/)),
+    expect(await submit(token)).toMatchObject(refusal(/is unknown/)),
   )
 
   test('tells its last use, written once a minute', async () => {

@@ -115,7 +115,7 @@ export const causes = {
     status: 'failed',
     headline: 'A container runs but does not become ready',
     past: 'A container ran but did not become ready',
-    nextSteps: [developer('Read what its readiness probe answers, and the log of the container.'), redeploy],
+    nextSteps: [developer('Check the response of its readiness probe, and the log of the container.'), redeploy],
   },
   degraded: {
     status: 'failed',

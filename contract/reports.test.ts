@@ -85,7 +85,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     "Container web is not ready: readiness probe returns 503 [probe_failing]
     Culprit: Pod web-74796dcf9f-8ggf2, container web: Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503
     Impact: the old version still serves: 2 of 2 Pods ready
-    Next step 1 (developer): Read what its readiness probe answers, and the log of the container.
+    Next step 1 (developer): Check the response of its readiness probe, and the log of the container.
     Next step 2 (developer): Then deploy the fixed image with a new tag."
   `),
   degraded: (report) =>
@@ -184,7 +184,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
       "Rollout shop was aborted [rollout_aborted]
       Culprit: Rollout shop: RolloutAborted: Rollout aborted update to revision 3
       Impact: the stable version still serves: 2 of 2 Pods ready
-      Next step 1 (developer): Read in the events of Rollout shop who or what aborted it.
+      Next step 1 (developer): Find in the events of Rollout shop who or what aborted it.
       Next step 2 (developer): To try this version again, run: kubectl argo rollouts retry rollout shop -n shop
       Next step 3 (developer): If the version is at fault, deploy a fixed one with a new tag."
     `),
@@ -193,7 +193,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
       "Rollout shop was aborted: metric success-rate failed (2 > limit 1) [analysis_failed]
       Culprit: AnalysisRun shop-7d9f8c6b5-3-1: RolloutAborted: Rollout aborted update to revision 3: Step-based analysis phase error/failed: Metric "success-rate" assessed Failed due to failed (2) > failureLimit (1)
       Impact: the stable version still serves: 2 of 2 Pods ready
-      Next step 1 (developer): Read in AnalysisRun shop-7d9f8c6b5-3-1 what the metric measured.
+      Next step 1 (developer): Read the measurements of the metric in AnalysisRun shop-7d9f8c6b5-3-1.
       Next step 2 (developer): To try this version again, run: kubectl argo rollouts retry rollout shop -n shop
       Next step 3 (developer): If the version is at fault, deploy a fixed one with a new tag."
     `),

@@ -29,7 +29,7 @@ export const TaskEvent = z
     id: wholeNumber.describe('Position in the order of all events; assigned after commit'),
     task_id: z.string(),
     at: epochSeconds,
-    kind: extensibleEnum(taskEventKinds).describe('What happened; more may come'),
+    kind: extensibleEnum(taskEventKinds).describe('What happened; more may be added'),
     detail: z.string().describe('The same in a sentence'),
     task: ListedTask.optional().describe('In a stream of all events: the task as it was when the event was read'),
   })

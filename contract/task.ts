@@ -123,8 +123,8 @@ export const TaskRecord = z
     project: z.string(),
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
-    status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
-    cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may come'),
+    status_reason: z.string().optional().describe('Reason of the final status: a headline, then the evidence'),
+    cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may be added'),
     headline: z.string().optional().describe('What happened, in at most 120 characters, as in its diagnosis'),
     progress: z.string().optional().describe('What it waits for now'),
     unmet_condition: extensibleEnum(conditionNames)
@@ -208,7 +208,7 @@ export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({
 export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
-    total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
+    total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages requested with a cursor'),
     total_capped: z.boolean().optional().describe('There are more than `total`'),
     next_cursor: z
       .string()
@@ -216,7 +216,7 @@ export const TaskList = z
       .describe('`cursor` of the next page; absent from the last one. A page ends at 2 MiB'),
     next_offset: wholeNumber
       .optional()
-      .describe('`offset` of the next page, where this one was not asked for with a cursor and ends at 2 MiB'),
+      .describe('`offset` of the next page, if this one was requested without a cursor and ends at 2 MiB'),
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>

@@ -32,7 +32,7 @@ const AppSummary = z
     app: z.string(),
     counts: z
       .partialRecord(z.enum(taskStatuses), wholeNumber)
-      .describe('Tasks created within the window, by status; a status without any is absent'),
+      .describe('Tasks created within the window, by status; statuses without tasks are absent'),
     latest: LatestTask.optional().describe('The newest task of the window that is neither cancelled nor app not found'),
     last_deployment: z
       .object({ id: z.string(), created: epochSeconds, ...images })

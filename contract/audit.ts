@@ -20,9 +20,9 @@ export const AuditEntry = z
   .object({
     id: wholeNumber,
     at: epochSeconds,
-    action: extensibleEnum(auditActions).describe('What was done; more may come'),
+    action: extensibleEnum(auditActions).describe('What was done; more may be added'),
     actor_kind: extensibleEnum(actorKinds).describe(
-      'The kind of credential, or `command` for the command line of the service; more may come',
+      'The kind of credential, or `command` for the command line of the service; more may be added',
     ),
     actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),
     actor_name: z.string().nullable().describe('As the credential names them'),

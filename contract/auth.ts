@@ -45,7 +45,7 @@ export const DeployTokenRequest = z
       .min(1, 'must name at least one application; leave it out for all')
       .max(100, 'must name at most 100 applications')
       .optional()
-      .describe('Applications it is good for: names or globs with * and ?, which do not match /; absent: all'),
+      .describe('Applications it is valid for: names or globs with * and ?, which do not match /; absent: all'),
     description: line(255),
     expires: futureSeconds.describe('Unix seconds, in the future, at most a year ahead'),
   })
@@ -81,7 +81,7 @@ export const DeployToken = z
 export type DeployToken = z.infer<typeof DeployToken>
 
 export const IssuedDeployToken = DeployToken.extend({
-  token: z.string().describe('Shown now and never again; send it in Authorization'),
+  token: z.string().describe('Shown only in this response; send it in Authorization'),
 }).meta({
   id: 'IssuedDeployToken',
   examples: [{ ...issuedToken, token: 'dwt_…' }],

@@ -107,15 +107,15 @@ export const causes = {
   },
   crash_loop: {
     status: 'failed',
-    headline: 'A container crashes again and again after it starts',
-    past: 'A container crashed again and again after it started',
+    headline: 'A container crashes repeatedly after it starts',
+    past: 'A container crashed repeatedly after it started',
     nextSteps: [developer('Read the log of the container, then its configuration and secrets.'), redeploy],
   },
   probe_failing: {
     status: 'failed',
     headline: 'A container runs but does not become ready',
     past: 'A container ran but did not become ready',
-    nextSteps: [developer('Read what its readiness probe answers, and the log of the container.'), redeploy],
+    nextSteps: [developer('Check the response of its readiness probe, and the log of the container.'), redeploy],
   },
   degraded: {
     status: 'failed',
@@ -221,7 +221,7 @@ export const causes = {
     status: 'failed',
     headline: 'The analysis of the new version failed',
     nextSteps: [
-      developer('Read what the metric measured in the AnalysisRun.'),
+      developer('Read the measurements of the metric in the AnalysisRun.'),
       developer('Deploy a fixed version with a new tag.'),
     ],
   },
@@ -273,7 +273,7 @@ export const causes = {
     status: 'failed',
     headline: 'This service lacks a setting for the repository',
     past: 'This service lacked a setting for the repository',
-    nextSteps: [operator('Set what the message names.'), submitAgain],
+    nextSteps: [operator('Set the setting that the message names.'), submitAgain],
   },
   git_refused: {
     status: 'failed',
@@ -336,7 +336,7 @@ export const causes = {
     headline: 'The task timed out while no replica watched it',
     nextSteps: [
       developer('Open the application in Argo CD; submit the task again unless it runs the requested images.'),
-      operator('Find out why no replica was alive, or none could reach the database.'),
+      operator('Find out why no replica was running, or why none could reach the database.'),
     ],
   },
 } as const satisfies Record<string, CauseEntry>

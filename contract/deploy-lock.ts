@@ -23,7 +23,7 @@ export const DeployLockDetails = z
       .describe('End of the time for which a user has opened the current lockdown window; else null'),
     schedule: z
       .object({
-        windows: z.array(z.string()).describe('As LOCKDOWN_SCHEDULE has them; none: nothing is locked by schedule'),
+        windows: z.array(z.string()).describe('As in LOCKDOWN_SCHEDULE; empty: nothing is locked by schedule'),
         time_zone: z.string().describe('LOCKDOWN_TIMEZONE, in which they are written'),
       })
       .describe('LOCKDOWN_SCHEDULE'),
@@ -65,8 +65,8 @@ export const DeployLockCalendar = z
     to: epochSeconds,
     intervals: z
       .array(DeployLockInterval)
-      .describe('What overlaps the range, in the order of `from`; intervals of different kinds may overlap'),
-    capped: z.boolean().optional().describe('There are more intervals: ask for fewer days'),
+      .describe('Intervals that overlap the range, ordered by `from`; intervals of different kinds may overlap'),
+    capped: z.boolean().optional().describe('There are more intervals: request fewer days'),
   })
   .meta({
     id: 'DeployLockCalendar',

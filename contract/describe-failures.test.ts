@@ -220,7 +220,7 @@ describe('a container that cannot be created or started', () => {
     ],
     [
       'container has runAsNonRoot and image will run as root (pod: "web-1_shop(1)", container: web)',
-      'it must not run as root, and its image does',
+      'it must not run as root, but its image does',
     ],
   ])('%s', ([message, words]) => expect(describeContainerFailure(message)).toBe(words))
 })

@@ -8,10 +8,10 @@ const Condition = z
   .object({
     name: extensibleEnum(conditionNames),
     state: z.enum(conditionStates),
-    since: epochSeconds.describe('Since when it has been in this state, as this service saw it'),
+    since: epochSeconds.describe('Start of this state, as this service observed it'),
     first_met: epochSeconds
       .optional()
-      .describe('When it and all conditions before it had first been met since the commit; it stays when one is lost'),
+      .describe('When it and all conditions before it were first met since the commit; kept if one is lost'),
     expected: z.string().optional(),
     found: z.string().optional(),
   })
@@ -25,7 +25,7 @@ const Culprit = z
     namespace: z.string(),
     name: z.string(),
     container: z.string().optional(),
-    message: z.string().describe('What decided, in the words of Kubernetes, Argo CD or the Git host'),
+    message: z.string().describe('Deciding message of Kubernetes, Argo CD or the Git host'),
     reason: z
       .string()
       .optional()
@@ -36,7 +36,7 @@ const Culprit = z
     memory_limit: z.string().optional().describe('Of the container, such as `128Mi`'),
     probe: extensibleEnum(probes).optional().describe('The probe that fails'),
     metric: z.string().optional().describe('The metric that failed, of an AnalysisRun'),
-    before_deployment: z.boolean().optional().describe('It was Degraded before this deployment already'),
+    before_deployment: z.boolean().optional().describe('It was already Degraded before this deployment'),
     is_init: z.boolean().optional().describe('The container is an init container'),
   })
   .meta({ id: 'Culprit' })
@@ -59,7 +59,7 @@ const Evidence = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('note'), text: z.string() }),
     z.object({ kind: z.literal('not_committed'), text: z.string().describe('Why this service committed nothing') }),
-    z.object({ kind: z.literal('deadline'), after: wholeNumber.describe('The timeout in seconds, which had passed') }),
+    z.object({ kind: z.literal('deadline'), after: wholeNumber.describe('The exceeded timeout in seconds') }),
     z.object({ kind: z.literal('unreachable'), since: epochSeconds, message: z.string() }),
     z.object({ kind: z.literal('commit_pending') }),
     z.object({ kind: z.literal('app_condition'), type: z.string(), message: z.string() }),
@@ -93,18 +93,18 @@ const LaterEvidence = z.object({ kind: z.string() }).meta({ id: 'LaterEvidence' 
 /** Why a task is where it is. Every text about a verdict is made from this value (`render-diagnosis.ts`). */
 export const Diagnosis = z
   .object({
-    conditions: z.array(Condition).describe('What `deployed` takes, in the order of a rollout'),
-    cause: extensibleEnum(causeCodes).optional().describe('Of an unfinished task: what holds it up now'),
+    conditions: z.array(Condition).describe('Conditions of `deployed`, in the order of a rollout'),
+    cause: extensibleEnum(causeCodes).optional().describe('Of an unfinished task: what blocks it now'),
     headline: z
       .string()
       .optional()
-      .describe('What happened, in at most 120 characters; absent from what an older version stored'),
+      .describe('What happened, in at most 120 characters; absent in diagnoses stored by an older version'),
     culprit: Culprit.optional(),
     impact: z
       .object({ old_pods_ready: wholeNumber, old_pods: wholeNumber })
       .meta({ id: 'Impact' })
       .optional()
-      .describe('Pods of the version before, and how many of them are ready; absent where no Pods were read'),
+      .describe('Pods of the previous version, and how many of them are ready; absent if no Pods were read'),
     pods: z
       .array(Pod)
       .optional()

@@ -6,9 +6,7 @@ const EffectiveSetting = z
     value: z
       .string()
       .nullable()
-      .describe(
-        'The text in effect; `set` for a secret; null where nothing is set. Addresses without user and password',
-      ),
+      .describe('Effective text; `set` for a secret; null if not set. Addresses without user and password'),
     is_secret: z.boolean(),
     origin: z
       .string()

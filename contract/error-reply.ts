@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 export const ErrorReply = z
-  .object({ error: z.string().describe('What is wrong and, where there is one, the field and its rule') })
+  .object({ error: z.string().describe('The error and, if there is one, the field and its rule') })
   .meta({ id: 'Error', examples: [{ error: 'app: must not be empty' }] })
 export type ErrorReply = z.infer<typeof ErrorReply>
 

@@ -137,7 +137,7 @@ const examples: Readonly<Record<Cause, Example>> = {
   image_not_in_application: application('registry.example/shop is not among its images: registry.example/cart:v1'),
   commit_without_effect: application('the manifests still declare registry.example/shop:1.0.0'),
   not_followed: refused('no source of the application follows the branch "release"'),
-  sync_window: application('automated sync is blocked by the deny window "0 22 * * *" of 8h'),
+  sync_window: application('automated sync is blocked by an active deny window "0 22 * * *" of 8h'),
   manual_sync_required: {},
   auto_sync_stopped: application(
     'Failed last sync attempt to [c8793b53512c13e51aaa3d6e8df598002031872d]: one or more objects failed to apply, reason: error when patching "/dev/shm/256253623": Deployment.apps "shop05" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"other"}}: field is immutable (retried 1 times).',
@@ -188,9 +188,7 @@ const examples: Readonly<Record<Cause, Example>> = {
     'nothing was committed before the timeout: git.example cannot be reached: ssh: connect to host git.example port 22: Connection refused',
   ),
   cache_unusable: refused('the cache cannot be written: No space left on device'),
-  override_file_invalid: refused(
-    'deploy/shop/.argocd-source-shop.yaml has something else than a list under helm.parameters',
-  ),
+  override_file_invalid: refused('deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters'),
   no_replica: {},
 }
 

@@ -13,16 +13,16 @@ export const line = (longest: number, forbidden = '') =>
     .string()
     .max(longest, `must be at most ${longest} characters long`)
     .refine((text) => text.trim().length > 0, 'must not be empty')
-    .refine((text) => !/\p{Cc}/u.test(text), 'must not hold control characters')
+    .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
     .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
-    .refine((text) => ![...forbidden].some((one) => text.includes(one)), `must not hold '${forbidden}'`)
+    .refine((text) => ![...forbidden].some((one) => text.includes(one)), `must not contain '${forbidden}'`)
     .meta({ minLength: 1, pattern: patternWithout(controls + forbidden) })
 
 /** A filter: exactly this, or a part of a text. */
 export const textFilter = z
   .string()
   .max(255, 'must be at most 255 characters long')
-  .refine((text) => !text.includes('\0'), 'must not hold a NUL character')
+  .refine((text) => !text.includes('\0'), 'must not contain a NUL character')
   .meta({ pattern: '^[^\\x00]*$' })
   .optional()
 

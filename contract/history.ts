@@ -11,7 +11,7 @@ export const maxFailingApps = 10
 
 const counts = z
   .partialRecord(z.enum(finalStatuses), wholeNumber)
-  .describe('Tasks that ended, by status; a status without any is absent')
+  .describe('Tasks that ended, by status; statuses without tasks are absent')
 
 const HistoryDurations = z
   .object({ median_seconds: decimalNumber, p95_seconds: decimalNumber, p99_seconds: decimalNumber })
@@ -37,7 +37,7 @@ const Period = z.object({
     'Seconds from `source.committed_at` to the end of the first deployed task of that `source.sha`, by the time of that ' +
       'end; absent where no commit is known',
   ),
-  locked_seconds: decimalNumber.describe('How long deployments were locked, manually or by the schedule as it is now'),
+  locked_seconds: decimalNumber.describe('How long deployments were locked, manually or by the current schedule'),
 })
 
 const HistoryPeriod = Period.extend({ from: epochSeconds, to: epochSeconds }).meta({ id: 'HistoryPeriod' })
@@ -70,7 +70,9 @@ export const History = z
     days: wholeNumber,
     time_zone: z.string(),
     total: HistoryPeriod.describe('From the beginning of the first day until now'),
-    before: HistoryPeriod.describe('The period before, as long: it begins as many days before the first day'),
+    before: HistoryPeriod.describe(
+      'The previous period of the same length: it begins as many days before the first day',
+    ),
     by_day: z.array(HistoryDay).describe('Oldest first; the last day is today'),
     causes: z
       .array(z.object({ cause: extensibleEnum(causeCodes), count: wholeNumber }))

@@ -150,8 +150,8 @@ function ofAbort({ kind, namespace, name }: Culprit): readonly NextStep[] {
   const rollout = kind === 'AnalysisRun' ? (rolloutOfAnalysisRun(name) ?? '<rollout>') : name
   const why =
     kind === 'AnalysisRun'
-      ? `Read in AnalysisRun ${name} what the metric measured.`
-      : `Read in the events of ${kind} ${name} who or what aborted it.`
+      ? `Read the measurements of the metric in AnalysisRun ${name}.`
+      : `Find in the events of ${kind} ${name} who or what aborted it.`
   return [
     developer(why),
     developer(

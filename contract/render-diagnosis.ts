@@ -82,7 +82,7 @@ function renderCulprit({ kind, name, container, message }: Culprit): string {
   return join(': ', [who, message])
 }
 
-/** What decided, in the words of Kubernetes, Argo CD or the Git host, where the headline does not say all of it. */
+/** Deciding message of Kubernetes, Argo CD or the Git host, where the headline does not say all of it. */
 function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string {
   if (headline === undefined || isSelfExplaining(cause)) return ''
   if (culprit === undefined) {

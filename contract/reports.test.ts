@@ -85,7 +85,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     "Container web is not ready: readiness probe returns 503 [probe_failing]
     Culprit: Pod web-74796dcf9f-8ggf2, container web: Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503
     Impact: the old version still serves: 2 of 2 Pods ready
-    Next step 1 (developer): Read what its readiness probe answers, and the log of the container.
+    Next step 1 (developer): Check the response of its readiness probe, and the log of the container.
     Next step 2 (developer): Then deploy the fixed image with a new tag."
   `),
   degraded: (report) =>
@@ -150,7 +150,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
   `),
   sync_window: (report) =>
     expect(report).toMatchInlineSnapshot(`
-    "A sync window kept Argo CD from syncing: automated sync is blocked by the deny window "0 22 * * *" of 8h [sync_window]
+    "A sync window kept Argo CD from syncing: automated sync is blocked by an active deny window "0 22 * * *" of 8h [sync_window]
     Next step 1 (developer): Wait for the end of the sync window; Argo CD then syncs by itself.
     Next step 2 (platform team): Change the windows of the AppProject if it must not wait.
     Next step 3 (developer): To follow the rest of the rollout, submit the task again."
@@ -184,7 +184,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
       "Rollout shop was aborted [rollout_aborted]
       Culprit: Rollout shop: RolloutAborted: Rollout aborted update to revision 3
       Impact: the stable version still serves: 2 of 2 Pods ready
-      Next step 1 (developer): Read in the events of Rollout shop who or what aborted it.
+      Next step 1 (developer): Find in the events of Rollout shop who or what aborted it.
       Next step 2 (developer): To try this version again, run: kubectl argo rollouts retry rollout shop -n shop
       Next step 3 (developer): If the version is at fault, deploy a fixed one with a new tag."
     `),
@@ -193,7 +193,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
       "Rollout shop was aborted: metric success-rate failed (2 > limit 1) [analysis_failed]
       Culprit: AnalysisRun shop-7d9f8c6b5-3-1: RolloutAborted: Rollout aborted update to revision 3: Step-based analysis phase error/failed: Metric "success-rate" assessed Failed due to failed (2) > failureLimit (1)
       Impact: the stable version still serves: 2 of 2 Pods ready
-      Next step 1 (developer): Read in AnalysisRun shop-7d9f8c6b5-3-1 what the metric measured.
+      Next step 1 (developer): Read the measurements of the metric in AnalysisRun shop-7d9f8c6b5-3-1.
       Next step 2 (developer): To try this version again, run: kubectl argo rollouts retry rollout shop -n shop
       Next step 3 (developer): If the version is at fault, deploy a fixed one with a new tag."
     `),
@@ -239,7 +239,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
   setting_missing: (report) =>
     expect(report).toMatchInlineSnapshot(`
     "This service lacks a setting for the repository: GIT_CREDENTIALS has no entry for git.example [setting_missing]
-    Next step 1 (operator of this service): Set what the message names.
+    Next step 1 (operator of this service): Set the setting that the message names.
     Next step 2 (developer): Then submit the task again."
   `),
   git_refused: (report) =>
@@ -283,15 +283,14 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
   `),
   override_file_invalid: (report) =>
     expect(report).toMatchInlineSnapshot(`
-      "The override file cannot be edited: deploy/shop/.argocd-source-shop.yaml has something else than a list under helm.para… [override_file_invalid]
-      Message: deploy/shop/.argocd-source-shop.yaml has something else than a list under helm.parameters
+      "The override file cannot be edited: deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters [override_file_invalid]
       Next step 1 (developer): Correct the file that the message names in the GitOps repository, then submit the task again."
     `),
   no_replica: (report) =>
     expect(report).toMatchInlineSnapshot(`
     "The task timed out while no replica watched it [no_replica]
     Next step 1 (developer): Open the application in Argo CD; submit the task again unless it runs the requested images.
-    Next step 2 (operator of this service): Find out why no replica was alive, or none could reach the database."
+    Next step 2 (operator of this service): Find out why no replica was running, or why none could reach the database."
   `),
 }
 

@@ -8,7 +8,7 @@ const ReplicaStatus = z
   .object({
     id: z.string(),
     started: epochSeconds,
-    heartbeat: epochSeconds.describe('Last sign of life'),
+    heartbeat: epochSeconds.describe('Time of the last heartbeat'),
     tasks: wholeNumber.describe('Unfinished tasks that it watches'),
   })
   .meta({ id: 'ReplicaStatus' })
@@ -25,7 +25,7 @@ export const ServiceStatus = z
         stream: extensibleEnum(streamStates).optional(),
         detail: z.string().optional().describe('Why it is not up'),
         version: z.string().optional().describe(`Version of Argo CD where it is known; ${withCredential}`),
-        last_message: epochSeconds.optional().describe(`When its stream last brought something; ${withCredential}`),
+        last_message: epochSeconds.optional().describe(`When its stream last received data; ${withCredential}`),
         unreachable_since: epochSeconds.optional().describe(`Absent while it answers; ${withCredential}`),
         applications: wholeNumber.optional().describe(`Applications that it shows, up to 5,000; ${withCredential}`),
       })

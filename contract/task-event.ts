@@ -27,10 +27,10 @@ export type TaskEventKind = (typeof taskEventKinds)[number]
 
 export const TaskEvent = z
   .object({
-    id: wholeNumber.describe('Position in the order of all events; given after commit'),
+    id: wholeNumber.describe('Position in the order of all events; assigned after commit'),
     task_id: z.string(),
     at: epochSeconds,
-    kind: extensibleEnum(taskEventKinds).describe('What happened; more may come'),
+    kind: extensibleEnum(taskEventKinds).describe('What happened; more may be added'),
     detail: z.string().describe('The same in a sentence'),
     task: ListedTask.optional().describe('In a stream of all events: the task as it was when the event was read'),
   })
@@ -39,7 +39,7 @@ export type TaskEvent = z.infer<typeof TaskEvent>
 
 const MoreTaskEvents = wholeNumber
   .optional()
-  .describe('Only where more follow: they come with this as `after`. A page holds 1,000 events, or 2 MiB.')
+  .describe('Present if more events follow: pass it as `after`. A page holds 1,000 events, or 2 MiB.')
 
 export const TaskEvents = z.object({ events: z.array(TaskEvent), next_after: MoreTaskEvents }).meta({
   id: 'TaskEvents',

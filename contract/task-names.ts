@@ -16,7 +16,7 @@ export type TaskNames = z.infer<typeof TaskNames>
 
 /** The query string of the names. Unknown parameters are ignored. */
 export const NameSearch = z.object({
-  field: z.enum(nameFields, { error: `must be one of ${nameFields.join(', ')}` }).describe('What is named'),
+  field: z.enum(nameFields, { error: `must be one of ${nameFields.join(', ')}` }).describe('Field of the names'),
   search: textFilter.describe('Part of the name, in any case'),
 })
 export type NameSearch = z.infer<typeof NameSearch>

@@ -25,13 +25,13 @@ const bytesOf = ({ image, tag }: Image) => utf8.encode(image + tag).length
 
 const imagesOfOneTask = z
   .array(Image)
-  .min(1, 'must hold at least one image')
-  .max(50, 'must hold at most 50 images')
+  .min(1, 'must contain at least one image')
+  .max(50, 'must contain at most 50 images')
   .superRefine((images, context) => {
     const tagOf = new Map<string, string>()
     for (const [index, { image, tag }] of images.entries()) {
       if (endsInTag(image)) {
-        const message = 'must be a name without a tag or digest, which belong into tag'
+        const message = 'must not include a tag or digest; put the tag in tag'
         context.addIssue({ code: 'custom', path: [index, 'image'], message })
       }
       const repository = repositoryOf(image)
@@ -56,7 +56,7 @@ const Source = z
   })
   .meta({ id: 'Source' })
 
-const applicationName = line(255, '%').refine((app) => !app.includes('..'), "must not hold '..'")
+const applicationName = line(255, '%').refine((app) => !app.includes('..'), "must not contain '..'")
 
 export const TaskSubmission = z
   .object({
@@ -71,7 +71,7 @@ export const TaskSubmission = z
       .refine(Number.isInteger, 'must be a whole number of seconds')
       .meta({ type: 'integer', format: 'int32' })
       .optional()
-      .describe('Seconds until the task gives up; absent or not above 0: DEPLOYMENT_TIMEOUT; at most 86400'),
+      .describe('Timeout in seconds, at most 86400; absent or not above 0: DEPLOYMENT_TIMEOUT'),
     refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
     source: Source.optional(),
     rollback_target_id: z
@@ -122,14 +122,14 @@ export const TaskRecord = z
     project: z.string(),
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
-    status_reason: z.string().optional().describe('Why it ended as it did: a headline, then the evidence'),
-    cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may come'),
+    status_reason: z.string().optional().describe('Reason of the final status: a headline, then the evidence'),
+    cause: extensibleEnum(causeCodes).optional().describe('Failure code; more may be added'),
     headline: z.string().optional().describe('What happened, in at most 120 characters, as in its diagnosis'),
     progress: z.string().optional().describe('What it waits for now'),
     unmet_condition: extensibleEnum(conditionNames)
       .optional()
       .describe('The first condition that is not met, in the order of a rollout'),
-    diagnosis: Diagnosis.optional().describe('Why it is where it is; in the answer about one task'),
+    diagnosis: Diagnosis.optional().describe('Why it is in this state; only when one task is read'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
     is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
@@ -145,31 +145,31 @@ export const TaskRecord = z
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
     previous: DeployedTask.optional().describe(
-      'The deployed task before it with one of its images, of the last 1,000 of the application; in the answer about one task',
+      'The deployed task before it with one of its images, of the last 1,000 of the application; only when one task is read',
     ),
     deployed_since: DeployedTask.optional().describe(
-      'The last deployed task after it with one of its images, of the last 1,000 of the application; in the answer about one task',
+      'The last deployed task after it with one of its images, of the last 1,000 of the application; only when one task is read',
     ),
     newest_since: NewerTask.optional().describe(
       'The newest task after it with one of its images, of the last 1,000 of the application, unless it was cancelled or its ' +
-        'application not found before a commit; in the answer about one task',
+        'application not found before a commit; only when one task is read',
     ),
-    file: z.string().optional().describe('The override file in the GitOps repository; in the answer about one task'),
+    file: z.string().optional().describe('The override file in the GitOps repository; only when one task is read'),
     commit_url: z
       .string()
       .optional()
       .describe(
-        'Where people look at the commit, where GIT_WEB_URLS or a public host says; in the answer about one task',
+        'Address of the commit for people, if GIT_WEB_URLS or a public host gives one; only when one task is read',
       ),
     similar_apps: z
       .array(z.string())
       .optional()
       .describe(
-        'Of a task whose application was not found: up to three with a similar name; in the answer about one task. Those ' +
+        'Of a task whose application was not found: up to three with a similar name; only when one task is read. Those ' +
           'without a task are shown to callers with a credential',
       ),
     pod_log: PodLog.optional().describe(
-      'What the Pod to blame wrote last, with POD_LOG_LINES; shown in the answer about one task, to callers with a credential',
+      'Last log lines of the failing Pod, with POD_LOG_LINES; shown only when one task is read, to callers with a credential',
     ),
   })
   .meta({
@@ -207,7 +207,7 @@ export const TaskMissing = ErrorReply.extend({ id: z.string() }).meta({
 export const TaskList = z
   .object({
     tasks: z.array(TaskRecord),
-    total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages that were asked for with a cursor'),
+    total: wholeNumber.optional().describe('Exact up to 10,000; absent from pages requested with a cursor'),
     total_capped: z.boolean().optional().describe('There are more than `total`'),
     next_cursor: z
       .string()
@@ -215,7 +215,7 @@ export const TaskList = z
       .describe('`cursor` of the next page; absent from the last one. A page ends at 2 MiB'),
     next_offset: wholeNumber
       .optional()
-      .describe('`offset` of the next page, where this one was not asked for with a cursor and ends at 2 MiB'),
+      .describe('`offset` of the next page, if this one was requested without a cursor and ends at 2 MiB'),
   })
   .meta({ id: 'TaskList', examples: [{ tasks: [], total: 0 }] })
 export type TaskList = z.infer<typeof TaskList>
@@ -284,7 +284,7 @@ export const TaskFilter = conditions
       .transform((text) => (Number(text) > 0 && Number(text) < largestPage ? Number(text) : largestPage))
       .optional()
       .meta({ type: 'integer', format: 'int32' })
-      .describe('Tasks of one page; 0, below 0 and above 1000 mean 1000'),
+      .describe('Page size; 0, below 0 and above 1000 mean 1000'),
     offset: z
       .string()
       .regex(/^\d*$/, 'must be a whole number, 0 or above')
@@ -298,7 +298,7 @@ export const TaskFilter = conditions
   })
   .refine(({ cursor, offset }) => cursor === undefined || offset === undefined, {
     path: ['cursor'],
-    error: 'must not come together with offset',
+    error: 'must not be combined with offset',
   })
   .refine(isInOrder, notInOrder)
   .refine(isEndInOrder, endNotInOrder)

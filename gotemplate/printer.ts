@@ -541,13 +541,13 @@ const bytesOf = (value: Slice): GoString =>
 
 const toRune = (value: bigint): number => (value > BigInt(maxRune) ? 0xfffd : Number(value))
 
-/** A width or precision from an argument; undefined where that is none. */
+/** A width or precision from an argument; undefined if that is invalid. */
 function integerOf(value: Value | undefined): number | undefined {
   if (!isInt(value) && !isUint(value)) return undefined
   return value.value > maxNumber || value.value < -maxNumber ? undefined : Number(value.value)
 }
 
-/** A number in a format; one that is too large is none, and ends the format. */
+/** A number in a format; one that is too large is invalid and ends the format. */
 function parseNumber(format: GoString, from: number): { value: number | undefined; end: number } {
   let value: number | undefined
   let end = from

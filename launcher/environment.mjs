@@ -75,7 +75,7 @@ export function addressOf(environment) {
 /** Where nothing else was wished: failures show within seconds, and the log leaves room for the hints. */
 const demoDefaults = {
   HOST: '127.0.0.1', // its token is known to everybody
-  DRAIN_DELAY: '0', // nobody stands between the demo and its reader
+  DRAIN_DELAY: '0', // the demo has no load balancer
   LOG_LEVEL: 'warn',
   BAD_POD_GRACE: '5s',
   DEGRADED_GRACE: '5s',

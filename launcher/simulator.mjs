@@ -42,7 +42,7 @@ export function spawnSimulator({ checkout, node, directory }) {
 export function simulatorReady(child) {
   return new Promise((resolve, reject) => {
     const fail = (/** @type {string} */ why) => reject(new LaunchError(`the simulator ${why}`, { exitCode: 1 }))
-    const limit = setTimeout(() => fail('did not get ready within a minute'), startLimitMs)
+    const limit = setTimeout(() => fail('was not ready within a minute'), startLimitMs)
     child.once('exit', (code) => fail(`ended with exit code ${code}`))
     if (!child.stdout) return fail('has no output')
     createInterface({ input: child.stdout }).once('line', (line) => {
@@ -50,7 +50,7 @@ export function simulatorReady(child) {
       child.stdout?.resume()
       const ready = parseReadyLine(line)
       if (ready) resolve(ready)
-      else fail(`did not say where it is but: ${line.slice(0, 200)}`)
+      else fail(`printed an unexpected first line: ${line.slice(0, 200)}`)
     })
   })
 }

@@ -66,7 +66,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     const owner = replica.id()
     if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
   }
-  // Given up as soon as nobody watches them here: a push that still takes its time does not keep others from watching.
+  // Released as soon as they are not watched here: a slow push does not keep other replicas from watching.
   opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
   const background = createSemaphore(Math.max(1, Math.floor(settings.database.maxConnections / 2)))

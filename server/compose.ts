@@ -16,7 +16,7 @@ import { migrate } from './storage/migrate.ts'
 const webFolder = path.join(import.meta.dirname, '..', 'web', 'dist')
 
 /**
- * Puts the service together and starts it; whoever calls drains and closes it.
+ * Composes the service and starts it; the caller drains and closes it.
  * @throws {SettingsError} for what only a try shows
  */
 export async function compose(settings: Settings, warnings: readonly string[]) {
@@ -80,7 +80,7 @@ export async function compose(settings: Settings, warnings: readonly string[]) {
 const unwritableCache = (error: unknown, folder: string): unknown =>
   error instanceof Error && 'syscall' in error
     ? new SettingsError([
-        `REPO_CACHE_PATH: ${folder} cannot be written (${error.message}): let user ${process.getuid?.()} write there, or name another folder by it or DATA_DIR`,
+        `REPO_CACHE_PATH: ${folder} is not writable (${error.message}): give user ${process.getuid?.()} write access, or set REPO_CACHE_PATH or DATA_DIR to another folder`,
       ])
     : error
 

@@ -78,7 +78,11 @@ describe('REPO_CACHE_LIMIT', () => {
 
 describe('what is missing or excludes each other is refused', () => {
   test.for<[string, Record<string, string | undefined>, string[]]>([
-    ['nothing at all', {}, ['ARGO_URL: is required', 'ARGO_TOKEN: is required', 'DATABASE_URL: no database is set']],
+    [
+      'nothing at all',
+      {},
+      ['ARGO_URL: is required', 'ARGO_TOKEN: is required', 'DATABASE_URL: no database is configured'],
+    ],
     ['only ARGO_URL', without('ARGO_TOKEN'), ['ARGO_TOKEN: is required']],
     ['only ARGO_TOKEN', without('ARGO_URL'), ['ARGO_URL: is required']],
     ['an address and parts', { ...least, DB_HOST: 'db' }, ['DATABASE_URL: given together with DB_HOST']],
@@ -178,7 +182,7 @@ describe(`a value of the wrong form is refused with the form (${numbersOf(badInp
     ['TRUST_PROXY', 'everyone', 'networks such as'],
     ['ANNOTATION_PREFIXES', 'watcher', 'end with a slash'],
     ['OVERRIDE_FILE_PREFIX', '../argocd', 'letters, digits'],
-    ['SSH_COMMIT_MAIL', 'a<b@c', 'must not hold'],
+    ['SSH_COMMIT_MAIL', 'a<b@c', 'must not contain'],
     ['GIT_CREDENTIALS', 'git.example.com', 'entry 1 must have the form host=user:token'],
     ['GIT_WEB_URLS', 'git.example=ftp://x/{path}/{sha}', 'entry 1 must have the form host=https://host/{path}'],
     ['GIT_WEB_URLS', 'git.example=https://me@git.example/{path}/{sha}', 'entry 1 must have the form'],
@@ -358,7 +362,7 @@ test('names of other installations are known by their files too', () => {
     expect.stringMatching(/^KEYCLOAK_ENABLED: is now IDP_ENABLED/),
   ])
   const { warnings } = readSettings({ ...least, WEBHOOK_ENABLED_FILE: on })
-  expect(warnings).toContain('WEBHOOK_ENABLED: notifications are not built yet')
+  expect(warnings).toContain('WEBHOOK_ENABLED: notifications are not implemented')
 })
 
 test('the secrets that logs leave out are all known, also a rotated one', () => {
@@ -393,7 +397,7 @@ describe(`a warning, and no refusal (${numbersOf(badInputs.B48, badInputs.B53, t
     ],
     [{ LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Thu 00:00 - Mon 00:00' }, 'LOCKDOWN_SCHEDULE locks the whole week'],
     [{ IDP_ENABLED: '1', IDP_ISSUER_URL: 'https://id', IDP_CLIENT_ID: 'w' }, 'IDP_ENABLED: opaque access tokens'],
-    [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no kind of credential is set up'],
+    [{ REQUIRE_CREDENTIAL: 'true' }, 'REQUIRE_CREDENTIAL: no credential is configured'],
     [{ EMBEDDED_DATABASE: 'true' }, 'embedded database: for trials only'],
   ])('%j', ([change, warning]) => {
     const warnings = readSettings({ ...least, ...change }).warnings.filter(
@@ -512,7 +516,12 @@ describe('the SSH key', () => {
       'SSH_KEY_PATH: the file holds an encrypted key: set SSH_KEY_PASS',
     ],
     ['encrypted in PEM', pem.join('\n'), {}, 'SSH_KEY_PATH: the file holds an encrypted key: set SSH_KEY_PASS'],
-    ['a public key', 'ssh-ed25519 AAAA me@home', {}, 'SSH_KEY_PATH: the file holds a public key: name the private one'],
+    [
+      'a public key',
+      'ssh-ed25519 AAAA me@home',
+      {},
+      'SSH_KEY_PATH: the file contains a public key: use the private key',
+    ],
     [
       'something else',
       'hello',
@@ -531,7 +540,7 @@ describe('the SSH key', () => {
       'SSH_SIGNING_KEY_PATH: the file holds an encrypted key: set SSH_SIGNING_KEY_PASS',
     ])
     expect(signing('ssh-ed25519 AAAA me@home')).toEqual([
-      'SSH_SIGNING_KEY_PATH: the file holds a public key: name the private one',
+      'SSH_SIGNING_KEY_PATH: the file contains a public key: use the private key',
     ])
   })
   test('a missing file', () =>

@@ -38,7 +38,7 @@ export type Settings = ReturnType<typeof settingsOf>
  * Reads the settings from environment variables and the files that `NAME_FILE` variables name.
  *
  * @returns the settings and, for the log, what a person should know about them
- * @throws {SettingsError} naming every issue; whoever starts the service ends with exit code 78
+ * @throws {SettingsError} naming every issue; the process then ends with exit code 78
  */
 export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
   const { texts, issues, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)

@@ -163,7 +163,7 @@ export async function startSimulator(options: SimulatorOptions) {
         if (isEmpty && Object.keys(files).length > 0) await repository.commit(files, { message: 'Start', ...commit })
         return urlOf(name)
       },
-      /** Commits as somebody else does, without going through SSH. */
+      /** Commits as another writer does, without going through SSH. */
       commit: async (name: string, files: FileChanges, commit: CommitOptions = {}) =>
         (await repositoryAt(name)).commit(files, commit),
       log: async (name: string, branch?: string) => (await repositoryAt(name)).log(branch),

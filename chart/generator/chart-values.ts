@@ -79,7 +79,7 @@ const files = z
   .strictObject(shapeOf(fileNames, () => fileSource.optional()))
   .prefault({})
   .describe(
-    'Settings that are secrets or files, by name: `secretName` or `configMapName`, and `key` where it is not the name of the setting. They are mounted, so that a new content counts without a restart where settings.md says so',
+    'Settings that are secrets or files, by name: `secretName` or `configMapName`, and `key` if it differs from the name of the setting. They are mounted, so changes take effect without a restart where settings.md says so',
   )
 
 /** Everything that values.yaml may hold, with its default and its meaning: the schema, the file and its table are made from this. */
@@ -87,19 +87,17 @@ export const chartValues = z.strictObject({
   global: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('What a parent chart shares with all of its charts; not used'),
-  nameOverride: text('Name of the objects; that of the release where empty'),
+    .describe('Values that a parent chart shares with its subcharts; not used'),
+  nameOverride: text('Name of the objects; empty: the name of the release'),
   replicas: z.int().min(1).default(2).describe('Number of Pods'),
   image: z.strictObject({
-    repository: text(
-      'Required. Where your image is, with its registry, such as `registry.example.com/deployment-watcher`',
-    ),
-    tag: text('Tag; the version of the chart where empty'),
-    digest: text('`sha256:…`, which counts instead of the tag'),
+    repository: text('Required. Image name with its registry, such as `registry.example.com/deployment-watcher`'),
+    tag: text('Tag; empty: the version of the chart'),
+    digest: text('`sha256:…`, used instead of the tag'),
     pullPolicy: z
       .enum(['IfNotPresent', 'Always', 'Never'])
       .default('IfNotPresent')
-      .describe('When the image is pulled'),
+      .describe('Pull policy of the image'),
   }),
   imagePullSecrets: entries('Secrets for the registry, such as `- name: registry`'),
 
@@ -109,21 +107,21 @@ export const chartValues = z.strictObject({
   }),
   database: z.strictObject({
     secretName: text(
-      'Secret with the address in its field `DATABASE_URL`. Required unless `files.DB_DSN` or `settings.DB_HOST` says where the database is',
+      'Secret with the address in its field `DATABASE_URL`. Required unless `files.DB_DSN` or `settings.DB_HOST` is set',
     ),
     ownerSecretName: text(
-      'Secret with `DATABASE_URL` of the owner of the schema. A Job then migrates with it before each installation and upgrade, and the role of the service needs no right to define anything',
+      'Secret with `DATABASE_URL` of the owner of the schema. A Job then migrates with it before each installation and upgrade, and the role of the service needs no DDL privileges',
     ),
   }),
   credentials: z.strictObject({
-    secretName: text('Secret with what verifies the credentials of pipelines'),
+    secretName: text('Secret with the keys and tokens that verify the credentials of pipelines'),
     fields: z
       .array(z.enum(['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'WATCHER_DEPLOY_TOKEN']))
       .default(['JWT_SECRET', 'WATCHER_DEPLOY_TOKEN'])
       .describe('Fields that this Secret has. With `JWT_SECRET_PREVIOUS` both secrets are accepted, for a rotation'),
   }),
   updater: z.strictObject({
-    sshSecretName: text('Secret with the SSH private key for Git. Without it nothing is written over SSH'),
+    sshSecretName: text('Secret with the SSH private key for Git. Without it the service does not commit over SSH'),
     sshSecretKey: z.string().min(1).default('sshPrivateKey').describe('Field of that Secret that holds the key'),
     commitAuthor: text('Author name of the commits', 'deployment-watcher'),
     commitEmail: text('Author e-mail of the commits', 'deployment-watcher@localhost'),
@@ -148,9 +146,9 @@ export const chartValues = z.strictObject({
       }),
     )
     .default([])
-    .describe('Variables that are no settings, such as `NODE_EXTRA_CA_CERTS`'),
+    .describe('Other environment variables, such as `NODE_EXTRA_CA_CERTS`'),
   extraVolumes: entries('Volumes of the Pods in addition to those of the chart'),
-  extraVolumeMounts: entries('Where these are mounted'),
+  extraVolumeMounts: entries('Mounts of these volumes'),
 
   service: z.strictObject({
     type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).default('ClusterIP').describe('Type of the Service'),
@@ -162,7 +160,7 @@ export const chartValues = z.strictObject({
     className: text('Ingress class'),
     host: text('Host name; also gives `PUBLIC_URL`'),
     tls: flag('The host is served over https', true),
-    tlsSecretName: text('Secret with the certificate; that of the controller where empty'),
+    tlsSecretName: text('Secret with the certificate; empty: the default of the controller'),
     annotations: map(
       'Annotations. The defaults are for ingress-nginx: a request with `?wait` takes up to 60 s, and event streams must not be buffered',
       { 'nginx.ingress.kubernetes.io/proxy-read-timeout': '75', 'nginx.ingress.kubernetes.io/proxy-buffering': 'off' },
@@ -176,15 +174,15 @@ export const chartValues = z.strictObject({
   }),
   networkPolicy: z.strictObject({
     enabled: flag('Create a NetworkPolicy'),
-    from: entries('Who may reach the API; everyone where empty'),
-    metricsFrom: entries('Who may reach the metrics; everyone where empty'),
+    from: entries('Peers that may reach the API; empty: all'),
+    metricsFrom: entries('Peers that may reach the metrics; empty: all'),
     egress: entries(
-      'What the Pods may reach in addition to DNS: Argo CD, the database, Git hosts, the identity provider. Everything where empty',
+      'Destinations of the Pods in addition to DNS: Argo CD, the database, Git hosts, the identity provider. Empty: all',
     ),
   }),
   serviceMonitor: z.strictObject({
     enabled: flag('Create a ServiceMonitor of the Prometheus Operator'),
-    interval: text('How often metrics are read', '30s'),
+    interval: text('Scrape interval', '30s'),
     labels: map('Labels by which Prometheus finds it'),
   }),
   prometheusRule: z.strictObject({
@@ -197,7 +195,7 @@ export const chartValues = z.strictObject({
     limits: { memory: '1536Mi' },
   }),
   dataSizeLimit: quantity('Size of the volume of `DATA_DIR`; more than `REPO_CACHE_LIMIT`', '4Gi'),
-  tmpSizeLimit: quantity('Size of /tmp, which is memory', '64Mi'),
+  tmpSizeLimit: quantity('Size of /tmp, which is in memory', '64Mi'),
   labels: map('Labels of all objects'),
   podLabels: map('Labels of the Pods'),
   podAnnotations: map('Annotations of the Pods'),

@@ -164,7 +164,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   }
 
   const abortSilentStream = () => {
-    why = 'no byte for too long'
+    why = 'no data received in time'
     abort.abort()
   }
 
@@ -193,7 +193,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
     const askedAtMs = clock.nowMs()
     const outcome = await deps.listApplications()
     if (outcome.kind !== 'read' || isClosed) return
-    // Whoever was deleted while there was no stream is not counted any more.
+    // Applications that were deleted while there was no stream are no longer counted.
     seenUids.clear()
     for (const { uid } of outcome.value.applications) seenUids.add(uid)
     deps.onListed(outcome.value, askedAtMs)

@@ -215,7 +215,7 @@ export function createArgoCdClient(
     async probe() {
       const outcome = await read('session', { path: 'api/v1/session/userinfo', query: [], retries: 0 })
       if (outcome.kind !== 'read' || outcome.value.isLoggedIn) return outcome
-      return { kind: 'unauthorized', why: 'Argo CD does not know the token: it is wrong, expired or revoked' }
+      return { kind: 'unauthorized', why: 'Argo CD rejected the token: it is invalid, expired or revoked' }
     },
 
     readVersion: () => read('version', { path: 'api/version', query: [], retries: 0 }),
@@ -286,10 +286,10 @@ async function readAnswer(response: Response, limit: number): Promise<Answer | U
   const { status } = response
   if (status >= 300 && status < 400) {
     await response.body?.cancel()
-    return { kind: 'unreachable', why: `Argo CD answered with a redirect (${status}): check ARGO_URL` }
+    return { kind: 'unreachable', why: `Argo CD returned a redirect (${status}): check ARGO_URL` }
   }
   const bytes = response.body === null ? [] : await readChunksWithin(response.body, limit)
-  if (bytes === undefined) return { kind: 'unreachable', why: `the answer is larger than ${limit} bytes` }
+  if (bytes === undefined) return { kind: 'unreachable', why: `the response is larger than ${limit} bytes` }
   return { status, bytes, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
 }
 
@@ -297,7 +297,7 @@ const isLarge = ({ bytes }: Answer) => bytes.reduce((total, { byteLength }) => t
 
 const textOf = ({ bytes }: Answer) => new TextDecoder().decode(Buffer.concat(bytes))
 
-const notItsJson: Unreachable = { kind: 'unreachable', why: 'Argo CD answered 200 with something that is not its JSON' }
+const notItsJson: Unreachable = { kind: 'unreachable', why: 'Argo CD returned 200 with an unexpected body' }
 
 function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }> {
   const { status } = answer
@@ -312,7 +312,7 @@ function failureOf(answer: Answer): Exclude<ReadOutcome<never>, { kind: 'read' }
 /** No application can have such a name, and in a path it would lead to another one, also percent-encoded. */
 const isDots = (name: string): boolean => name === '.' || name === '..'
 
-/** An answer about another application is none, and neither is one whose version cannot be told from older ones. */
+/** Rejects an answer about another application, and one whose version cannot be compared with older ones. */
 function onlyNamed(
   { name, namespace }: ApplicationAddress,
   outcome: ReadOutcome<ObservedApplication>,

@@ -44,7 +44,7 @@ const parsers: { readonly [Kind in AnswerKind]: (body: unknown) => AnswerValues[
   session: (body) => ({ isLoggedIn: isTrueAt(body, 'loggedIn') }),
 }
 
-/** Keeps what matters of an answer; `undefined` when it is none of its kind. */
+/** Keeps what matters of an answer; `undefined` when it is of another kind. */
 export function parseAnswer<Kind extends AnswerKind>(kind: Kind, body: unknown): AnswerValues[Kind] | undefined {
   return body === undefined ? undefined : parsers[kind](body)
 }

@@ -9,11 +9,11 @@ export function parseSyncWindows(raw: unknown): SyncWindows {
   const active = listAt(raw, 'activeWindows')
   const assigned = listAt(raw, 'assignedWindows')
   const denying = active.find((window) => textAt(window, 'kind') === 'deny')
-  if (denying !== undefined) return { blockedBy: `an active deny window (${describeWindow(denying)})` }
+  if (denying !== undefined) return { blockedBy: `a deny window is active (${describeWindow(denying)})` }
   const allowing = assigned.find((window) => textAt(window, 'kind') === 'allow')
   const isAllowed = active.some((window) => textAt(window, 'kind') === 'allow')
   if (allowing === undefined || isAllowed) return { blockedBy: undefined }
-  return { blockedBy: `no allow window being active (next: ${describeWindow(allowing)})` }
+  return { blockedBy: `no allow window is active (next: ${describeWindow(allowing)})` }
 }
 
 function describeWindow(window: unknown): string {

@@ -1,5 +1,5 @@
 /**
- * Reading JSON that somebody else wrote: what is missing or of the wrong type is `undefined`, `''`, `[]` or `{}`, never a throw.
+ * Reading JSON from other programs: what is missing or of the wrong type is `undefined`, `''`, `[]` or `{}`, never a throw.
  * Texts are cleaned of what PostgreSQL refuses to store: NUL, and halves of surrogate pairs.
  */
 

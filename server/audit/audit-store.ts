@@ -6,7 +6,7 @@ import type { Schema } from '../storage/schema.ts'
 
 const usualPage = 100
 
-/** Reading the audit; each entry is written by whoever acts, in the same transaction (record-action.ts). */
+/** Reading the audit; each action writes its entry in its own transaction (record-action.ts). */
 export function createAuditStore({ query }: Database) {
   return {
     /** Newest first. */

@@ -62,7 +62,7 @@ async function countingService() {
 test('a read that a user must make verifies its JWT once, for the closed reading and for the route', async () => {
   await using service = await countingService()
   const answer = await service.http.inject({ url: '/api/v1/deploy-tokens', headers: { authorization: jwt } })
-  expect(answer.json()).toMatchObject({ error: expect.stringContaining('it is not a user') })
+  expect(answer.json()).toMatchObject({ error: expect.stringContaining('only a user may do this') })
   expect(service.counts).toEqual({ headers: 1, secret: 1 })
 })
 

@@ -115,7 +115,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
     mayRead: ({ readAccess }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       readAccess === undefined ? task !== undefined : mayRead(readAccess, task, wallMs(), authorize),
 
-    /** Whether a request that may read is shown what belongs to an application; undefined: nobody knows to which. */
+    /** Whether a request that may read is shown what belongs to an application; undefined: it is unknown to which. */
     canSeeTasksOf({ readAccess }: FastifyRequest, app: string | undefined): boolean {
       if (readAccess === undefined) return true
       if (readAccess.kind !== 'principal') return false
@@ -143,7 +143,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
         throw new (decision.kind === 'forbidden' ? ForbiddenError : UnauthorizedError)(decision.reason)
     },
 
-    /** Verifies anew who reads, for what is read as long as it comes: nobody uses a session for it. Rejects as the first time. */
+    /** Verifies the reader of an open stream again, without counting as use of the session. Rejects as the first time. */
     async recheckReadAccess(request: FastifyRequest): Promise<void> {
       if (request.readAccess === undefined) return
       request.authentication = authenticate(request.authentication.presented, clientOf(request), 'look')
@@ -190,7 +190,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
     const sessions = createSessionStore(database)
     const keysUrl = async () => {
       const { jwks_uri: url } = await provider.metadata()
-      if (url === undefined) throw new Error('the identity provider names no keys')
+      if (url === undefined) throw new Error('the identity provider metadata has no jwks_uri')
       return url
     }
     const isHttpAllowed = provided.allowHttpIssuer || isOnThisMachine(provided.issuerUrl)

@@ -21,7 +21,7 @@ test('the migrations can be run alone, again too, into the schema of the setting
 
 test('without a database the command names the setting and ends with 78', () => {
   const { status, stderr } = migrateWith(argo)
-  expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+  expect([status, stderr]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is configured')])
 })
 
 test.for([['migrate.ts'], ['deploy-tokens.ts', 'list']])(

@@ -19,7 +19,7 @@ type Waiting<Item, Result> = {
 
 /**
  * Lets callers share statements: what comes while `work` runs waits and is done together, in the order it came. Alone it
- * is done at once. The items of a batch that the database has refused are tried alone, so that a bad one harms nobody else.
+ * is done at once. The items of a batch that the database has refused are tried alone, so that a bad one does not affect the others.
  *
  * @param work gives a result for each item, in their order
  */
@@ -82,5 +82,5 @@ export function createBatcher<Item, Result>(
     })
 }
 
-/** A refused statement was rolled back; after a connection failed, or was ended, nobody knows. */
+/** A refused statement was rolled back; after a connection failed, or was ended, the outcome is unknown. */
 const isUndone = (error: unknown) => error instanceof DatabaseError && !/^(?:08|57)/.test(error.code ?? '')

@@ -20,7 +20,7 @@ import type { EndedTask } from './task-row.ts'
 export type Submission = {
   readonly task: NewTask
   readonly closed: LockdownCalendar
-  /** The replica that is to watch the task from the beginning; undefined: whoever claims it. */
+  /** The replica that is to watch the task from the beginning; undefined: the one that claims it. */
   readonly owner?: string | undefined
   readonly use?: KeyUse | undefined
 }

@@ -7,7 +7,7 @@ import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskStore, 'cancel' | 'find'>
-  /** Tells whoever watches the task, after the commit. */
+  /** Notifies the task's watcher, after the commit. */
   readonly announce: (cancelled: EndedTask) => void
 }
 

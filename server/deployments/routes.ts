@@ -164,7 +164,7 @@ export const taskRoutes =
           operationId: 'listTasks',
           summary: 'List tasks, newest first',
           description:
-            'For long histories go on with `next_cursor`: unlike `offset` it misses none and repeats none while tasks arrive.',
+            'Use `next_cursor` for long histories: unlike `offset`, it neither skips nor repeats tasks while new ones arrive.',
           querystring: TaskFilter,
           response: { 200: TaskList, 400: ErrorReply, 401: Refusal, 429: ErrorReply, 503: ErrorReply },
         },
@@ -247,7 +247,7 @@ export const taskRoutes =
           tags,
           operationId: 'cancelTask',
           summary: 'Cancel an unfinished task',
-          description: 'A commit that was pushed already stays.',
+          description: 'A commit that is already pushed stays.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
           params: TaskParameters,
           response: { 200: TaskRecord, 401: Refusal, 403: ErrorReply, 404: TaskMissing, 409: Refusal, 503: ErrorReply },
@@ -269,4 +269,4 @@ const maxSubmissionBytes = 1024 * 1024
 /** Coming back at once would not help. */
 const waitRetrySeconds = 10
 const tooManyWaits = () =>
-  new HttpError(429, 'too many requests wait for tasks', { 'Retry-After': String(waitRetrySeconds) })
+  new HttpError(429, 'too many requests are waiting for tasks', { 'Retry-After': String(waitRetrySeconds) })

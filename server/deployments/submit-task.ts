@@ -21,7 +21,7 @@ export type SubmissionSettings = {
   readonly controlPlaneNamespace: string
 }
 
-/** `claim`: it is this replica's to watch; undefined: whoever claims it. */
+/** `claim`: it is this replica's to watch; undefined: the one that claims it. */
 type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly claim: Claim | undefined }
 
 const maxTimeoutSeconds = 24 * 60 * 60
@@ -56,7 +56,7 @@ export const createNormalizeSubmission =
     const { app } = submission
     if (!app.includes('/')) return submission
     if (!appsInAnyNamespace)
-      throw new InvalidSubmissionError("app: must not hold '/' unless APPS_IN_ANY_NAMESPACE is set")
+      throw new InvalidSubmissionError("app: must not contain '/' unless APPS_IN_ANY_NAMESPACE is set")
     if (!/^[^/]+\/[^/]+$/.test(app)) throw new InvalidSubmissionError('app: must be a name, or a namespace/name')
     return { ...submission, app: canonicalName(app, controlPlaneNamespace) }
   }

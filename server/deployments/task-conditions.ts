@@ -18,7 +18,7 @@ export const isForgotten = (owner: string, forgotten: readonly string[]) =>
   sql<SqlBool>`(owner = ${owner} AND id = ANY(${forgotten}::uuid[]))`
 
 /**
- * For tasks that are looked up by their ids. In words that no index has: until PostgreSQL counts them anew it takes the
+ * For tasks that are looked up by their ids. In words that no index has: until PostgreSQL counts them again it takes the
  * unfinished tasks for few, and would go through thousands of them rather than look one up.
  */
 export const isUnfinished = sql<SqlBool>`tasks.status <> ALL(${[...finalStatuses]}::text[])`

@@ -39,7 +39,7 @@ export class TaskOverError extends Error {
 export class IdempotencyKeyUsedError extends Error {
   override readonly name = 'IdempotencyKeyUsedError'
   constructor() {
-    super('Idempotency-Key: was used with another body')
+    super('Idempotency-Key: already used with a different body')
   }
 }
 

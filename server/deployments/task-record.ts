@@ -1,7 +1,7 @@
 import { ListedTask, type TaskRecord } from '../../contract/task.ts'
 import type { Task } from './task.ts'
 
-/** The task as callers see it. Whether it may write is nobody's business. */
+/** The task as callers see it, without the right to write. */
 export function taskRecordOf(task: Task): TaskRecord {
   return {
     id: task.id,

@@ -21,7 +21,7 @@ export type EndedTask = {
   readonly status: FinalStatus
   /** Why it did not end deployed. */
   readonly cause: Cause | undefined
-  /** undefined: nobody has confirmed that there is such an application. */
+  /** undefined: it is not confirmed that such an application exists. */
   readonly confirmedApp: string | undefined
   readonly seconds: number
 }

@@ -182,7 +182,7 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
     finish: createFinishTask(database),
 
-    /** Ends an unfinished task as cancelled, whoever watches it. @returns undefined where it had ended */
+    /** Ends an unfinished task as cancelled, whichever replica watches it. @returns undefined where it had ended */
     cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
         const end = cancelledAs(bareDiagnosis('cancelled', { cancelled_by: cancelledBy(actor) }))

@@ -18,10 +18,10 @@ const meanings: Record<string, string> = {
   200: 'OK',
   201: 'Created',
   202: 'Accepted: `GET /api/v1/tasks/{id}` shows the result',
-  204: 'The stream is over: nothing more will come',
+  204: 'The stream has ended: no further events will come',
   302: 'Redirect',
   400: 'Malformed HTTP, path or query; `error` names the parameter',
-  401: 'No credential was given where one is needed, or one was rejected; `error` says which',
+  401: 'A required credential is missing, or one was rejected; `error` says which',
   403: 'The user is not a member of the required groups, the request is cross-origin, or its CSRF header is missing',
   404: 'Not found',
   406: 'The request breaks a rule that `error` names, or deployments are locked (`status` is then `rejected`)',
@@ -29,10 +29,10 @@ const meanings: Record<string, string> = {
   409: 'Conflict',
   413: 'The body is larger than 1 MiB, or 16 KiB on other routes',
   415: 'The body is not JSON',
-  417: 'Only `Expect: 100-continue` is understood',
+  417: 'Only `Expect: 100-continue` is supported',
   429: 'Too many requests; `Retry-After` says when to try again',
   431: 'The headers are larger than 8 KiB, or more than 100',
-  500: 'Unexpected; the request id in `error` leads to the log',
+  500: 'Unexpected error; find the request id of `error` in the log',
   503: 'Service unavailable; try again later',
 }
 
@@ -121,14 +121,14 @@ const errorContent = { 'application/json': { schema: { $ref: '#/components/schem
 const refusalContent = { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } }
 const retryAfter = {
   'Retry-After': {
-    description: 'Seconds, where it is known when to come back',
+    description: 'Seconds to wait before the next attempt, where known',
     schema: { type: 'integer', format: 'int32' },
   },
 }
 const text = { type: 'string' }
 const headersOf: Readonly<Record<string, object>> = {
-  302: { Location: { description: 'Where to go on', schema: text } },
-  401: { 'WWW-Authenticate': { description: 'A way to give a credential', schema: text } },
+  302: { Location: { description: 'Address to continue at', schema: text } },
+  401: { 'WWW-Authenticate': { description: 'An accepted authentication scheme', schema: text } },
   406: retryAfter,
   429: retryAfter,
   503: retryAfter,

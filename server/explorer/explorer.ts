@@ -40,7 +40,7 @@ export async function addExplorer(app: FastifyInstance, version: string, access:
     app.get(path, { config: { isAlwaysReadable: true }, schema: { hide: true } }, async () => app.swagger())
 }
 
-const description = `Accepts deployment tasks, watches their rollout and tells how it went. [Tasks](/tasks) shows them.
+const description = `Accepts deployment tasks, watches their rollout and reports the outcome. [Tasks](/tasks) shows them.
 
 Every error is JSON with a field \`error\`.`
 
@@ -85,12 +85,13 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-watcher-session',
-    description: 'Of a browser that signed in at `/auth/login`; on plain http the name has no `__Host-`.',
+    description:
+      'Session of a browser that signed in at `/auth/login`; on plain http the name lacks the prefix `__Host-`.',
   },
   csrf: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Watcher-Csrf',
-    description: 'Must be `1` on every change that comes with a session cookie.',
+    description: 'Must be `1` on every change with a session cookie.',
   },
 } as const

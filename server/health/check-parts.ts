@@ -34,7 +34,7 @@ async function withinLimit(check: Promise<string | undefined>): Promise<Health['
   const tooLate = after(databaseLimitMs, down('no answer within 2 s'), { signal: answered.signal })
   const inTime = check.then(
     (detail): Health['database'] => (detail === undefined ? { status: 'up' } : { status: 'up', detail }),
-    () => down('does not answer'), // the cause may name hosts and users; it is in the log of whoever queried
+    () => down('does not answer'), // the cause may name hosts and users; the query logs it
   )
   try {
     return await Promise.race([inTime, tooLate])

@@ -21,7 +21,7 @@ type Dependencies = {
   readonly wallMs: () => number
 }
 
-/** Nobody upgrades Argo CD so often that an older version misleads. */
+/** Argo CD is upgraded rarely enough that an older version does not mislead. */
 const versionKeptMs = 600_000
 const versionLimitMs = 1_000
 

@@ -8,7 +8,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 export function checkMediaType(headers: Headers): string | undefined {
   const { 'content-type': type, 'content-encoding': encoding } = headers
   if (encoding !== undefined && encoding !== 'identity') {
-    return `Content-Encoding ${echo(String(encoding))} is not supported: send the body as it is`
+    return `Content-Encoding ${echo(String(encoding))} is not supported: send the body uncompressed`
   }
   if (type === undefined) {
     return hasBody(headers) ? 'Content-Type is missing: send application/json' : undefined

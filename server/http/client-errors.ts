@@ -34,7 +34,7 @@ function endWith(socket: Socket, code: string | undefined): void {
 
 /** Node hands over what expects anything but 100-continue before the framework sees it. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body = JSON.stringify({ error: 'Expect: only 100-continue is understood' })
+  const body = JSON.stringify({ error: 'Expect: only 100-continue is supported' })
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length }
   response.writeHead(417, { ...headers, Connection: 'close' }).end(body)
 }

@@ -14,7 +14,7 @@ export function isForeignOrigin(headers: Headers, publicUrl: string | undefined)
 }
 
 /**
- * Whether a browser sent this request to another host than that of `publicUrl`: by a name that somebody else gave to our
+ * Whether a browser sent this request to another host than that of `publicUrl`: by a name that another party gave to our
  * address, whose pages would count as ours. Node's fetch sends `Sec-Fetch-Mode: cors` alone and is no browser.
  */
 export function isForeignHost(headers: Headers, host: string, publicUrl: string): boolean {

@@ -18,7 +18,7 @@ const policy = contentSecurityPolicy("'self'")
 const explorerPolicy = contentSecurityPolicy("'self' 'unsafe-inline'")
 
 /**
- * Strict-Transport-Security is left to whoever terminates TLS: it would bind hosts we know nothing of. The last four only
+ * Strict-Transport-Security is left to the TLS terminator: it would bind hosts we know nothing of. The last four only
  * turn off what old browsers and plug-ins do by themselves.
  */
 const securityHeaders = {

@@ -16,7 +16,7 @@ const field = (name: string, value: unknown) => JSON.stringify({ ...good, [name]
 const image = (change: object) => field('images', [{ ...good.images[0], ...change }])
 const images = (...given: string[]) => given.map((name, at) => ({ image: name, tag: `v${at}` }))
 const digest = `sha256:${'ab'.repeat(32)}`
-const [long, control] = ['a'.repeat(256), 'must not hold control characters']
+const [long, control] = ['a'.repeat(256), 'must not contain control characters']
 
 const send = (payload: string, headers: Record<string, string> = {}) =>
   app.inject({
@@ -58,8 +58,8 @@ const table: readonly (readonly [string, readonly Case[]])[] = [
       ['NUL', field('app', 'a\u0000'), `app: ${control}`],
       ['CR LF', field('app', 'a\r\nb'), `app: ${control}`],
       ['a lone surrogate', field('app', 'a\ud800'), 'app: must be well-formed Unicode'],
-      ['..', field('app', '../x'), "app: must not hold '..'"],
-      ['%', field('app', '%2e'), "app: must not hold '%'"],
+      ['..', field('app', '../x'), "app: must not contain '..'"],
+      ['%', field('app', '%2e'), "app: must not contain '%'"],
       ['256 characters', field('app', long), 'app: must be at most 255 characters long'],
     ],
   ],
@@ -78,13 +78,13 @@ const table: readonly (readonly [string, readonly Case[]])[] = [
       ['missing', field('images', undefined), 'images: is required'],
       ['null', field('images', null), 'images: must be an array'],
       ['{}', field('images', {}), 'images: must be an array'],
-      ['[]', field('images', []), 'images: must hold at least one image'],
+      ['[]', field('images', []), 'images: must contain at least one image'],
     ],
   ],
   [
     badInputs.B12,
     [
-      ['51 images', field('images', Array(51).fill(good.images[0])), 'images: must hold at most 50 images'],
+      ['51 images', field('images', Array(51).fill(good.images[0])), 'images: must contain at most 50 images'],
       ['two tags', field('images', images('i', 'i')), 'images[1].tag: names a second tag'],
       ['two tags of one name', field('images', images('nginx', 'docker.io/library/nginx')), 'names a second tag'],
     ],
@@ -96,7 +96,7 @@ const table: readonly (readonly [string, readonly Case[]])[] = [
       ['blank', image({ image: '  ' }), 'images[0].image: must not be empty'],
       ['256 characters', image({ image: long }), 'images[0].image: must be at most 255'],
       ...['repo:1', 'localhost:5000', 'host:5000/repo:1', `repo@${digest}`, `repo:1@${digest}`].map(
-        (name): Case => [name, image({ image: name }), 'images[0].image: must be a name without a tag or digest'],
+        (name): Case => [name, image({ image: name }), 'images[0].image: must not include a tag or digest'],
       ),
     ],
   ],

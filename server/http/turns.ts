@@ -55,4 +55,4 @@ export function createTurns(): Turns {
 }
 
 const tooManyAnswers = () =>
-  new HttpError(429, 'too many large answers are waited for from one address', { 'Retry-After': '1' })
+  new HttpError(429, 'too many large responses are pending for one address', { 'Retry-After': '1' })

@@ -36,7 +36,7 @@ export function answerUnknownRequests(app: FastifyInstance, answerPage: AnswerPa
     if (allowed.length > 0 && !allowed.includes(request.method) && exists)
       throw methodNotAllowed(request.method, allowed)
     if (isPage(request, path)) return answerPage(request, reply)
-    throw new HttpError(404, `nothing at ${echo(request.method)} ${echo(path)}`)
+    throw new HttpError(404, `no route for ${echo(request.method)} ${echo(path)}`)
   }
 }
 

@@ -8,7 +8,7 @@ export class DeployLockUnknownError extends Error {
   constructor(at: Date, known: Interval) {
     super(
       `the deploy lock is unknown: the database says it is ${at.toISOString()}, this replica knows the lockdown windows ` +
-        `from ${known.from.toISOString()} to ${known.to.toISOString()}; set the clocks right`,
+        `from ${known.from.toISOString()} to ${known.to.toISOString()}; synchronize the clocks`,
     )
   }
 }

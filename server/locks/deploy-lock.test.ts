@@ -159,6 +159,6 @@ describe('the closed times that the accepting transaction decides by', () => {
   test.for(['2026-11-04T23:59:59.999Z', '2026-12-06T00:00:00Z'])('say nothing about %s, which is a failure', (at) => {
     const times = lock.calendarAround(new Date('2026-11-20T17:00:00Z'))
     expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow(DeployLockUnknownError)
-    expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow('set the clocks right')
+    expect(() => evaluateDeployLock(new Date(at), times, neverSet)).toThrow('synchronize the clocks')
   })
 })

@@ -17,7 +17,7 @@ export type DeployLockStatus = {
   readonly setBy: string | null
   /** Where the end is known; never 0. */
   readonly retryAfterSeconds: number | undefined
-  /** The next time of a lockdown window that has not begun; also the rest of one that somebody has opened. */
+  /** The next time of a lockdown window that has not begun; also the rest of one that a user has opened. */
   readonly nextWindow: LockdownPeriod | null
   /** While a user has opened the current window. */
   readonly overrideUntil: Date | null

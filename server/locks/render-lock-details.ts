@@ -3,7 +3,7 @@ import type { DeployLockStatus } from './evaluate-deploy-lock.ts'
 import type { LockdownSchedule } from './lockdown-times.ts'
 import { renderWindow } from './lockdown-window.ts'
 
-/** As GET /deploy-lock/details shows it. Nobody sets a schedule and it has no reason but itself. */
+/** As GET /deploy-lock/details shows it. A scheduled lock has no user and no reason. */
 export function renderLockDetails(status: DeployLockStatus, schedule: LockdownSchedule): DeployLockDetails {
   const { active, source, since, until, reason, setBy, nextWindow, overrideUntil } = status
   return {

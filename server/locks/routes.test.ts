@@ -106,7 +106,7 @@ describe('the deploy lock without an identity provider (spec 4)', () => {
     ]) {
       const answer = await app.inject({ method, url: '/api/v1/deploy-lock', ...request })
       expect(answer.statusCode).toBe(404)
-      expect(answer.json()).toEqual({ error: `nothing at ${method} /api/v1/deploy-lock` })
+      expect(answer.json()).toEqual({ error: `no route for ${method} /api/v1/deploy-lock` })
     }
   })
 })

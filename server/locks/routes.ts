@@ -54,7 +54,7 @@ export const lockRoutes =
         schema: {
           tags,
           operationId: 'getDeployLockDetails',
-          summary: 'Get why the deploy lock is set, until when, and the next lockdown',
+          summary: 'Get the reason and end of the deploy lock, and the next lockdown',
           response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
         },
       },
@@ -68,9 +68,9 @@ export const lockRoutes =
         schema: {
           tags,
           operationId: 'getDeployLockCalendar',
-          summary: 'List when deployments are and were locked',
+          summary: 'List lockdown windows, locks and overrides in a range',
           description:
-            'Lockdown windows of the schedule as it is now, and what users locked and opened. A schedule without a pause is ' +
+            'Returns the lockdown windows of the current schedule, and the locks and overrides of users. A schedule without a pause is ' +
             'one interval that begins before `from` and ends after `to`.',
           querystring: CalendarRange,
           response: { 200: DeployLockCalendar, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
@@ -88,7 +88,7 @@ export const lockRoutes =
           tags,
           operationId: 'setDeployLock',
           summary: 'Set the deploy lock',
-          description: 'Once this is answered, no task is accepted until the lock is released. A body is optional.',
+          description: 'After the response no task is accepted until the lock is released. A body is optional.',
           security,
           body: LockRequest.nullish(),
           response: { 200: z.literal('deploy lock is set'), 406: Refusal, 415: ErrorReply, ...refusals },
@@ -98,7 +98,7 @@ export const lockRoutes =
         const actor = await manual.requireUser(request)
         const { reason = null, until } = request.body ?? {}
         const outcome = await manual.set({ reason, until: until === undefined ? null : new Date(until * 1000) }, actor)
-        if (outcome === 'past') throw new InvalidRequestError('body', ['until: must lie in the future'])
+        if (outcome === 'past') throw new InvalidRequestError('body', ['until: must be in the future'])
         return reply.type(json).send('"deploy lock is set"' as 'deploy lock is set') // a string is sent as it is
       },
     )

@@ -4,11 +4,11 @@ import { sql } from 'kysely'
 export type StoredLock = {
   readonly isSet: boolean
   readonly since: Date | null
-  /** null: until somebody releases it. */
+  /** null: until released. */
   readonly until: Date | null
   readonly reason: string | null
   readonly setBy: string | null
-  /** Until then the schedule counts for nothing, because somebody released the lock inside a lockdown window. */
+  /** Until then the schedule has no effect, because a user released the lock inside a lockdown window. */
   readonly overrideUntil: Date | null
 }
 

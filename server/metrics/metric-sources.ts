@@ -72,7 +72,11 @@ export function addSources(registry: Registry, sources: MetricSources): void {
   addGauge(registry, 'watcher_event_streams_open', 'Open event streams', sources.openEventStreams)
   addLabelled(
     registry,
-    { name: 'watcher_deploy_lock_active', help: '1 while new tasks are rejected, by what locks', label: 'source' },
+    {
+      name: 'watcher_deploy_lock_active',
+      help: '1 while new tasks are rejected, by source of the lock',
+      label: 'source',
+    },
     async () => {
       const source = await sources.lockSource()
       return { manual: source === 'manual', schedule: source === 'schedule' }

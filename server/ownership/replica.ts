@@ -170,7 +170,7 @@ async function beatUntilBroken(
   }
 }
 
-/** Whoever has no row owns nothing: what `id` owned and nobody took back can be claimed by all. */
+/** A replica without a row owns nothing: what `id` owned can be claimed by all. */
 async function forget(settings: DatabaseSettings, client: Client, id: string | undefined): Promise<void> {
   if (id !== undefined) await client.query(`DELETE FROM ${replicasTable(settings)} WHERE id = $1`, [id])
 }

@@ -29,13 +29,13 @@ type Dependencies<Claimed> = {
   readonly onError: (message: string, error: unknown) => void
 }
 
-/** Claims what nobody watches and hands it to the watcher, and drops what was cancelled under it. */
+/** Claims unwatched tasks and hands them to the watcher, and drops what was cancelled under it. */
 export function startClaiming<Claimed>(dependencies: Dependencies<Claimed>) {
   const { replica, tasks, watcher, isHeld, removeDead, wakeUps, onError } = dependencies
 
   let recalledAtMs = Number.NEGATIVE_INFINITY
   let isUnsure = false
-  /** After a claim without an answer some tasks may be ours that nobody watches; otherwise they are looked for now and then. */
+  /** After a claim without an answer this replica may own tasks that are not watched; otherwise they are looked for now and then. */
   const claimAll = async () => {
     const owner = replica.id()
     if (!owner) return

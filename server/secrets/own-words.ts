@@ -10,7 +10,7 @@ let words: string | undefined
 
 /**
  * Whether a text is part of the words that the service itself writes: names of settings, fields and routes, messages.
- * Whoever knows these would learn a secret from the gaps that hiding it leaves (decision 0008). The service runs from its
+ * Hiding these would reveal a secret by the gaps that it leaves (decision 0008). The service runs from its
  * sources, so they hold every such word.
  */
 export function isOwnWord(text: string): boolean {

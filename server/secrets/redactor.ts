@@ -14,7 +14,7 @@ const invisible = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 /**
  * Makes one line of the log safe: known secrets in plain, JSON, base64 and URL form, credential headers, the deploy token
  * in a URL, JWTs, deploy tokens that this service issued, user and password of an address, and characters that would
- * write on somebody's terminal.
+ * write on a terminal.
  */
 export function createRedactor(secrets: () => readonly string[]): (line: string) => string {
   return (line) =>

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** 256 random bits in base64url, 43 characters: nobody guesses one. */
+/** 256 random bits in base64url, 43 characters, so that guessing one is infeasible. */
 export const makeOpaqueId = () => randomBytes(32).toString('base64url')
 
 export const isOpaqueId = (text: string) => /^[\w-]{43}$/.test(text)

@@ -6,7 +6,7 @@ const armour = /^-----BEGIN ([A-Z ]*)PRIVATE KEY-----\n([\s\S]+?)\n-----END \1PR
  */
 export function checkSshKey(text: string, passphraseSetting: string, hasPassphrase: boolean): string | undefined {
   const key = text.replaceAll('\r\n', '\n').trim()
-  if (/^(ssh-|ecdsa-|sk-)\S+ /.test(key)) return 'holds a public key: name the private one'
+  if (/^(ssh-|ecdsa-|sk-)\S+ /.test(key)) return 'contains a public key: use the private key'
   const [, kind = '', body = ''] = armour.exec(key) ?? []
   if (body === '') return 'does not hold a private key (-----BEGIN … PRIVATE KEY-----)'
   if (isEncrypted(kind, body) && !hasPassphrase) return `holds an encrypted key: set ${passphraseSetting}`

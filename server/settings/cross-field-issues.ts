@@ -20,7 +20,7 @@ function databaseIssues(texts: Texts): string[] {
     return ['DB_USER', 'DB_NAME'].filter((name) => !(name in texts)).map((name) => `${name}: is required with DB_HOST`)
   const [whole] = given
   if (whole === undefined)
-    return ['DATABASE_URL: no database is set: give a PostgreSQL address, or DB_HOST, DB_USER and DB_NAME']
+    return ['DATABASE_URL: no database is configured: set a PostgreSQL address, or DB_HOST, DB_USER and DB_NAME']
   const connection = parseDatabaseConnection(texts[whole] ?? '')
   return 'issue' in connection ? [`${whole}: ${connection.issue}`] : []
 }

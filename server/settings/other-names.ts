@@ -12,18 +12,18 @@ const rejectedSettings: Readonly<Record<string, string>> = {
   KEYCLOAK_CLIENT_ID: 'is now IDP_CLIENT_ID',
   KEYCLOAK_CLIENT_SECRET: 'is now IDP_CLIENT_SECRET',
   KEYCLOAK_PRIVILEGED_GROUPS: 'is now IDP_PRIVILEGED_GROUPS',
-  KEYCLOAK_TOKEN_VALIDATION_INTERVAL: 'has no replacement and needs none: remove it',
+  KEYCLOAK_TOKEN_VALIDATION_INTERVAL: 'is no longer needed: remove it',
 }
 
 /** Settings that change nothing here, with what a person should know. */
 const settingsWithoutEffect: Readonly<Record<string, string>> = {
   OIDC_TOKEN_VALIDATION_INTERVAL:
-    'without effect: a signed-in user is looked up again before a change, after 60 s at most',
-  GIT_MAX_ATTEMPTS: 'without effect: a write-back is tried until the deadline of its task',
-  GIT_BATCH_WRITEBACK: 'without effect: write-backs of one repository always share a push',
-  GIT_BATCH_MAX_SIZE: 'without effect: write-backs of one repository always share a push',
-  STATIC_FILES_PATH: 'without effect: the web UI is part of the service',
-  DEV_ENVIRONMENT: 'without effect',
+    'has no effect: a signed-in user is looked up again before a change, after 60 s at most',
+  GIT_MAX_ATTEMPTS: 'has no effect: a write-back is tried until the deadline of its task',
+  GIT_BATCH_WRITEBACK: 'has no effect: write-backs of one repository always share a push',
+  GIT_BATCH_MAX_SIZE: 'has no effect: write-backs of one repository always share a push',
+  STATIC_FILES_PATH: 'has no effect: the web UI is part of the service',
+  DEV_ENVIRONMENT: 'has no effect',
 }
 
 /** Each switches on a way of telling others that a task changed. */
@@ -44,7 +44,7 @@ export const refusalsOf = (texts: Texts): string[] =>
 export function notesOf(texts: Texts): string[] {
   const notes = Object.entries(settingsWithoutEffect)
     .filter(([name]) => isGiven(texts[name]))
-    .map(([name, note]) => `${name} is ${note}`)
+    .map(([name, note]) => `${name} ${note}`)
   const switchedOn = notificationSwitches.filter((name) => isOn(texts[name] ?? ''))
-  return switchedOn.length === 0 ? notes : [...notes, `${switchedOn.join(', ')}: notifications are not built yet`]
+  return switchedOn.length === 0 ? notes : [...notes, `${switchedOn.join(', ')}: notifications are not implemented`]
 }

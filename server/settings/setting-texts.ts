@@ -72,7 +72,7 @@ export function gatherSettingTexts(
 const isServiceLink = (way: string, value = '') => way.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value)
 
 /**
- * Reads a credential anew when its mounted file has changed, so that it can be rotated without a restart. While the file
+ * Reads a credential again when its mounted file has changed, so that it can be rotated without a restart. While the file
  * is missing or blank, as in the middle of a rotation, the last good text counts (`keep`), or none, `''` (`drop`).
  */
 export function credentialReader(

@@ -199,7 +199,7 @@ export const schemaName = text.regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be 1 to 63
 export const namespaceName = text.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
 
 /** A name or an address of a commit's author: what Git could not write in one line is refused. */
-export const commitIdentity = text.regex(/^[^<>\p{Cc}]{1,255}$/u, 'must not hold <, > or control characters')
+export const commitIdentity = text.regex(/^[^<>\p{Cc}]{1,255}$/u, 'must not contain <, > or control characters')
 
 /** A template of Go, of which the message is Go's. */
 export const commitMessageFormat = z.string().transform((format, context) => {

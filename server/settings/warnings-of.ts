@@ -23,13 +23,13 @@ export function warningsOf(
   const credentials = [values.WATCHER_DEPLOY_TOKEN, values.JWT_SECRET, values.IDP_ENABLED]
   if (values.REQUIRE_CREDENTIAL && !credentials.some(Boolean)) {
     const ways = 'set WATCHER_DEPLOY_TOKEN, JWT_SECRET or IDP_ENABLED'
-    warnings.push(`REQUIRE_CREDENTIAL: no kind of credential is set up, so every submission is rejected: ${ways}`)
+    warnings.push(`REQUIRE_CREDENTIAL: no credential is configured, so every submission is rejected: ${ways}`)
   }
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {
     warnings.push('OVERRIDE_FILE_PREFIX is not argocd: Argo CD itself reads override files of the prefix argocd only')
   }
   if (values.ARGO_URL.startsWith('http:') && !isLoopback(new URL(values.ARGO_URL).hostname)) {
-    warnings.push('ARGO_URL is http: the token and all answers cross the network unprotected')
+    warnings.push('ARGO_URL is http: the token and all responses cross the network unencrypted')
   }
   if (/^[^/]*\/\/[^/]*@/.test(texts.ARGO_URL ?? '')) warnings.push('ARGO_URL holds a user name, which is not used')
   if (values.SKIP_TLS_VERIFY) warnings.push('SKIP_TLS_VERIFY: TLS certificates are not verified; use ARGO_CA_FILE')
@@ -42,7 +42,7 @@ export function warningsOf(
   }
   const issuer = URL.parse(values.IDP_ENABLED ? (values.IDP_ISSUER_URL ?? '') : '')
   if (issuer?.protocol === 'http:' && !isLoopback(issuer.hostname))
-    warnings.push('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network unprotected')
+    warnings.push('IDP_ALLOW_HTTP_ISSUER: tokens, client secret and signing keys cross the network unencrypted')
   if (values.IDP_REQUIRE_READ_AUTH && values.METRICS_PORT === undefined)
     warnings.push(
       'IDP_REQUIRE_READ_AUTH: /metrics on PORT names applications and needs no credential; set METRICS_PORT',

@@ -1,9 +1,9 @@
-/** What Node says when there is nobody to talk to. */
+/** Error codes of Node when no server answers. */
 const networkCodes = /^(?:ECONN(?:REFUSED|RESET|ABORTED)|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)$/
 
 /**
  * SQLSTATEs of a server that is starting, stopping, full, or a read-only replica: connection, resources, operator, 25006;
- * of a transaction that it has ended because nothing came, 25P03; and of a lock that somebody else did not give, 55P03.
+ * of a transaction that it has ended because nothing came, 25P03; and of a lock that another session held, 55P03.
  */
 const serverCodes = /^(?:08|53|57P0)[0-9A-Z]+$|^(?:25006|25P03|55P03)$/
 

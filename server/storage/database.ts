@@ -20,14 +20,14 @@ export type Database = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Long enough that PostgreSQL need not prepare everything anew, short enough that nothing in between has forgotten it. */
+/** Long enough that PostgreSQL rarely prepares everything again, short enough that nothing in between has forgotten it. */
 const idleMs = 60_000
 
-/** Who waits for a lock is told by PostgreSQL before the query is given up here: else it would go on waiting for nobody. */
+/** Who waits for a lock is told by PostgreSQL before the query is given up here: otherwise it would wait without a reader. */
 const lockShare = 0.8
 
 /**
- * Opens the pool; connects at the first query. `onIdleError` hears of connections that break while nobody uses them. A query
+ * Opens the pool; connects at the first query. `onIdleError` hears of idle connections that break. A query
  * without an answer after `queryTimeoutMs` is given up.
  */
 export function openDatabase(
@@ -44,7 +44,7 @@ export function openDatabase(
     application_name: 'deployment-watcher',
   })
   let isClosing = false
-  // While the pool closes, the server may end a connection first: nobody misses it.
+  // While the pool closes, the server may end a connection first, which is harmless.
   pool.on('error', (error) => {
     if (!isClosing) onIdleError(error)
   })

@@ -138,7 +138,7 @@ async function reachableCopy(installed, version) {
   return copy
 }
 
-/** One folder per checkout; refused if somebody else put something there under the name we would use. */
+/** One folder per checkout; rejected if another user created it under the name we would use. */
 async function temporaryHome() {
   const home = path.join(tmpdir(), `deployment-watcher-${hash(checkout)}`)
   await mkdir(home, { mode: 0o755 }).catch(unlessMadeMeanwhile)

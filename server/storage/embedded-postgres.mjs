@@ -135,7 +135,7 @@ async function isPostgres(pid) {
   return /(^|\/)postgres\0/.test(commandLine)
 }
 
-/** Somebody may take the port between our look and PostgreSQL's start, so a few are tried.
+/** Another process may take the port between our check and PostgreSQL's start, so a few are tried.
  * @param {Place} place
  */
 async function startOnFreePort(place) {

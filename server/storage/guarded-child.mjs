@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 
 /**
  * Runs a program in a session of its own, so that Ctrl+C reaches only us and we choose the order in which things end,
- * and has a bystander shell signal it when our end of a pipe closes: whoever starts a child this way may be killed
+ * and has a bystander shell signal it when our end of a pipe closes: the parent may be killed
  * with SIGKILL and the child still goes. (Windows has neither; there the program is simply started.)
  */
 const watchThenRun = '( (cat <&3 >/dev/null; kill -"$0" $$ 2>/dev/null) & ); exec "$@" 3<&-'

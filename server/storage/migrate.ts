@@ -42,7 +42,7 @@ export async function migrate(
   { folder = ownFolder, onRetry = () => undefined }: Options = {},
 ): Promise<void> {
   const { schema } = settings
-  // A connection that breaks while nobody uses it is made anew.
+  // An idle connection that breaks is replaced.
   await using database = openDatabase({ ...settings, maxConnections: 2 }, () => undefined, statementTimeoutMs)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   const migrator = new Migrator({

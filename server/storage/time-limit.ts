@@ -25,6 +25,6 @@ export const withTimeLimit = <Result>(
     })
 }
 
-/** Whether PostgreSQL gave a statement up, because of its time or because somebody cancelled it (SQLSTATE 57014). */
+/** Whether PostgreSQL gave a statement up, because of its time or because it was cancelled (SQLSTATE 57014). */
 export const isGivenUp = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '57014'

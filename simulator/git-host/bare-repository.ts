@@ -32,17 +32,17 @@ export async function openBareRepository(folder: string) {
     return line.trim() || undefined
   }
 
-  /** Commits on top of the branch, as somebody else with access to the repository does. */
+  /** Commits on top of the branch, as another writer does. */
   async function commit(
     changes: FileChanges,
-    { message = 'Change', branch = 'main', author = 'Somebody' }: CommitOptions = {},
+    { message = 'Change', branch = 'main', author = 'Another writer' }: CommitOptions = {},
   ): Promise<string> {
     for (let attempt = 0; ; attempt++) {
       const stream = importStream(changes, { message, ref: `refs/heads/${branch}`, author, parent: await head(branch) })
       try {
         return (await runGit(folder, ['fast-import', '--quiet'], stream)).trim()
       } catch (error) {
-        if (attempt >= 20) throw error // somebody else moves the branch all the time
+        if (attempt >= 20) throw error // other writers move the branch all the time
       }
     }
   }

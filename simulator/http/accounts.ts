@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts'
 
 export type Policy = { resource?: string; action: string; object: string }
 
-/** Somebody who may call: a token, its end, and what it allows. */
+/** A caller: a token, its expiry, and what it allows. */
 export type Account = {
   name: string
   token: string

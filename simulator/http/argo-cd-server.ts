@@ -122,7 +122,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
 
   /** In the words of a stream where the caller asked for one. */
   function respondWithError(incoming: Incoming, error: ApiError): void {
-    const call: Call = { ...incoming, account: nobody, signal: new AbortController().signal }
+    const call: Call = { ...incoming, account: anonymous, signal: new AbortController().signal }
     if (streamKinds.includes(call.kind)) openStream(call).fail(error)
     else if (!call.response.destroyed) send(call, error.status, unaryErrorBody(error))
   }
@@ -134,7 +134,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   async function answer(incoming: Incoming): Promise<void> {
     const abort = new AbortController()
     incoming.response.on('close', () => abort.abort())
-    const call: Call = { ...incoming, account: nobody, signal: abort.signal }
+    const call: Call = { ...incoming, account: anonymous, signal: abort.signal }
     const stream = streamKinds.includes(call.kind) ? openStream(call) : undefined
     try {
       const timeoutMs = grpcTimeoutMs(call.request.headers['grpc-timeout']?.toString())
@@ -159,7 +159,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
     try {
       return accounts.authenticate(token)
     } catch (error) {
-      if (openKinds.includes(call.kind)) return nobody
+      if (openKinds.includes(call.kind)) return anonymous
       if (options.anonymous) return options.anonymous
       throw error
     }
@@ -238,11 +238,11 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
       case 'rollback':
         return rollbackApplication(call, at)
       case 'userinfo':
-        return call.account === nobody ? {} : { loggedIn: true, username: call.account.name, iss: 'argocd' }
+        return call.account === anonymous ? {} : { loggedIn: true, username: call.account.name, iss: 'argocd' }
       case 'can-i':
         return { value: canI(call) ? 'yes' : 'no' }
       case 'version':
-        return call.account === nobody
+        return call.account === anonymous
           ? { Version: version }
           : { Version: version, GitTreeState: 'clean', Compiler: 'gc', Platform: 'linux/amd64' }
       case 'session': {
@@ -324,7 +324,7 @@ export async function startArgoCdServer(options: ArgoCdServerOptions) {
   }
 }
 
-const nobody: Account = {
+const anonymous: Account = {
   name: '',
   token: '',
   issuedAtMs: 0,

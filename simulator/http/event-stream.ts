@@ -63,7 +63,7 @@ export function openEventStream(call: Call, { clock, keepaliveMs }: { clock: Clo
   return {
     call,
     serialise,
-    /** Sends what `serialise` made, or buffers it; a full buffer drops it and nobody is told. */
+    /** Sends what `serialise` made, or buffers it; a full buffer drops it silently. */
     send(frame: string): void {
       if (response.destroyed || response.writableEnded || isStalled) return
       begin(200)

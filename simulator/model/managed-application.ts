@@ -22,7 +22,7 @@ export type TruthMoment = {
   isRolledOut: boolean
 }
 
-/** What the controller keeps in memory of one application (one uid; a re-created one starts anew). */
+/** What the controller keeps in memory of one application (one uid; a re-created one starts again). */
 export type ManagedApplication = {
   key: ApplicationKey
   uid: string

@@ -50,7 +50,7 @@ export function createObjectStore({ clock, random }: { clock: Clock; random: Ran
       return publish({ type: 'ADDED', application })
     },
 
-    /** Replaces the object by what `change` makes of it; nothing is written and nobody told if that is the same. */
+    /** Replaces the object by what `change` makes of it; nothing is written and no watcher notified if that is the same. */
     update(key: ApplicationKey, change: (current: Application) => Application): Application | undefined {
       const current = objects.get(keyOf(key))
       if (!current) return undefined

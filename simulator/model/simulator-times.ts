@@ -2,7 +2,7 @@ import type { Range } from './random.ts'
 
 /** How long the simulated world takes, in milliseconds. */
 export type SimulatorTimes = {
-  /** Period of the comparison that nobody asked for, and what is added to it at random. */
+  /** Period of the comparison without a request, and what is added to it at random. */
   poll: number
   pollJitter: number
   /** Resolving and rendering a commit. */

@@ -90,7 +90,7 @@ export function comparedToFor({ spec }: Application): ComparedTo {
 
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** A Go duration such as `1m30s`, in milliseconds; `undefined` if it is none. */
+/** A Go duration such as `1m30s`, in milliseconds; `undefined` if it is invalid. */
 export function goDuration(text: string): number | undefined {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined

@@ -162,7 +162,7 @@ export const tokenFlows: readonly Flow[] = [
       await dialog.getByLabel('Description').fill(description)
       await dialog.getByLabel('At a time').press('Space')
       for (const [time, rule] of [
-        ['2020-01-01T10:00', 'must lie in the future'],
+        ['2020-01-01T10:00', 'must be in the future'],
         ['2099-01-01T10:00', 'must be at most a year ahead'],
       ] as const) {
         await dialog.getByLabel('Date and time in UTC').fill(time)

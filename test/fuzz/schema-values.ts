@@ -28,7 +28,7 @@ export function validValue(schema: Schema): fc.Arbitrary<unknown> {
   }
 }
 
-/** Times must lie in the future, so numbers are taken from the end of what is allowed. */
+/** Times must be in the future, so numbers are taken from the end of what is allowed. */
 function numberUpTo({ minimum = 0, maximum = 1e9 }: Schema): fc.Arbitrary<number> {
   return fc.integer({ min: Math.max(minimum, maximum - 1e9), max: maximum })
 }

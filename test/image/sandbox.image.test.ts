@@ -142,7 +142,7 @@ describe('a start that cannot be', () => {
   test('without a database setting ends with 78 and names DATABASE_URL', async () => {
     const { DATABASE_URL: _, ...others } = settings
     const { status, output } = await endOf(await start(others))
-    expect([status, output]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is set')])
+    expect([status, output]).toEqual([78, expect.stringContaining('DATABASE_URL: no database is configured')])
   })
 
   test('with a folder that cannot be written ends with 78 and names it', async () => {

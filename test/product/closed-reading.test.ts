@@ -239,7 +239,7 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(await read(`/api/v1/tasks/${id}/events`, short)).toMatchObject({ status: 200 })
     expect(await read(`/api/v1/tasks/${ids.shop}`, short)).toMatchObject({
       status: 401,
-      body: { error: expect.stringContaining('exp lies in the past') },
+      body: { error: expect.stringContaining('exp is in the past') },
     })
     const other = { Authorization: mintJwt({ exp: nowSeconds() - 1 }, jwtSecret) }
     expect(await read(`/api/v1/tasks/${id}`, other)).toMatchObject({ status: 401 })

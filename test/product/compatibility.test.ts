@@ -242,18 +242,18 @@ describe('settings', () => {
   })
 
   test.for<[Record<string, string>, readonly string[]]>([
-    [{ GIT_MAX_ATTEMPTS: '5' }, ['GIT_MAX_ATTEMPTS is without effect']],
-    [{ GIT_BATCH_WRITEBACK: 'true' }, ['GIT_BATCH_WRITEBACK is without effect']],
-    [{ GIT_BATCH_MAX_SIZE: '5' }, ['GIT_BATCH_MAX_SIZE is without effect']],
-    [{ WEBHOOK_ENABLED: 'true' }, ['WEBHOOK_ENABLED: notifications are not built yet']],
-    [{ MATTERMOST_ENABLED: 'true' }, ['MATTERMOST_ENABLED: notifications are not built yet']],
+    [{ GIT_MAX_ATTEMPTS: '5' }, ['GIT_MAX_ATTEMPTS has no effect']],
+    [{ GIT_BATCH_WRITEBACK: 'true' }, ['GIT_BATCH_WRITEBACK has no effect']],
+    [{ GIT_BATCH_MAX_SIZE: '5' }, ['GIT_BATCH_MAX_SIZE has no effect']],
+    [{ WEBHOOK_ENABLED: 'true' }, ['WEBHOOK_ENABLED: notifications are not implemented']],
+    [{ MATTERMOST_ENABLED: 'true' }, ['MATTERMOST_ENABLED: notifications are not implemented']],
     [
       { WEBHOOK_ENABLED: 'true', MATTERMOST_ENABLED: 'true' },
-      ['WEBHOOK_ENABLED, MATTERMOST_ENABLED: notifications are not built yet'],
+      ['WEBHOOK_ENABLED, MATTERMOST_ENABLED: notifications are not implemented'],
     ],
-    [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, ['OIDC_TOKEN_VALIDATION_INTERVAL is without effect']],
-    [{ STATIC_FILES_PATH: '/static' }, ['STATIC_FILES_PATH is without effect']],
-    [{ DEV_ENVIRONMENT: 'true' }, ['DEV_ENVIRONMENT is without effect']],
+    [{ OIDC_TOKEN_VALIDATION_INTERVAL: '300' }, ['OIDC_TOKEN_VALIDATION_INTERVAL has no effect']],
+    [{ STATIC_FILES_PATH: '/static' }, ['STATIC_FILES_PATH has no effect']],
+    [{ DEV_ENVIRONMENT: 'true' }, ['DEV_ENVIRONMENT has no effect']],
     ...[
       'URL',
       'CONTENT_TYPE',
@@ -280,7 +280,7 @@ describe('settings', () => {
     [{ KEYCLOAK_CLIENT_ID: 'w' }, 'is now IDP_CLIENT_ID'],
     [{ KEYCLOAK_CLIENT_SECRET: 's' }, 'is now IDP_CLIENT_SECRET'],
     [{ KEYCLOAK_PRIVILEGED_GROUPS: 'a' }, 'is now IDP_PRIVILEGED_GROUPS'],
-    [{ KEYCLOAK_TOKEN_VALIDATION_INTERVAL: '5' }, 'has no replacement and needs none'],
+    [{ KEYCLOAK_TOKEN_VALIDATION_INTERVAL: '5' }, 'is no longer needed'],
     [{ LOCKDOWN_SCHEDULE: `\ufeff${friday}` }, 'LOCKDOWN_SCHEDULE: has a byte order mark'],
     [{ LOCKDOWN_SCHEDULE_FILE: file('schedule', `\ufeff${friday}\n`) }, 'LOCKDOWN_SCHEDULE: has a byte order mark'],
     [{ ...sshKey, SSH_KNOWN_HOSTS: `${knownHosts}:/nowhere` }, 'SSH_KNOWN_HOSTS: the file cannot be read (ENOENT)'],

@@ -89,8 +89,8 @@ describe.concurrent('faults of Argo CD in the middle of a rollout', () => {
       control.revoke(first)
       world.simulator.controller.faults.hangRefresh.clear()
       await expect.poll(async () => (await control.truth('shop'))?.isRolledOut).toBe(true)
-      await service.waitForTask(id, ({ progress }) => progress?.includes('the token is refused') === true)
-      expect(JSON.stringify((await service.request('/healthz')).body)).toContain('the token is refused')
+      await service.waitForTask(id, ({ progress }) => progress?.includes('token rejected') === true)
+      expect(JSON.stringify((await service.request('/healthz')).body)).toContain('token rejected')
       const callsBefore = argo.callLog().length
       await writeFile(file, `${control.addAccount('second', policies).token}\n`)
       const renewedMs = Date.now()

@@ -104,7 +104,7 @@ describe('a deploy token for some applications', () => {
   })
 
   test.for(['dwt_', 'dwt_x', `dwt_${'a'.repeat(43)}`, `dwt_${'a'.repeat(44)}`])('%s is none', async (token) =>
-    expect(await submit(token)).toMatchObject(refusal(/is not one of this service/)),
+    expect(await submit(token)).toMatchObject(refusal(/is unknown/)),
   )
 
   test('tells its last use, written once a minute', async () => {
@@ -166,7 +166,7 @@ describe('npm run deploy-tokens', () => {
 
 describe('issuing', () => {
   test.for<[string, object, string]>([
-    ['an expiry in the past', { expires: 1 }, 'expires: must lie in the future'],
+    ['an expiry in the past', { expires: 1 }, 'expires: must be in the future'],
     [
       'an expiry after more than a year',
       { expires: inTenMinutes() + 366 * 86_400 },

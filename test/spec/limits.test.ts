@@ -208,7 +208,7 @@ test.concurrent('a client waits for so many tasks at once, and is answered at on
   }
   await expect.poll(statusOfAnother).toBe(429)
   const rejected = await wait()
-  expect(rejected).toMatchObject({ body: { error: 'too many requests wait for tasks' } })
+  expect(rejected).toMatchObject({ body: { error: 'too many requests are waiting for tasks' } })
   expect(rejected.headers.get('retry-after')).toBe('10')
   expect(await strict.request(`/api/v1/tasks/${ended}?wait=60`).then(statusOf)).toBe(200)
   hangUp.abort()

@@ -115,10 +115,10 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
   })
 
   test.for<[string, unknown, string]>([
-    ['an end in the past', { until: 1 }, 'until: must lie in the future'],
+    ['an end in the past', { until: 1 }, 'until: must be in the future'],
     ['an end that is no time', { until: 'tomorrow' }, 'until: must be a number'],
     ['an end beyond the calendar', { until: 1e300 }, 'until: must be epoch seconds'],
-    ['a reason of two lines', { reason: 'a\nb' }, 'reason: must not hold control characters'],
+    ['a reason of two lines', { reason: 'a\nb' }, 'reason: must not contain control characters'],
     ['a reason too long', { reason: 'a'.repeat(501) }, 'reason: must be at most 500 characters long'],
     ['a list', [], 'body must be a JSON object'],
   ])('%s is refused and sets nothing', async ([, body, error]) => {

@@ -238,8 +238,12 @@ describe('API callers with an access token', () => {
 
   test.for<[string, Record<string, string>, string]>([
     ['nothing', {}, 'no credential was given: send an access token'],
-    ['a deploy token', { 'Watcher-Deploy-Token': 'token-of-this-test' }, 'credential rejected: it is not a user'],
-    ['a JWT of ours', { Authorization: mintJwt({ exp: 9e9, sub: 'ada' }, jwtSecret) }, 'it is not a user'],
+    [
+      'a deploy token',
+      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      'credential rejected: only a user may do this',
+    ],
+    ['a JWT of ours', { Authorization: mintJwt({ exp: 9e9, sub: 'ada' }, jwtSecret) }, 'only a user may do this'],
     ['an access token in the wrong header', { Authorization: 'Bearer opaque' }, 'not a JWT'],
     ['an empty access token', { 'Oidc-Authorization': 'Bearer ' }, 'malformed Oidc-Authorization header'],
   ])('%s does not move the lock', async ([, headers, reason]) => {

@@ -86,7 +86,7 @@ describe('the deploy lock (spec 2.4)', () => {
     await page.getByLabel('At a time').press('Space')
     await time.fill('2020-01-01T10:00')
     await theSwitch(page).click()
-    await page.getByText('until: must lie in the future').waitFor()
+    await page.getByText('until: must be in the future').waitFor()
     expect(await time.getAttribute('aria-invalid')).toBe('true')
     expect([await reason.inputValue(), await time.inputValue()]).toEqual(['OPS-2', '2020-01-01T10:00'])
     expect(await detailsOf()).toMatchObject({ active: false })

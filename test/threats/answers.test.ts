@@ -11,7 +11,7 @@ import { errorOf, textOf } from './answers.ts'
 import { injections, oddNames } from './hostile-texts.ts'
 import { threats } from './rows.ts'
 
-/** What an error must not hold: hosts, ports, queries, names of the database's, places on the disk, libraries, stacks. */
+/** What an error must not contain: hosts, ports, queries, names of the database's, places on the disk, libraries, stacks. */
 const hidden = [
   /postgres/i,
   /127\.0\.0\.1|localhost|::1/,

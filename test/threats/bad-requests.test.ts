@@ -29,7 +29,7 @@ test(badInputs.B19, async () => {
 
 test.for(['POST', 'DELETE'])(`${badInputs.B20}: %s`, async (method) => {
   const answer = await request('/api/v1/deploy-lock', { method })
-  expect(answer).toMatchObject({ status: 404, body: { error: `nothing at ${method} /api/v1/deploy-lock` } })
+  expect(answer).toMatchObject({ status: 404, body: { error: `no route for ${method} /api/v1/deploy-lock` } })
 })
 
 describe(badInputs.B21, () => {
@@ -59,7 +59,7 @@ describe(badInputs.B22, () => {
     ['cursor=junk', 'cursor: must be a next_cursor of this list'],
     ['offset=100001', 'offset: must be at most 100000: use cursor'],
     ['offset=99999999999999999999', 'offset: must be at most 100000: use cursor'],
-    ['cursor=zzzzzzzzz-ffffffffffffffffffffffffffffffff&offset=0', 'cursor: must not come together with offset'],
+    ['cursor=zzzzzzzzz-ffffffffffffffffffffffffffffffff&offset=0', 'cursor: must not be combined with offset'],
     ['from_timestamp=2&to_timestamp=1', 'from_timestamp: must not be later'],
     ['from_timestamp=1e300', 'from_timestamp: must be a number of Unix seconds'],
     ['to_timestamp=1e300', 'to_timestamp: must be a number of Unix seconds'],

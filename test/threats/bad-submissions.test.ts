@@ -36,7 +36,7 @@ const accepted = async (body: string) => world.service.getTask(idOf(await send(b
 
 test.for([
   ['all fields missing', '{}', 'app: is required; author: is required; project: is required; images: is required'],
-  ['a namespace', field('app', 'a/b'), "app: must not hold '/' unless APPS_IN_ANY_NAMESPACE"],
+  ['a namespace', field('app', 'a/b'), "app: must not contain '/' unless APPS_IN_ANY_NAMESPACE"],
   ['too many bytes', field('images', imagesOf(16 * 1024 + 1)), 'images: names and tags must be at most 16 KiB'],
 ])('%s: 406, and the error names field and rule (spec 7)', async ([, body = '', error]) =>
   expect(await send(body)).toMatchObject({

@@ -38,7 +38,7 @@ const decide = (policy: Partial<Policy>, asked: Asked) => {
 const noCredential =
   'unauthorized: no credential was given: send the deploy token in the header Watcher-Deploy-Token or a JWT in the header Authorization'
 const userWays = 'send an access token in the header Oidc-Authorization, or sign in'
-const noUser = `unauthorized: credential rejected: it is not a user: ${userWays}`
+const noUser = `unauthorized: credential rejected: only a user may do this: ${userWays}`
 const notListed = 'unauthorized: credential rejected: allowed_apps of the JWT does not list shop'
 const noList = 'unauthorized: credential rejected: allowed_apps must be a list of strings in the JWT'
 const outOfScope = 'unauthorized: credential rejected: the deploy token is not for shop'

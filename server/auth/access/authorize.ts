@@ -43,7 +43,7 @@ export const createAuthorize =
     if ('user' in principal)
       return isChange || action === 'read_service' ? authorizeUser(principal.user, policy) : allowed
     if (action === 'administer')
-      return unauthorized(`credential rejected: it is not a user: send ${waysTo(action, policy)}`)
+      return unauthorized(`credential rejected: only a user may do this: send ${waysTo(action, policy)}`)
     const scope = isChange ? principal.scope : readScopeOf(principal)
     if (scope === 'all') return allowed
     if (action === 'read_all' || action === 'read_service')

@@ -47,7 +47,7 @@ const clocksDifferMs = 120_000
 
 /**
  * Whether a task may be shown. A pipeline whose token expires while it waits goes on reading its task until the task's time
- * is over. Of no task the answer is the same as of one that somebody else submitted.
+ * is over. The answer is the same for a missing task and for another caller's.
  * @throws {UnauthorizedError} where only the credential of another task was presented
  */
 export function mayRead(

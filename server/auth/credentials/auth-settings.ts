@@ -1,6 +1,6 @@
 type SecretReader = () => string | undefined
 
-/** What decides about credentials. Secrets are read anew at each request, so that a rotated one counts at once. */
+/** What decides about credentials. Secrets are read at each request, so that a rotated one takes effect immediately. */
 export type AuthSettings = {
   readonly deployToken: SecretReader | undefined
   /** DEPLOY_TOKEN_IN_QUERY */

@@ -20,7 +20,7 @@ const settings: AuthSettings = {
   requireCredential: false,
 }
 const withoutUsers: Authenticators = {
-  scopedToken: async () => rejected('the deploy token is not one of this service'),
+  scopedToken: async () => rejected('the deploy token is unknown'),
 }
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
 const foreignJwt = mintJwt({ exp: nowSeconds + 60, iss: 'https://token.actions.githubusercontent.com' }, secret)
@@ -87,7 +87,7 @@ describe(`one credential (spec 5.2, 5.3; ${numbersOf(badInputs.B24, badInputs.B3
       },
       'malformed',
     ],
-    ['an expired JWT', { headers: [['Authorization', expiredJwt]] }, 'credential rejected: exp lies in the past'],
+    ['an expired JWT', { headers: [['Authorization', expiredJwt]] }, 'credential rejected: exp is in the past'],
     ['a JWT signed with the deploy token', { headers: [['Authorization', mintJwt({ exp: 9e9 }, token)]] }, 'signature'],
     ['the deploy token as a bearer', { headers: [['Authorization', `Bearer ${token}`]] }, 'not a JWT'],
   ])('%s', async ([, request, expected]) => {
@@ -142,7 +142,7 @@ describe('users beside other credentials', () => {
     scopedToken: async (one) =>
       one === 'dwt_good'
         ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', scope: ['shop'] } }
-        : rejected('the deploy token is not one of this service'),
+        : rejected('the deploy token is unknown'),
     accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
     session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
   }
@@ -165,7 +165,7 @@ describe('users beside other credentials', () => {
         ['Oidc-Authorization', 'good'],
       ],
       undefined,
-      'not one of this service',
+      'the deploy token is unknown',
     ],
     [
       'an access token sent by both names',
@@ -174,7 +174,7 @@ describe('users beside other credentials', () => {
         ['Keycloak-Authorization', 'good'],
       ],
       undefined,
-      'malformed Oidc-Authorization header: it was sent twice',
+      'malformed Oidc-Authorization header: sent twice',
     ],
     ['Basic as an access token', [['Oidc-Authorization', 'Basic x']], undefined, 'malformed Oidc-Authorization'],
   ])('%s', async ([, headers, session, expected]) =>
@@ -247,7 +247,7 @@ describe('what the settings change', () => {
   test('the query is no place for a deploy token where DEPLOY_TOKEN_IN_QUERY is false', async () => {
     const change = { isDeployTokenTakenFromQuery: false }
     const query = `?deploy_token=${token}`
-    expect(await answerTo({ query }, change)).toMatch(/^credential rejected: a deploy token in the query is not taken/)
+    expect(await answerTo({ query }, change)).toMatch(/^credential rejected: the deploy token is not accepted/)
     expect(await answerTo({ query, headers: [['WATCHER_DEPLOY_TOKEN', token]] }, change)).toContain('in the query')
     expect(await answerTo({ headers: [['WATCHER_DEPLOY_TOKEN', token]] }, change)).toBe('deploy_token')
   })

@@ -14,7 +14,7 @@ type Refused = { readonly kind: 'refused'; readonly reason: string }
 type Confirmable = Verified & { readonly confirm?: () => Promise<CredentialJudgement> }
 export type CredentialJudgement = Confirmable | Refused
 
-/** Credentials that somebody else must be asked about. */
+/** Credentials that only the identity provider or the database can verify. */
 export type Authenticators = {
   /** Of a token that begins with {@link scopedTokenPrefix}. */
   readonly scopedToken: (token: string) => Promise<CredentialJudgement>
@@ -124,7 +124,7 @@ function checkForm(presented: PresentedCredentials, settings: AuthSettings): Ref
   const { authorization, accessToken, isDeployTokenInQuery, deployTokens } = presented
   for (const one of [authorization, accessToken]) if (one.kind === 'malformed') return rejected(one.rule)
   if (isDeployTokenInQuery && !settings.isDeployTokenTakenFromQuery)
-    return rejected('a deploy token in the query is not taken here: send it in the header WATCHER_DEPLOY_TOKEN')
+    return rejected('the deploy token is not accepted in the query: send it in the header WATCHER_DEPLOY_TOKEN')
   if (deployTokens.length === 0) return undefined
   const expected = settings.deployToken?.()
   if (!expected) return rejected('a deploy token was given, but WATCHER_DEPLOY_TOKEN is not set in this service')

@@ -40,7 +40,7 @@ function headerFault(token: string): string | undefined {
     return `algorithm not allowed: alg must be one of ${algorithms.join(', ')}`
   }
   const forbidden = forbiddenParameters.find((name) => Object.hasOwn(header, name))
-  return forbidden === undefined ? undefined : `algorithm not allowed: the header must not hold ${forbidden}`
+  return forbidden === undefined ? undefined : `algorithm not allowed: the header must not contain ${forbidden}`
 }
 
 function parseHeader(token: string): Record<string, unknown> | undefined {

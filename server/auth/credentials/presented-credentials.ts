@@ -83,9 +83,9 @@ function readToken(header: string, form: string, values: readonly string[]): Pre
   const malformed = (rule: string) => ({ kind: 'malformed', rule: `malformed ${header} header: ${rule}` }) as const
   const [value, second] = values
   if (value === undefined) return { kind: 'absent' }
-  if (second !== undefined) return malformed('it was sent twice')
+  if (second !== undefined) return malformed('sent twice')
   const token = withoutScheme(value)
-  if (token === '') return malformed('it holds no token')
+  if (token === '') return malformed('it contains no token')
   if (/\s/.test(token)) return malformed(`it must be ${form}, alone or after "Bearer"`)
   return { kind: 'token', token }
 }

@@ -5,7 +5,7 @@ import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
 type Dependencies = {
   /** Address of the keys. Rejects if the provider does not answer. */
   readonly keysUrl: () => Promise<string>
-  /** Else an address without https counts as no answer: whoever is in between could give keys of their own. */
+  /** Else an address without https is rejected: a man in the middle could supply other keys. */
   readonly isHttpAllowed: boolean
   readonly nowMs: () => number
 }
@@ -34,7 +34,7 @@ export function createProviderKeys({ keysUrl, isHttpAllowed, nowMs }: Dependenci
     const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs), redirect: 'error' })
     if (!answer.ok) {
       await answer.body?.cancel()
-      throw new Error(`the keys of the identity provider answered ${answer.status}`)
+      throw new Error(`JWKS request returned ${answer.status}`)
     }
     const set: JSONWebKeySet = KeySet.parse(await answer.json())
     keys = createLocalJWKSet(set)

@@ -27,10 +27,10 @@ type Dependencies = {
 }
 
 const rememberedMs = 60_000
-/** The provider is not asked as often as a caller repeats the same bad token. */
+/** A bad token that is sent repeatedly is not looked up each time. */
 const refusalRememberedMs = 10_000
 const maxRemembered = 1_000
-/** Of one address. A provider that is asked about everything that strangers make up answers nobody in the end. */
+/** For one address: lookups of invented tokens must not exhaust the provider. */
 const maxUnknownAtOnce = 10
 const maxUnknownPerMinute = 60
 
@@ -38,7 +38,7 @@ type UserAuthenticators = { readonly [Kind in 'accessToken' | 'session']: NonNul
 
 /**
  * Verifies the credentials that the identity provider stands behind. It is asked about what cannot be verified here; the
- * rest it confirms, by its word of the last minute, so that its outage keeps nobody from reading.
+ * rest it confirms, by its answer of the last minute, so that reading survives its outage.
  */
 export function createUserAuthenticators(dependencies: Dependencies): UserAuthenticators {
   const { settings, provider, keys, sessions, checkSession, wallMs, monotonicMs } = dependencies
@@ -83,7 +83,7 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
     },
   }
 
-  /** `claimed`: what a JWT says that the provider has signed, so that it is none that somebody has made up. */
+  /** `claimed`: the claims of a JWT whose signature by the provider is verified. */
   async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = accepted.get(key) ?? refused.get(key)
@@ -117,13 +117,12 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
 }
 
 /** Whether its user was removed since could not be found out before it expires (decision 0006). */
-const notForUserInfo =
-  'the access token lacks the scope openid, and without it the identity provider cannot be asked about its user'
+const notForUserInfo = 'the access token lacks the scope openid, which is required to verify its user'
 
 const refusalOf = (cause: unknown) =>
   rejected(
     cause instanceof InvalidUserError
-      ? `${cause.message}, by the word of the identity provider`
+      ? `${cause.message} (from the identity provider)`
       : 'the identity provider does not accept the access token',
   )
 

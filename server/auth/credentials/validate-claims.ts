@@ -26,13 +26,13 @@ export function validateClaims(claims: Claims, rules: ClaimRules): string | unde
 function expFault(exp: unknown, nowSeconds: number): string | undefined {
   if (exp === undefined) return 'exp is missing: a JWT needs an expiry time'
   if (!isTime(exp)) return 'exp must be a number of seconds since 1970'
-  return exp <= nowSeconds ? `exp lies in the past: the JWT expired at ${shown(exp)}` : undefined
+  return exp <= nowSeconds ? `exp is in the past: the JWT expired at ${shown(exp)}` : undefined
 }
 
 function notYetFault(claim: 'iat' | 'nbf', value: unknown, nowSeconds: number): string | undefined {
   if (value === undefined) return undefined
   if (!isTime(value)) return `${claim} must be a number of seconds since 1970`
-  return value > nowSeconds + leewaySeconds ? `${claim} lies in the future: ${shown(value)}` : undefined
+  return value > nowSeconds + leewaySeconds ? `${claim} is in the future: ${shown(value)}` : undefined
 }
 
 function issuerFault(iss: unknown, expected: string | undefined): string | undefined {

@@ -50,9 +50,9 @@ export async function verifyAccessToken(token: string, rules: Rules): Promise<Ac
 }
 
 function claimFault(claims: Readonly<Record<string, unknown>>, { audiences, nowSeconds }: Rules): string | undefined {
-  if (typeof claims.sub !== 'string' || claims.sub === '') return 'sub of the access token must be a text'
+  if (typeof claims.sub !== 'string' || claims.sub === '') return 'sub of the access token must be a string'
   if (typeof claims.iat === 'number' && claims.iat > nowSeconds + leewaySeconds)
-    return 'iat of the access token lies in the future'
+    return 'iat of the access token is in the future'
   if (isIdToken(claims)) return 'ID tokens are not accepted'
   const named = [claims.aud, claims.azp, claims.client_id].flat()
   if (named.some((name) => typeof name === 'string' && audiences.includes(name))) return undefined

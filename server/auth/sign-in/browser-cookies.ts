@@ -3,7 +3,7 @@ import { HttpError } from '../../http/request-errors.ts'
 import { isReadMethod } from '../../http/request-rules.ts'
 import { isSecure } from './browser-address.ts'
 
-/** A header that no page of another origin can send without asking first, and nobody would be told yes. */
+/** A page of another origin can send this header only after a preflight request, which is always denied. */
 export const csrfHeader = 'X-Watcher-Csrf'
 
 const signInSeconds = 10 * 60

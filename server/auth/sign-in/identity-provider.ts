@@ -12,7 +12,7 @@ export type ProviderTokens = {
   readonly idToken: string | undefined
 }
 
-/** Somebody of whom the provider has said something before. */
+/** A user of whom the provider has returned claims before. */
 export type KnownUser = { readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
 
 /** The secrets of one sign-in, from its beginning to its end. */
@@ -27,7 +27,7 @@ const metadataMs = 60 * 60 * 1000
 const afterFailureMs = 2_000
 
 /**
- * The OpenID Connect provider. Nothing is asked of it before somebody needs it, so the service starts without it.
+ * The OpenID Connect provider. It is first called when needed, so the service starts without it.
  * Every call throws an {@link IdentityProviderUnavailableError} while it does not answer.
  */
 export function createIdentityProvider(settings: IdentityProviderSettings, nowMs: () => number) {
@@ -67,7 +67,7 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
     }
   }
 
-  /** Made anew for each use, because the client's secret may have been rotated. */
+  /** Created for each use, because the client's secret may have been rotated. */
   async function configuration(): Promise<client.Configuration> {
     const server = await metadata()
     const configured = new client.Configuration(
@@ -134,7 +134,7 @@ export function createIdentityProvider(settings: IdentityProviderSettings, nowMs
         return { user: userOfClaims(info.sub, info, known?.claims ?? {}), namesGroups: info.groups !== undefined }
       }),
 
-    /** Gives new tokens for a refresh token; a provider may give only some of them anew. */
+    /** Gives new tokens for a refresh token; a provider may renew only some of them. */
     refresh: (refreshToken: string): Promise<Answer<{ readonly tokens: ProviderTokens }>> =>
       ask(async (provider) => {
         const answer = await client.refreshTokenGrant(provider, refreshToken)

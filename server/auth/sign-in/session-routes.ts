@@ -12,7 +12,7 @@ type Dependencies = {
   readonly isPrivileged: (user: User) => boolean
 }
 
-/** Who am I? Registered below /api/v1; without an identity provider nobody is anybody. */
+/** The signed-in user, below /api/v1; always null without an identity provider. */
 export const sessionRoutes =
   (signIn: Dependencies | undefined): FastifyPluginAsyncZod =>
   async (app) => {

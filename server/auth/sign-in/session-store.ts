@@ -84,7 +84,7 @@ export function createSessionStore({ query }: Database) {
     },
 
     /**
-     * Lets one caller over all replicas ask the provider about a user whom nobody has asked about within the last minute.
+     * Lets one caller over all replicas ask the provider about a user who was not looked up within the last minute.
      * @returns the tokens, or undefined where another caller has the lease; it ends by `saveUser`, `end`, `releaseLease` or time
      */
     async acquireLease(id: string): Promise<ProviderTokens | undefined> {

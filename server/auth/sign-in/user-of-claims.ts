@@ -4,7 +4,7 @@ type Claims = { readonly [name: string]: unknown }
 
 const maxNameLength = 255
 
-/** What the provider says of a user names nobody who can be stored; answered 401. */
+/** The provider's claims hold a value that cannot be stored; answered 401. */
 export class InvalidUserError extends Error {
   override readonly name = 'InvalidUserError'
 }

@@ -28,7 +28,7 @@ export const deployTokenRoutes =
           tags,
           operationId: 'issueDeployToken',
           summary: 'Issue a deploy token for some applications, or for all',
-          description: 'The token is in this answer and nowhere else. Send it in `Authorization`, like a JWT.',
+          description: 'The token is shown only in this response. Send it in `Authorization`, like a JWT.',
           security,
           body: DeployTokenRequest,
           response: { 201: IssuedDeployToken, 406: Refusal, ...refusals },
@@ -36,7 +36,7 @@ export const deployTokenRoutes =
       },
       async (request, reply) => {
         const issued = await deployTokens.issue(request.body, await requireUser(request))
-        if (issued === 'past') throw new InvalidRequestError('body', ['expires: must lie in the future'])
+        if (issued === 'past') throw new InvalidRequestError('body', ['expires: must be in the future'])
         if (issued === 'too_late') throw new InvalidRequestError('body', ['expires: must be at most a year ahead'])
         return reply.code(201).send(issued)
       },
@@ -65,7 +65,7 @@ export const deployTokenRoutes =
         schema: {
           tags,
           operationId: 'revokeDeployToken',
-          summary: 'Revoke a deploy token, at once',
+          summary: 'Revoke a deploy token',
           security,
           params: z.object({ id: z.string() }),
           response: { 200: DeployToken, 404: ErrorReply, ...refusals },

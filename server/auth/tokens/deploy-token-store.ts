@@ -105,7 +105,7 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
 }
 export type DeployTokenStore = ReturnType<typeof createDeployTokenStore>
 
-const unknown = rejected('the deploy token is not one of this service')
+const unknown = rejected('the deploy token is unknown')
 
 const shown = (row: Selectable<Schema['deploy_tokens']>): DeployToken => ({
   id: row.id,

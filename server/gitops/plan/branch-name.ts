@@ -22,5 +22,5 @@ export function followedBranch(targetRevision: string): FollowedBranch {
   if (text.startsWith('refs/tags/')) return { kind: 'none', why: 'is a tag, not a branch' }
   if (/[*^~<>=|,\s]/.test(text)) return { kind: 'none', why: 'is a range of versions, not a branch' }
   const branch = parseBranchName(text.replace(/^refs\/heads\//, ''))
-  return branch === undefined ? { kind: 'none', why: 'is not the name of a branch' } : { kind: 'branch', branch }
+  return branch === undefined ? { kind: 'none', why: 'is not a branch name' } : { kind: 'branch', branch }
 }

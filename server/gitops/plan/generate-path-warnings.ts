@@ -13,7 +13,7 @@ export function generatePathWarnings({ annotations, sources }: WriteBackApplicat
   const covers = paths.some((path) =>
     path.startsWith('/') ? isCovered(file, path) : sources.some((source) => isCovered(file, `${source.path}/${path}`)),
   )
-  return covers ? [] : [`the annotation ${generatePaths} does not cover ${file}: its commit may go unnoticed`]
+  return covers ? [] : [`the annotation ${generatePaths} does not cover ${file}: Argo CD may not notice its commit`]
 }
 
 /** A pattern counts by what stands before its first wildcard: this only decides on a warning. */

@@ -187,11 +187,11 @@ describe('the images of a kustomization', () => {
   })
 
   test.for([
-    { text: 'kustomize: x\n', says: 'has something else than a map under kustomize' },
-    { text: 'kustomize: {images: {a: 1}}\n', says: 'has something else than a list under kustomize.images' },
-    { text: 'kustomize: {images: [{name: shop}]}\n', says: 'has something else than texts in kustomize.images' },
-    { text: 'x: &a shop:v1\nkustomize: {images: [*a]}\n', says: 'has something else than texts' },
-    { text: 'kustomize: {images: [&a shop:v1]}\nx: *a\n', says: 'without touching something else' },
+    { text: 'kustomize: x\n', says: 'must have a map under kustomize' },
+    { text: 'kustomize: {images: {a: 1}}\n', says: 'must have a list under kustomize.images' },
+    { text: 'kustomize: {images: [{name: shop}]}\n', says: 'must have only strings under kustomize.images' },
+    { text: 'x: &a shop:v1\nkustomize: {images: [*a]}\n', says: 'must have only strings' },
+    { text: 'kustomize: {images: [&a shop:v1]}\nx: *a\n', says: 'without changing other content' },
     { text: 'x: &k {images: [a]}\nkustomize: {<<: *k}\n', says: 'merge key (<<)' },
     { text: 'kustomize: {}\nKustomize: {}\n', says: 'two spellings' },
     { text: 'kustomize: {}\nkustomize: {}\n', says: 'twice' },

@@ -26,13 +26,13 @@ export type OverrideMerge =
 /** With the list that it belongs to. */
 type ListedEntry = OverrideEntry & { readonly tool: SourceTool }
 
-const unforeseenForm = 'has a form in which a tag cannot be set without touching something else'
+const unforeseenForm = 'has a form in which a tag cannot be set without changing other content'
 
 /**
  * Sets entries of a tool's list in the text of an override file and leaves every other byte as it is: comments, order,
  * line ends, keys of others. `inherited` entries are added where the file lacks them, since its list replaces the source's
  * own.
- * Text is cut in at the places that the parser names, because writing the whole document anew would reshape it.
+ * Text is cut in at the places that the parser names, because rewriting the whole document would reshape it.
  */
 export function mergeOverrideFile(
   text: string | undefined,
@@ -142,13 +142,13 @@ function setEntry({ text, document }: OverrideDocument, entry: ListedEntry): str
   if (isEmpty(section.value)) {
     return fillEmpty(text, section.value, root, (column) => listBlock(entry, column + 2), `{${listFlow(entry)}}`)
   }
-  if (!isMap(section.value)) throw new OverrideFileError(`has something else than a map under ${tool}`)
+  if (!isMap(section.value)) throw new OverrideFileError(`must have a map under ${tool}`)
   const list = pairOf(section.value, listOf[tool])
   if (!list) return addPair(text, section.value, (column) => listBlock(entry, column), listFlow(entry))
   if (isEmpty(list.value)) {
     return fillEmpty(text, list.value, section.value, (column) => itemBlock(entry, column + 2), `[${itemFlow(entry)}]`)
   }
-  if (!isSeq(list.value)) throw new OverrideFileError(`has something else than a list under ${tool}.${listOf[tool]}`)
+  if (!isSeq(list.value)) throw new OverrideFileError(`must have a list under ${tool}.${listOf[tool]}`)
   return setInList(text, list.value, entry)
 }
 
@@ -166,7 +166,7 @@ type Edit = (text: string) => string
 
 function editParameters(list: YAMLSeq, entry: ListedEntry): readonly Edit[] {
   const items = list.items.map((item) => {
-    if (isAlias(item) || !isMap(item)) throw new OverrideFileError('has something else than maps in helm.parameters')
+    if (isAlias(item) || !isMap(item)) throw new OverrideFileError('must have only maps under helm.parameters')
     return item
   })
   const named = items.filter((item) => scalarOf(item, 'name') === entry.name)
@@ -176,7 +176,7 @@ function editParameters(list: YAMLSeq, entry: ListedEntry): readonly Edit[] {
 function editImages(list: YAMLSeq, { name, value }: ListedEntry): readonly Edit[] {
   return list.items.flatMap((item) => {
     if (!isScalar(item) || typeof item.value !== 'string') {
-      throw new OverrideFileError('has something else than texts in kustomize.images')
+      throw new OverrideFileError('must have only strings under kustomize.images')
     }
     if (nameOfKustomizeImage(item.value) !== name) return []
     return [(text) => (isString(text, item, value) ? text : replaceNode(text, item, quoted(value)))]
@@ -218,7 +218,7 @@ function isString(text: string, node: Node | null, wanted: string): boolean {
 }
 
 function replaceNode(text: string, node: Node | null, written: string): string {
-  if (!node?.range) throw new OverrideFileError('has an entry without a place in the text')
+  if (!node?.range) throw new OverrideFileError('has an entry whose position is unknown')
   const [start, end] = node.range
   const old = text.slice(start, end)
   const gap = /[\s[]/.test(text[start - 1] ?? ' ') ? '' : ' '
@@ -255,7 +255,7 @@ function fillEmpty(
   flow: string,
 ): string {
   const node = nodeOf(value)
-  if (!node?.range) throw new OverrideFileError('has a key without a place in the text')
+  if (!node?.range) throw new OverrideFileError('has a key whose position is unknown')
   if (isScalar(node) && node.tag !== undefined) throw new OverrideFileError(unforeseenForm)
   if (parent.flow) return replaceNode(text, node, flow)
   const [start, end] = node.range

@@ -80,7 +80,7 @@ const knownNames = [
 ]
 const tagSuffix = '.helm.image-tag'
 const imageNameSuffix = '.kustomize.image-name'
-/** Of an application that nobody meant to annotate so: the first ones are enough to see it. */
+/** Limits the notes about one application: the first ones are enough to find the mistake. */
 const maxUnknown = 10
 
 function unknownAnnotations(names: Iterable<string>, prefixes: readonly string[]): string[] {
@@ -101,7 +101,7 @@ const isOfAlias = (name: string) => name.endsWith(tagSuffix) || name.endsWith(im
 function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
   if (value === undefined || value === '') return undefined
   if (value === 'true') return true
-  if (value !== 'false') notes.push(`annotation ${name} is ${quote(value)}: only "true" counts`)
+  if (value !== 'false') notes.push(`annotation ${name} is ${quote(value)}and is ignored: must be "true" or "false"`)
   return value === 'false' ? false : undefined
 }
 
@@ -141,18 +141,18 @@ type EntryRead = { kind: 'entry'; entry: Entry } | { kind: 'fault'; reason: stri
 /** The first `=` splits; blanks around both parts do not count. */
 function readEntry(entry: string, seen: Set<string>): EntryRead {
   const at = entry.indexOf('=')
-  if (at < 0) return { kind: 'fault', reason: 'is not <alias>=<image>' }
+  if (at < 0) return { kind: 'fault', reason: 'must be <alias>=<image>' }
   const alias = entry.slice(0, at).trim()
   const image = entry.slice(at + 1).trim()
   if (alias === '') return { kind: 'fault', reason: 'has no alias' }
   if (!isAlias(alias)) {
-    return { kind: 'fault', reason: 'has an alias that is not 1 to 63 letters, digits, dots, _ and -' }
+    return { kind: 'fault', reason: 'has an invalid alias: must be 1 to 63 letters, digits, dots, _ or -' }
   }
   if (image === '') return { kind: 'fault', reason: 'has no image' }
   if (/[\s\p{Cc}]/u.test(image) || image.length > 255) {
-    return { kind: 'fault', reason: 'has an image name with blanks, or one that is too long' }
+    return { kind: 'fault', reason: 'has an image name with blanks or of more than 255 characters' }
   }
-  if (seen.has(alias)) return { kind: 'fault', reason: `names the alias ${quote(alias)} a second time` }
+  if (seen.has(alias)) return { kind: 'fault', reason: `repeats the alias ${quote(alias)}` }
   seen.add(alias)
   return { kind: 'entry', entry: { alias, image } }
 }

@@ -41,7 +41,8 @@ export function parseOverrideFile(file: string): OverrideDocument {
   if (countEntries(text) > maxEntries) throw new OverrideFileError('has more than 100,000 entries')
   // the library compares every key of a map with every other one; our own look below is linear
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
-  if (document.errors.some(({ code }) => code === 'MULTIPLE_DOCS')) throw new OverrideFileError('holds two documents')
+  if (document.errors.some(({ code }) => code === 'MULTIPLE_DOCS'))
+    throw new OverrideFileError('contains more than one document')
   if (document.errors.length > 0) throw new OverrideFileError(`is not YAML: ${document.errors[0]?.message}`)
   refuseDoubleKeys(document)
   const isEmpty = document.contents === null || (isScalar(document.contents) && document.contents.source === '')
@@ -89,7 +90,7 @@ function refuseMergeKeys({ contents }: Document): void {
   ]
   if (places.some((node) => valuesOf(node, '<<').length > 0)) {
     const where = 'above or in helm.parameters or kustomize.images'
-    throw new OverrideFileError(`has a merge key (<<) ${where}: write out what it brings`)
+    throw new OverrideFileError(`has a merge key (<<) ${where}: write out its keys`)
   }
 }
 
@@ -111,7 +112,7 @@ function plainData(document: Document): unknown {
   try {
     return document.toJS({ mapAsMap: true, maxAliasCount: 100 })
   } catch (cause) {
-    throw new OverrideFileError('uses YAML aliases too often or wrongly', { cause })
+    throw new OverrideFileError('has too many or invalid YAML aliases', { cause })
   }
 }
 

@@ -346,7 +346,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     expect(decision).toMatchObject({
       kind: 'refused',
       cause,
-      reason: `${source}: repository address not allowed: no percent-encoding but %20`,
+      reason: `${source}: repository address not allowed: only %20 may be percent-encoded`,
     })
   })
 

@@ -238,7 +238,7 @@ function namesakeWarnings(
 ): readonly string[] {
   const namesake = name.toLowerCase()
   if (writeBackFilename !== undefined || namesake === name) return []
-  return [`${file} is the file of an application ${quote(namesake)} as well: set write-back-filename for one of them`]
+  return [`${file} is also the file of the application ${quote(namesake)}: set write-back-filename for one of them`]
 }
 
 function overrideFileName({ name, namespace }: WriteBackApplication, settings: WriteBackSettings): string {

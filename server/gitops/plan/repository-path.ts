@@ -34,7 +34,7 @@ export function hiddenDirectoryFault(directory: string, sourcePaths: readonly st
 export function checkFileName(name: string): CheckedPath {
   if (name === '' || name === '.') return { kind: 'fault', reason: 'is empty' }
   if (name.includes('/')) return { kind: 'fault', reason: 'holds a slash' }
-  const reason = /^\.git/i.test(name) ? 'is a name that git reads' : (firstFault([name]) ?? extensionFault(name))
+  const reason = /^\.git/i.test(name) ? 'is a name reserved by git' : (firstFault([name]) ?? extensionFault(name))
   return reason === undefined ? { kind: 'path', path: name } : { kind: 'fault', reason }
 }
 

@@ -48,7 +48,7 @@ export function writeTargetByAnnotations(
     return refused('annotation_invalid', `an application with several sources needs ${missing(annotations)}`)
   }
   if (parseBranchName(branch) === undefined) {
-    return refused('annotation_invalid', `write-back-branch ${quote(branch)} is not the name of a branch`)
+    return refused('annotation_invalid', `write-back-branch ${quote(branch)} is not a branch name`)
   }
   const directory = checkDirectory(path)
   if (directory.kind === 'fault') {
@@ -118,8 +118,8 @@ export function addressNotAllowed(repository: string, isMultiSource: boolean): R
 }
 
 function brokenRule(repository: string): string {
-  if (/%(?!20)/.test(repository)) return 'no percent-encoding but %20'
+  if (/%(?!20)/.test(repository)) return 'only %20 may be percent-encoded'
   const [, protocol] = /^([a-z+-]{1,16}):/i.exec(repository.trim()) ?? []
-  const found = protocol === undefined ? 'this is none of them' : `not ${protocol}`
-  return `use ssh://user@host/path, user@host:path or https://host/path, ${found}`
+  const found = protocol === undefined ? '' : `, not ${protocol}`
+  return `use ssh://user@host/path, user@host:path or https://host/path${found}`
 }

@@ -12,7 +12,7 @@ export function hasLaterOperation({ application, baseline }: SinceBaseline): boo
 }
 
 /**
- * Whether a change that somebody else commits has begun to show: an image that was not listed, or a later operation. A new
+ * Whether a change by another committer has begun to show: an image that was not listed, or a later operation. A new
  * revision proves nothing, as it may be anybody's commit, and neither does an image that is gone: Pods of the rollout before
  * may have ended.
  */

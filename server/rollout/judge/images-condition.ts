@@ -35,7 +35,7 @@ export function judgeImages(findings: readonly ImageFinding[]): Condition {
     return lacking.some(({ kind }) => kind === 'not_there') ? notMet('images', ...texts) : unknown('images', ...texts)
   }
   const notes = findings.flatMap((one) => (one.kind === 'running' && one.note !== undefined ? [one.note] : []))
-  const declared = findings.some(({ kind }) => kind === 'declared') ? ['no Pods: the applied manifests decided'] : []
+  const declared = findings.some(({ kind }) => kind === 'declared') ? ['no Pods: judged by the applied manifests'] : []
   const all = [...notes, ...declared]
   return met('images', all.length === 0 ? undefined : all.join('; '))
 }
@@ -108,7 +108,7 @@ function judgeRunning(
   const isOneOfSeveral = new Set(running).size > 1 && (tellsImages || hasHooks(application))
   if (hook === undefined && !isOneOfSeveral)
     return mayBeReplaced(snapshot, requested, applied) ? leftOver : { kind: 'running' }
-  // What an earlier operation applied, somebody may have replaced by hand since.
+  // What an earlier operation applied may have been replaced by hand since.
   const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
   if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
   if (applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)) return leftOver

@@ -159,7 +159,7 @@ describe('the deadline', () => {
   test('direct reads that are refused are named with both causes', () => {
     const seen = { directRead: { askedAtMs: 900_000, result: 'missing' } } as const
     const reason = judge([beforeCommit, { atMs: 900_000, health: 'Progressing', seen }]).end?.reason
-    expect(reason).toContain('the token may not read the application, or it is not there')
+    expect(reason).toContain('the token may not read the application, or it does not exist')
   })
 
   test('an error from before the commit holds up nothing while the commit is on its way, and is not the cause', () => {

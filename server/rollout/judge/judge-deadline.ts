@@ -58,7 +58,7 @@ const deadlinePassed = ({ task }: DeadlineView): Evidence => ({
 
 function directReadRefusal({ directRead }: RolloutObservation): string | undefined {
   if (directRead?.result !== 'missing') return undefined
-  return 'direct reads are refused with "permission denied": the token may not read the application, or it is not there'
+  return 'direct reads return "permission denied": the token may not read the application, or it does not exist'
 }
 
 /** What a rollout that is complete but for its health waited for. */

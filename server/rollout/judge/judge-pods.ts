@@ -96,7 +96,7 @@ function isNewerAndReady(other: ObservedPod, bad: ObservedPod): boolean {
 const badPodKey = ({ pod, cause }: BadPod) => `${pod.uid} ${cause}`
 
 /**
- * A Pod that one read does not show as bad starts anew; a read that failed proves nothing either way. What an answer shows may
+ * A Pod that one read does not show as bad starts again; a read that failed proves nothing either way. What an answer shows may
  * be as young as the answer, `answeredAtMs`. A crash loop lasts from its first restart on.
  */
 export function rememberBadPods(

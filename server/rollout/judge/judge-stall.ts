@@ -46,7 +46,7 @@ function judgeStall(evaluation: Evaluation, isIdleOutOfSync: boolean): Verdict |
   if (syncError !== undefined) return applicationVerdict('auto_sync_stopped', application, syncError)
   const blockedBy = observation.windows?.value?.blockedBy
   if (blockedBy === undefined) return undefined
-  return applicationVerdict('sync_window', application, `automated sync is blocked by ${blockedBy}`)
+  return applicationVerdict('sync_window', application, `automated sync is blocked: ${blockedBy}`)
 }
 
 /** The other tags that the manifests declare although the commit is applied and every condition but the images is met. */

@@ -89,7 +89,8 @@ function unseenVerdict(task: JudgedTask, observation: RolloutObservation, nowMs:
   return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation }) : undefined
 }
 
-const missedByList = 'Argo CD answers a missing and a forbidden application alike, and its List does not hold this one'
+const missedByList =
+  'Argo CD returns the same error for a missing and a forbidden application, and its list does not contain this one'
 
 function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, nowMs: number) {
   const isNew = directRead !== undefined && directRead.askedAtMs !== memory.countedReadAtMs

@@ -57,7 +57,7 @@ export type ObservedApplication = {
   readonly name: string
   readonly namespace: string
   readonly uid: string
-  /** `metadata.resourceVersion` as a number; 0 when it is none. */
+  /** `metadata.resourceVersion` as a number; 0 if it is not a number. */
   readonly version: number
   readonly controllerNamespace: string | undefined
   readonly project: string

@@ -23,9 +23,9 @@ export function nextRefreshAtMs(evaluation: Evaluation, memory: RolloutMemory): 
   return Math.max(
     Math.min(...dues),
     lastAskedAtMs + rolloutTimes.refreshApartMs,
-    // One asked while somebody else's is running would be dropped and answered with its result.
+    // A refresh requested while another client's is running would be dropped and answered with its result.
     pending === undefined ? runningSinceMs + rolloutTimes.foreignRefreshMs : -Infinity,
-    // What is shown may well hold the commit, and after a restart nobody knows yet of any application.
+    // What is shown may well hold the commit, and after a restart that is unknown of every application.
     ancestryAskedMs + rolloutTimes.ancestryMs,
   )
 }
@@ -39,7 +39,7 @@ function revisionDueMs(evaluation: Evaluation, memory: RolloutMemory): number | 
   return again === undefined ? askedAtMs + rolloutTimes.refreshEveryMs : Math.max(fromMs + again, askedAtMs)
 }
 
-/** One that proves something, as soon as that can be told; then more of them until the change of somebody else shows. */
+/** One that proves something, as soon as that can be told; then more of them until the change of another committer shows. */
 function ownComparisonDueMs(evaluation: Evaluation, memory: RolloutMemory): number | undefined {
   const { task, conditions, observation } = evaluation
   const { refreshFromMs: fromMs, refreshAsks: asks, refreshAskedAtMs: askedAtMs } = memory

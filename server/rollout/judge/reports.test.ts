@@ -245,7 +245,7 @@ const reports: Readonly<Record<Cause, Report>> = {
   }),
   override_file_invalid: refused(
     'override_file_invalid',
-    'deploy/shop/.argocd-source-shop.yaml has something else than a list under helm.parameters',
+    'deploy/shop/.argocd-source-shop.yaml must have a list under helm.parameters',
   ),
   unschedulable: failed('unschedulable', afterGrace),
   volume_unavailable: failed('pvc-pending', afterGrace),

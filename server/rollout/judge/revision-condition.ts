@@ -7,7 +7,7 @@ import { hasOperationFailed, isOperationActive } from './observed-application.ts
 import { ancestryKey, type NextAction } from './rollout-observation.ts'
 import type { AwaitedCommit, Snapshot } from './snapshot.ts'
 
-/** How a reported revision stands to our commit. `unasked`: nobody knows yet; `unknown`: the Git host cannot say. */
+/** How a reported revision stands to our commit. `unasked`: not known yet; `unknown`: the Git host cannot say. */
 export type CommitInclusion = 'reached' | 'before' | 'unknown' | 'unasked' | 'no_commit'
 
 const sha = /^[0-9a-f]{40}$/
@@ -25,7 +25,7 @@ export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision:
   return known.ancestry === 'unrelated' ? 'before' : 'reached'
 }
 
-/** What was there before a new commit was made cannot contain it; nobody need be asked. */
+/** What was there before a new commit was made cannot contain it; no lookup is needed. */
 function isFromBefore({ baseline }: Snapshot, commit: AwaitedCommit, revision: string): boolean {
   return commit.isNew && baseline?.isBeforeCommit === true && baseline.revisions.includes(revision)
 }

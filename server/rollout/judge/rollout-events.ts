@@ -62,7 +62,7 @@ function waitingOf(evaluation: Evaluation, holdUp: Verdict | undefined): string 
   return [outside, holdUp.cause, kind, namespace, name, container].join('\n')
 }
 
-/** A change of what was found, or of the words in which it is said, is none. */
+/** A change of what was found, or of its wording, is not a change of state. */
 function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   const unmet = isAwaitingCommit(evaluation) ? [] : evaluation.conditions.unmet
   const texts = unmet.map(({ expected, found }) => `${expected}, ${found}`).join('\n')

@@ -37,7 +37,7 @@ export const rolloutTimes = {
   /** How long a state from before a task is not believed where it has another tag beside the requested one. */
   changeWaitMs: 30_000,
   changeWaitWithoutRefreshMs: 60_000,
-  /** How long somebody else's refresh is let run: one asked meanwhile would be dropped. */
+  /** How long another client's refresh may run: one requested meanwhile would be dropped. */
   foreignRefreshMs: 10_000,
   /** How long the end of a refresh may stay unseen before the application is read for it. */
   refreshLostMs: 15_000,
@@ -53,7 +53,7 @@ export const rolloutTimes = {
   eventsEveryMs: 60_000,
   /** How old a Pod that waits to start is when its events are read. */
   waitingPodMs: 30_000,
-  /** Without a further restart for this long, what was a crash loop is none any more. */
+  /** Without a further restart for this long, a crash loop has ended. */
   quietAfterRestartMs: 60_000,
   /** How long an operation may wait for something before that is looked into and named. */
   operationWaitMs: 15_000,
@@ -66,7 +66,7 @@ export const rolloutTimes = {
   /** How long the images may lag behind everything else before the manifests are read for what they declare. */
   imagesLagMs: 3_000,
   ancestryAgainMs: 15_000,
-  /** Between two Lists that look for an application nobody has seen. */
+  /** Between two Lists that look for an application that was never seen. */
   absenceApartMs: 1_000,
   /** First wait before a read that failed is tried again; it doubles up to `retryAtMostMs`. */
   retryMs: 2_000,

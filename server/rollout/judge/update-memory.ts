@@ -61,7 +61,7 @@ function startAnew(
   nowMs: number,
 ): RolloutMemory {
   const isFirst = memory.baseline === undefined
-  // Of a re-created application nobody knows whether it has seen our commit already.
+  // It is unknown whether a re-created application has seen our commit already.
   const isBeforeCommit = isFirst && observation.writeBack.kind !== 'ended'
   const baseline = baselineOf(newest, isBeforeCommit)
   const refreshFromMs = isFirst ? memory.refreshFromMs : nowMs

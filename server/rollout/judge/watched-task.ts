@@ -17,7 +17,7 @@ export type Baseline = {
   readonly isBeforeCommit: boolean
   /** Resources that were Degraded then, and why. */
   readonly degraded?: readonly string[]
-  /** Without a commit of ours: a refresh was answered with this version, so that whoever owns the task need not ask for another. */
+  /** Without a commit of ours: a refresh was answered with this version, so that the owner of the task need not request another. */
   readonly comparedVersion?: number
 }
 

@@ -4,7 +4,7 @@ import { type DeliveryController, type ReadOutcome, unreachableBy } from './deli
 const probeEveryMs = 5_000
 
 /**
- * Whether the delivery controller answers. One failed call makes nobody unreachable: a probe decides, and while that fails it
+ * Whether the delivery controller answers. One failed call does not mean unreachable: a probe decides, and while that fails it
  * stands for the calls of all tasks.
  */
 export function createReachability(controller: Pick<DeliveryController, 'probe'>, clock: Clock, onBack: () => void) {
@@ -47,5 +47,5 @@ export function createReachability(controller: Pick<DeliveryController, 'probe'>
 
 function errorOf(outcome: ReadOutcome<unknown>): string | undefined {
   if (outcome.kind === 'unreachable') return outcome.why
-  return outcome.kind === 'unauthorized' ? `the token is refused: ${outcome.why}` : undefined
+  return outcome.kind === 'unauthorized' ? `token rejected: ${outcome.why}` : undefined
 }

@@ -20,7 +20,7 @@ export type TaskChange = {
   readonly baseline?: Baseline
 }
 
-/** Every answer `false` means that the claim is gone: the task is somebody else's and is dropped without a word. */
+/** Every answer `false` means that the claim is gone: another replica owns the task, and it is dropped silently. */
 type TaskRecords = {
   saveProgress(claim: Claim, change: TaskChange, events: readonly NewTaskEvent[]): Promise<boolean>
   /** Also where it says that the claim is gone (`false`), the task is over for this watcher. */
@@ -39,7 +39,7 @@ export type RolloutWatcherDeps = {
   queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>
   ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>
   overrideAt(plan: WriteBackPlan, revision: string): Promise<ReadonlyMap<string, string> | undefined>
-  /** What a Pod that does not start wrote last; absent: nobody wants to know. */
+  /** What a Pod that does not start wrote last; absent: not wanted. */
   readonly readPodLog?: ((address: ApplicationAddress, pod: ObservedPod) => Promise<PodLog | undefined>) | undefined
   /** `message` names the work that failed and is tried again; the task goes on. Never holds a secret. */
   onError(message: string, error: unknown, facts: { readonly task?: string; readonly action?: string }): void

@@ -209,7 +209,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
       for (const application of applications.values()) queueRead(application)
     },
     unreachable: () => reachability.state(),
-    /** Somebody else could not reach the delivery controller either. */
+    /** Another caller could not reach the delivery controller either. */
     checkReachability: () => reachability.checkReachability(),
     isWatched: (taskId: string) => appOfTask.has(taskId),
     watchedIds: (): readonly string[] => [...appOfTask.keys()],

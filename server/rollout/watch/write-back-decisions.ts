@@ -59,7 +59,7 @@ export function createWriteBackDecisions({
   }
 }
 
-/** What nobody waits for any more is not committed. */
+/** A task that has ended is not committed. */
 export function initialWriteBack({ writeBackOutcome, isOverdue }: WatchedTask, nowMs: number): WriteBackState {
   if (writeBackOutcome !== undefined) return { kind: 'ended', outcome: writeBackOutcome, atMs: nowMs }
   return isOverdue ? { kind: 'monitor', why: 'overdue', note: '' } : { kind: 'undecided' }

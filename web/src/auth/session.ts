@@ -3,7 +3,7 @@ import type { SessionState } from '../../../contract/auth.ts'
 import { readJson } from '../ui/read-json.ts'
 import { type Permission, permissionOf } from './permission.ts'
 
-/** Noticing that a session has ended may take this long; whoever acts learns it at once. */
+/** Noticing that a session has ended may take this long; an action learns it immediately. */
 const readEveryMs = 30_000
 
 /** GET /api/v1/session: who is signed in, and what that allows. */

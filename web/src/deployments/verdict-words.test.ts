@@ -41,7 +41,7 @@ describe('what the verdict says', () => {
     const diagnosis = aDiagnosis({ impact: { old_pods_ready: 1, old_pods: 1 }, next_steps })
     const deployed_since = { id: 'v1', images: [], ended: 2_000 }
     expect(verdictWords(aTask({ status: 'failed', cause: 'crash_loop', diagnosis, deployed_since }))).toMatchObject({
-      headline: 'A container crashed again and again after it started',
+      headline: 'A container crashed repeatedly after it started',
       impact: 'The old version still served: 1 of 1 Pod was ready.',
       steps: [],
     })

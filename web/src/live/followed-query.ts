@@ -35,7 +35,7 @@ export function followedQuery<Answer>(connection: LiveConnection, followed: Foll
 
 type ReadTimes = Pick<QueryState, 'fetchStatus' | 'dataUpdatedAt' | 'errorUpdatedAt'>
 
-/** Each event would otherwise begin the pause anew, and where many come nothing would be read again. */
+/** Each event would otherwise restart the pause, and where many come nothing would be read again. */
 function msUntilRead({ fetchStatus, dataUpdatedAt, errorUpdatedAt }: ReadTimes, everyMs: number, nowMs: number) {
   if (fetchStatus === 'fetching') return everyMs
   return Math.max(1, Math.max(dataUpdatedAt, errorUpdatedAt) + everyMs - nowMs)

@@ -8,7 +8,7 @@ type AddressRule = (value: string) => string | undefined
 
 /** A name, or a part of a text. */
 export function textRule(text: string): string | undefined {
-  if (text.includes('\0')) return 'must not hold a NUL character'
+  if (text.includes('\0')) return 'must not contain a NUL character'
   return text.length > 255 ? 'must be at most 255 characters long' : undefined
 }
 

@@ -208,8 +208,8 @@ function recordsOf(
       if (isHeld && events.length > 0) feed.written()
       return isHeld
     },
-    async finish(claim, end) {
-      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end) : undefined
+    async finish(claim, end, unsaved) {
+      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end, unsaved) : undefined
       if (ended) reportFinished([ended])
       return ended !== undefined
     },

@@ -3,7 +3,6 @@ import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { applicationUrl } from '../judge/diagnose.ts'
 import type { Judgement } from '../judge/verdict.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'onDeployed'>
@@ -12,9 +11,6 @@ export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
 export function createTaskReports({ records, settings, clock, onDeployed }: Dependencies) {
-  const saveUpdate = ({ task, writes }: TaskState, update: TaskUpdate) =>
-    writes.addUpdate(update, ({ change, events }) => records.saveProgress(task.claim, change, events))
-
   const newAppUrl = ({ known }: WatchedApplication, state: TaskState): string | undefined => {
     if (known.newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
@@ -29,7 +25,7 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
 
   return {
     addEvents(state: TaskState, events: readonly NewTaskEvent[]) {
-      if (events.length > 0 && !state.isOver) saveUpdate(state, { change: {}, events })
+      if (events.length > 0 && !state.isOver) state.writes.addUpdate({ change: {}, events })
     },
 
     /** Baseline, progress, link and events of one judgement. */
@@ -45,7 +41,7 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
         ...(appUrl === undefined ? {} : { appUrl }),
         ...(isNewBaseline ? { baseline } : {}),
       }
-      saveUpdate(state, { change, events })
+      state.writes.addUpdate({ change, events })
     },
 
     finish(application: WatchedApplication, state: TaskState, judgement: Judgement & { end: TaskResult }) {
@@ -53,8 +49,8 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
       state.cancelTimer()
       const whole = withPodLog(application, judgement)
       const { changedAtMs } = application
-      state.writes.add(async () => {
-        const isWritten = await records.finish(state.task.claim, whole)
+      state.writes.addLast(async (unsaved) => {
+        const isWritten = await records.finish(state.task.claim, whole, unsaved)
         if (isWritten === true && whole.status === 'deployed' && changedAtMs !== undefined)
           onDeployed?.(clock.nowMs() - changedAtMs)
         return false // either finished or taken: nothing is left to write

@@ -119,12 +119,15 @@ function renderCondition({ name, state, expected, found }: Omit<Condition, 'sinc
 export const renderExpectation = ({ expected, found }: Pick<Condition, 'expected' | 'found'>): string =>
   join(', ', [expected && `expected ${expected}`, found && `found ${found}`])
 
+/** Of a task whose application was not seen yet. */
+export const firstProgress = 'looking for the application'
+
 function renderProgress({ conditions, headline, cause, culprit, evidence }: Diagnosis): string {
   for (const one of evidence) {
     if (one.kind === 'unreachable') return `Argo CD is unreachable: ${one.message}`
     if (one.kind === 'commit_pending') return 'waiting for the commit to reach the Git host'
   }
-  if (conditions.every(({ state }) => state === 'unknown')) return 'looking for the application'
+  if (conditions.every(({ state }) => state === 'unknown')) return firstProgress
   if (headline !== undefined) return headline
   if (cause !== undefined && isCause(cause))
     return join(': ', [causeOf(cause).headline, culprit && renderCulprit(culprit)])

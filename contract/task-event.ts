@@ -1,9 +1,15 @@
 import { z } from 'zod'
+import { causeCodes } from './causes.ts'
+import { conditionNames } from './conditions.ts'
 import { epochSeconds, extensibleEnum, wholeNumber } from './field-schemas.ts'
 import { largestId } from './fields.ts'
 import { ListedTask } from './task.ts'
 
-/** What can happen to a task, in the order it usually does. One word per observed step; `detail` says it in a sentence. */
+/**
+ * What can happen to a task, in the order it usually does. What Argo CD shows of an application at one time is one event: of
+ * what changed together, the first of sync, operation, health and images names it. `waiting_for`: another condition is not
+ * met, or something else holds the task up.
+ */
 const taskEventKinds = [
   'accepted',
   'superseded_others',
@@ -25,6 +31,26 @@ const taskEventKinds = [
 ] as const
 export type TaskEventKind = (typeof taskEventKinds)[number]
 
+const TaskEventData = z
+  .object({
+    status: z.string().describe('How the task ended'),
+    cause: extensibleEnum(causeCodes).describe('Why it ended, what holds it up, or why nothing was committed'),
+    condition: extensibleEnum(conditionNames).describe('The first condition that is not met'),
+    application: z.string().describe('`namespace/name`'),
+    sync: z.string().describe('The sync status'),
+    revisions: z.array(z.string()).describe('What it was compared with'),
+    operation: z.string().describe('Phase of the sync operation'),
+    health: z.string().describe('The health status'),
+    images: z.array(z.string()).describe('Requested by the task, or shown by Argo CD; 20 at most'),
+    refresh: z.boolean().describe('This service requested an Argo CD refresh'),
+    commit: z.string(),
+    branch: z.string(),
+    superseded: z.array(z.string()).describe('Tasks that this one supersedes'),
+  })
+  .partial()
+  .meta({ id: 'TaskEventData' })
+export type TaskEventData = z.infer<typeof TaskEventData>
+
 export const TaskEvent = z
   .object({
     id: wholeNumber.describe('Position in the order of all events; assigned after commit'),
@@ -32,6 +58,9 @@ export const TaskEvent = z
     at: epochSeconds,
     kind: extensibleEnum(taskEventKinds).describe('What happened; more may be added'),
     detail: z.string().describe('The same in a sentence'),
+    data: TaskEventData.optional().describe(
+      'The same as values; more may come. Absent from what older versions stored',
+    ),
     task: ListedTask.optional().describe('In a stream of all events: the task as it was when the event was read'),
   })
   .meta({ id: 'TaskEvent' })
@@ -51,7 +80,8 @@ export const TaskEvents = z.object({ events: z.array(TaskEvent), next_after: Mor
           task_id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
           at: 1_795_420_801.5,
           kind: 'commit_pushed',
-          detail: '4f3c1d2 on main',
+          detail: 'commit 4f3c1d2 pushed to main',
+          data: { commit: '4f3c1d2', branch: 'main' },
         },
       ],
     },

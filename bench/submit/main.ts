@@ -5,25 +5,66 @@ import { loadHistory } from '../support/load-history.ts'
 import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
 import { renderTable } from '../support/render-table.ts'
 import { startBenchPostgres } from '../support/start-bench-postgres.ts'
+import { type Cost, figure, measureCost } from './measure-cost.ts'
 import { submitFor } from './submit-tasks.ts'
 
 /**
  * `npm run bench:submit [-- --seconds 10 --history 0]`: tasks that one replica accepts, with 1 and with 64 connections, with
- * empty tables and with a year of history.
+ * empty tables and with a year of history; and what a task costs that ends immediately. `--before <checkout>` measures that
+ * of another version too, `--only rate,cost` one of the two.
  */
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '10' }, history: { type: 'string', default: '1000000' } },
+  options: {
+    seconds: { type: 'string', default: '10' },
+    history: { type: 'string', default: '1000000' },
+    tasks: { type: 'string', default: '500' },
+    before: { type: 'string' },
+    only: { type: 'string', default: 'rate,cost' },
+  },
 })
 const measuredMs = Number(values.seconds) * 1_000
 const warmUpMs = 3_000
 const historyTasks = Number(values.history)
 const bars = { perSecond: 500, p99Ms: 250, p50Ms: 5 }
 
+const parts = values.only.split(',')
+
 console.log(describeMachine())
-const rows = await measure(0)
-if (historyTasks > 0) rows.push(...(await measure(historyTasks)))
-console.log(renderTable(['table, connections', 'tasks/s', 'p50 ms', 'p99 ms', 'max ms', 'bar', 'met'], rows))
+if (parts.includes('rate')) {
+  const rows = await measure(0)
+  if (historyTasks > 0) rows.push(...(await measure(historyTasks)))
+  console.log(renderTable(['table, connections', 'tasks/s', 'p50 ms', 'p99 ms', 'max ms', 'bar', 'met'], rows))
+}
+if (parts.includes('cost')) await printCosts(Number(values.tasks), values.before)
 console.log(describeMachine())
+
+async function printCosts(tasks: number, before: string | undefined): Promise<void> {
+  const rows: string[][] = []
+  for (const connections of [1, 64]) {
+    for (const checkout of before === undefined ? [undefined] : [before, undefined]) {
+      const cost = await measureCost(tasks, connections, checkout)
+      const version = checkout === undefined ? '' : ', before'
+      rows.push(costRowOf(`${connections}${version}`, cost))
+      console.log(`${connections}${version}, rows inserted+updated: ${cost.tables}`)
+    }
+  }
+  const heading = [
+    'connections',
+    'inserted',
+    'updated',
+    'of it numbering',
+    'transactions',
+    'WAL KiB',
+    'CPU ms',
+    'events',
+  ]
+  console.log(renderTable(heading, rows))
+}
+
+function costRowOf(name: string, cost: Cost): string[] {
+  const { inserted, updated, numbering, transactions, walBytes, cpuMs, events } = cost
+  return [name, ...[inserted, updated, numbering, transactions, walBytes / 1_024, cpuMs, events].map(figure)]
+}
 
 /** In a database of its own: what was accepted into another table is still watched. */
 async function measure(history: number): Promise<string[][]> {

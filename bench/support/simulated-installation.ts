@@ -92,8 +92,12 @@ function createInstallation(simulator: Simulator, folder: string) {
           annotations: annotationsOf(name),
         })
       }),
-    /** Managed applications with one Pod of `registry.example/<name>:v0`, hundreds to a repository. */
-    async createApplications(names: readonly string[], prefix: string, perRepository = 500): Promise<void> {
+    /** Applications with one Pod of `registry.example/<name>:v0`, hundreds to a repository. */
+    async createApplications(
+      names: readonly string[],
+      prefix: string,
+      { perRepository = 500, isManaged = true } = {},
+    ): Promise<void> {
       for (let from = 0; from < names.length; from += perRepository) {
         const some = names.slice(from, from + perRepository)
         const repository = `${prefix}-${from / perRepository}`
@@ -102,7 +106,7 @@ function createInstallation(simulator: Simulator, folder: string) {
           control.createApplication({
             name,
             source: { repository, path: `apps/${name}`, targetRevision: 'main' },
-            annotations: annotationsOf(name),
+            annotations: isManaged ? annotationsOf(name) : {},
           }),
         )
       }

@@ -85,7 +85,7 @@ async function measureBursts(world: BenchWorld, tell: (found: Figures) => void):
 
 async function measureMany(world: BenchWorld, tell: (found: Figures) => void): Promise<void> {
   const apps = namesOf('many', many)
-  await world.installation.createApplications(apps, 'many', many)
+  await world.installation.createApplications(apps, 'many', { perRepository: many })
   const stage = { world, apps, measured: many, apartMs: manyApartMs, repository: 'many-0' }
   tell(await measureOnce(`${many} with a commit, 67 end a second`, { ...stage, tag: 'm1', kind: 'committed' }))
   tell(await measureOnce(`${many} without a commit, 67 end a second`, { ...stage, tag: 'm2', kind: 'announced' }))

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { sql, type Transaction } from 'kysely'
+import { type Insertable, sql, type Transaction } from 'kysely'
 import { bareDiagnosis } from '../../contract/diagnosis.ts'
 import { repositoryOf } from '../../contract/image-name.ts'
-import type { TaskEventKind } from '../../contract/task-event.ts'
+import { firstProgress } from '../../contract/render-diagnosis.ts'
 import { auditRowOf } from '../audit/record-action.ts'
 import { createSemaphore } from '../concurrency/semaphore.ts'
 import { DeployLockUnreadableError, lockErrorOf } from '../locks/deploy-lock-errors.ts'
@@ -11,7 +11,9 @@ import { holdDeployLock, type StoredLock, type StoredRow, storedLockOf } from '.
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import { retryConflicts } from '../storage/transactions.ts'
-import { cancelledAs, endTasks } from './end-tasks.ts'
+import { insertEvents } from '../timeline/insert-events.ts'
+import type { NewTaskEvent } from '../timeline/task-event.ts'
+import { cancelledAs, endTask } from './end-task.ts'
 import { findKey, type KeyUse, type KnownKey, saveKey } from './idempotency.ts'
 import { type Claim, firstFence, type NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
@@ -80,7 +82,7 @@ async function accept(
   if (counted >= maxUnfinishedPerApp)
     throw new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
   const superseded = await supersede(transaction, settings, outdated, task.id)
-  await insertTask(transaction, { task, created, owner, rollbackTarget, superseded })
+  await insertTask(transaction, settings, { task, created, owner, rollbackTarget, superseded })
   if (use) await saveKey(transaction, use, task.id)
   const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: firstFence }
   return { kind: 'accepted', created, claim, superseded }
@@ -206,10 +208,13 @@ async function supersede(
   ids: readonly string[],
   by: string,
 ): Promise<EndedTask[]> {
-  if (ids.length === 0) return []
   const end = cancelledAs(bareDiagnosis('superseded', { superseded_by: { task: by } }))
-  const endings = ids.map((taskId) => ({ taskId, claim: undefined, end }))
-  return (await endTasks(transaction, settings, endings)).filter((ended) => ended !== undefined)
+  const ended: EndedTask[] = []
+  for (const taskId of ids) {
+    const one = await endTask(transaction, settings, { taskId, claim: undefined, end })
+    if (one !== undefined) ended.push(one)
+  }
+  return ended
 }
 
 type AcceptedRow = {
@@ -220,9 +225,10 @@ type AcceptedRow = {
   readonly superseded: readonly EndedTask[]
 }
 
-/** One round trip for the task, its events and its audit entry. */
+/** One round trip for the task, its events and its audit entry; plain text, as above. */
 function insertTask(
   transaction: Transaction<Schema>,
+  { schema }: Settings,
   { task, created, owner, rollbackTarget, superseded }: AcceptedRow,
 ) {
   const audited = auditRowOf({
@@ -231,45 +237,46 @@ function insertTask(
     subject: task.id,
     detail: `${task.app}: ${imagesText(task)}`,
   })
-  return transaction
-    .with('recorded', (with_) => with_.insertInto('task_events').values(eventsOf(task, superseded)))
-    .with('audited', (with_) => with_.insertInto('audit').values(audited))
-    .insertInto('tasks')
-    .values({
-      id: task.id,
-      created,
-      updated: created,
-      deadline: new Date(created.getTime() + task.timeoutSeconds * 1_000),
-      app: task.app,
-      author: task.author,
-      project: task.project,
-      images: JSON.stringify(task.images),
-      repositories: repositoriesOf(task),
-      image_set: imageSetOf(task),
-      timeout_seconds: task.timeoutSeconds,
-      refresh: task.refresh,
-      source: task.source ? JSON.stringify(task.source) : null,
-      may_write: task.mayWrite,
-      is_rollback: rollbackTarget !== null,
-      rollback_target_id: rollbackTarget,
-      reader_digests: task.readerDigest ? [task.readerDigest] : null,
-      owner: owner ?? null,
-      fence: owner === undefined ? '0' : firstFence,
-    })
-    .execute()
+  const accepted: Insertable<Schema['tasks']> = {
+    id: task.id,
+    created,
+    updated: created,
+    deadline: new Date(created.getTime() + task.timeoutSeconds * 1_000),
+    app: task.app,
+    author: task.author,
+    project: task.project,
+    images: JSON.stringify(task.images),
+    repositories: repositoriesOf(task),
+    image_set: imageSetOf(task),
+    timeout_seconds: task.timeoutSeconds,
+    refresh: task.refresh,
+    source: task.source ? JSON.stringify(task.source) : null,
+    may_write: task.mayWrite,
+    progress: firstProgress,
+    is_rollback: rollbackTarget !== null,
+    rollback_target_id: rollbackTarget,
+    reader_digests: task.readerDigest ? [task.readerDigest] : null,
+    owner: owner ?? null,
+    fence: owner === undefined ? '0' : firstFence,
+  }
+  return sql`WITH accepted AS (${insertRow(schema, 'tasks', accepted)} RETURNING id),
+    audited AS (${insertRow(schema, 'audit', audited)})
+    ${insertEvents(schema, 'accepted', eventsOf(task, superseded))}`.execute(transaction)
 }
 
-type EventRow = { readonly task_id: string; readonly kind: TaskEventKind; readonly detail: string }
+const insertRow = (schema: string, table: keyof Schema, row: object) =>
+  sql`INSERT INTO ${sql.id(schema, table)} (${sql.join(Object.keys(row).map((name) => sql.id(name)))})
+    VALUES (${sql.join(Object.values(row))})`
 
-function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly EventRow[] {
-  const accepted: EventRow = {
-    task_id: task.id,
+function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly NewTaskEvent[] {
+  const accepted: NewTaskEvent = {
     kind: 'accepted',
     detail: `accepted from ${task.author}: ${imagesText(task)}`,
+    data: { images: task.images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`) },
   }
   if (superseded.length === 0) return [accepted]
   const ids = superseded.map(({ id }) => id).sort()
-  return [accepted, { task_id: task.id, kind: 'superseded_others', detail: `superseded ${ids.join(', ')}` }]
+  return [accepted, { kind: 'superseded_others', detail: `superseded ${ids.join(', ')}`, data: { superseded: ids } }]
 }
 
 /** Events and audit entries are read by the thousand. */

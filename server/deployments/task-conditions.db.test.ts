@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
-import { createSaveProgress } from './save-progress.ts'
+import { saveProgress } from './save-progress.ts'
 import { heldBy } from './task-conditions.ts'
 
 const { database } = await openFileDatabase()
@@ -27,5 +27,5 @@ test('a task is looked up by its id while PostgreSQL takes the unfinished tasks 
   const claim = { taskId, owner, fence: '0' }
   const plan = await query.selectFrom('tasks').select('id').where(heldBy(claim)).explain()
   expect(JSON.stringify(plan)).toContain('Index Scan using tasks_pkey')
-  expect(await createSaveProgress(database)(claim, { progress: 'waiting' }, [])).toBe(true)
+  expect(await saveProgress(database, claim, { progress: 'waiting' }, [])).toBe(true)
 })

@@ -9,15 +9,15 @@ import { type Actor, recordAction } from '../audit/record-action.ts'
 import type { Database } from '../storage/database.ts'
 import { createAcceptTask } from './accept-task.ts'
 import { countTasks } from './count-tasks.ts'
-import { cancelledAs, createFinishTask, endTasks } from './end-tasks.ts'
+import { cancelledAs, endTask } from './end-task.ts'
 import { findNames } from './find-names.ts'
 import { maxAppEdits } from './find-similar-apps.ts'
 import { type FoundHistory, type HistoryRange, readHistory } from './history.ts'
 import { dropExpiredKeys, findKey, type KnownKey } from './idempotency.ts'
 import { type ListReader, listTasks, readListed, type TaskPage } from './list-tasks.ts'
-import { createSaveProgress } from './save-progress.ts'
+import { saveProgress, type TaskUpdate } from './save-progress.ts'
 import { summarizeApps } from './summarize-apps.ts'
-import type { Task } from './task.ts'
+import type { Claim, Task, TaskResult } from './task.ts'
 import { hasNoLivingOwner, isForgotten } from './task-conditions.ts'
 import { listedTaskOf } from './task-record.ts'
 import { type ClaimedTask, claimedOf, type EndedTask, taskOf } from './task-row.ts'
@@ -177,16 +177,18 @@ export function createTaskStore(database: Database, options: TaskStoreOptions = 
     },
 
     /** Stores what a task waits for, its baseline and what was observed. @returns whether the claim still holds */
-    saveProgress: createSaveProgress(database),
+    saveProgress: (claim: Claim, change: TaskUpdate['change'], events: TaskUpdate['events']): Promise<boolean> =>
+      saveProgress(database, claim, change, events),
 
-    /** Writes the end, once, with its event. @returns undefined where the claim was gone or the task had ended */
-    finish: createFinishTask(database),
+    /** Writes the end, once, with its event and what was not saved before. @returns undefined where the claim was gone or the task had ended */
+    finish: (claim: Claim, end: TaskResult, unsaved?: TaskUpdate): Promise<EndedTask | undefined> =>
+      endTask(query, settings, { taskId: claim.taskId, claim, end, unsaved }),
 
     /** Ends an unfinished task as cancelled, whichever replica watches it. @returns undefined where it had ended */
     cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
         const end = cancelledAs(bareDiagnosis('cancelled', { cancelled_by: cancelledBy(actor) }))
-        const [ended] = await endTasks(transaction, settings, [{ taskId: id, claim: undefined, end }])
+        const ended = await endTask(transaction, settings, { taskId: id, claim: undefined, end })
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended
       }),

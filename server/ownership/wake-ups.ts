@@ -52,9 +52,7 @@ export function createWakeUps(database: Database, onError: (message: string, err
       return listed.length <= maxPayloadBytes ? listed : `${origin} ${topic} *`
     })
     if (payloads.length === 0) return
-    // A hint may be lost, so it does not wait for the disk; it sees this before the transaction ends.
-    await sql`SELECT set_config('synchronous_commit', 'off', true), pg_notify(${channel}, payload)
-      FROM unnest(${payloads}::text[]) AS payload`
+    await sql`SELECT pg_notify(${channel}, payload) FROM unnest(${payloads}::text[]) AS payload`
       .execute(database.query)
       .catch((error: unknown) => onError('sending wake-ups to other replicas failed', error))
   }

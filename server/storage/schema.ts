@@ -3,7 +3,7 @@ import type { ActorKind, AuditAction } from '../../contract/audit.ts'
 import type { Cause } from '../../contract/causes.ts'
 import type { Diagnosis } from '../../contract/diagnosis.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
-import type { TaskEventKind } from '../../contract/task-event.ts'
+import type { TaskEventData, TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
 
 /** The tables as Kysely sees them; the columns are explained in migrations/. bigint arrives as a string. */
@@ -70,6 +70,7 @@ export type Schema = {
     at: Generated<Date>
     kind: TaskEventKind
     detail: string
+    data: JSONColumnType<TaskEventData> | null
     position: string | null
   }
   event_counter: {

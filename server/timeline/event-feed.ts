@@ -9,7 +9,7 @@ const intervalMs = 1_000
 /** Without an answer of the database for so long, events may be missing. */
 const maxBehindMs = 5_000
 /** Under load many events are numbered together. */
-const minIntervalMs = 20
+const minIntervalMs = 50
 /** Also what a follower holds at most, of which the first event may be larger. */
 const pageSize = 200
 const pageBytes = 256 * 1024

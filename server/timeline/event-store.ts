@@ -86,4 +86,5 @@ const eventOf = (row: Selectable<Schema['task_events']>): TaskEvent => ({
   at: row.at.getTime() / 1000,
   kind: row.kind,
   detail: row.detail,
+  ...(row.data === null ? {} : { data: row.data }),
 })

@@ -15,7 +15,8 @@ beforeAll(async () => {
     [id, JSON.stringify(diagnosis)],
   )
   await world.rows(
-    `WITH event AS (INSERT INTO watcher.task_events (task_id, kind, detail) VALUES ($1, 'canary_weighed', 'canary at 20 %'))
+    `WITH event AS (INSERT INTO watcher.task_events (task_id, kind, detail, data)
+       VALUES ($1, 'canary_weighed', 'canary at 20 %', '{"canary": {"share": 20}}'))
      INSERT INTO watcher.audit (action, actor_kind) VALUES ('canary_approved', 'robot')`,
     [id],
   )

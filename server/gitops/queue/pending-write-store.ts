@@ -254,7 +254,7 @@ export function createPendingWriteStore(database: Database) {
           .where('commit', 'is', null)
           .executeTakeFirst()
         if (shown.numUpdatedRows === 0n) return false
-        const events = [{ kind: 'note' as const, detail: `the tags were set by commit ${commit}` }]
+        const events = [{ kind: 'note' as const, detail: `the tags were set by commit ${commit}`, data: { commit } }]
         await appendEvents(transaction, [{ taskId, events }])
         return true
       }),

@@ -59,7 +59,9 @@ export async function appendEvents(
   query: Kysely<Schema>,
   tasks: readonly { readonly taskId: string; readonly events: readonly NewTaskEvent[] }[],
 ): Promise<void> {
-  const rows = tasks.flatMap(({ taskId, events }) => events.map((event) => ({ task_id: taskId, ...event })))
+  const rows = tasks.flatMap(({ taskId, events }) =>
+    events.map(({ data, ...event }) => ({ task_id: taskId, ...event, data: data ? JSON.stringify(data) : null })),
+  )
   if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
 }
 

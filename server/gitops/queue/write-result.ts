@@ -19,7 +19,9 @@ export function landedResult({ taskId, plan }: Write, commit: string, branch: st
   return {
     taskId,
     outcome: { kind: 'landed', commit, repository: plan.repository, branch },
-    events: [{ kind: 'commit_pushed', detail: `commit ${commit} pushed to ${branch}${note}` }],
+    events: [
+      { kind: 'commit_pushed', detail: `commit ${commit} pushed to ${branch}${note}`, data: { commit, branch } },
+    ],
   }
 }
 
@@ -28,7 +30,7 @@ export function unchangedResult({ taskId, plan }: Write, tip: string, branch: st
   return {
     taskId,
     outcome: { kind: 'unchanged', commit: tip, repository: plan.repository, branch },
-    events: [{ kind: 'commit_unchanged', detail: `${branch} has the tags already` }],
+    events: [{ kind: 'commit_unchanged', detail: `${branch} has the tags already`, data: { branch } }],
     found: plan,
   }
 }
@@ -50,7 +52,7 @@ export function refusedResult({ taskId, state }: EndedWrite, cause: Cause, why: 
   return {
     taskId,
     outcome: { kind: 'refused', cause, reason },
-    events: [{ kind: 'write_back_skipped', detail: reason }],
+    events: [{ kind: 'write_back_skipped', detail: reason, data: { cause } }],
   }
 }
 

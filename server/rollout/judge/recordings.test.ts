@@ -398,5 +398,23 @@ test('the timeline tells a rollout step by step', async () => {
   const kinds = end?.events.map(({ kind }) => kind)
   expect(kinds?.[0]).toBe('application_confirmed')
   expect(kinds).toEqual(expect.arrayContaining(['refresh_requested', 'sync_changed', 'operation_changed']))
-  expect(end?.events).toContainEqual({ kind: 'health_changed', detail: 'Progressing' })
+  expect(end?.events).toContainEqual(
+    expect.objectContaining({
+      kind: 'sync_changed',
+      data: expect.objectContaining({ sync: 'Synced', health: 'Progressing' }),
+    }),
+  )
 })
+
+/** Beside what the judge tells: accepted, commit queued and pushed, and the verdict. */
+const otherEvents = 4
+const goodRecordings = ['01-healthy-helm', '07-multi-source', '17-rolling-update-slow-termination', '22-kustomize']
+
+test.for(rows.filter(({ name, replay }) => goodRecordings.includes(name) && replay.edit === undefined))(
+  'the timeline of the good deployment of $name has at most 12 events',
+  async ({ name, replay }) => {
+    const [end] = await replayRecording(name, replay)
+    expect(end?.events.length).toBeGreaterThan(3)
+    expect((end?.events.length ?? 0) + otherEvents).toBeLessThanOrEqual(12)
+  },
+)

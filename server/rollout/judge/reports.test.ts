@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/judge-looks.ts'
 import { type Replay, replayRecording } from '../../../test/support/replay-recording.ts'
 import { anEvent, eventsOf } from '../../../test/support/resource-events.ts'
-import { cancelledAs } from '../../deployments/end-tasks.ts'
+import { cancelledAs } from '../../deployments/end-task.ts'
 import type { TaskResult } from '../../deployments/task.ts'
 import { describeGitFailure, type GitFailure } from '../../gitops/git/git-error.ts'
 import { overdueResult } from '../../gitops/queue/write-result.ts'

@@ -15,46 +15,89 @@ const stuck = (atMs: number, name?: string, message?: string): Look => ({
   seen: { tree: bad(atMs, name, message) },
 })
 
-/** What the last look adds to the timeline about what the task waits for, and the diagnosis that it stores. */
+/** What the last look adds to the timeline, and the diagnosis that it stores. */
 function lastChanges(looks: readonly Look[]) {
   const { events, diagnosis } = judge([beforeCommit, ...looks])
-  return { waitingFor: events.filter(({ kind }) => kind === 'waiting_for').map(({ detail }) => detail), diagnosis }
+  return { events, waitingFor: events.filter(({ kind }) => kind === 'waiting_for'), diagnosis }
 }
 
-describe('an event says what a task waits for when', () => {
-  test('the state of a condition changes', () => {
-    const { waitingFor } = lastChanges([
-      { ...waiting, atMs: 1_000 },
-      { ...waiting, atMs: 2_000, sync: 'OutOfSync' },
+describe('what Argo CD shows', () => {
+  test('is one event when the application is first seen', () => {
+    const { events } = judge([beforeCommit])
+    expect(events).toEqual([
+      {
+        kind: 'application_confirmed',
+        detail: expect.stringMatching(/^application argocd\/shop: sync Synced at .{7}; health Healthy; images /),
+        data: expect.objectContaining({ application: 'argocd/shop', sync: 'Synced', health: 'Healthy' }),
+      },
     ])
-    expect(waitingFor).toEqual([expect.stringContaining('Argo CD to sync: expected Synced, found OutOfSync')])
   })
 
-  test('the cause changes', () => {
+  test('is one event where it changed at one time, named after the first of its parts', () => {
+    const { events } = lastChanges([
+      { ...waiting, atMs: 1_000 },
+      { ...waiting, atMs: 2_000, sync: 'OutOfSync', health: 'Missing' },
+    ])
+    expect(events).toEqual([
+      {
+        kind: 'sync_changed',
+        detail: expect.stringMatching(/^OutOfSync at .{7}; health Missing$/),
+        data: { sync: 'OutOfSync', revisions: [expect.any(String)], health: 'Missing' },
+      },
+    ])
+  })
+})
+
+describe('an event says that', () => {
+  test('another condition is not met, which no status of the application says', () => {
+    const synced = (finishedAt: string) => ({
+      reconciledAt: '2026-11-21T15:00:00Z',
+      operationState: { phase: 'Succeeded', startedAt: '2026-11-21T14:59:00Z', finishedAt },
+    })
+    const { events } = lastChanges([
+      { ...waiting, atMs: 1_000, ...synced('2026-11-21T14:59:30Z') },
+      { ...waiting, atMs: 2_000, ...synced('2026-11-21T15:00:30Z') },
+    ])
+    expect(events).toEqual([
+      {
+        kind: 'waiting_for',
+        detail: 'condition not met: compared after operation: expected a later comparison',
+        data: { condition: 'compared_after_operation' },
+      },
+    ])
+  })
+
+  test('something else holds the task up', () => {
     const stalled = { ...waiting, atMs: 2_000, health: 'Suspended' }
-    expect(lastChanges([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual(['Deployment shop is Suspended'])
-  })
-
-  test('the state of a condition changes that the cause does not name', () => {
-    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended', images: [shop('v2')] }
-    const { waitingFor } = lastChanges([
-      { ...waiting, atMs: 1_000 },
-      stalled,
-      { ...stalled, atMs: 3_000, images: [shop('v1')] },
-    ])
-    expect(waitingFor).toEqual([
-      `waiting for the application to become healthy: expected Healthy, found Suspended; Pods with the requested images: expected ${shop('v2')}, found ${shop('v1')}`,
+    expect(lastChanges([{ ...waiting, atMs: 1_000 }, stalled]).waitingFor).toEqual([
+      {
+        kind: 'waiting_for',
+        detail: 'Deployment shop is Suspended',
+        data: { cause: 'suspended', condition: 'healthy' },
+      },
     ])
   })
 
-  test('the culprit changes', () => {
+  test('another resource is to blame', () => {
     const looks = [stuck(1_000), stuck(20_000), stuck(40_000, 'shop-2')]
-    expect(lastChanges([...looks.slice(0, 2)]).waitingFor).toEqual([expect.stringContaining('Pod shop-1')])
-    expect(lastChanges([...looks, stuck(60_000, 'shop-2')]).waitingFor).toEqual([expect.stringContaining('Pod shop-2')])
+    const ofPod = (name: string) => [expect.objectContaining({ detail: expect.stringContaining(`Pod ${name}`) })]
+    expect(lastChanges([...looks.slice(0, 2)]).waitingFor).toEqual(ofPod('shop-1'))
+    expect(lastChanges([...looks, stuck(60_000, 'shop-2')]).waitingFor).toEqual(ofPod('shop-2'))
   })
 })
 
 describe('no event, but the stored diagnosis follows, when', () => {
+  test('the state of a condition changes that is not the first', () => {
+    const stalled = { ...waiting, atMs: 2_000, health: 'Suspended', images: [shop('v2')] }
+    const { waitingFor, diagnosis } = lastChanges([
+      { ...waiting, atMs: 1_000 },
+      stalled,
+      { ...stalled, atMs: 3_000, images: [shop('v1')] },
+    ])
+    expect(waitingFor).toEqual([])
+    expect(diagnosis?.conditions).toContainEqual(expect.objectContaining({ name: 'images', state: 'not_met' }))
+  })
+
   test('another value is found', () => {
     const { waitingFor, diagnosis } = lastChanges([
       { ...waiting, atMs: 1_000 },
@@ -82,7 +125,7 @@ describe('no event, but the stored diagnosis follows, when', () => {
 test('neither event nor diagnosis when only evidence changes', () => {
   const resources = [{ kind: 'ConfigMap', name: 'other', status: 'Synced', health: { status: 'Missing' } }]
   const other = { ...waiting, atMs: 2_000, status: { resources } }
-  expect(lastChanges([{ ...waiting, atMs: 1_000 }, other])).toEqual({ waitingFor: [], diagnosis: undefined })
+  expect(lastChanges([{ ...waiting, atMs: 1_000 }, other])).toMatchObject({ events: [], diagnosis: undefined })
 })
 
 test('the Pods of a diagnosis are 20, and 8 KiB, at most', () => {

@@ -1,12 +1,16 @@
+import { firstUnmet } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { shorten } from '../../../contract/fields.ts'
+import { renderExpectation } from '../../../contract/render-diagnosis.ts'
+import type { TaskEventData } from '../../../contract/task-event.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import type { Condition } from './conditions.ts'
 import { diagnose, renderProgress } from './diagnose.ts'
 import type { Evaluation } from './evaluate.ts'
 import { podsOf } from './evidence.ts'
 import type { ObservedApplication } from './observed-application.ts'
 import { shortRevision } from './revision-condition.ts'
-import type { ReportedState, RolloutMemory } from './rollout-memory.ts'
+import { type ReportedState, type RolloutMemory, type ShownPart, shownParts } from './rollout-memory.ts'
 import { isAwaitingCommit } from './snapshot.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -24,42 +28,95 @@ export function reportChanges(
   holdUp: Verdict | undefined,
 ): Changes {
   const { application } = evaluation
-  const waiting = waitingOf(evaluation, holdUp)
+  const waiting = waitingOf(evaluation)
+  const heldUpBy = heldUpByOf(evaluation, holdUp)
   const pods = podsOf(evaluation)
   const found = `${foundOf(evaluation, holdUp)}\n${JSON.stringify(pods)}`
-  const diagnosis =
-    waiting === reported.waiting && found === reported.found
-      ? undefined
-      : { ...diagnose(evaluation, conditionSince, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
+  const isUnchanged = waiting === reported.waiting && heldUpBy === reported.heldUpBy && found === reported.found
+  const diagnosis = isUnchanged
+    ? undefined
+    : { ...diagnose(evaluation, conditionSince, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
-  const now: ReportedState = { ...describe(application), waiting, found, progress }
-  const events: NewTaskEvent[] = []
-  if (reported.uid === '')
-    events.push({ kind: 'application_confirmed', detail: `application ${application.namespace}/${application.name}` })
-  else if (reported.uid !== now.uid) events.push({ kind: 'note', detail: 'the application was re-created' })
-  if (reported.sync !== now.sync) events.push({ kind: 'sync_changed', detail: now.sync })
-  if (reported.health !== now.health) events.push({ kind: 'health_changed', detail: now.health })
-  if (reported.operation !== now.operation && now.operation !== '')
-    events.push({ kind: 'operation_changed', detail: now.operation })
-  if (reported.images !== now.images) events.push({ kind: 'images_changed', detail: now.images })
-  if (diagnosis !== undefined && reported.waiting !== waiting) {
-    // With a cause the sentence names no condition.
-    const { cause: _, headline: __, ...withoutCause } = diagnosis
-    const detail = progress === reported.progress ? renderProgress(withoutCause) : progress
-    events.push({ kind: 'waiting_for', detail: bounded(detail) })
+  const unmet = isAwaitingCommit(evaluation) ? undefined : firstUnmet(evaluation.conditions.all)
+  const now: ReportedState = {
+    ...describe(application),
+    waiting,
+    heldUpBy,
+    unmet: unmet === undefined ? '' : `${unmet.name} ${unmet.state}`,
+    found,
+    progress,
   }
+  const events = [...applicationEvents(application, reported, now)]
+  if (heldUpBy !== reported.heldUpBy && heldUpBy !== '')
+    events.push({ kind: 'waiting_for', detail: bounded(progress), data: holdUpData(holdUp, unmet) })
+  else if (events.length === 0 && unmet !== undefined && isNews(unmet, reported) && now.unmet !== reported.unmet)
+    events.push({ kind: 'waiting_for', detail: bounded(renderUnmet(unmet)), data: { condition: unmet.name } })
   const isSame = events.length === 0 && diagnosis === undefined && reported.operation === now.operation
   return { reported: isSame ? reported : now, events, diagnosis }
 }
 
-/** A condition that changed, another cause or another culprit is a new event. */
-function waitingOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
-  const { unreachable, writeBack } = evaluation.observation
+/** What Argo CD shows of the application: all of it is one event when it is first seen, and so is all that changed at one time. */
+function* applicationEvents(
+  { namespace, name }: ObservedApplication,
+  reported: ReportedState,
+  now: ReportedState,
+): Generator<NewTaskEvent> {
+  const parts = shownParts.filter((part) => reported[part] !== now[part] && now[part] !== '')
+  const data = Object.assign({}, ...parts.map((part) => now.shown[part]))
+  if (reported.uid === '') {
+    const application = `${namespace}/${name}`
+    const detail = `application ${application}: ${parts.map((part) => labelled(part, now)).join('; ')}`
+    yield { kind: 'application_confirmed', detail: bounded(detail), data: { application, ...data } }
+    return
+  }
+  if (reported.uid !== now.uid) yield { kind: 'note', detail: 'the application was re-created' }
+  const [first, ...others] = parts
+  if (first === undefined) return
+  const detail = [now[first], ...others.map((part) => labelled(part, now))].join('; ')
+  yield { kind: `${first}_changed`, detail: bounded(detail), data }
+}
+
+const labelled = (part: ShownPart, now: ReportedState) => `${part} ${now[part]}`
+
+/** A refresh that follows the first sight of the application is part of that event. */
+export function joinEvents(earlier: readonly NewTaskEvent[], later: readonly NewTaskEvent[]): readonly NewTaskEvent[] {
+  const [last, next] = [earlier.at(-1), later[0]]
+  const isFollowedUp = last?.kind === 'application_confirmed' && last.data?.refresh !== true
+  if (!isFollowedUp || next?.kind !== 'refresh_requested') return [...earlier, ...later]
+  const seen = { ...last, detail: bounded(`${last.detail}; ${next.detail}`), data: { ...last.data, ...next.data } }
+  return [...earlier.slice(0, -1), seen, ...later.slice(1)]
+}
+
+/** What Argo CD shows tells these by itself, and a commit that was just pushed is awaited of course. */
+const isNews = ({ name }: Condition, reported: ReportedState) =>
+  !['synced', 'operation', 'healthy', 'images'].includes(name) && reported.unmet !== ''
+
+/** `condition not met: images: expected shop:2, found shop:1` */
+const renderUnmet = ({ name, state, expected, found }: Condition): string => {
+  const expectation = renderExpectation({ expected: expected ?? '', found: found ?? '' })
+  return `condition ${state === 'unknown' ? 'unknown' : 'not met'}: ${name.replaceAll('_', ' ')}: ${expectation}`
+}
+
+function holdUpData(holdUp: Verdict | undefined, unmet: Condition | undefined): TaskEventData {
+  return {
+    ...(holdUp?.cause === undefined ? {} : { cause: holdUp.cause }),
+    ...(unmet === undefined ? {} : { condition: unmet.name }),
+  }
+}
+
+/** The states of the conditions: progress is saved when one changes. */
+function waitingOf(evaluation: Evaluation): string {
   const states = isAwaitingCommit(evaluation) ? '' : evaluation.conditions.all.map(({ state }) => state).join()
-  const outside = `${states} ${unreachable !== undefined} ${writeBack.kind === 'pending'}`
-  if (holdUp === undefined) return outside
+  return `${states} ${evaluation.observation.writeBack.kind === 'pending'}`
+}
+
+/** Another cause or another culprit is a new event, and so is that Argo CD cannot be reached. */
+function heldUpByOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
+  if (evaluation.observation.unreachable !== undefined) return 'unreachable'
+  if (holdUp === undefined || isAwaitingCommit(evaluation)) return ''
   const { kind, namespace, name, container } = holdUp.culprit ?? {}
-  return [outside, holdUp.cause, kind, namespace, name, container].join('\n')
+  const parts = [holdUp.cause, kind, namespace, name, container]
+  return parts.filter((part) => part !== undefined && part !== '').join('\n')
 }
 
 /** A change of what was found, or of its wording, is not a change of state. */
@@ -69,23 +126,32 @@ function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
   return `${texts}\n${holdUp?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
 }
 
-function describe(application: ObservedApplication): Omit<ReportedState, 'waiting' | 'found' | 'progress'> {
-  const { operation, revisions } = application
+function describe(application: ObservedApplication) {
+  const { operation, revisions, syncStatus = 'not compared yet', healthStatus = 'no health yet', images } = application
   const at = revisions.map(shortRevision).join(', ')
+  const phase = operation?.phase
   return {
     uid: application.uid,
-    sync: bounded(`${application.syncStatus ?? 'not compared yet'}${at === '' ? '' : ` at ${at}`}`),
-    health: bounded(application.healthStatus ?? 'no health yet'),
-    operation: describeOperation(application.isOperationRequested, operation?.phase, operation?.message),
-    images: bounded(application.images.join(', ') || 'no Pods'),
+    sync: bounded(`${syncStatus}${at === '' ? '' : ` at ${at}`}`),
+    health: bounded(healthStatus),
+    operation: describeOperation(phase, operation?.message),
+    images: bounded(images.join(', ') || 'no Pods'),
+    shown: {
+      sync: { sync: syncStatus, revisions: revisions.slice(0, maxShown) },
+      health: { health: healthStatus },
+      operation: phase === undefined ? {} : { operation: phase },
+      images: { images: images.slice(0, maxShown) },
+    },
   }
 }
 
-function describeOperation(isRequested: boolean, phase: string | undefined, message: string | undefined): string {
-  if (phase === undefined) return isRequested ? 'requested' : ''
+function describeOperation(phase: string | undefined, message: string | undefined): string {
+  if (phase === undefined) return ''
   return bounded(message === undefined ? phase : `${phase}: ${message}`)
 }
 
+/** Revisions and images of one event. */
+const maxShown = 20
 const maxDetailLength = 1_000
 
 const bounded = (text: string): string => shorten(text, maxDetailLength)

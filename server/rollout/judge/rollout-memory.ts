@@ -1,4 +1,6 @@
 import type { ConditionName, ConditionState } from '../../../contract/conditions.ts'
+import { firstProgress } from '../../../contract/render-diagnosis.ts'
+import type { TaskEventData } from '../../../contract/task-event.ts'
 import type { ObservedCondition, OperationResource } from './observed-application.ts'
 import type { RestartMemory } from './pod-restarts.ts'
 import type { RefreshObservation } from './rollout-observation.ts'
@@ -79,15 +81,19 @@ export type RolloutMemory = ApplicationMemory & {
   readonly imageCheckNoted: boolean
 }
 
+/** What Argo CD shows of an application, in the order in which an event names it. */
+export const shownParts = ['sync', 'operation', 'health', 'images'] as const
+export type ShownPart = (typeof shownParts)[number]
+
 /** What the timeline already says. */
-export type ReportedState = {
-  readonly sync: string
-  readonly health: string
-  readonly operation: string
-  readonly images: string
-  /** What makes a new event when it changes. */
-  readonly waiting: string
+export type ReportedState = Readonly<Record<ShownPart, string>> & {
+  /** The same as values. */
+  readonly shown: Readonly<Record<ShownPart, Readonly<TaskEventData>>>
+  /** What makes a new event when it changes: what holds the task up, else the first condition that is not met. */
+  readonly heldUpBy: string
+  readonly unmet: string
   /** What makes only a new diagnosis when it changes, and the sentence as it was last saved. */
+  readonly waiting: string
   readonly found: string
   readonly progress: string
   readonly uid: string
@@ -98,9 +104,12 @@ const nothingReported: ReportedState = {
   health: '',
   operation: '',
   images: '',
+  shown: { sync: {}, operation: {}, health: {}, images: {} },
+  heldUpBy: '',
+  unmet: '',
   waiting: '',
   found: '',
-  progress: '',
+  progress: firstProgress,
   uid: '',
 }
 

@@ -22,8 +22,8 @@ export function createHeldRecords({ tasks, replicaId, onEvents, onFinished }: De
       if (isHeld && events.length > 0) onEvents()
       return isHeld
     },
-    async finish(claim, end) {
-      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end) : undefined
+    async finish(claim, end, unsaved) {
+      const ended = claim.owner === replicaId() ? await tasks.finish(claim, end, unsaved) : undefined
       if (ended) onFinished([ended])
       return ended !== undefined
     },

@@ -26,7 +26,7 @@ export function createPerformAction(deps: Dependencies) {
         return calls.read(application)
       case 'refresh':
         deps.reports.addEvents(state, [
-          { kind: 'refresh_requested', detail: `Argo CD refresh requested ${action.why}` },
+          { kind: 'refresh_requested', detail: `Argo CD refresh requested ${action.why}`, data: { refresh: true } },
         ])
         return calls.refresh(application)
       case 'list':

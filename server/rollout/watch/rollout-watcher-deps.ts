@@ -1,30 +1,21 @@
-import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
+import type { TaskUpdate } from '../../deployments/save-progress.ts'
 import type { Claim, TaskResult } from '../../deployments/task.ts'
 import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { WriteBackDecision, WriteBackPlan, WriteBackTask } from '../../gitops/plan/plan-write-back.ts'
-import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import type { ObservedApplication } from '../judge/observed-application.ts'
 import type { ObservedPod } from '../judge/observed-resources.ts'
 import type { RolloutSettings } from '../judge/rollout-settings.ts'
-import type { Baseline, RolloutAnnotations } from '../judge/watched-task.ts'
+import type { RolloutAnnotations } from '../judge/watched-task.ts'
 import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
-
-/** What is kept of an unfinished task. */
-export type TaskChange = {
-  readonly progress?: string
-  readonly diagnosis?: Diagnosis
-  readonly appUrl?: string
-  readonly baseline?: Baseline
-}
 
 /** Every answer `false` means that the claim is gone: another replica owns the task, and it is dropped silently. */
 type TaskRecords = {
-  saveProgress(claim: Claim, change: TaskChange, events: readonly NewTaskEvent[]): Promise<boolean>
+  saveProgress(claim: Claim, change: TaskUpdate['change'], events: TaskUpdate['events']): Promise<boolean>
   /** Also where it says that the claim is gone (`false`), the task is over for this watcher. */
-  finish(claim: Claim, end: TaskResult): Promise<unknown>
+  finish(claim: Claim, end: TaskResult, unsaved: TaskUpdate | undefined): Promise<unknown>
 }
 
 export type RolloutWatcherDeps = {

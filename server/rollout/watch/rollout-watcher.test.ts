@@ -98,7 +98,7 @@ test('a watched task is deployed after a refresh and two seconds, with its link 
   expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' }, atMs: 2_000 })
   expect(world.reads).toEqual({ get: 2, list: 0, probe: 0, refresh: 1 })
   expect(saved).toContain('https://argocd.example/applications/argocd/shop')
-  expect(saved[0]).toBe('looking for the application')
+  expect(saved[0]).toBe('waiting for the final check')
   expect(watcher.watchedCount()).toBe(0)
   expect(clock.timerCount()).toBe(0)
 })

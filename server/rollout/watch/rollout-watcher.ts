@@ -149,6 +149,7 @@ export function createRolloutWatcher(deps: RolloutWatcherDeps) {
     cancelTimer: () => {},
     writes: createTaskWrites(
       clock,
+      ({ change, events }) => deps.records.saveProgress(task.claim, change, events),
       () => forget(task.id),
       (error) => deps.onError('saving a task failed, retrying', error, { task: task.id }),
     ),

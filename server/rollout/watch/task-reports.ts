@@ -4,7 +4,6 @@ import { applicationUrl } from '../judge/diagnose.ts'
 import type { Judgement } from '../judge/verdict.ts'
 import type { ObservedFacts } from './observations.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
-import type { TaskUpdate } from './task-writes.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'onDeployed'>
@@ -13,9 +12,6 @@ export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
 export function createTaskReports({ records, settings, clock, onDeployed }: Dependencies) {
-  const saveUpdate = ({ task, writes }: TaskState, update: TaskUpdate) =>
-    writes.addUpdate(update, ({ change, events }) => records.saveProgress(task.claim, change, events))
-
   const newAppUrl = ({ observations }: WatchedApplication, state: TaskState): string | undefined => {
     const { newest } = observations.facts.known
     if (newest === undefined || state.hasAppUrl) return undefined
@@ -31,7 +27,7 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
 
   return {
     addEvents(state: TaskState, events: readonly NewTaskEvent[]) {
-      if (events.length > 0 && !state.isOver) saveUpdate(state, { change: {}, events })
+      if (events.length > 0 && !state.isOver) state.writes.addUpdate({ change: {}, events })
     },
 
     /** Baseline, progress, link and events of one judgement. */
@@ -47,7 +43,7 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
         ...(appUrl === undefined ? {} : { appUrl }),
         ...(isNewBaseline ? { baseline } : {}),
       }
-      saveUpdate(state, { change, events })
+      state.writes.addUpdate({ change, events })
     },
 
     finish(
@@ -59,8 +55,8 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
       state.cancelTimer()
       const whole = withPodLog(facts, judgement)
       const { changedAtMs } = facts
-      state.writes.add(async () => {
-        const isWritten = await records.finish(state.task.claim, whole)
+      state.writes.addLast(async (unsaved) => {
+        const isWritten = await records.finish(state.task.claim, whole, unsaved)
         if (isWritten === true && whole.status === 'deployed' && changedAtMs !== undefined)
           onDeployed?.(clock.nowMs() - changedAtMs)
         return false // either finished or taken: nothing is left to write

@@ -1,28 +1,30 @@
 import type { Clock } from '../../concurrency/clock.ts'
-import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import type { TaskChange } from './rollout-watcher-deps.ts'
+import type { TaskUpdate } from '../../deployments/save-progress.ts'
+import { joinEvents } from '../judge/rollout-events.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>
 
-/** What is kept of a task: what it waits for, where it is seen, what it began with, and what happened. */
-export type TaskUpdate = {
-  readonly change: TaskChange
-  readonly events: readonly NewTaskEvent[]
-}
-
 const retryMs = 1_000
+/** Argo CD shows a rollout in many small steps: what comes within this time is saved together. */
+export const heldMs = 200
 
 /**
  * Does the writes of one task one after the other. A failed one (database away) is tried again until it works; one that says
  * `false` ends all, because the task was taken.
  */
-export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (error: unknown) => void) {
+export function createTaskWrites(
+  clock: Clock,
+  save: (update: TaskUpdate) => Promise<boolean>,
+  onTaken: () => void,
+  onError: (error: unknown) => void,
+) {
   const queue: TaskWrite[] = []
   let isRunning = false
   let isClosed = false
-  let cancel = () => {}
-  let unsaved: { update: TaskUpdate; isTaken: boolean } | undefined
+  let cancelRetry = () => {}
+  let held: TaskUpdate | undefined
+  let cancelHold = () => {}
 
   const run = async () => {
     try {
@@ -44,36 +46,53 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
     isRunning = true
     run().catch((error: unknown) => {
       onError(error)
-      cancel() // of an earlier failure, where a write was added meanwhile
-      if (!isClosed) cancel = clock.setTimer(retryMs, start)
+      cancelRetry() // of an earlier failure, where a write was added meanwhile
+      if (!isClosed) cancelRetry = clock.setTimer(retryMs, start)
     })
   }
   const close = () => {
     isClosed = true
     queue.length = 0
-    cancel()
+    cancelRetry()
+    cancelHold()
   }
-
-  const add = (write: TaskWrite) => {
-    unsaved = undefined // what is added from now on happened after it
-    queue.push(write)
+  const takeHeld = (): TaskUpdate | undefined => {
+    cancelHold()
+    const update = held
+    held = undefined
+    return update
+  }
+  const queueHeld = () => {
+    const update = takeHeld()
+    if (update !== undefined) queue.push(() => save(update))
+  }
+  /** While earlier writes wait for the database, more is held. */
+  const saveHeld = () => {
+    if (queue.length > 0) {
+      cancelHold = clock.setTimer(heldMs, saveHeld)
+      return
+    }
+    queueHeld()
     start()
   }
 
   return {
-    add,
-    /** Updates that come while earlier ones are still queued are saved together with them. */
-    addUpdate(update: TaskUpdate, save: (update: TaskUpdate) => Promise<boolean>) {
-      if (unsaved !== undefined && !unsaved.isTaken) {
-        unsaved.update = together(unsaved.update, update)
-        return
-      }
-      const waiting = { update, isTaken: false }
-      add(() => {
-        waiting.isTaken = true
-        return save(waiting.update)
-      })
-      unsaved = waiting
+    /** What was held happened before it. */
+    add(write: TaskWrite) {
+      queueHeld()
+      queue.push(write)
+      start()
+    },
+    /** The last write, which saves what was held as well. */
+    addLast(write: (unsaved: TaskUpdate | undefined) => Promise<boolean>) {
+      const unsaved = takeHeld()
+      queue.push(() => write(unsaved))
+      start()
+    },
+    addUpdate(update: TaskUpdate) {
+      if (isClosed) return
+      if (held === undefined) cancelHold = clock.setTimer(heldMs, saveHeld)
+      held = held === undefined ? update : together(held, update)
     },
     close,
   }
@@ -81,5 +100,5 @@ export function createTaskWrites(clock: Clock, onTaken: () => void, onError: (er
 
 const together = (earlier: TaskUpdate, later: TaskUpdate): TaskUpdate => ({
   change: { ...earlier.change, ...later.change },
-  events: [...earlier.events, ...later.events],
+  events: joinEvents(earlier.events, later.events),
 })

@@ -12,3 +12,21 @@ test.for([
 ] as const)('the event %s with "%s" is told as "%s"', ([kind, detail, what, more]) => {
   expect(eventWords({ kind: kind as 'note', detail })).toEqual({ what, more })
 })
+
+test.for([
+  [
+    'application_confirmed',
+    { application: 'argocd/shop', sync: 'Synced', revisions: ['4be19d0aaaa'], health: 'Healthy', refresh: true },
+    'Application found:',
+    'argocd/shop · Synced at 4be19d0 · Healthy · refresh requested',
+  ],
+  ['sync_changed', { sync: 'Synced', revisions: [], health: 'Degraded' }, 'Sync status:', 'Synced · Degraded'],
+  ['operation_changed', { operation: 'Failed', images: [] }, 'Sync operation:', 'Failed · no Pods'],
+  ['health_changed', { health: 'Healthy', operation: 'Running' }, 'Health status:', 'sync operation Running · Healthy'],
+  ['waiting_for', { condition: 'no_old_pods' }, 'Waiting for the old Pods to end', ''],
+  ['waiting_for', { cause: 'image_pull', condition: 'images' }, 'As it is said', ''],
+  ['waiting_for', { condition: 'of_a_newer_service' }, 'As it is said', ''],
+  ['health_changed', { canary: 20 }, 'Health status:', 'as it is said'],
+] as const)('the event %s with the values %o is shown as "%s %s"', ([kind, data, what, more]) => {
+  expect(eventWords({ kind, detail: 'as it is said', data: data as object })).toEqual({ what, more })
+})

@@ -1,4 +1,5 @@
-import type { TaskEvent } from '../../../contract/task-event.ts'
+import { awaitedOf } from '../../../contract/conditions.ts'
+import type { TaskEvent, TaskEventData } from '../../../contract/task-event.ts'
 import { capitalize } from '../ui/capitalize.ts'
 
 /** What a step is called, before its detail. A detail that is a sentence by itself needs no name. */
@@ -14,9 +15,39 @@ const names: Readonly<Record<string, string>> = {
   taken_over: 'Taken over by another replica',
 }
 
-/** An event in words. One that a newer service has made is told by its detail. */
-export function eventWords({ kind, detail }: Pick<TaskEvent, 'kind' | 'detail'>): { what: string; more: string } {
+/**
+ * An event in words, by its values where it has them. One that an older or a newer service has made is told by its detail.
+ */
+export function eventWords({ kind, detail, data }: Pick<TaskEvent, 'kind' | 'detail' | 'data'>): {
+  what: string
+  more: string
+} {
+  if (kind === 'waiting_for' && data !== undefined) return waitingWords(data, detail)
   const what = Object.hasOwn(names, kind) ? names[kind] : undefined
   if (what === undefined) return { what: capitalize(detail) || kind, more: '' }
-  return { what: detail === '' ? what : `${what}:`, more: detail }
+  const more = (data && shownWords(kind, data)) || detail
+  return { what: more === '' ? what : `${what}:`, more }
+}
+
+/** What holds a task up, which is a sentence, or the condition that is not met. */
+function waitingWords({ cause, condition }: TaskEventData, detail: string): { what: string; more: string } {
+  const isKnown = cause === undefined && condition !== undefined && Object.hasOwn(awaitedOf, condition)
+  return { what: isKnown ? `Waiting for ${awaitedOf[condition]}` : capitalize(detail), more: '' }
+}
+
+/** What Argo CD showed at one time; what the name of the event says is not said again. */
+function shownWords(kind: string, data: TaskEventData): string {
+  const { application, sync, revisions = [], operation, health, images, refresh } = data
+  const at = revisions.map((revision) => revision.slice(0, 7)).join(', ')
+  const parts: readonly (readonly [kind: string, label: string, value: string | undefined])[] = [
+    ['application_confirmed', '', application],
+    ['sync_changed', '', sync && `${sync}${at === '' ? '' : ` at ${at}`}`],
+    ['operation_changed', 'sync operation ', operation],
+    ['health_changed', '', health],
+    ['images_changed', '', images?.join(', ') || (images && 'no Pods')],
+    ['', '', refresh ? 'refresh requested' : undefined],
+  ]
+  return parts
+    .flatMap(([ofKind, label, value]) => (value === undefined ? [] : [`${ofKind === kind ? '' : label}${value}`]))
+    .join(' · ')
 }

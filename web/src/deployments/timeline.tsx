@@ -48,7 +48,7 @@ export function Timeline({ task, timeline }: Props) {
 function Step({ event, task }: { event: TaskEvent; task: TaskRecord }) {
   const [zone, now] = [useTimeZone(), useNow()]
   const isVerdict = event.kind === 'verdict' && task.status !== 'in progress'
-  const { word, icon, tone } = wordsOf(task.status)
+  const { word, icon, tone } = wordsOf(isVerdict ? (event.data?.status ?? task.status) : task.status)
   const { what, more } = isVerdict ? { what: word, more: rowCause(task) ?? '' } : eventWords(event)
   return (
     <li>

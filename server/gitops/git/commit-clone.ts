@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import { type cloneLimits, createBareClone } from './bare-clone.ts'
 import { createCommitGraph } from './commit-graph.ts'
@@ -7,7 +8,6 @@ import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
 import { type Commit, parseCommit } from './parse-commit.ts'
 import { type OverrideText, readOverrideText } from './read-override-text.ts'
-import { remember } from './remember.ts'
 
 /** A clone that holds the commits of all branches, and their graph in memory. All of it may throw GitError. */
 export type CommitClone = {
@@ -22,6 +22,7 @@ const pauseAfterMissMs = 5_000
 /** Far enough for most questions, and for all: a task does not last for so many commits. */
 const depths = { first: 1_000, max: 100_000 } as const
 const maxCommits = 200_000
+const maxMissed = 20_000
 /** A larger commit counts as one without parents. */
 const maxCommitBytes = 1024 * 1024
 
@@ -40,7 +41,7 @@ export function createCommitClone(
   let isDeep = false
   let discards = 0
   let fetching: Promise<void> | undefined
-  const missedAtMs = new Map<string, number>()
+  const missedAtMs = new LRUCache<string, number>({ max: maxMissed })
   let failed: { error: unknown; atMs: number } | undefined
 
   function onDiscard(): void {
@@ -138,7 +139,7 @@ export function createCommitClone(
     if (missing().length > 0) await fetching?.catch(() => undefined) // it may have begun before they were pushed
     if (missing().length > 0) await fetchCommits(depths.first)
     if (missing().length > 0) await deepen()
-    for (const commit of missing()) remember(missedAtMs, commit, nowMs())
+    for (const commit of missing()) missedAtMs.set(commit, nowMs())
     return missing().length === 0
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { SourceTool } from '../plan/application-source.ts'
 import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
 import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
@@ -8,10 +9,12 @@ import { type CommitClone, createCommitClone, objectId } from './commit-clone.ts
 import { createFileHistory, type FileHistory } from './file-history.ts'
 import type { GitAccess } from './git-access.ts'
 import type { OverrideText } from './read-override-text.ts'
-import { remember } from './remember.ts'
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
 export type Ancestry = 'same' | 'descendant' | 'unrelated' | 'unknown'
+
+/** Commits of own pushes, and files at revisions. */
+const maxRemembered = 20_000
 
 export type CommitHistory = {
   /** Never throws. */
@@ -49,7 +52,7 @@ export function createCommitHistory(deps: {
 }): CommitHistory {
   const clones = new Map<string, CommitClone>()
   const files = new Map<string, FileHistory>()
-  const parents = new Map<string, string>()
+  const parents = new LRUCache<string, string>({ max: maxRemembered })
 
   function cloneOf(repository: string): CommitClone {
     const { access, limits, nowMs } = deps
@@ -94,7 +97,7 @@ export function createCommitHistory(deps: {
   const entriesIn = async (text: OverrideText, tool: SourceTool) =>
     typeof text === 'string' ? deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
 
-  const tags = new Map<string, ReadonlyMap<string, string> | undefined>()
+  const tags = new LRUCache<string, ReadonlyMap<string, string> | 'unreadable'>({ max: maxRemembered })
   /** Remembers the tags alone, for a file may have thousands of other values, and that a file cannot be read. */
   async function readOverride(plan: WriteBackPlan, revision: string) {
     const { repository, file, tool, entries } = plan
@@ -105,12 +108,14 @@ export function createCommitHistory(deps: {
       file,
       entries.map(({ name, image }) => [name, image]),
     ])
-    if (tags.has(key)) return tags.get(key)
+    const known = tags.get(key)
+    if (known !== undefined) return known === 'unreadable' ? undefined : known
     const read = await entriesIn(await cloneOf(repository).textAt(revision, file), tool)
     if (read.kind === 'postponed') return undefined
-    remember(tags, key, read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined)
+    const found = read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined
+    tags.set(key, found ?? 'unreadable')
     if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
-    return tags.get(key)
+    return found
   }
 
   return {
@@ -128,7 +133,7 @@ export function createCommitHistory(deps: {
       const name = repositoryName(repository)
       let parent = base
       for (const commit of commits) {
-        remember(parents, `${name} ${commit}`, parent)
+        parents.set(`${name} ${commit}`, parent)
         parent = commit
       }
     },

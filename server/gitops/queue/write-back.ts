@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { GitAccess } from '../git/git-access.ts'
 import { type GitRepository, openGitRepository } from '../git/git-repository.ts'
-import { remember } from '../git/remember.ts'
 import { createRepositoryCache, type RepositoryCache } from '../git/repository-cache.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
@@ -50,6 +50,7 @@ type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
+const maxTold = 20_000
 /** From the time that a record bears to its commit. */
 const longestRecordSeconds = 60
 
@@ -62,7 +63,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const hosts = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
-  const told = new Map<string, string>()
+  const told = new LRUCache<string, string>({ max: maxTold })
   const closing = new AbortController()
   /** Of a task that was written before, the outcome is read when the task is claimed. */
   let toldUntilMs = deps.nowMs()
@@ -142,7 +143,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   function tell(taskId: string, outcome: WriteBackOutcome): void {
     const text = JSON.stringify(outcome)
     if (told.get(taskId) === text) return
-    remember(told, taskId, text)
+    told.set(taskId, text)
     for (const listener of listeners) listener(taskId, outcome)
   }
 

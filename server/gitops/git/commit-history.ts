@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { SourceTool } from '../plan/application-source.ts'
 import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
-import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
+import { type EntriesRead, type OverrideEntries, OverrideFileError, readEntries } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { cloneLimits } from './bare-clone.ts'
@@ -38,13 +38,6 @@ export type CommitHistory = {
  */
 export function createCommitHistory(deps: {
   readonly access: GitAccess
-  /** Reads override files in a thread of its own, for a limited time. */
-  readonly editor: {
-    readEntries(
-      request: { readonly text: string; readonly tool: SourceTool },
-      isWanted: () => boolean,
-    ): Promise<EntriesRead | { readonly kind: 'exhausted'; readonly reason: string } | { readonly kind: 'postponed' }>
-  }
   readonly limits?: typeof cloneLimits
   readonly nowMs: () => number
   /** The repository did not answer; what follows from it is not known for now. */
@@ -94,9 +87,6 @@ export function createCommitHistory(deps: {
     deps.onError('reading commits failed, retrying', error, repository)
   }
 
-  const entriesIn = async (text: OverrideText, tool: SourceTool) =>
-    typeof text === 'string' ? deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
-
   const tags = new LRUCache<string, ReadonlyMap<string, string> | 'unreadable'>({ max: maxRemembered })
   /** Remembers the tags alone, for a file may have thousands of other values, and that a file cannot be read. */
   async function readOverride(plan: WriteBackPlan, revision: string) {
@@ -110,8 +100,7 @@ export function createCommitHistory(deps: {
     ])
     const known = tags.get(key)
     if (known !== undefined) return known === 'unreadable' ? undefined : known
-    const read = await entriesIn(await cloneOf(repository).textAt(revision, file), tool)
-    if (read.kind === 'postponed') return undefined
+    const read = entriesIn(await cloneOf(repository).textAt(revision, file), tool)
     const found = read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined
     tags.set(key, found ?? 'unreadable')
     if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
@@ -139,14 +128,15 @@ export function createCommitHistory(deps: {
     },
     trailersBetween: (repository, base, tip) => cloneOf(repository).trailersBetween(base, tip),
     commitThatSet: ({ repository, file, tool, entries }, branch, tip) =>
-      filesOf(repository, branch).lastToSet(tip, file, async (text) => {
-        const read = await entriesIn(text, tool)
+      filesOf(repository, branch).lastToSet(tip, file, (text) => {
+        const read = entriesIn(text, tool)
         return read.kind === 'entries' && entries.every(({ name, value }) => read.entries.get(name)?.value === value)
       }),
   }
 }
 
-const noEntries: EntriesRead = { kind: 'entries', entries: new Map() }
+const entriesIn = (text: OverrideText, tool: SourceTool): EntriesRead =>
+  typeof text === 'string' ? readEntries(text, tool) : (text ?? { kind: 'entries', entries: new Map() })
 
 const tagsOf = ({ tool, entries }: WriteBackPlan, found: OverrideEntries): ReadonlyMap<string, string> =>
   new Map(

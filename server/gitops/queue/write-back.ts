@@ -12,7 +12,6 @@ import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createCommitSearch } from './commit-search.ts'
-import type { OverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
@@ -33,7 +32,6 @@ export type WriteBackDeps = {
   readonly settings: WriteBackSettings
   readonly access: GitAccess
   readonly history: CommitHistory
-  readonly editor: OverrideFileEditor
   /** undefined: this replica may own nothing now. */
   readonly replicaId: () => string | undefined
   readonly wakeUps: WakeUps
@@ -107,7 +105,6 @@ export function createWriteBack(deps: WriteBackDeps) {
       store,
       // where the service writes no trailers, those that are found were written by another program
       history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },
-      editor: deps.editor,
       canContinue,
       inTurn: (work) => turn.use(() => hostOf(queue.address).use(work)),
       onRecorded,

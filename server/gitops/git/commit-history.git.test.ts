@@ -130,7 +130,7 @@ describe('how a revision stands to our commit', () => {
     expect(await history.ancestry(url, second, third)).toBe('descendant')
   })
 
-  test('beside a rival: one git process for each fetch and one that reads, however many questions at once', async () => {
+  test('beside a rival: a few git processes for each of its commits, however many questions at once', async () => {
     const { name, url, shas } = await aRepository(1)
     const { history, commands } = await aCountedHistory()
     const plans = ['a', 'b', 'c'].map((file) => ({ ...aPlan(url), file }))
@@ -138,12 +138,18 @@ describe('how a revision stands to our commit', () => {
     for (let at = 0; at < 8; at += 1) {
       const rival = await host.commitFiles(name, { rival: `${at}` })
       commits.push(rival)
-      const asked = commits.flatMap((one) => [history.ancestry(url, one, rival), history.ancestry(url, rival, one)])
+      const asked = [
+        ...commits.map((one) => history.ancestry(url, one, rival)),
+        history.ancestry(url, rival, shas[0] ?? ''),
+      ]
       const read = plans.map((plan) => history.overrideAt(plan, rival))
       expect(new Set(await Promise.all(asked))).toEqual(new Set(['same', 'descendant', 'unrelated']))
       expect(await Promise.all(read)).toEqual(plans.map(() => new Map()))
     }
-    expect((await commands()).sort()).toEqual(['cat-file', ...Array.from({ length: 8 }, () => 'fetch')])
+    const used = Map.groupBy(await commands(), (command) => command)
+    expect(used.get('fetch')).toHaveLength(8)
+    expect(used.get('cat-file')).toHaveLength(1)
+    expect(used.get('rev-list')?.length).toBeLessThanOrEqual(8 * 8)
   })
 
   test('all spellings of a repository share its fetches', async () => {
@@ -154,7 +160,7 @@ describe('how a revision stands to our commit', () => {
       expect(await history.ancestry(spelled, first, second)).toBe('descendant')
       expect(await history.overrideAt(aPlan(spelled), second)).toEqual(new Map())
     }
-    expect(await commands()).toEqual(['fetch', 'cat-file'])
+    expect((await commands()).filter((command) => command !== 'rev-list')).toEqual(['fetch', 'cat-file'])
     expect(reads(name)).toBe(2) // the second for a tree
   })
 
@@ -181,6 +187,24 @@ describe('how a revision stands to our commit', () => {
     expect(await history.ancestry(url, side, merge)).toBe('descendant')
     expect(await history.ancestry(url, side, tip)).toBe('unrelated')
     expect(await history.ancestry(url, first, tip)).toBe('descendant')
+  })
+
+  test('commits whose times are wrong', async () => {
+    const { name, url, shas } = await aRepository(2)
+    const [, ours = ''] = shas
+    let tip = ours
+    for (let at = 0; at < 12; at += 1) tip = await aCommit(name, tip, 'a <a@example> 1000000000 +0000')
+    expect(await (await aHistory()).ancestry(url, ours, tip)).toBe('descendant')
+  })
+
+  test('a commit of a branch that is gone: unknown, and the others are told all the same', async () => {
+    const { name, url, shas } = await aRepository(3)
+    const [first = '', second = '', third = ''] = shas
+    const gone = await host.commitFiles(name, { gone: 'x' })
+    await host.git(name, 'update-ref', 'refs/heads/main', third)
+    const history = await aHistory()
+    const asked = [gone, first, second].map((commit) => history.ancestry(url, commit, third))
+    expect(await Promise.all(asked)).toEqual(['unknown', 'descendant', 'descendant'])
   })
 
   test('commits that git only dislikes do not make the history unreadable', async () => {
@@ -288,6 +312,13 @@ test('trailers are found between two commits', async () => {
   const history = await aHistory()
   expect(await history.trailersBetween(url, base, tip)).toEqual(new Map([['4711', ours]]))
   expect(await history.trailersBetween(url, ours, tip)).toEqual(new Map())
+  const merged = await host.commitFiles(
+    name,
+    { 'c.yaml': '1' },
+    'x\n\nmore\n\nSigned-off-by: b\nwatcher-task:  a \nWatcher-Task: b\n',
+  )
+  expect(await history.trailersBetween(url, tip, merged)).toEqual(new Map([...'ab'].map((task) => [task, merged])))
+  expect(await history.trailersBetween(url, 'd'.repeat(40), ours)).toEqual(new Map([['4711', ours]]))
 })
 
 describe('the commit that set the values of an override file', () => {

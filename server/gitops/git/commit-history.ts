@@ -34,7 +34,7 @@ export type CommitHistory = {
 
 /**
  * Answers from clones that hold commits only. One is fetched when a question needs it, once for everything asked
- * meanwhile; its commits are then read into memory, and asked there.
+ * meanwhile.
  */
 export function createCommitHistory(deps: {
   readonly access: GitAccess

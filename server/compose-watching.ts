@@ -11,7 +11,6 @@ import { createCommitHistory } from './gitops/git/commit-history.ts'
 import type { openGitAccess } from './gitops/git/git-access.ts'
 import { parseAnnotations } from './gitops/plan/parse-annotations.ts'
 import { planWriteBack } from './gitops/plan/plan-write-back.ts'
-import { createOverrideFileEditor } from './gitops/queue/override-file-editor.ts'
 import { createWriteBack } from './gitops/queue/write-back.ts'
 import { describeController } from './health/describe-health.ts'
 import { removeDeadReplicas } from './ownership/remove-dead-replicas.ts'
@@ -39,10 +38,8 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = services
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(countCalls(createArgoCdClient(settings.deliveryController), metrics.argoCdCalled))
-  const editor = opened.use(createOverrideFileEditor())
   const history = createCommitHistory({
     access,
-    editor,
     nowMs,
     onError: (message, error, repository) => log.warn({ err: error, repository }, message),
   })
@@ -52,7 +49,6 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       settings: settings.writeBack,
       access,
       history,
-      editor,
       replicaId: replica.id,
       wakeUps: numberingEvents(services),
       log,

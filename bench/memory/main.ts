@@ -10,8 +10,6 @@ const { values } = parseArgs({
 })
 const windowMs = Number(values.seconds) * 1_000
 const sampleMs = 1_000
-/** Its write-back starts the thread that edits override files, which then stays. */
-const first = 'first'
 const probeMs = 25
 
 const readMegabytes = async (world: BenchWorld) => (await world.metric('process_resident_memory_bytes')) / 2 ** 20
@@ -39,12 +37,9 @@ async function measureAt(count: number): Promise<readonly string[]> {
   await using world = await startBenchWorld()
   const { installation, service } = world
   const apps = Array.from({ length: count }, (_, at) => `app-${at}`)
-  await installation.createApplications([...apps, first], 'apps')
+  await installation.createApplications(apps, 'apps')
   const idle = await readMegabytes(world)
-  await installation.hold([...apps, first], 'v1')
-  await world.deploy([first], 'v1')
-  await installation.untilWaiting([first])
-  const withEditor = await readMegabytes(world)
+  await installation.hold(apps, 'v1')
   let areWaiting = false
   const starting = sampleUntil(
     () => areWaiting,
@@ -65,14 +60,13 @@ async function measureAt(count: number): Promise<readonly string[]> {
   )
   const delayMs = await readDelayMs(world)
   const [unfinished, whileWaiting] = [await world.metric('in_progress_tasks'), await readMegabytes(world)]
-  const figures = [idle, withEditor, Math.max(...whileStarting), whileWaiting, delayMs, quantilesOf(probes).p99]
-  return [`${unfinished - 1} unfinished tasks`, ...figures.map((figure) => figure.toFixed(0))]
+  const figures = [idle, Math.max(...whileStarting), whileWaiting, delayMs, quantilesOf(probes).p99]
+  return [`${unfinished} unfinished tasks`, ...figures.map((figure) => figure.toFixed(0))]
 }
 
 const heading = [
   'the service with',
   'MiB idle',
-  'MiB after one write-back',
   'MiB at most while they started',
   'MiB waiting',
   'event-loop delay p99 (ms)',

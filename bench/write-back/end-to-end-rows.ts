@@ -73,11 +73,11 @@ export async function endToEndRivalRows(rounds: number): Promise<BenchRow[]> {
     atMost(
       'git processes of the commit history for each of its fetches, the fetch included',
       commands / fetches,
-      2,
+      6,
       '',
       kinds,
     ),
-    atMost('of them for ancestry, without reading override files', ancestry / fetches, 2),
+    atMost('of them for ancestry, without reading override files', ancestry / fetches, 6),
     intact('with a rival', issues),
   ]
 }

@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { mergeOverrideFile } from '../../server/gitops/plan/merge-override-file.ts'
+import { quantilesOf } from '../support/quantiles.ts'
 import { atMost, type BenchRow, exactly, intact, told } from './bench-row.ts'
 import { appName, createRepository, fullSize, overridePath } from './generated-repository.ts'
+import { hostileFiles } from './hostile-files.ts'
 import { overrideOf } from './override-of.ts'
-import { type LoopDelay, readLoopDelay } from './read-loop-delay.ts'
+import { type LoopDelay, readLoopDelay, readResidentMib } from './read-loop-delay.ts'
 import { commitForeign } from './rival.ts'
 import { startWriteBackWorld, type WriteBackWorld } from './start-write-back-world.ts'
 import { type EndedWrite, landedFiles, type NewWrite } from './task-author.ts'
@@ -9,9 +13,10 @@ import { tipOf, verifyRepository } from './verify-repository.ts'
 
 const repository = 'gitops'
 const kib = 1_024
-/** A larger file is refused. */
-const largeBytes = kib * kib - 4 * kib
-const maxDelayMs = 50
+const maxDelayMs = 100
+const maxProbeMs = 500
+const maxGrownMib = 50
+const probeMs = 20
 
 /** How late the event loop of the pushing replica is while it works on large bursts. */
 export async function eventLoopRows(rounds: number): Promise<BenchRow[]> {
@@ -21,10 +26,12 @@ export async function eventLoopRows(rounds: number): Promise<BenchRow[]> {
   const since = await tipOf(directory)
   const small = names(0, 500)
   const twenty = names(500, rounds * 100)
-  const large = names(1_000, 20)
-  const among = [...large, ...names(1_100, 80)]
-  const contents = [...twenty.map((app) => [app, 20 * kib] as const), ...large.map((app) => [app, largeBytes] as const)]
-  const files = Object.fromEntries(contents.map(([app, bytes]) => [overridePath(app), overrideOf(bytes)]))
+  const hostile = names(1_000, hostileFiles.length)
+  const among = [...hostile, ...names(1_100, 80)]
+  const files = Object.fromEntries([
+    ...twenty.map((app) => [overridePath(app), overrideOf(20 * kib)]),
+    ...hostile.map((app, at) => [overridePath(app), hostileFiles[at] ?? '']),
+  ])
   const foreign = await commitForeign(directory, files)
   const writes: EndedWrite[] = []
   const burst = async (apps: readonly string[], tag: string) => {
@@ -41,28 +48,69 @@ export async function eventLoopRows(rounds: number): Promise<BenchRow[]> {
     twentyDelays.push((await burst(twenty.slice(round * 100, (round + 1) * 100), `t${round}`)).delay)
   }
   const leases = await readLeases(world)
-  const withLarge = await burst(among, 'large')
+  const residentMib = await readResidentMib(world.service)
+  const probes = startProbes(world.service.url)
+  const withHostile = await burst(among, 'hostile')
+  const slowestMs = await probes.stop()
+  const grownMib = (await readResidentMib(world.service)) - residentMib
   const lost = (await readLeases(world)).filter((lease) => !leases.includes(lease)).length
-  const others = withLarge.ended.filter(({ app }) => !large.includes(app))
-  const heavy = withLarge.ended.filter(({ app }) => large.includes(app))
+  const others = withHostile.ended.filter(({ app }) => !hostile.includes(app))
+  const heavy = withHostile.ended.filter(({ app }) => hostile.includes(app))
   const issues = await verifyRepository(directory, {
     since,
     landed: landedFiles(writes),
     foreign: foreign === undefined ? [] : [foreign],
   })
   return [
+    atMost('processor time of one edit, file of 20 KB', editMs([overrideOf(20 * kib)]), maxDelayMs, ' ms'),
+    atMost('processor time of one edit, hostile files, at most', editMs(hostileFiles), maxProbeMs, ' ms'),
     delayRow('event loop, p99, burst of 500 small files, worst round', smallDelays),
     delayRow('event loop, p99, burst of 100 files of 20 KB, worst round', twentyDelays),
     told(
-      'event loop, 20 files of 1 MiB among 100',
-      `p99 ${withLarge.delay.p99Ms.toFixed(0)} ms, at most ${withLarge.delay.maxMs.toFixed(0)} ms`,
+      `event loop, ${hostile.length} hostile files of 256 KiB among 80 small ones`,
+      `p99 ${withHostile.delay.p99Ms.toFixed(0)} ms, at most ${withHostile.delay.maxMs.toFixed(0)} ms`,
     ),
-    exactly('20 files of 1 MiB among 100: leases lost', lost, 0),
+    atMost('beside the hostile files: /livez, slowest', slowestMs, maxProbeMs, ' ms'),
+    atMost('beside the hostile files: resident memory grown', grownMib, maxGrownMib, ' MiB'),
+    exactly('beside the hostile files: leases lost', lost, 0),
     exactly('of the other 80 landed', others.filter(({ state }) => state === 'landed').length, 80),
     atMost('the last of the other 80 landed', lastMs(others) / 1_000, 10, ' s'),
-    told('the 20 themselves', statesOf(heavy)),
+    told('the hostile files themselves', statesOf(heavy)),
     intact('after it', issues),
   ]
+}
+
+/** Asks for the cheapest answer again and again, and says how long the slowest took. */
+function startProbes(url: string) {
+  let isOver = false
+  const probe = async () => {
+    let slowestMs = 0
+    while (!isOver) {
+      const askedMs = performance.now()
+      await (await fetch(`${url}/livez`)).arrayBuffer()
+      slowestMs = Math.max(slowestMs, performance.now() - askedMs)
+      await delay(probeMs)
+    }
+    return slowestMs
+  }
+  const probing = probe()
+  return {
+    stop(): Promise<number> {
+      isOver = true
+      return probing
+    },
+  }
+}
+
+/** How long the event loop stands still on a machine that has nothing else to do: the slowest file, the median of its edits. */
+function editMs(texts: readonly string[]): number {
+  const costOf = (text: string) => {
+    const before = process.cpuUsage()
+    mergeOverrideFile(text, [{ name: 'image.tag', value: 'v9' }], [], 'helm')
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  }
+  return Math.max(...texts.map((text) => quantilesOf(Array.from({ length: 15 }, () => costOf(text))).p50))
 }
 
 function delayRow(what: string, delays: readonly LoopDelay[]): BenchRow {

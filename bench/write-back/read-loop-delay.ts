@@ -12,6 +12,12 @@ export async function readLoopDelay(service: Service): Promise<LoopDelay> {
   return { p99Ms: lateMs('nodejs_eventloop_lag_p99_seconds'), maxMs: lateMs('nodejs_eventloop_lag_max_seconds') }
 }
 
+/** Resident memory of a replica, in MiB. */
+export async function readResidentMib(service: Service): Promise<number> {
+  const { body } = await service.request('/metrics')
+  return sampleIn(String(body), 'process_resident_memory_bytes') / 1024 ** 2
+}
+
 /** NaN where it is not there. */
 function sampleIn(metrics: string, name: string): number {
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN)

@@ -190,7 +190,7 @@ export const chartValues = z.strictObject({
     labels: map('Labels by which Prometheus finds it'),
   }),
 
-  resources: object('Requests and limits. Editing one override file may take 512 MiB', {
+  resources: object('Requests and limits', {
     requests: { cpu: '250m', memory: '512Mi' },
     limits: { memory: '1536Mi' },
   }),

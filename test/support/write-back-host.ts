@@ -3,7 +3,6 @@ import { expect, onTestFinished } from 'vitest'
 import { type CommitHistory, createCommitHistory } from '../../server/gitops/git/commit-history.ts'
 import { openGitAccess } from '../../server/gitops/git/git-access.ts'
 import type { WriteBackSettings } from '../../server/gitops/plan/write-back-settings.ts'
-import { createOverrideFileEditor } from '../../server/gitops/queue/override-file-editor.ts'
 import { createWriteBack, type WriteBackDeps } from '../../server/gitops/queue/write-back.ts'
 import type { Database } from '../../server/storage/database.ts'
 import { eventually } from './eventually.ts'
@@ -40,9 +39,7 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
   ) {
     const settings = writeBackSettings(host, change)
     const access = await openGitAccess(settings, process.env.PATH ?? '')
-    const editor = createOverrideFileEditor()
-    await editor.readEntries({ text: '', tool: 'helm' }, () => true) // its start takes no part of the time for a batch
-    const made = createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} })
+    const made = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
     const traced: string[] = []
     const history: CommitHistory = {
       ...made,
@@ -61,7 +58,6 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
       settings,
       access,
       history,
-      editor,
       replicaId: () => replica,
       wakeUps: { send: () => {}, on: () => () => {} },
       log: { warn: () => {} },
@@ -76,7 +72,6 @@ export function writeBackTo(host: Awaited<ReturnType<typeof startFileGitHost>>['
     })
     const close = async () => {
       await writeBack[Symbol.asyncDispose]()
-      await editor[Symbol.asyncDispose]()
       await access[Symbol.asyncDispose]()
       await rm(settings.repoCachePath, { recursive: true, force: true })
     }

@@ -7,7 +7,6 @@ import { openGitAccess } from '../../server/gitops/git/git-access.ts'
 import { commitMessage } from '../../server/gitops/plan/commit-message.ts'
 import type { WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
 import type { WriteBackSettings } from '../../server/gitops/plan/write-back-settings.ts'
-import { createOverrideFileEditor } from '../../server/gitops/queue/override-file-editor.ts'
 import { createWriteBack } from '../../server/gitops/queue/write-back.ts'
 import { type Database, openDatabase } from '../../server/storage/database.ts'
 import { createTestDatabase } from './database.ts'
@@ -94,13 +93,11 @@ export async function aWriteBackService(
 ) {
   const owner = await aReplica(database)
   const access = await openGitAccess(settings, searchPath)
-  const editor = createOverrideFileEditor()
   const writeBack = createWriteBack({
     database,
     settings,
     access,
-    history: createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} }),
-    editor,
+    history: createCommitHistory({ access, nowMs: Date.now, onError: () => {} }),
     replicaId: () => owner,
     wakeUps: { send: () => {}, on: () => () => {} },
     log: { warn: () => {} },
@@ -110,7 +107,6 @@ export async function aWriteBackService(
   })
   onTestFinished(async () => {
     await writeBack[Symbol.asyncDispose]()
-    await editor[Symbol.asyncDispose]()
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })

@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
-import { createOverrideFileEditor } from '../queue/override-file-editor.ts'
 import { createCommitHistory } from './commit-history.ts'
 import { openGitAccess } from './git-access.ts'
 import { openGitRepository } from './git-repository.ts'
@@ -27,8 +26,7 @@ test('REPO_CACHE_LIMIT bounds caches and histories together, and what was thrown
     nowMs: Date.now,
   })
   onTestFinished(() => repository.closeReader())
-  await using editor = createOverrideFileEditor()
-  const history = createCommitHistory({ access, editor, nowMs: Date.now, onError: () => {} })
+  const history = createCommitHistory({ access, nowMs: Date.now, onError: () => {} })
   const use = async () => {
     expect((await repository.readTip('fresh')).commit).toBe(second)
     expect(await history.ancestry(host.url('r.git'), second, first)).toBe('unrelated')

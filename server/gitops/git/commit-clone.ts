@@ -1,15 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { RepositoryAddress } from '../plan/repository-address.ts'
 import { type cloneLimits, createBareClone } from './bare-clone.ts'
-import { createCommitGraph } from './commit-graph.ts'
 import type { GitAccess } from './git-access.ts'
 import { GitError } from './git-error.ts'
-import { type Commit, parseCommit } from './parse-commit.ts'
 import { type OverrideText, readOverrideText } from './read-override-text.ts'
-import { remember } from './remember.ts'
 
-/** A clone that holds the commits of all branches, and their graph in memory. All of it may throw GitError. */
+/** A clone that holds the commits of all branches. All of it may throw GitError. */
 export type CommitClone = {
   ancestry(commit: string, revision: string): Promise<'descendant' | 'unrelated' | 'unknown'>
   textAt(revision: string, file: string): Promise<OverrideText>
@@ -21,9 +20,8 @@ const pauseAfterFailureMs = 2_000
 const pauseAfterMissMs = 5_000
 /** Far enough for most questions, and for all: a task does not last for so many commits. */
 const depths = { first: 1_000, max: 100_000 } as const
-const maxCommits = 200_000
-/** A larger commit counts as one without parents. */
-const maxCommitBytes = 1024 * 1024
+const maxRemembered = 20_000
+const trailers = '%(trailers:key=Watcher-Task,valueonly,unfold,separator=%x20)'
 
 export function createCommitClone(
   name: string,
@@ -35,65 +33,78 @@ export function createCommitClone(
   const clone = createBareClone(access, { name, prefix: 'h', filter: 'tree:0', onDiscard, ...(limits && { limits }) })
   const { directory, discard } = clone
   const reader = access.openReader(directory, address)
-  let graph = createCommitGraph()
+  let isFetched = false
   /** More depth would bring nothing. */
   let isDeep = false
   let discards = 0
   let fetching: Promise<void> | undefined
-  const missedAtMs = new Map<string, number>()
+  const here = new LRUCache<string, true>({ max: maxRemembered })
+  const missedAtMs = new LRUCache<string, number>({ max: maxRemembered })
   let failed: { error: unknown; atMs: number } | undefined
 
   function onDiscard(): void {
     reader.close()
+    isFetched = false
     isDeep = false
     discards += 1
-    graph = createCommitGraph()
+    here.clear()
   }
 
   async function fetchNow(depth: number): Promise<void> {
-    if (graph.size() > maxCommits) await discard()
     await clone.prepareFetch()
     // a depth would cut a deeper clone short again
     const reach = isDeep ? [] : [`--depth=${depth}`]
-    const options = ['-q', ...reach, '--no-tags', '--filter=tree:0', '--no-auto-maintenance']
+    const options = ['-q', ...reach, '--no-tags', '--filter=tree:0', '--no-auto-maintenance', '--no-write-fetch-head']
     await access.git(directory, address(), ['fetch', ...options, 'origin', '+refs/heads/*:refs/remotes/origin/*'])
-    const isDeeper = !isDeep && depth === depths.max
-    const read = isDeeper ? createCommitGraph() : graph // the ends of the graph have got parents now
-    const ends = await idsIn('shallow')
-    await readCommits(read, ends)
-    graph = read
-    isDeep ||= isDeeper || ends.size === 0
+    isFetched = true
+    const isShallow = existsSync(path.join(directory, 'shallow'))
+    isDeep ||= depth === depths.max || !isShallow
   }
 
-  /** Those that are new, from the branches to the ends of the clone: the reader is there anyway, another process is not. */
-  async function readCommits(into: typeof graph, ends: ReadonlySet<string>): Promise<void> {
-    const open = [...(await idsIn('FETCH_HEAD'))]
-    const seen = new Map<string, Commit>()
-    for (let id = open.at(-1); id !== undefined && into.size() <= maxCommits; id = open.at(-1)) {
-      const commit = into.has(id) ? rootless : (seen.get(id) ?? (await readCommit(id)))
-      const parents = ends.has(id) ? [] : commit.parents
-      const missing = parents.filter((parent) => !into.has(parent))
-      if (missing.length === 0) {
-        into.add(id, parents, commit.tasks)
-        open.pop()
-      } else {
-        seen.set(id, commit)
-        open.push(...missing)
+  /** Without the address of the host, so that what is missing is not fetched. */
+  async function revList(options: readonly string[], revisions: readonly string[]): Promise<ReadonlySet<string>> {
+    const input = `${revisions.join('\n')}\n`
+    const listed = await access.git(directory, undefined, ['rev-list', ...options, '--stdin'], { input })
+    return new Set(listed.toString().split('\n'))
+  }
+
+  const findHere = together(async (commits) => {
+    const options = ['--no-walk', '--ignore-missing', '--missing=allow-any']
+    const found = isFetched ? await revList(options, commits) : new Set()
+    return new Map(commits.map((commit) => [commit, found.has(commit)]))
+  })
+
+  async function isHere(commit: string): Promise<boolean> {
+    if (here.has(commit)) return true
+    const isFound = (await findHere(commit)) === true
+    if (isFound) here.set(commit, true)
+    return isFound
+  }
+
+  /** By `<revision> <commit>`; a pair that the clone does not reach far enough for is left out. */
+  const compareHere = together(async (pairs) => {
+    const answers = new Map<string, 'descendant' | 'unrelated'>()
+    const byRevision = Map.groupBy(pairs, (pair) => pair.slice(0, pair.indexOf(' ')))
+    for (const [revision, ofRevision] of byRevision) {
+      const commits = ofRevision.map((pair) => pair.slice(revision.length + 1))
+      const lacking = await revList([], [...commits, `^${revision}`])
+      const others = commits.filter((commit) => lacking.has(commit))
+      const later = others.length === 0 ? lacking : await revList(['--ancestry-path'], [...others, `^${revision}`])
+      for (const commit of commits) {
+        const key = `${revision} ${commit}`
+        if (!lacking.has(commit)) answers.set(key, 'descendant')
+        else if (later.has(commit)) answers.set(key, 'unrelated')
+        else if (isDeep) answers.set(key, await judgeAlone(commit, revision))
       }
     }
-  }
+    return answers
+  })
 
-  async function readCommit(id: string): Promise<Commit> {
-    const found = await reader.inspect(id)
-    if (found === undefined) throw new GitError('broken', `the commit ${id} cannot be read`)
-    if (found.type !== 'commit' || found.size > maxCommitBytes) return rootless
-    return parseCommit((await reader.read(id))?.body.toString() ?? '')
-  }
-
-  /** At the beginnings of the lines of one of git's own files. */
-  async function idsIn(file: string): Promise<ReadonlySet<string>> {
-    const text = await readFile(path.join(directory, file), 'utf8').catch(() => '')
-    return structuredClone(new Set(text.match(/^[0-9a-f]{40}/gm))) // copied, as in parse-commit.ts
+  /** Where the times of commits are wrong, `rev-list` may end too early to see that one is an ancestor. */
+  async function judgeAlone(commit: string, revision: string) {
+    const { exitCode } = await access.ask(directory, undefined, ['merge-base', '--is-ancestor', commit, revision])
+    if (exitCode > 1) throw new GitError('broken', `git merge-base of ${commit} and ${revision} ended with ${exitCode}`)
+    return exitCode === 0 ? 'descendant' : 'unrelated'
   }
 
   /** A damaged clone is made anew once, for all that meet the damage meanwhile. */
@@ -133,24 +144,46 @@ export function createCommitClone(
 
   /** Fetches until the commits are here, or nothing more can come. */
   async function bring(commits: readonly string[]): Promise<boolean> {
-    const missing = () => commits.filter((commit) => !graph.has(commit))
-    if (missing().some(wasMissed)) return false
-    if (missing().length > 0) await fetching?.catch(() => undefined) // it may have begun before they were pushed
-    if (missing().length > 0) await fetchCommits(depths.first)
-    if (missing().length > 0) await deepen()
-    for (const commit of missing()) remember(missedAtMs, commit, nowMs())
-    return missing().length === 0
+    const findMissing = async () => {
+      const found = await Promise.all(commits.map(isHere))
+      return commits.filter((_, at) => !found[at])
+    }
+    let missing = await findMissing()
+    if (missing.some(wasMissed)) return false
+    // a fetch that is under way may have begun before they were pushed
+    for (const step of [() => fetching?.catch(() => undefined), () => fetchCommits(depths.first), deepen]) {
+      if (missing.length === 0) return true
+      await step()
+      missing = await findMissing()
+    }
+    for (const commit of missing) missedAtMs.set(commit, nowMs())
+    return missing.length === 0
   }
 
   const wasMissed = (commit: string) =>
     nowMs() - (missedAtMs.get(commit) ?? Number.NEGATIVE_INFINITY) < pauseAfterMissMs
 
-  async function ancestry(commit: string, revision: string) {
+  async function compare(commit: string, revision: string) {
     if (!(await bring([commit, revision]))) return 'unknown'
-    const known = graph.ancestry(commit, revision)
+    const pair = `${revision} ${commit}`
+    const known = await compareHere(pair)
     if (known !== undefined) return known
-    await deepen()
-    return graph.ancestry(commit, revision) ?? 'unrelated'
+    await deepen() // in a shallow clone it proves nothing that neither reaches the other
+    return (await compareHere(pair)) ?? 'unknown'
+  }
+
+  async function findTrailers(base: string, tip: string): Promise<ReadonlyMap<string, string>> {
+    if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
+    await compare(base, tip) // the clone reaches from one to the other then
+    const range = (await isHere(base)) ? [tip, `^${base}`] : [tip]
+    const log = await access.git(directory, undefined, ['log', `--format=%H ${trailers}`, ...range])
+    const lines = log.toString().split('\n')
+    return new Map(
+      lines.flatMap((line) => {
+        const [commit = '', ...tasks] = line.split(' ')
+        return tasks.filter(Boolean).map((task) => [task, commit] as const)
+      }),
+    )
   }
 
   async function readText(revision: string, file: string): Promise<OverrideText> {
@@ -159,14 +192,32 @@ export function createCommitClone(
   }
 
   return {
-    ancestry,
+    ancestry: (commit, revision) => orRenewed(() => compare(commit, revision)),
     textAt: (revision, file) => orRenewed(() => readText(revision, file)),
-    async trailersBetween(base, tip) {
-      if (!(await bring([tip]))) throw new GitError('unreachable', `the commit ${tip} cannot be fetched`)
-      await ancestry(base, tip) // the graph reaches from one to the other then
-      return graph.tasksBetween(base, tip)
-    },
+    trailersBetween: (base, tip) => orRenewed(() => findTrailers(base, tip)),
   }
 }
 
-const rootless: Commit = { parents: [], tasks: [] }
+/** Questions of one turn, and those that come while git answers others, are answered by its next process together. */
+function together<Answer>(answer: (questions: readonly string[]) => Promise<ReadonlyMap<string, Answer>>) {
+  let waiting = new Set<string>()
+  let next: Promise<ReadonlyMap<string, Answer>> | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  function answerWaiting(): Promise<ReadonlyMap<string, Answer>> {
+    const questions = [...waiting]
+    waiting = new Set()
+    next = undefined
+    return answer(questions)
+  }
+
+  return async (question: string): Promise<Answer | undefined> => {
+    waiting.add(question)
+    next ??= last
+      .catch(() => undefined)
+      .then(() => turn())
+      .then(answerWaiting)
+    last = next
+    return (await next).get(question)
+  }
+}

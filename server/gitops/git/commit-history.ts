@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { SourceTool } from '../plan/application-source.ts'
 import { tagOfKustomizeImage } from '../plan/kustomize-image.ts'
-import { type EntriesRead, type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
+import { type EntriesRead, type OverrideEntries, OverrideFileError, readEntries } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { cloneLimits } from './bare-clone.ts'
@@ -8,10 +9,12 @@ import { type CommitClone, createCommitClone, objectId } from './commit-clone.ts
 import { createFileHistory, type FileHistory } from './file-history.ts'
 import type { GitAccess } from './git-access.ts'
 import type { OverrideText } from './read-override-text.ts'
-import { remember } from './remember.ts'
 
 /** How a revision stands to a commit. `unknown`: the Git host did not answer, or does not have one of them. */
 export type Ancestry = 'same' | 'descendant' | 'unrelated' | 'unknown'
+
+/** Commits of own pushes, and files at revisions. */
+const maxRemembered = 20_000
 
 export type CommitHistory = {
   /** Never throws. */
@@ -31,17 +34,10 @@ export type CommitHistory = {
 
 /**
  * Answers from clones that hold commits only. One is fetched when a question needs it, once for everything asked
- * meanwhile; its commits are then read into memory, and asked there.
+ * meanwhile.
  */
 export function createCommitHistory(deps: {
   readonly access: GitAccess
-  /** Reads override files in a thread of its own, for a limited time. */
-  readonly editor: {
-    readEntries(
-      request: { readonly text: string; readonly tool: SourceTool },
-      isWanted: () => boolean,
-    ): Promise<EntriesRead | { readonly kind: 'exhausted'; readonly reason: string } | { readonly kind: 'postponed' }>
-  }
   readonly limits?: typeof cloneLimits
   readonly nowMs: () => number
   /** The repository did not answer; what follows from it is not known for now. */
@@ -49,7 +45,7 @@ export function createCommitHistory(deps: {
 }): CommitHistory {
   const clones = new Map<string, CommitClone>()
   const files = new Map<string, FileHistory>()
-  const parents = new Map<string, string>()
+  const parents = new LRUCache<string, string>({ max: maxRemembered })
 
   function cloneOf(repository: string): CommitClone {
     const { access, limits, nowMs } = deps
@@ -91,10 +87,7 @@ export function createCommitHistory(deps: {
     deps.onError('reading commits failed, retrying', error, repository)
   }
 
-  const entriesIn = async (text: OverrideText, tool: SourceTool) =>
-    typeof text === 'string' ? deps.editor.readEntries({ text, tool }, () => true) : (text ?? noEntries)
-
-  const tags = new Map<string, ReadonlyMap<string, string> | undefined>()
+  const tags = new LRUCache<string, ReadonlyMap<string, string> | 'unreadable'>({ max: maxRemembered })
   /** Remembers the tags alone, for a file may have thousands of other values, and that a file cannot be read. */
   async function readOverride(plan: WriteBackPlan, revision: string) {
     const { repository, file, tool, entries } = plan
@@ -105,12 +98,13 @@ export function createCommitHistory(deps: {
       file,
       entries.map(({ name, image }) => [name, image]),
     ])
-    if (tags.has(key)) return tags.get(key)
-    const read = await entriesIn(await cloneOf(repository).textAt(revision, file), tool)
-    if (read.kind === 'postponed') return undefined
-    remember(tags, key, read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined)
+    const known = tags.get(key)
+    if (known !== undefined) return known === 'unreadable' ? undefined : known
+    const read = entriesIn(await cloneOf(repository).textAt(revision, file), tool)
+    const found = read.kind === 'entries' ? tagsOf(plan, read.entries) : undefined
+    tags.set(key, found ?? 'unreadable')
     if (read.kind !== 'entries') throw new OverrideFileError(`the override file ${file} at ${revision} ${read.reason}`)
-    return tags.get(key)
+    return found
   }
 
   return {
@@ -128,20 +122,21 @@ export function createCommitHistory(deps: {
       const name = repositoryName(repository)
       let parent = base
       for (const commit of commits) {
-        remember(parents, `${name} ${commit}`, parent)
+        parents.set(`${name} ${commit}`, parent)
         parent = commit
       }
     },
     trailersBetween: (repository, base, tip) => cloneOf(repository).trailersBetween(base, tip),
     commitThatSet: ({ repository, file, tool, entries }, branch, tip) =>
-      filesOf(repository, branch).lastToSet(tip, file, async (text) => {
-        const read = await entriesIn(text, tool)
+      filesOf(repository, branch).lastToSet(tip, file, (text) => {
+        const read = entriesIn(text, tool)
         return read.kind === 'entries' && entries.every(({ name, value }) => read.entries.get(name)?.value === value)
       }),
   }
 }
 
-const noEntries: EntriesRead = { kind: 'entries', entries: new Map() }
+const entriesIn = (text: OverrideText, tool: SourceTool): EntriesRead =>
+  typeof text === 'string' ? readEntries(text, tool) : (text ?? { kind: 'entries', entries: new Map() })
 
 const tagsOf = ({ tool, entries }: WriteBackPlan, found: OverrideEntries): ReadonlyMap<string, string> =>
   new Map(

@@ -11,7 +11,7 @@ export type FileHistory = {
    * The last commit of the branch that made a file hold something; undefined: it is not among the last 50 commits of the
    * file. The host is asked unless the branch is known to be at `tip`. @throws {GitError}
    */
-  lastToSet(tip: string, file: string, holds: (text: OverrideText) => Promise<boolean>): Promise<string | undefined>
+  lastToSet(tip: string, file: string, holds: (text: OverrideText) => boolean): Promise<string | undefined>
 }
 
 /** How far back the branch is fetched, and how many commits of one file are read. */
@@ -43,7 +43,7 @@ export function createFileHistory(
     await access.git(directory, address(), command)
   }
 
-  async function find(tip: string, file: string, holds: (text: OverrideText) => Promise<boolean>) {
+  async function find(tip: string, file: string, holds: (text: OverrideText) => boolean) {
     await fetchUpTo(tip)
     const log = await access.git(directory, undefined, ['log', `-${maxCommits.ofFile}`, '--format=%H', ref, '--', file])
     const newestFirst = log.toString().split('\n').filter(Boolean)
@@ -52,7 +52,7 @@ export function createFileHistory(
     const unlessEnd = (commit: string) => (ends.includes(commit) ? undefined : commit)
     let last = ''
     for (const commit of newestFirst) {
-      if (await holds(await readOverrideText(reader, commit, file))) last = commit
+      if (holds(await readOverrideText(reader, commit, file))) last = commit
       else if (last !== '') return unlessEnd(last)
     }
     const isFileNew = last !== '' && newestFirst.length < maxCommits.ofFile

@@ -15,6 +15,7 @@ import {
   parameterNodes,
   parseOverrideFile,
   tooLarge,
+  tooMany,
   valuesOf,
 } from './parse-override-file.ts'
 
@@ -23,8 +24,7 @@ export type OverrideMerge =
   | { readonly kind: 'changed'; readonly text: string }
   | InvalidOverrideFile
 
-/** With the list that it belongs to. */
-type ListedEntry = OverrideEntry & { readonly tool: SourceTool }
+type EntriesByName = ReadonlyMap<string, OverrideEntry>
 
 const unforeseenForm = 'has a form in which a tag cannot be set without changing other content'
 
@@ -60,46 +60,46 @@ function mergeInto(
   const present = entriesOf(before, tool)
   const lacking = inherited.filter(({ name }) => name !== '' && !ownNames.has(name) && !present.has(name))
   const wanted = [...lacking, ...own.map((entry) => ({ ...entry, forceString: tool === 'helm' }))]
-  let current = before
-  for (const [at, entry] of wanted.entries()) {
-    const listed = { ...entry, tool }
-    const text = setEntry(current, listed)
-    if (at === wanted.length - 1 && isSwapInQuotes(current, text, listed)) return text
-    if (text !== current.text) current = checked(current, text, listed)
-  }
-  return current.text
+  const entries = new Map(wanted.map((entry) => [entry.name, entry]))
+  const text = setEntries(before, [...entries.values()], tool)
+  if (text !== before.text && !areSwapsInQuotes(before, text, entries, tool)) checkEdit(before, text, entries, tool)
+  return text
 }
 
 /**
- * A plain text in quotes in the place of another one, in a file in which nothing can refer to it: a parser would find that
- * entry changed and nothing else. To parse is what an edit takes its time for, and this is the usual edit.
+ * Plain texts in quotes in the place of others, in a file in which nothing can refer to them: a parser would find those
+ * entries changed and nothing else. To parse is what an edit takes its time for, and this is the usual edit.
  */
-function isSwapInQuotes(
-  before: OverrideDocument,
-  text: string,
-  { tool, name, value, forceString }: ListedEntry,
-): boolean {
-  if (tool !== 'helm' || entriesOf(before, tool).get(name)?.forceString !== forceString) return false
-  if (/[&*!]/.test(before.text) || !/^[\w.+-]+$/.test(value) || Buffer.byteLength(text) > maxOverrideFileBytes)
-    return false
-  const named = parameterNodes(before.document.contents).filter(
-    (item) => isMap(item) && scalarOf(item, 'name') === name,
+function areSwapsInQuotes(before: OverrideDocument, text: string, entries: EntriesByName, tool: SourceTool): boolean {
+  if (tool !== 'helm' || /[&*!]/.test(before.text) || Buffer.byteLength(text) > maxOverrideFileBytes) return false
+  const present = entriesOf(before, 'helm')
+  const changed = [...entries.values()].filter(({ name, value }) => present.get(name)?.value !== value)
+  const items = Map.groupBy(parameterNodes(before.document.contents), (item) =>
+    isMap(item) ? scalarOf(item, 'name') : undefined,
   )
-  const [node, ...others] = named.flatMap((item) => valuesOf(item, 'value'))
-  if (!isScalar(node) || others.length > 0 || node.type !== 'QUOTE_DOUBLE' || !node.range) return false
-  const [start, end] = node.range
-  return text === `${before.text.slice(0, start)}"${value}"${before.text.slice(end)}`
+  const swaps = changed.flatMap(({ name, value, forceString }) => {
+    const [node, ...others] = (items.get(name) ?? []).flatMap((item) => valuesOf(item, 'value'))
+    const isPlain = /^[\w.+-]+$/.test(value) && present.get(name)?.forceString === forceString
+    if (!isPlain || others.length > 0 || !isScalar(node) || node.type !== 'QUOTE_DOUBLE' || !node.range) return []
+    const [start, end] = node.range
+    return [{ start, end, value }]
+  })
+  const swapped = swaps
+    .sort((one, other) => other.start - one.start)
+    .reduce((edited, { start, end, value }) => `${edited.slice(0, start)}"${value}"${edited.slice(end)}`, before.text)
+  return text === swapped
 }
 
-/** An edit must change the one entry and nothing else; a shape we did not foresee is refused instead of damaged. */
-function checked(before: OverrideDocument, text: string, entry: ListedEntry): OverrideDocument {
+/** An edit must change its entries and nothing else; a shape we did not foresee is refused instead of damaged. */
+function checkEdit(before: OverrideDocument, text: string, entries: EntriesByName, tool: SourceTool): void {
   const after = parseEdited(text)
-  const { name, tool } = entry
-  const set = entriesOf(after, tool).get(name)
-  const isSet = set?.value === entry.value && set.forceString === entry.forceString
-  const others = (of: OverrideDocument) => [withoutList(of.data, tool), withoutName(entriesOf(of, tool), name)]
-  if (!isSet || !isDeepStrictEqual(others(before), others(after))) throw new OverrideFileError(unforeseenForm)
-  return after
+  const found = entriesOf(after, tool)
+  const areSet = [...entries.values()].every(({ name, value, forceString }) => {
+    const set = found.get(name)
+    return set?.value === value && set.forceString === forceString
+  })
+  const others = (of: OverrideDocument) => [withoutList(of.data, tool), withoutNames(entriesOf(of, tool), entries)]
+  if (!areSet || !isDeepStrictEqual(others(before), others(after))) throw new OverrideFileError(unforeseenForm)
 }
 
 /** Our own text is at fault if it cannot be read, not the file. */
@@ -107,13 +107,13 @@ function parseEdited(text: string): OverrideDocument {
   try {
     return parseOverrideFile(text)
   } catch (cause) {
-    if (!(cause instanceof OverrideFileError) || cause.message === tooLarge) throw cause
+    if (!(cause instanceof OverrideFileError) || [tooLarge, tooMany].includes(cause.message)) throw cause
     throw new OverrideFileError(unforeseenForm, { cause })
   }
 }
 
-function withoutName<V>(map: ReadonlyMap<string, V>, name: string): ReadonlyMap<string, V> {
-  return new Map([...map].filter(([key]) => key !== name))
+function withoutNames<V>(map: ReadonlyMap<string, V>, names: ReadonlyMap<string, unknown>): ReadonlyMap<string, V> {
+  return new Map([...map].filter(([key]) => !names.has(key)))
 }
 
 /** What lies outside the list of a tool. An empty section is the same as none. */
@@ -122,7 +122,7 @@ function withoutList(data: unknown, tool: SourceTool): unknown {
   return new Map(
     [...data].flatMap(([key, value]) => {
       if (String(key).toLowerCase() !== tool) return [[key, value]]
-      const rest = value instanceof Map ? withoutName(value, listKey(value, tool)) : value
+      const rest = value instanceof Map ? withoutNames(value, new Map([[listKey(value, tool), true]])) : value
       return rest === null || (rest instanceof Map && rest.size === 0) ? [] : [[key, rest]]
     }),
   )
@@ -132,54 +132,64 @@ function listKey(section: ReadonlyMap<unknown, unknown>, tool: SourceTool): stri
   return [...section.keys()].map(String).find((key) => key.toLowerCase() === listOf[tool]) ?? listOf[tool]
 }
 
-/** Walks down to the entry and returns the text with it set; the same text where it is set already. */
-function setEntry({ text, document }: OverrideDocument, entry: ListedEntry): string {
-  const { tool } = entry
+/** Walks down to the list and returns the text with the entries set; the same text where they are set already. */
+function setEntries({ text, document }: OverrideDocument, entries: readonly OverrideEntry[], tool: SourceTool): string {
+  if (entries.length === 0) return text
   const root = document.contents
-  if (!isMap(root)) return appendLines(text, text.length, sectionBlock(entry, 0))
+  if (!isMap(root)) return appendLines(text, text.length, sectionBlock(tool, entries, 0))
   const section = pairOf(root, tool)
-  if (!section) return addPair(text, root, (column) => sectionBlock(entry, column), sectionFlow(entry))
+  if (!section) return addPair(text, root, (column) => sectionBlock(tool, entries, column), sectionFlow(tool, entries))
   if (isEmpty(section.value)) {
-    return fillEmpty(text, section.value, root, (column) => listBlock(entry, column + 2), `{${listFlow(entry)}}`)
+    const flow = `{${listFlow(tool, entries)}}`
+    return fillEmpty(text, section.value, root, (column) => listBlock(tool, entries, column + 2), flow)
   }
   if (!isMap(section.value)) throw new OverrideFileError(`must have a map under ${tool}`)
   const list = pairOf(section.value, listOf[tool])
-  if (!list) return addPair(text, section.value, (column) => listBlock(entry, column), listFlow(entry))
+  if (!list) {
+    return addPair(text, section.value, (column) => listBlock(tool, entries, column), listFlow(tool, entries))
+  }
   if (isEmpty(list.value)) {
-    return fillEmpty(text, list.value, section.value, (column) => itemBlock(entry, column + 2), `[${itemFlow(entry)}]`)
+    const flow = `[${itemsFlow(tool, entries)}]`
+    return fillEmpty(text, list.value, section.value, (column) => itemsBlock(tool, entries, column + 2), flow)
   }
   if (!isSeq(list.value)) throw new OverrideFileError(`must have a list under ${tool}.${listOf[tool]}`)
-  return setInList(text, list.value, entry)
+  return setInList(text, list.value, tool, entries)
 }
 
 /**
- * The later of two with one name counts, but both are changed: from the end, so that the places of the earlier one stay
+ * The later of two with one name counts, but both are changed. All is done from the end, so that earlier places stay
  * true.
  */
-function setInList(text: string, list: YAMLSeq, entry: ListedEntry): string {
-  const edits = entry.tool === 'helm' ? editParameters(list, entry) : editImages(list, entry)
-  if (edits.length === 0) return addItem(text, list, entry)
-  return edits.reduceRight((changed, edit) => edit(changed), text)
+function setInList(text: string, list: YAMLSeq, tool: SourceTool, entries: readonly OverrideEntry[]): string {
+  const byName = new Map<unknown, OverrideEntry>(entries.map((entry) => [entry.name, entry]))
+  const items = tool === 'helm' ? parametersIn(list) : imagesIn(list)
+  const present = new Set(items.map(({ name }) => name))
+  const lacking = entries.filter(({ name }) => !present.has(name))
+  const extended = lacking.length === 0 ? text : addItems(text, list, tool, lacking)
+  return items.reduceRight((changed, { name, set }) => {
+    const entry = byName.get(name)
+    return entry === undefined ? changed : set(changed, entry)
+  }, extended)
 }
 
-type Edit = (text: string) => string
+type ListItem = { readonly name: unknown; set(text: string, entry: OverrideEntry): string }
 
-function editParameters(list: YAMLSeq, entry: ListedEntry): readonly Edit[] {
-  const items = list.items.map((item) => {
+function parametersIn(list: YAMLSeq): readonly ListItem[] {
+  return list.items.map((item) => {
     if (isAlias(item) || !isMap(item)) throw new OverrideFileError('must have only maps under helm.parameters')
-    return item
+    return { name: scalarOf(item, 'name'), set: (text, entry) => setInItem(text, item, entry) }
   })
-  const named = items.filter((item) => scalarOf(item, 'name') === entry.name)
-  return named.map((item) => (text) => setInItem(text, item, entry))
 }
 
-function editImages(list: YAMLSeq, { name, value }: ListedEntry): readonly Edit[] {
-  return list.items.flatMap((item) => {
+function imagesIn(list: YAMLSeq): readonly ListItem[] {
+  return list.items.map((item) => {
     if (!isScalar(item) || typeof item.value !== 'string') {
       throw new OverrideFileError('must have only strings under kustomize.images')
     }
-    if (nameOfKustomizeImage(item.value) !== name) return []
-    return [(text) => (isString(text, item, value) ? text : replaceNode(text, item, quoted(value)))]
+    return {
+      name: nameOfKustomizeImage(item.value),
+      set: (text, { value }) => (isString(text, item, value) ? text : replaceNode(text, item, quoted(value))),
+    }
   })
 }
 
@@ -189,7 +199,7 @@ function scalarOf(item: YAMLMap, key: string): unknown {
 }
 
 /** `forceString` first where it comes later in the text, again so that the earlier place stays true. */
-function setInItem(text: string, item: YAMLMap, parameter: ListedEntry): string {
+function setInItem(text: string, item: YAMLMap, parameter: OverrideEntry): string {
   const edits = [
     {
       key: 'value',
@@ -225,9 +235,9 @@ function replaceNode(text: string, node: Node | null, written: string): string {
   return text.slice(0, start) + gap + written + (/\r?\n$/.exec(old)?.[0] ?? '') + text.slice(end)
 }
 
-function addItem(text: string, list: YAMLSeq, entry: ListedEntry): string {
-  if (list.flow) return addToFlow(text, list, itemFlow(entry))
-  return appendLines(text, contentEnd(list), itemBlock(entry, dashColumn(text, list)))
+function addItems(text: string, list: YAMLSeq, tool: SourceTool, entries: readonly OverrideEntry[]): string {
+  if (list.flow) return addToFlow(text, list, itemsFlow(tool, entries))
+  return appendLines(text, contentEnd(list), itemsBlock(tool, entries, dashColumn(text, list)))
 }
 
 function dashColumn(text: string, list: YAMLSeq): number {
@@ -310,30 +320,32 @@ function columnOf(text: string, map: YAMLMap): number {
   return start - lineStart(text, start)
 }
 
-function sectionBlock(entry: ListedEntry, column: number): readonly string[] {
-  return [`${' '.repeat(column)}${entry.tool}:`, ...listBlock(entry, column + 2)]
+function sectionBlock(tool: SourceTool, entries: readonly OverrideEntry[], column: number): readonly string[] {
+  return [`${' '.repeat(column)}${tool}:`, ...listBlock(tool, entries, column + 2)]
 }
 
-function listBlock(entry: ListedEntry, column: number): readonly string[] {
-  return [`${' '.repeat(column)}${listOf[entry.tool]}:`, ...itemBlock(entry, column + 2)]
+function listBlock(tool: SourceTool, entries: readonly OverrideEntry[], column: number): readonly string[] {
+  return [`${' '.repeat(column)}${listOf[tool]}:`, ...itemsBlock(tool, entries, column + 2)]
 }
 
-function itemBlock(entry: ListedEntry, column: number): readonly string[] {
+function itemsBlock(tool: SourceTool, entries: readonly OverrideEntry[], column: number): readonly string[] {
   const indent = ' '.repeat(column)
-  const lines = entry.tool === 'helm' ? fieldsOf(entry) : [quoted(entry.value)]
-  return lines.map((line, at) => `${indent}${at === 0 ? '- ' : '  '}${line}`)
+  return entries.flatMap((entry) => {
+    const lines = tool === 'helm' ? fieldsOf(entry) : [quoted(entry.value)]
+    return lines.map((line, at) => `${indent}${at === 0 ? '- ' : '  '}${line}`)
+  })
 }
 
-function sectionFlow(entry: ListedEntry): string {
-  return `${entry.tool}: {${listFlow(entry)}}`
+function sectionFlow(tool: SourceTool, entries: readonly OverrideEntry[]): string {
+  return `${tool}: {${listFlow(tool, entries)}}`
 }
 
-function listFlow(entry: ListedEntry): string {
-  return `${listOf[entry.tool]}: [${itemFlow(entry)}]`
+function listFlow(tool: SourceTool, entries: readonly OverrideEntry[]): string {
+  return `${listOf[tool]}: [${itemsFlow(tool, entries)}]`
 }
 
-function itemFlow(entry: ListedEntry): string {
-  return entry.tool === 'helm' ? `{${fieldsOf(entry).join(', ')}}` : quoted(entry.value)
+function itemsFlow(tool: SourceTool, entries: readonly OverrideEntry[]): string {
+  return entries.map((entry) => (tool === 'helm' ? `{${fieldsOf(entry).join(', ')}}` : quoted(entry.value))).join(', ')
 }
 
 function fieldsOf({ name, value, forceString }: OverrideEntry): readonly string[] {

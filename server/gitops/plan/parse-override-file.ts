@@ -22,11 +22,12 @@ export type OverrideDocument = {
 /** The list below the section of a tool, which has the tool's name. */
 export const listOf = { helm: 'parameters', kustomize: 'images' } as const satisfies Record<SourceTool, string>
 
-export const maxOverrideFileBytes = 1024 * 1024
-export const tooLarge = 'is larger than 1 MiB'
+export const maxOverrideFileBytes = 256 * 1024
+export const tooLarge = 'is larger than 256 KiB'
+export const tooMany = 'has more than 5,000 lines and YAML indicators'
 const maxDepth = 64
-/** Each costs the parser up to 1 KiB of memory; 1 MiB of ordinary YAML has half as many. */
-const maxEntries = 100_000
+/** Each takes the parser up to 50 µs on the main thread, and 1 KiB of memory. */
+const maxIndicators = 5_000
 
 export const byteOrderMark = /^\ufeff/
 
@@ -38,7 +39,7 @@ export function parseOverrideFile(file: string): OverrideDocument {
   const text = file.replace(byteOrderMark, '')
   if (Buffer.byteLength(text) > maxOverrideFileBytes) throw new OverrideFileError(tooLarge)
   if (isTooDeep(text)) throw new OverrideFileError('is nested too deeply')
-  if (countEntries(text) > maxEntries) throw new OverrideFileError('has more than 100,000 entries')
+  if (countIndicators(text) > maxIndicators) throw new OverrideFileError(tooMany)
   // the library compares every key of a map with every other one; our own look below is linear
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
   if (document.errors.some(({ code }) => code === 'MULTIPLE_DOCS'))
@@ -62,9 +63,9 @@ function isTooDeep(text: string): boolean {
   return /^[ \t]*(?:[-?:][ \t]+){65}/m.test(text) || /^ {1000}/m.test(text)
 }
 
-/** At most so many keys and items; those in texts and comments count too. */
-function countEntries(text: string): number {
-  return text.match(/[,[{]|[-:?]\s/g)?.length ?? 0
+/** All that makes the parser begin something; those in texts and comments count too. */
+function countIndicators(text: string): number {
+  return text.match(/[\n\r,[\]{}#&*!%@`?'"|>]|[-:]\s/g)?.length ?? 0
 }
 
 function refuseDoubleKeys(document: Document): void {

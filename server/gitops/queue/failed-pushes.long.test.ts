@@ -16,7 +16,6 @@ import { createCommitHistory } from '../git/commit-history.ts'
 import { openGitAccess } from '../git/git-access.ts'
 import { openGitRepository } from '../git/git-repository.ts'
 import { createRepositoryCache } from '../git/repository-cache.ts'
-import { createOverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter } from './repository-writer.ts'
 
@@ -348,12 +347,10 @@ describe('one write does not hold up the others', () => {
 async function aWriter(database: Database, claim: WriteQueue, maxPauses: number) {
   const settings = writeBackSettings(host)
   const access = await openGitAccess(settings, process.env.PATH ?? '')
-  const editor = createOverrideFileEditor()
   const { commitAuthor: author, gitOpTimeoutMs } = settings
   const cache = createRepositoryCache(claim.repository, claim.branch, access)
   const repository = openGitRepository(claim.address, cache, { access, author, gitOpTimeoutMs, nowMs: slowClock })
   onTestFinished(async () => {
-    await editor[Symbol.asyncDispose]()
     await access[Symbol.asyncDispose]()
     await rm(settings.repoCachePath, { recursive: true, force: true })
   })
@@ -374,8 +371,7 @@ async function aWriter(database: Database, claim: WriteQueue, maxPauses: number)
     },
     {
       store: createPendingWriteStore(database),
-      history: createCommitHistory({ access, editor, nowMs: Date.now, onError: nothing }),
-      editor,
+      history: createCommitHistory({ access, nowMs: Date.now, onError: nothing }),
       canContinue: () => pauses.length < maxPauses,
       inTurn: (work) =>
         turn.use(async () => {

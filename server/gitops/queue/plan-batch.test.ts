@@ -1,13 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { FileRead } from '../git/read-tree-file.ts'
-import { createOverrideFileEditor } from './override-file-editor.ts'
-import { filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
-
-const editor = createOverrideFileEditor()
-afterAll(() => editor[Symbol.asyncDispose]())
-
-const planAll = (writes: readonly PlannedWrite[], files: ReadonlyMap<string, FileRead>) =>
-  planBatch(writes, files, editor, () => false)
+import { filesToRead, planBatch } from './plan-batch.ts'
 
 const aWrite = (taskId: string, value: string, file = 'a/x.yaml') => ({
   taskId,
@@ -44,20 +37,20 @@ describe('what one push does', () => {
   })
 
   test('two tasks of one file are two commits, the second on the first; a repetition waits', async () => {
-    const plan = await planAll([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
+    const plan = await planBatch([aWrite('1', 'v1'), aWrite('2', 'v2'), aWrite('3', 'v2')], new Map())
     expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
     expect(plan.commits[1]?.commit.content).toBe(plan.commits[0]?.commit.content.replace('"v1"', '"v2"'))
     expect(plan).toMatchObject({ unchanged: [], refused: [] })
   })
 
   test('the mode of the file is kept', async () => {
-    const plan = await planAll([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
+    const plan = await planBatch([aWrite('1', 'v1')], new Map([['a/x.yaml', aFile('', '100755')]]))
     expect(plan.commits[0]?.commit.mode).toBe('100755')
   })
 
   test("the shared file's parameters win over the source's", async () => {
     const files = new Map([['a/.argocd-source.yaml', aFile('helm: {parameters: [{name: a.b, value: "2"}]}')]])
-    expect((await planAll([aWrite('1', 'v1')], files)).commits[0]?.commit.content).toContain(
+    expect((await planBatch([aWrite('1', 'v1')], files)).commits[0]?.commit.content).toContain(
       'name: a.b\n      value: "2"',
     )
   })
@@ -75,7 +68,7 @@ describe('what one push does', () => {
     }
     const shared = 'helm: {parameters: [{name: a.b, value: "2"}]}\nkustomize: {images: ["job:2"]}\n'
     const files = new Map([['a/.argocd-source.yaml', aFile(shared)]])
-    const { commits } = await planAll([{ ...write, plan }, aWrite('2', 'v1')], files)
+    const { commits } = await planBatch([{ ...write, plan }, aWrite('2', 'v1')], files)
     expect(commits[0]?.commit.content).toBe(
       'kustomize:\n  images:\n    - "job:2"\n    - "shop=registry.example/shop:v2"\n',
     )
@@ -101,7 +94,7 @@ describe('what one push does', () => {
   ] as { what: string; files: [string, FileRead][]; says: RegExp }[])(
     '$what refuses that task alone',
     async ({ files, says }) => {
-      const plan = await planAll([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
+      const plan = await planBatch([aWrite('1', 'v1'), aWrite('2', 'v1', 'b/y.yaml')], new Map(files))
       expect(plan.refused).toEqual([{ taskId: '1', reason: expect.stringMatching(says) }])
       expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['2'])
     },
@@ -116,31 +109,9 @@ describe('what one push does', () => {
       turning = setImmediate(count)
     }
     let turning = setImmediate(count)
-    const plan = await planAll(writes, files)
+    const plan = await planBatch(writes, files)
     clearImmediate(turning)
     expect(plan.commits).toHaveLength(20)
-    expect(turns).toBeGreaterThan(20)
-  })
-
-  test('once its time is over a batch goes with what is decided, the smallest file first', async () => {
-    const writes = [aWrite('1', 'v1', 'large.yaml'), aWrite('2', 'v1'), aWrite('3', 'v1', 'large.yaml')]
-    const files = new Map([['large.yaml', aFile(textOf(20_000))]])
-    const plan = await planBatch(writes, files, editor, () => true)
-    expect(plan).toEqual({ commits: [expect.objectContaining({ taskId: '2' })], unchanged: [], refused: [] })
-    expect((await planAll(writes, files)).commits.map(({ taskId }) => taskId)).toEqual(['1', '2'])
-  })
-
-  test('a file that takes too long refuses all its writes, by name', async () => {
-    const own = Array.from({ length: 50 }, (_, at) => ({ name: `p${at}.tag`, value: 'v2', image: 'i' }))
-    const changing = (taskId: string) => {
-      const write = aWrite(taskId, 'v1', 'large.yaml')
-      return { ...write, plan: { ...write.plan, entries: own } }
-    }
-    const large = Array.from({ length: 30_000 }, (_, at) => `key${at}: "text ${at}"\n`).join('')
-    const writes = [changing('1'), changing('2'), aWrite('3', 'v1')]
-    const plan = await planAll(writes, new Map([['large.yaml', aFile(large)]]))
-    const reason = 'the override file large.yaml takes more than 2s to edit: make it smaller'
-    expect(plan.refused).toEqual(['1', '2'].map((taskId) => ({ taskId, reason })))
-    expect(plan.commits.map(({ taskId }) => taskId)).toEqual(['3'])
+    expect(turns).toBeGreaterThanOrEqual(20)
   })
 })

@@ -1,14 +1,15 @@
 import path from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { FileCommit } from '../git/fast-import-stream.ts'
 import type { FileRead } from '../git/read-tree-file.ts'
 import type { OverrideEntry, SourceTool } from '../plan/application-source.ts'
-import { type OverrideEntries, OverrideFileError } from '../plan/parse-override-file.ts'
+import { mergeOverrideFile } from '../plan/merge-override-file.ts'
+import { type OverrideEntries, OverrideFileError, readEntries } from '../plan/parse-override-file.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
-import type { OverrideFileEditor } from './override-file-editor.ts'
 
 export type PlannedWrite = { readonly taskId: string; readonly plan: WriteBackPlan }
 
-/** What one push would do, by task. A task in none of the lists is planned again afterwards: it repeats one before it, or time was up. */
+/** What one push would do, by task. A task in none of the lists repeats one before it, and is planned again afterwards. */
 export type BatchPlan = {
   readonly commits: readonly { readonly taskId: string; readonly commit: FileCommit }[]
   readonly unchanged: readonly string[]
@@ -30,19 +31,13 @@ type Change =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unchanged' | 'repeated' }
 
-/**
- * Applies the writes of each file in order, each on what the ones before it leave behind. Once the batch `isOver`, it goes
- * with what is decided by then, which is at least one write.
- */
+/** Applies the writes of each file in order, each on what the ones before it leave behind. */
 export async function planBatch(
   writes: readonly PlannedWrite[],
   files: ReadonlyMap<string, FileRead>,
-  editor: OverrideFileEditor,
-  isOver: () => boolean,
 ): Promise<BatchPlan> {
   const changes = new Map<string, Change>()
-  const isWanted = () => changes.size === 0 || !isOver()
-  const readShared = sharedEntriesOf(files, editor, isWanted)
+  const readShared = sharedEntriesOf(files)
 
   async function planFile(file: string, ofFile: readonly PlannedWrite[]): Promise<void> {
     const read = files.get(file) ?? { kind: 'absent' }
@@ -50,13 +45,9 @@ export async function planBatch(
     const mode = read.kind === 'file' ? read.mode : '100644'
     let before = { text: textOf(read), isEdited: false }
     for (const { taskId, plan } of ofFile) {
+      await turn() // an edit may take 0.2 s of processor time: other work goes on between two of them
       const { tool, entries: own } = plan
-      const shared = await readShared(file, tool)
-      if (shared === undefined) return
-      const request = { text: before.text, own, inherited: inheritedBy(plan, shared), tool }
-      const merged = await editor.merge(request, isWanted)
-      if (merged.kind === 'postponed') return
-      if (merged.kind === 'exhausted') throw new OverrideFileError(merged.reason)
+      const merged = mergeOverrideFile(before.text, own, inheritedBy(plan, readShared(file, tool)), tool)
       if (merged.kind === 'invalid') changes.set(taskId, refusal(file, merged.reason))
       else if (merged.kind === 'same') changes.set(taskId, { kind: before.isEdited ? 'repeated' : 'unchanged' })
       else {
@@ -73,10 +64,9 @@ export async function planBatch(
     for (const { taskId } of rest) changes.set(taskId, refusal(file, error.message))
   }
 
-  const byFile = Map.groupBy(writes, ({ plan }) => plan.file)
-  await Promise.all(
-    [...byFile].map(([file, ofFile]) => planFile(file, ofFile).catch((error) => refuseRest(file, ofFile, error))),
-  )
+  for (const [file, ofFile] of Map.groupBy(writes, ({ plan }) => plan.file)) {
+    await planFile(file, ofFile).catch((error) => refuseRest(file, ofFile, error))
+  }
   const decided = writes.map(({ taskId }) => ({ taskId, change: changes.get(taskId) }))
   return {
     commits: decided.flatMap(({ taskId, change }) =>
@@ -94,31 +84,31 @@ const refusal = (file: string, reason: string): Change => ({
   reason: `the override file ${file} ${reason}`,
 })
 
-/** What the shared file beside a file sets, read once for each folder and tool; undefined: postponed. */
-function sharedEntriesOf(files: ReadonlyMap<string, FileRead>, editor: OverrideFileEditor, isWanted: () => boolean) {
-  const reads = new Map<string, Promise<OverrideEntries | undefined>>()
+/** What the shared file beside a file sets, read once for each folder and tool. */
+function sharedEntriesOf(files: ReadonlyMap<string, FileRead>) {
+  const reads = new Map<string, OverrideEntries | OverrideFileError>()
 
-  async function read(sharedFile: string, tool: SourceTool): Promise<OverrideEntries | undefined> {
+  function read(sharedFile: string, tool: SourceTool): OverrideEntries | OverrideFileError {
     const found = files.get(sharedFile)
     if (found?.kind !== 'file') return new Map()
     try {
-      const result = await editor.readEntries({ text: textOf(found) ?? '', tool }, isWanted)
+      const result = readEntries(textOf(found) ?? '', tool)
       if (result.kind === 'entries') return result.entries
-      if (result.kind === 'postponed') return undefined
       throw new OverrideFileError(result.reason)
     } catch (cause) {
       if (!(cause instanceof OverrideFileError)) throw cause
-      throw new OverrideFileError(`cannot be edited: ${sharedFile} beside it ${cause.message}`, { cause })
+      return new OverrideFileError(`cannot be edited: ${sharedFile} beside it ${cause.message}`, { cause })
     }
   }
 
-  return (file: string, tool: SourceTool): Promise<OverrideEntries | undefined> => {
+  return (file: string, tool: SourceTool): OverrideEntries => {
     const sharedFile = sharedFileOf(file)
-    if (sharedFile === file) return Promise.resolve(new Map())
+    if (sharedFile === file) return new Map()
     const key = `${tool} ${sharedFile}`
-    const reading = reads.get(key) ?? read(sharedFile, tool)
-    reads.set(key, reading)
-    return reading
+    const found = reads.get(key) ?? read(sharedFile, tool)
+    reads.set(key, found)
+    if (found instanceof OverrideFileError) throw found
+    return found
   }
 }
 

@@ -4,7 +4,6 @@ import { causeOfFailure, causeOfRejection, GitError } from '../git/git-error.ts'
 import type { GitRepository, PushOutcome, Tip } from '../git/git-repository.ts'
 import { defaultBranch } from '../plan/branch-name.ts'
 import { createHandOver } from './hand-over.ts'
-import type { OverrideFileEditor } from './override-file-editor.ts'
 import type { OpenWrite, PendingWriteStore, WriteQueue } from './pending-write-store.ts'
 import { type BatchPlan, filesToRead, type PlannedWrite, planBatch } from './plan-batch.ts'
 import { createPushTracer } from './push-tracer.ts'
@@ -22,7 +21,6 @@ import {
 export type WriterDeps = {
   readonly store: PendingWriteStore
   readonly history: CommitHistory
-  readonly editor: OverrideFileEditor
   /** False once the replica may own nothing any more, or is closing. */
   readonly canContinue: (queue: WriteQueue) => boolean
   /** Limits who works with the branch's cache, and how many on one host at once. */
@@ -41,8 +39,6 @@ export type WriterDeps = {
 export type Step = { readonly kind: 'again'; readonly afterMs: number } | { readonly kind: 'stop' }
 
 const maxBatch = 500
-/** Files that are not edited by then come with the next push. */
-const maxPlanMs = 2_000
 /** A task whose time is nearly over gets its true reason instead of a bare timeout. */
 const marginSeconds = 2
 /** Less than that does not suffice for a try on a busy host. */
@@ -232,9 +228,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   }
 
   async function planAt(tip: Tip, batch: readonly PlannedWrite[]): Promise<BatchPlan> {
-    const files = await repository.readFiles(tip, filesToRead(batch))
-    const endMs = deps.nowMs() + maxPlanMs
-    return planBatch(batch, files, deps.editor, () => deps.nowMs() > endMs)
+    return planBatch(batch, await repository.readFiles(tip, filesToRead(batch)))
   }
 
   async function pushBatch(batch: readonly OpenWrite[], freshTip: Tip | undefined): Promise<Step> {

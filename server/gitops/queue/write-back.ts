@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { CommitHistory } from '../git/commit-history.ts'
 import type { GitAccess } from '../git/git-access.ts'
 import { type GitRepository, openGitRepository } from '../git/git-repository.ts'
-import { remember } from '../git/remember.ts'
 import { createRepositoryCache, type RepositoryCache } from '../git/repository-cache.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { createCommitSearch } from './commit-search.ts'
-import type { OverrideFileEditor } from './override-file-editor.ts'
 import { createPendingWriteStore, type WriteQueue } from './pending-write-store.ts'
 import { createRepositoryWriter, type RepositoryWriter, sweepMs } from './repository-writer.ts'
 import type { WriteBackMeasures } from './write-back-times.ts'
@@ -33,7 +32,6 @@ export type WriteBackDeps = {
   readonly settings: WriteBackSettings
   readonly access: GitAccess
   readonly history: CommitHistory
-  readonly editor: OverrideFileEditor
   /** undefined: this replica may own nothing now. */
   readonly replicaId: () => string | undefined
   readonly wakeUps: WakeUps
@@ -50,6 +48,7 @@ type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 /** An SSH server gives one connection ten sessions by default; the commit history needs some too. */
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
+const maxTold = 20_000
 /** From the time that a record bears to its commit. */
 const longestRecordSeconds = 60
 
@@ -62,7 +61,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   const hosts = new Map<string, Semaphore>()
   const running = new Map<string, Promise<void>>()
   const listeners = new Set<OutcomeListener>()
-  const told = new Map<string, string>()
+  const told = new LRUCache<string, string>({ max: maxTold })
   const closing = new AbortController()
   /** Of a task that was written before, the outcome is read when the task is claimed. */
   let toldUntilMs = deps.nowMs()
@@ -106,7 +105,6 @@ export function createWriteBack(deps: WriteBackDeps) {
       store,
       // where the service writes no trailers, those that are found were written by another program
       history: deps.settings.commitTrailer ? deps.history : { ...deps.history, trailersBetween: async () => new Map() },
-      editor: deps.editor,
       canContinue,
       inTurn: (work) => turn.use(() => hostOf(queue.address).use(work)),
       onRecorded,
@@ -142,7 +140,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   function tell(taskId: string, outcome: WriteBackOutcome): void {
     const text = JSON.stringify(outcome)
     if (told.get(taskId) === text) return
-    remember(told, taskId, text)
+    told.set(taskId, text)
     for (const listener of listeners) listener(taskId, outcome)
   }
 

@@ -49,8 +49,21 @@ const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
 export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
-  const { settings, opened, database, forReaders, events, tasks, completions, feed, wakeUps, metrics, log, onError } =
-    services
+  const {
+    settings,
+    opened,
+    database,
+    forReaders,
+    events,
+    submissions,
+    tasks,
+    completions,
+    feed,
+    wakeUps,
+    metrics,
+    log,
+    onError,
+  } = services
   const checkParts = createCheckParts({
     checkDatabase: async () => {
       await readServerVersion(database)
@@ -122,7 +135,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       clientOf: client,
       normalizeSubmission: createNormalizeSubmission(settings.submission),
       canonicalName: nameOf,
-      findSubmitted: createFindSubmitted(tasks),
+      findSubmitted: createFindSubmitted(submissions),
       tasks,
       describeTask: createDescribeTask({
         tasks,
@@ -217,7 +230,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
+  { settings, submissions, ownedTasks, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
   { replicaId, accepting, watchNew, noteAmbiguousCommit }: Watching,
   calendarAround: ReturnType<typeof createDeployLock>['calendarAround'],
 ) {
@@ -227,7 +240,7 @@ function taskActions(
   }
   const submitTask = createSubmitTask(
     {
-      tasks,
+      tasks: submissions,
       owner: replicaId,
       accepting,
       announce: ({ task, created, claim }, superseded) => {
@@ -239,7 +252,7 @@ function taskActions(
       onAmbiguousCommit: noteAmbiguousCommit,
       requireRoom: createUnfinishedQuota({
         maxUnfinished: settings.maxUnfinished,
-        read: tasks.countUnfinished,
+        read: submissions.countUnfinished,
         nowMs: systemClock.nowMs,
         onError: (error) => onError('counting unfinished tasks failed, retrying', error),
       }),
@@ -248,18 +261,24 @@ function taskActions(
     },
     settings.submission,
   )
-  return { submitTask, cancelTask: createCancelTask({ tasks, announce: (cancelled) => tellCancelled([cancelled]) }) }
+  return {
+    submitTask,
+    cancelTask: createCancelTask({
+      tasks: { cancel: ownedTasks.cancel, find: tasks.find },
+      announce: (cancelled) => tellCancelled([cancelled]),
+    }),
+  }
 }
 
 function measure(
-  { settings, metrics, tasks, database, forReaders }: CoreServices,
+  { settings, metrics, ownedTasks, database, forReaders }: CoreServices,
   { replicaId, watchedCount, streamState, controllerState, openWriteBacks }: Watching,
   sources: Pick<MetricSources, 'isDatabaseUnavailable' | 'openEventStreams' | 'lockSource'>,
 ): void {
   metrics.readFrom({
     ...sources,
     inProgressTasks: watchedCount,
-    ownedTasks: () => tasks.countOwned(replicaId()),
+    ownedTasks: () => ownedTasks.countOwned(replicaId()),
     isControllerUnavailable: () => controllerState().status === 'down',
     openWriteBacks,
     waitingForConnection: () => ({ main: database.waiting(), readers: forReaders.waiting() }),

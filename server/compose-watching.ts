@@ -35,7 +35,7 @@ const { nowMs } = systemClock
 
 /** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
 export function composeWatching(services: CoreServices, access: GitAccess) {
-  const { settings, opened, database, tasks, wakeUps, metrics, log, onError } = services
+  const { settings, opened, database, ownedTasks, wakeUps, metrics, log, onError } = services
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(countCalls(createArgoCdClient(settings.deliveryController), metrics.argoCdCalled))
   const history = createCommitHistory({
@@ -60,7 +60,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
 
   const release = async () => {
     const owner = replica.id()
-    if (owner) for (const id of await tasks.release(owner)) wakeUps.send('task', id)
+    if (owner) for (const id of await ownedTasks.release(owner)) wakeUps.send('task', id)
   }
   // Released as soon as they are not watched here: a slow push does not keep other replicas from watching.
   opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
@@ -72,7 +72,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       controller,
       limiter,
       records: createHeldRecords({
-        tasks,
+        tasks: ownedTasks,
         replicaId: replica.id,
         onEvents: services.feed.written,
         onFinished: services.reportFinished,
@@ -131,7 +131,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   }
   replica.start({
     onRegistered: async (id, former) => {
-      if (former) await watch(await tasks.takeBack(former, id))
+      if (former) await watch(await ownedTasks.takeBack(former, id))
     },
     onLost: () => watcher.drop(watcher.watchedIds()),
     onNotification: wakeUps.receive,
@@ -141,7 +141,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   const owned = opened.use(
     startClaiming({
       replica,
-      tasks,
+      tasks: ownedTasks,
       watcher: {
         watch(claimed) {
           metrics.takenOver(claimed.filter(({ claim }) => hasEarlierOwner(claim)).length)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openFileDatabase } from '../test/support/database.ts'
 import { aNewTask } from '../test/support/new-task.ts'
-import { createTaskStore } from './deployments/task-store.ts'
+import { createTaskStore } from '../test/support/task-store.ts'
 import { neverClosed } from './locks/evaluate-deploy-lock.ts'
 import { openDatabase } from './storage/database.ts'
 import { createEventStore } from './timeline/event-store.ts'

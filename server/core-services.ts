@@ -1,7 +1,9 @@
 import { repeat } from './concurrency/repeat.ts'
+import { createOwnedTasks } from './deployments/owned-tasks.ts'
+import { createSubmissionStore } from './deployments/submission-store.ts'
 import { createTaskCompletions } from './deployments/task-completions.ts'
+import { createTaskReader } from './deployments/task-reader.ts'
 import type { EndedTask } from './deployments/task-row.ts'
-import { createTaskStore } from './deployments/task-store.ts'
 import type { HttpServer } from './http/http-server.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createWakeUps } from './ownership/wake-ups.ts'
@@ -35,14 +37,13 @@ export function openCoreServices(
   const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onError))
   const events = createEventStore(database, forReaders)
-  const tasks = createTaskStore(database, {
-    forReaders,
-    maxUnfinishedPerApp: settings.maxUnfinishedPerApp,
-  })
+  const submissions = createSubmissionStore(database, settings.maxUnfinishedPerApp)
+  const ownedTasks = createOwnedTasks(database)
+  const tasks = createTaskReader(database, forReaders)
   const feed = opened.use(createEventFeed({ events, readTasks: tasks.listed, wakeUps, onError }))
-  const completions = opened.use(createTaskCompletions({ tasks, wakeUps, onError }))
+  const completions = opened.use(createTaskCompletions({ tasks: ownedTasks, wakeUps, onError }))
   opened.use(
-    repeat(tasks.dropExpiredKeys, keySweepIntervalMs, (error) =>
+    repeat(submissions.dropExpiredKeys, keySweepIntervalMs, (error) =>
       onError('removing expired idempotency keys failed, retrying', error),
     ),
   )
@@ -75,6 +76,8 @@ export function openCoreServices(
     wakeUps,
     events,
     feed,
+    submissions,
+    ownedTasks,
     tasks,
     completions,
     metrics,

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { createTestDatabase, openFileDatabase } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-errors.ts'
 import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { dropExpiredKeys, keyUseOf } from './idempotency.ts'
 import type { NewTask } from './task.ts'
-import { createTaskStore } from './task-store.ts'
 
 const { testDatabase, database } = await openFileDatabase({ maxConnections: 12 })
 const tasks = createTaskStore(database)

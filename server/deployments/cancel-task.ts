@@ -1,12 +1,12 @@
 import { isFinal } from '../../contract/task-status.ts'
 import { actorOf, type Principal } from '../auth/access/principal.ts'
+import type { OwnedTasks } from './owned-tasks.ts'
 import type { Task } from './task.ts'
 import { TaskOverError } from './task-errors.ts'
 import type { EndedTask } from './task-row.ts'
-import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'cancel' | 'find'>
+  readonly tasks: Pick<OwnedTasks, 'cancel'> & { find(id: string): Promise<Task | undefined> }
   /** Notifies the task's watcher, after the commit. */
   readonly announce: (cancelled: EndedTask) => void
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { storeTasks } from '../../test/support/store-tasks.ts'
-import { createTaskStore } from './task-store.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 
 const { database } = await openFileDatabase()
 const tasks = createTaskStore(database)

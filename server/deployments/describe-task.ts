@@ -1,12 +1,12 @@
 import type { TaskRecord } from '../../contract/task.ts'
 import { findSimilarApps } from './find-similar-apps.ts'
 import type { Task } from './task.ts'
+import type { TaskReader } from './task-reader.ts'
 import { taskRecordOf } from './task-record.ts'
-import type { TaskStore } from './task-store.ts'
 import type { TaskSurroundings } from './task-surroundings.ts'
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'podLog' | 'surroundings' | 'appsOfLength'>
+  readonly tasks: Pick<TaskReader, 'podLog' | 'surroundings' | 'appsOfLength'>
   /** Where people look at a commit; undefined where no one said. */
   readonly commitUrl: (repository: string, commit: string) => string | undefined
   /** Names of the applications that Argo CD has, as far as this replica knows. */

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { storeTasks } from '../../test/support/store-tasks.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { xssPayloads } from '../../test/threats/xss-payloads.ts'
-import { createTaskStore } from './task-store.ts'
 
 const { database } = await openFileDatabase()
 const tasks = createTaskStore(database)

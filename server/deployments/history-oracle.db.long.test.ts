@@ -6,9 +6,9 @@ import type { History, HistoryFilter } from '../../contract/history.ts'
 import { finalStatuses, taskStatuses } from '../../contract/task-status.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { type StoredTask, storeTasks } from '../../test/support/store-tasks.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { matchesGlob } from '../auth/access/matches-glob.ts'
 import { createTellHistory } from './history.ts'
-import { createTaskStore } from './task-store.ts'
 
 const { database } = await openFileDatabase()
 /** The day after the clocks of Berlin went back. */

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TaskFilter } from '../../contract/task.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
 import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
+import { createTaskStore, type TaskStore } from '../../test/support/task-store.ts'
 import { openDatabase } from '../storage/database.ts'
-import { createTaskStore, type TaskStore } from './task-store.ts'
 
 const { testDatabase, database } = await openFileDatabase()
 

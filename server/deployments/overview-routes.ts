@@ -8,10 +8,10 @@ import { TaskCounts } from '../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../contract/task-names.ts'
 import { globsOf } from '../auth/access/read-access.ts'
 import type { createTellHistory } from './history.ts'
-import type { TaskStore } from './task-store.ts'
+import type { TaskReader } from './task-reader.ts'
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'count' | 'names'>
+  readonly tasks: Pick<TaskReader, 'count' | 'names'>
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
   readonly tellHistory: ReturnType<typeof createTellHistory>

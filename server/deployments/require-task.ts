@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Task } from './task.ts'
 import { TaskNotFoundError } from './task-errors.ts'
 import { parseTaskId } from './task-id.ts'
-import type { TaskStore } from './task-store.ts'
+import type { TaskReader } from './task-reader.ts'
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'find'>
+  readonly tasks: Pick<TaskReader, 'find'>
   /** Whether there is a task that a request may be shown; throws when its credential is not good enough. */
   readonly mayRead: (request: FastifyRequest, task: Task | undefined) => task is Task
 }
@@ -23,7 +23,7 @@ export const createRequireTask =
   }
 export type RequireTask = ReturnType<typeof createRequireTask>
 
-export async function findTask(tasks: Pick<TaskStore, 'find'>, id: string): Promise<Task | undefined> {
+export async function findTask(tasks: Pick<TaskReader, 'find'>, id: string): Promise<Task | undefined> {
   const taskId = parseTaskId(id)
   return taskId === undefined ? undefined : tasks.find(taskId)
 }

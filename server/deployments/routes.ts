@@ -29,8 +29,8 @@ import type { Task } from './task.ts'
 import type { TaskCompletions } from './task-completions.ts'
 import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
 import { parseTaskId } from './task-id.ts'
+import type { TaskReader } from './task-reader.ts'
 import { taskRecordOf } from './task-record.ts'
-import type { TaskStore } from './task-store.ts'
 
 type Dependencies = {
   readonly submissionLimit: SubmissionLimit
@@ -42,7 +42,7 @@ type Dependencies = {
   readonly submitTask: SubmitTask
   readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
-  readonly tasks: Pick<TaskStore, 'find' | 'list'>
+  readonly tasks: Pick<TaskReader, 'find' | 'list'>
   readonly describeTask: DescribeTask
   /** Whether a request is shown tasks of an application beside the one that it asks for. */
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean

@@ -5,8 +5,8 @@ import type { TaskFilter } from '../../contract/task.ts'
 import { type TaskStatus, taskStatuses } from '../../contract/task-status.ts'
 import { type Random, randomUuid, seededRandom } from '../../simulator/model/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
-import { createTaskStore } from './task-store.ts'
 
 type Known = {
   id: string

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { anonymous } from '../auth/access/principal.ts'
 import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { openDatabase } from '../storage/database.ts'
 import { createSubmitTask } from './submit-task.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
-import { createTaskStore } from './task-store.ts'
 
 const { testDatabase, database } = await openFileDatabase()
 

@@ -3,11 +3,11 @@ import type { TaskSubmission } from '../../contract/task.ts'
 import { actorOf, type Principal } from '../auth/access/principal.ts'
 import type { LockdownCalendar } from '../locks/evaluate-deploy-lock.ts'
 import { type KeyUse, type KnownKey, keyUseOf, taskOfKnownKey } from './idempotency.ts'
+import type { SubmissionStore } from './submission-store.ts'
 import type { Claim, NewTask } from './task.ts'
 import { DeploymentsLockedError, InvalidSubmissionError, TooManyUnfinishedError } from './task-errors.ts'
 import { makeTaskId } from './task-id.ts'
 import type { EndedTask } from './task-row.ts'
-import type { TaskStore } from './task-store.ts'
 import type { UnfinishedQuota } from './unfinished-quota.ts'
 
 export type SubmissionSettings = {
@@ -27,7 +27,7 @@ type AcceptedTask = { readonly task: NewTask; readonly created: Date; readonly c
 const maxTimeoutSeconds = 24 * 60 * 60
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'accept' | 'addReader'>
+  readonly tasks: Pick<SubmissionStore, 'accept' | 'addReader'>
   /** The replica that watches what it accepts; undefined while it may own nothing. */
   readonly owner: () => string | undefined
   /** The ids of tasks that may be stored already and are not announced yet. */
@@ -66,7 +66,7 @@ type ReaderDigestFor = (taskId: string) => Buffer | undefined
 
 /** The task of a submission that comes once more with its Idempotency-Key. @throws {IdempotencyKeyUsedError} */
 export const createFindSubmitted =
-  (tasks: Pick<TaskStore, 'findKey' | 'addReader'>) =>
+  (tasks: Pick<SubmissionStore, 'findKey' | 'addReader'>) =>
   async (
     submission: TaskSubmission,
     caller: Principal,
@@ -136,7 +136,7 @@ const isRejection = (error: unknown) =>
 
 /** A retry may come with a newer token, which may read the task from then on as the first one may. */
 async function submittedAgain(
-  tasks: Pick<TaskStore, 'addReader'>,
+  tasks: Pick<SubmissionStore, 'addReader'>,
   known: KnownKey,
   use: KeyUse,
   readerDigestFor: ReaderDigestFor,

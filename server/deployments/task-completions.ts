@@ -1,13 +1,13 @@
 import { repeat } from '../concurrency/repeat.ts'
 import type { WakeUps } from '../ownership/wake-ups.ts'
-import type { TaskStore } from './task-store.ts'
+import type { OwnedTasks } from './owned-tasks.ts'
 
 const sweepIntervalMs = 1_000
 /** Under load many tasks are looked up together. */
 const minIntervalMs = 20
 
 type Dependencies = {
-  readonly tasks: Pick<TaskStore, 'ended'>
+  readonly tasks: Pick<OwnedTasks, 'ended'>
   readonly wakeUps: Pick<WakeUps, 'on'>
   readonly onError: (message: string, error: unknown) => void
 }

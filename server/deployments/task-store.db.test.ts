@@ -4,12 +4,12 @@ import { bareDiagnosis, type Diagnosis } from '../../contract/diagnosis.ts'
 import { TaskFilter } from '../../contract/task.ts'
 import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
 import { aNewTask } from '../../test/support/new-task.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 import { createDeployLock } from '../locks/deploy-lock.ts'
 import { DeployLockUnknownError } from '../locks/deploy-lock-errors.ts'
 import { createDeployLockStore } from '../locks/deploy-lock-store.ts'
 import { type LockdownCalendar, neverClosed } from '../locks/evaluate-deploy-lock.ts'
 import { DeploymentsLockedError } from './task-errors.ts'
-import { createTaskStore } from './task-store.ts'
 
 const { database, testDatabase } = await openFileDatabase()
 

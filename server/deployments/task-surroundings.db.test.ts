@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../test/support/database.ts'
-import { createTaskStore } from './task-store.ts'
+import { createTaskStore } from '../../test/support/task-store.ts'
 
 const { database } = await openFileDatabase()
 const tasks = createTaskStore(database)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createTestDatabase } from '../../test/support/database.ts'
+import { createTaskStore, type TaskStore } from '../../test/support/task-store.ts'
 import { makeTaskId } from '../deployments/task-id.ts'
-import { createTaskStore, type TaskStore } from '../deployments/task-store.ts'
 import { openDatabase } from '../storage/database.ts'
 import { startClaiming } from './start-claiming.ts'
 import { createWakeUps } from './wake-ups.ts'

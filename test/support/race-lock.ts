@@ -3,11 +3,11 @@ import { Client } from 'pg'
 import type { Actor } from '../../server/audit/record-action.ts'
 import type { NewTask } from '../../server/deployments/task.ts'
 import { DeploymentsLockedError } from '../../server/deployments/task-errors.ts'
-import { createTaskStore } from '../../server/deployments/task-store.ts'
 import { createDeployLockStore } from '../../server/locks/deploy-lock-store.ts'
 import { neverClosed } from '../../server/locks/evaluate-deploy-lock.ts'
 import { type DatabaseSettings, openDatabase } from '../../server/storage/database.ts'
 import { aNewTask } from './new-task.ts'
+import { createTaskStore } from './task-store.ts'
 
 type Race = {
   readonly settings: DatabaseSettings

@@ -12,6 +12,7 @@ import { createCancelTask } from './deployments/cancel-task.ts'
 import { createDescribeTask } from './deployments/describe-task.ts'
 import { createTellHistory } from './deployments/history.ts'
 import { overviewRoutes } from './deployments/overview-routes.ts'
+import { createReceiveSubmission } from './deployments/receive-submission.ts'
 import { createRequireTask } from './deployments/require-task.ts'
 import { taskRoutes } from './deployments/routes.ts'
 import { createSubmissionLimit } from './deployments/submission-limit.ts'
@@ -121,21 +122,28 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   )
 
   const nameOf = (app: string) => canonicalName(app, settings.submission.controlPlaneNamespace)
+  const { submitTask, cancelTask } = taskActions(services, watching, lock.calendarAround)
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)
   http.register(
     taskRoutes({
-      ...taskActions(services, watching, lock.calendarAround),
-      submissionLimit: createSubmissionLimit({
-        limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
-        clientOf: client,
-        hasValidCredential: auth.hasValidCredential,
+      submission: createReceiveSubmission({
+        limit: createSubmissionLimit({
+          limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
+          clientOf: client,
+          hasValidCredential: auth.hasValidCredential,
+        }),
+        normalize: createNormalizeSubmission(settings.submission),
+        submitTask,
+        findSubmitted: createFindSubmitted(submissions),
+        lockStatus: singleFlight(lock.status),
+        requireAccess: auth.requireAccess,
+        readerDigestOf: auth.readerDigestOf,
       }),
+      cancelTask,
       waits: createClientQuota(waitsPerClient, maxWaits),
       clientOf: client,
-      normalizeSubmission: createNormalizeSubmission(settings.submission),
       canonicalName: nameOf,
-      findSubmitted: createFindSubmitted(submissions),
       tasks,
       describeTask: createDescribeTask({
         tasks,
@@ -145,11 +153,9 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,
       completions,
-      lockStatus: singleFlight(lock.status),
       requireAccess: auth.requireAccess,
       isAllowed: auth.isAllowed,
       recheckReadAccess: auth.recheckReadAccess,
-      readerDigestOf: auth.readerDigestOf,
     }),
     api,
   )

@@ -14,7 +14,7 @@ import {
   TaskWait,
 } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
-import { anonymous, type Principal } from '../auth/access/principal.ts'
+import type { Principal } from '../auth/access/principal.ts'
 import { globsOf } from '../auth/access/read-access.ts'
 import type { Client } from '../http/client-address.ts'
 import type { ClientQuota } from '../http/client-quota.ts'
@@ -22,25 +22,21 @@ import { InvalidJsonError } from '../http/json-body.ts'
 import { HttpError, InvalidRequestError } from '../http/request-errors.ts'
 import type { CancelTask } from './cancel-task.ts'
 import type { DescribeTask } from './describe-task.ts'
+import type { ReceiveSubmission } from './receive-submission.ts'
 import { findTask, type RequireTask } from './require-task.ts'
-import type { SubmissionLimit } from './submission-limit.ts'
-import type { FindSubmitted, SubmitTask } from './submit-task.ts'
 import type { Task } from './task.ts'
 import type { TaskCompletions } from './task-completions.ts'
-import { DeploymentsLockedError, TaskNotFoundError } from './task-errors.ts'
+import { TaskNotFoundError } from './task-errors.ts'
 import { parseTaskId } from './task-id.ts'
 import type { TaskReader } from './task-reader.ts'
 import { taskRecordOf } from './task-record.ts'
 
 type Dependencies = {
-  readonly submissionLimit: SubmissionLimit
+  readonly submission: ReceiveSubmission
   readonly waits: Pick<ClientQuota, 'take'>
   readonly clientOf: (request: FastifyRequest) => Client
-  readonly normalizeSubmission: (submission: TaskSubmission) => TaskSubmission
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
-  readonly submitTask: SubmitTask
-  readonly findSubmitted: FindSubmitted
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskReader, 'find' | 'list'>
   readonly describeTask: DescribeTask
@@ -48,16 +44,12 @@ type Dependencies = {
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
   readonly requireTask: RequireTask
   readonly completions: Pick<TaskCompletions, 'wait'>
-  /** For those whose credential is refused; for others the accepting transaction looks. */
-  readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
-  /** Who deploys or cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
-  readonly requireAccess: (request: FastifyRequest, action: 'submit' | 'cancel', app?: string) => Promise<Principal>
+  /** Who cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
+  readonly requireAccess: (request: FastifyRequest, action: 'cancel', app?: string) => Promise<Principal>
   /** Whether a request may be shown tasks of `app`, or what their Pods wrote, for which it needs a good credential. */
   readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_private', app: string) => Promise<boolean>
   /** Verifies the right to read once more. @throws as the first time */
   readonly recheckReadAccess: (request: FastifyRequest) => Promise<void>
-  /** What is stored of the request's credential with the task that it submits. */
-  readonly readerDigestOf: (request: FastifyRequest) => (taskId: string) => Buffer | undefined
 }
 
 const tags = ['tasks']
@@ -65,38 +57,21 @@ const TaskParameters = z.object({ id: z.string().min(1, 'must not be empty') })
 
 export const taskRoutes =
   ({
-    submissionLimit,
+    submission,
     waits,
     clientOf,
-    normalizeSubmission,
     canonicalName,
-    submitTask,
-    findSubmitted,
     cancelTask,
     tasks,
     describeTask,
     canSeeTasksOf,
     requireTask,
     completions,
-    lockStatus,
     requireAccess,
     isAllowed,
     recheckReadAccess,
-    readerDigestOf,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
-    const refuseIfLocked = async (): Promise<void> => {
-      const { active, retryAfterSeconds } = await lockStatus()
-      if (active) throw new DeploymentsLockedError(retryAfterSeconds)
-    }
-
-    /** An invalid submission was rejected before its credential was verified: past the limit only a valid one learns why. */
-    const limitInvalid = async (request: FastifyRequest): Promise<void> => {
-      const { kind } = await requireAccess(request, 'submit').catch(() => anonymous)
-      if (kind === 'anonymous') submissionLimit.require(request)
-      else submissionLimit.exempt(request)
-    }
-
     const recordFor = (request: FastifyRequest, task: Task): Promise<TaskRecord> =>
       describeTask(task, {
         canSeeTasksOf: (name) => canSeeTasksOf(request, name),
@@ -107,9 +82,10 @@ export const taskRoutes =
       '/tasks',
       {
         bodyLimit: maxSubmissionBytes,
-        onRequest: async (request) => submissionLimit.count(request),
+        onRequest: async (request) => submission.count(request),
         errorHandler: async (error, request) => {
-          if (error instanceof InvalidRequestError || error instanceof InvalidJsonError) await limitInvalid(request)
+          if (error instanceof InvalidRequestError || error instanceof InvalidJsonError)
+            await submission.limitInvalid(request)
           throw error
         },
         schema: {
@@ -134,23 +110,7 @@ export const taskRoutes =
         },
       },
       async (request, reply) => {
-        const body = normalizeSubmission(request.body)
-        const key = request.headers['idempotency-key']
-        const principal = await requireAccess(request, 'submit', body.app).catch(async (refusal: unknown) => {
-          submissionLimit.require(request)
-          // A caller who shows a key may learn of its task, locked or not; others are told of the lock first.
-          if (key === undefined) await refuseIfLocked()
-          throw refusal
-        })
-        if (principal.kind !== 'anonymous') submissionLimit.exempt(request)
-        const earlier =
-          key === undefined ? undefined : await findSubmitted(body, principal, key, readerDigestOf(request))
-        if (earlier !== undefined) {
-          if (principal.kind === 'anonymous') submissionLimit.exempt(request)
-          return reply.code(202).send({ id: earlier, status: 'accepted' })
-        }
-        if (principal.kind === 'anonymous') submissionLimit.require(request)
-        const { id } = await submitTask(body, principal, key, readerDigestOf(request))
+        const id = await submission.submit(request)
         return reply.code(202).send({ id, status: 'accepted' })
       },
     )

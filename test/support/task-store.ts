@@ -3,13 +3,12 @@ import { createSubmissionStore } from '../../server/deployments/submission-store
 import { createTaskReader } from '../../server/deployments/task-reader.ts'
 import type { Database } from '../../server/storage/database.ts'
 
-/** All that the service knows to do with the tasks of a database. */
-export const createTaskStore = (
-  database: Database,
-  { maxUnfinishedPerApp }: { maxUnfinishedPerApp?: number } = {},
-) => ({
+type Options = { readonly forReaders?: Database; readonly maxUnfinishedPerApp?: number }
+
+/** All that the service does with the tasks of a database. */
+export const createTaskStore = (database: Database, { forReaders = database, maxUnfinishedPerApp }: Options = {}) => ({
   ...createSubmissionStore(database, maxUnfinishedPerApp),
   ...createOwnedTasks(database),
-  ...createTaskReader(database, database),
+  ...createTaskReader(database, forReaders),
 })
 export type TaskStore = ReturnType<typeof createTaskStore>

@@ -39,7 +39,7 @@ export default defineConfig({
       {
         test: {
           name: 'service',
-          include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
+          include: ['{proof,test}/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
           exclude: ['test/docs/**', '**/*.{browser,image,long}.test.ts'],
           ...services,
         },
@@ -54,7 +54,7 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: ['{server,test}/**/*.long.test.ts'],
+          include: ['{proof,server,test}/**/*.long.test.ts'],
           ...services,
         },
       },

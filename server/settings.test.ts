@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { badInputs, numbersOf, threats } from '../test/threats/rows.ts'
+import { badInputs, numbersOf, threats } from '../test/security/rows.ts'
 import { settingDefaults } from './settings/definitions.ts'
 import { readSettings, SettingsError } from './settings.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { xssPayloads } from '../../test/security/xss-payloads.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { storeTasks } from '../../test/support/store-tasks.ts'
-import { xssPayloads } from '../../test/threats/xss-payloads.ts'
 import { createTaskStore } from './task-store.ts'
 
 const { database } = await openFileDatabase()

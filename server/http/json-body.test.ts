@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { badInputs } from '../../test/security/rows.ts'
 import { cpuMs } from '../../test/support/cpu-time.ts'
-import { badInputs } from '../../test/threats/rows.ts'
 import { parseJsonBody } from './json-body.ts'
 
 const errorOf = (text: string | Buffer): string => {

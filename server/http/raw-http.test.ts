@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskSubmission } from '../../contract/task.ts'
+import { badInputs } from '../../test/security/rows.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { badInputs } from '../../test/threats/rows.ts'
 import type { HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))

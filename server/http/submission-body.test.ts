@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskSubmission } from '../../contract/task.ts'
+import { badInputs, numbersOf } from '../../test/security/rows.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { badInputs, numbersOf } from '../../test/threats/rows.ts'
 
 const app = quietHttpServer()
 beforeAll(async () => {

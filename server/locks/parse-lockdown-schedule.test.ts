@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import cases from '../../test/fixtures/schedule-cases.json' with { type: 'json' }
+import { badInputs, numbersOf } from '../../test/security/rows.ts'
 import { cpuMs } from '../../test/support/cpu-time.ts'
-import { badInputs, numbersOf } from '../../test/threats/rows.ts'
 import { findScheduleWarning, type LockdownWindow } from './lockdown-window.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 

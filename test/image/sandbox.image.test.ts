@@ -9,11 +9,11 @@ import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { checkout, codeBlocksOf } from '../docs/documents.ts'
+import { threats } from '../security/rows.ts'
 import { claimPort } from '../support/claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManaged, deployToken } from '../support/world.ts'
-import { threats } from '../threats/rows.ts'
 import { docker, endOf } from './docker.ts'
 
 const stack = new AsyncDisposableStack()

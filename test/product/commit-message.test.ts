@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { TaskEvents } from '../../contract/task-event.ts'
+import { badInputs } from '../security/rows.ts'
 import { startWorld } from '../support/world.ts'
-import { badInputs } from '../threats/rows.ts'
 
 test(`${badInputs.B57} (the second part)`, async () => {
   const format = '{{.Project}}/{{.App}}{{range .Images}} {{.Tag}}{{end}}{{if eq .App "blog"}}{{index .Images 5}}{{end}}'

@@ -8,6 +8,8 @@ import { TaskList, type TaskRecord } from '../../contract/task.ts'
 import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
 import { readSettings, type Settings, SettingsError } from '../../server/settings.ts'
 import { chartFiles, type ExampleWorkload } from '../../simulator/model/example-repository.ts'
+import { idOf, textOf } from '../security/answers.ts'
+import { badInputs } from '../security/rows.ts'
 import { runArgoWatcherClient } from '../support/argo-watcher-client.ts'
 import { type CredentialWorld, startCredentialWorld } from '../support/credential-world.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -17,8 +19,6 @@ import { rawExchange } from '../support/raw-exchange.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
 import { createManaged, deployToken, settingsFor, withToken } from '../support/world.ts'
-import { idOf, textOf } from '../threats/answers.ts'
-import { badInputs } from '../threats/rows.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
 

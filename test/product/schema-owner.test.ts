@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
+import { threats } from '../security/rows.ts'
 import { queryOnce, serviceUrlOf } from '../support/database.ts'
 import { aTask, startService } from '../support/service.ts'
-import { threats } from '../threats/rows.ts'
 
 const command = fileURLToPath(new URL('../../server/commands/migrate.ts', import.meta.url))
 const page = readFileSync(new URL('../../docs/chart.md', import.meta.url), 'utf8')

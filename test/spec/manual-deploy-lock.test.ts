@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../../contract/audit.ts'
 import { DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-lock.ts'
+import { badInputs, threats } from '../security/rows.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask, type Service } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
-import { badInputs, threats } from '../threats/rows.ts'
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let ada: HttpBrowser

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SessionState } from '../../contract/auth.ts'
+import { badInputs, threats } from '../security/rows.ts'
 import { createHttpBrowser, type HttpBrowser } from '../support/http-browser.ts'
 import { clientId, reserveIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { makeKey } from '../support/signing-key.ts'
-import { badInputs, threats } from '../threats/rows.ts'
 
 const jwtSecret = 'a secret of these tests, long enough to be good'
 let idp: TestIdentityProvider

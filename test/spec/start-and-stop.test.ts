@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { compileCache } from '../../server/node-flags.mjs'
+import { badInputs, numbersOf } from '../security/rows.ts'
 import { createTestDatabase, queryOnce, serviceUrlOf } from '../support/database.ts'
 import { readEvents } from '../support/event-reader.ts'
 import { runningCommands } from '../support/running-commands.ts'
 import { aTask, startService } from '../support/service.ts'
 import { startWorld } from '../support/world.ts'
-import { badInputs, numbersOf } from '../threats/rows.ts'
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const keygen = 'ssh-keygen'

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startDemo } from '../../simulator/demo.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
+import { threats } from '../security/rows.ts'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { startService } from '../support/service.ts'
 import { settingsFor, startWorld } from '../support/world.ts'
-import { threats } from '../threats/rows.ts'
 
 let browser: Browser
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { badInputs, numbersOf, threats } from '../../../test/security/rows.ts'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { type Authenticators, createAuthenticate, rejected } from './authenticate.ts'
 import { readPresentedCredentials } from './presented-credentials.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { badInputs, numbersOf, threats } from '../../../test/security/rows.ts'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { verifyJwt } from './jwt.ts'
 
 const secret = 'a secret of more than thirty-two bytes'

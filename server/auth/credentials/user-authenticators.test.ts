@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { threats } from '../../../test/security/rows.ts'
 import {
   clientId,
   reserveIdentityProvider,
@@ -6,7 +7,6 @@ import {
 } from '../../../test/support/identity-provider.ts'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
 import { makeKey } from '../../../test/support/signing-key.ts'
-import { threats } from '../../../test/threats/rows.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
 import { createProviderKeys } from './provider-keys.ts'
 import { createUserAuthenticators } from './user-authenticators.ts'

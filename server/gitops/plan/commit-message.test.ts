@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseTemplate, TemplateError } from '../../../gotemplate/template.ts'
+import { badInputs, numbersOf, threats } from '../../../test/security/rows.ts'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { type CommitTask, commitMessage } from './commit-message.ts'
 
 const task: CommitTask = {

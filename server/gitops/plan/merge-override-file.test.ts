@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { badInputs, threats } from '../../../test/security/rows.ts'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
-import { badInputs, threats } from '../../../test/threats/rows.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
 import { entriesOf, parseOverrideFile } from './parse-override-file.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
+import { badInputs, numbersOf, threats } from '../../../test/security/rows.ts'
 import { parseAnnotations } from './parse-annotations.ts'
 
 const prefixes = ['watcher/', 'argo-watcher/']

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { badInputs } from '../../../test/threats/rows.ts'
+import { badInputs } from '../../../test/security/rows.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'

@@ -9,7 +9,6 @@ import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { checkout, codeBlocksOf } from '../docs/documents.ts'
-import { threats } from '../security/rows.ts'
 import { claimPort } from '../support/claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -97,7 +96,7 @@ async function start(environment: Record<string, string>, writable = ['/tmp', da
 
 const inside = (command: string) => docker('exec', service, 'sh', '-c', command)
 
-describe(threats.T49, () => {
+describe('the service deploys without privileges, and writes elsewhere fail (T49)', () => {
   test('the service deploys: task, commit over SSH, verdict; pages answer', async () => {
     const task = {
       app: 'shop',

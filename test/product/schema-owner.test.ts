@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
-import { threats } from '../security/rows.ts'
 import { queryOnce, serviceUrlOf } from '../support/database.ts'
 import { aTask, startService } from '../support/service.ts'
 
@@ -11,7 +10,7 @@ const page = readFileSync(new URL('../../docs/chart.md', import.meta.url), 'utf8
 const statements = (pattern: RegExp) => page.match(pattern) ?? []
 
 /** What the chart does with `database.ownerSecretName`: the Job migrates before the service starts with a lesser role. */
-test(`${threats.T45} (docs/chart.md)`, async () => {
+test('a filter with SQL finds nothing, and the service runs as a role that can define nothing (T45; docs/chart.md)', async () => {
   const adminUrl = inject('postgresUrl')
   await queryOnce(adminUrl, "CREATE ROLE watcher_owner LOGIN PASSWORD 'owner'")
   await queryOnce(adminUrl, 'CREATE DATABASE of_an_owner OWNER watcher_owner')

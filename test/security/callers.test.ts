@@ -8,7 +8,6 @@ import { serviceRole } from '../support/template-database.ts'
 import { startWorld, type World, withToken } from '../support/world.ts'
 import { idOf, textOf } from './answers.ts'
 import { injections, oddNames } from './hostile-texts.ts'
-import { threats } from './rows.ts'
 
 let world: World
 beforeAll(async () => {
@@ -20,7 +19,7 @@ const list = (query: string) => world.service.request(`/api/v1/tasks?${query}`)
 const Total = z.object({ total: z.number() })
 const taskCount = async () => Total.parse((await list('')).body).total
 
-describe(threats.T9, () => {
+describe('invented application names add no metric series (T9)', () => {
   test('100,000 names that were never confirmed, at the metrics themselves', async () => {
     const metrics = createMetrics()
     metrics.taskEnded({ app: undefined, result: 'failed', seconds: 1 }) // makes the series of a failure without a cause
@@ -63,7 +62,7 @@ async function* inGroups<Item, Result>(items: readonly Item[], size: number, wor
     yield await Promise.all(items.slice(from, from + size).map(work))
 }
 
-test(threats.T23, async () => {
+test('a hostile application name reaches no other path of Argo CD and no file of another application (T23)', async () => {
   const answers = await Promise.all(oddNames.map((app) => world.service.submitTask(aTask({ app }))))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202, 406]))
   const accepted = answers.filter(({ status }) => status === 202).map(idOf)
@@ -75,7 +74,7 @@ test(threats.T23, async () => {
   expect(paths.filter((one) => !known.test(one))).toEqual([])
 })
 
-describe(threats.T24, () => {
+describe('line ends, ANSI codes, direction marks and NUL forge no log line and no trailer (T24)', () => {
   const taken = [
     '\u202egnp.exe',
     'a\u2028b',
@@ -107,7 +106,7 @@ describe(threats.T24, () => {
   })
 })
 
-test(threats.T36, async () => {
+test('JSON, queries, annotations and headers never change a prototype (T36)', async () => {
   const keys = [
     '__proto__',
     'constructor',
@@ -138,7 +137,7 @@ test(threats.T36, async () => {
   expect(textOf(await list('app=polluter'))).not.toContain('polluted')
 })
 
-describe(threats.T45, () => {
+describe('a filter with SQL finds nothing, and the service runs as a role that can define nothing (T45)', () => {
   test('what looks like SQL in a filter is text', async () => {
     const before = await taskCount()
     const filters = [

@@ -7,7 +7,6 @@ import { aTask, startService } from '../support/service.ts'
 import { withToken } from '../support/world.ts'
 import { errorOf, idOf, textOf } from './answers.ts'
 import { forgedJwts } from './forged-jwts.ts'
-import { threats } from './rows.ts'
 
 const jwtSecret = 'a secret of these tests, longer than 32 bytes'
 const nowSeconds = () => Math.floor(Date.now() / 1000)
@@ -23,7 +22,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const withJwt = (token: string) => world.present([['Authorization', `Bearer ${token}`]])
 
-test(threats.T1, async () => {
+test('a forged JWT is rejected: no algorithm, a confused key, odd segments, JSON (T1)', async () => {
   const tokens = forgedJwts(jwtSecret)
   expect(tokens.length).toBeGreaterThanOrEqual(100)
   const answers = await Promise.all(tokens.map(withJwt))
@@ -33,14 +32,14 @@ test(threats.T1, async () => {
   expect((await withJwt(odd)).status).toBe(409) // a key id is never looked up
 })
 
-test(`${threats.T3} (a metric tells of a weak one, too)`, async () => {
+test('a weak or empty secret gives a warning or exit code 78 (T3; a metric tells of a weak one, too)', async () => {
   await using weak = await startService({ settings: { JWT_SECRET: 'changeme' } })
   expect(textOf(await weak.request('/metrics'))).toMatch(/^watcher_weak_jwt_secret 1$/m)
   expect(weak.logs().match(/JWT_SECRET is weak/g)).toHaveLength(1)
   expect(textOf(await world.service.request('/metrics'))).toMatch(/^watcher_weak_jwt_secret 0$/m)
 })
 
-test(threats.T4, () => {
+test('secrets are never compared with == (T4)', () => {
   const folder = path.join(import.meta.dirname, '../../server/auth')
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /(?<!\.test)\.ts$/.test(name),
@@ -79,7 +78,7 @@ test.for<[string, [string, string][], number]>([
   expect(textOf(answer)).not.toContain(goodJwt)
 })
 
-test(threats.T7, async () => {
+test('extra fields and tasks without a credential change nothing of a task with one (T7)', async () => {
   const wanted = aTask({ app: 'mass-assignment', timeout: 77 })
   const names =
     'id status validated may_write mayWrite created updated commit owner fence cause progress status_reason diagnosis'
@@ -97,7 +96,7 @@ test(threats.T7, async () => {
   expect(status).toBe('app not found') // by its own verdict, not `cancelled` by one without a credential
 })
 
-describe(threats.T8, () => {
+describe('allowed_apps binds only where it is enforced (T8)', () => {
   const token = () => mintJwt({ ...goodClaims(), allowed_apps: ['app1'] }, jwtSecret)
   const headers = () => ({ Authorization: `Bearer ${token()}` })
 

@@ -9,7 +9,6 @@ import { runGit } from '../../simulator/git-host/run-git.ts'
 import { chartFiles } from '../../simulator/model/example-repository.ts'
 import { withoutLimits } from '../support/service.ts'
 import { createManaged, startWorld, type World } from '../support/world.ts'
-import { threats } from './rows.ts'
 
 const folder = await mkdtemp(path.join(tmpdir(), 'hostile-repositories-'))
 const markers = path.join(folder, 'markers')
@@ -57,7 +56,7 @@ afterAll(async () => {
 const untilWritten = (id: string) =>
   world.service.waitForTask(id, ({ status, commit }) => commit !== undefined || isFinal(status))
 
-test(threats.T17, async () => {
+test('a changed host key fails the task, and a rotated SSH_KNOWN_HOSTS applies without a restart (T17)', async () => {
   const { host } = world.simulator.git
   for (const [text, says] of [
     ['', 'host key unknown for 127.0.0.1'],
@@ -125,7 +124,7 @@ async function makeHostileRepository(): Promise<string> {
   return directory
 }
 
-test(threats.T16, async () => {
+test('hooks, filters, submodules, LFS and configuration of a repository never run (T16)', async () => {
   const directory = await makeHostileRepository()
   await createManaged(world.simulator, 'hostile')
   await world.simulator.control.editApplication('hostile', (application) => ({
@@ -152,7 +151,7 @@ test(threats.T16, async () => {
   expect(connections).toBe(before)
 })
 
-test(threats.T22, async () => {
+test('WRITE_BACK_ALLOWED_REPOS prevents every connection to a host that is not listed (T22)', async () => {
   const hosts = ['localhost', 'LocalHost', '127.1', '127.0.1', '2130706433', '0x7f000001', '127.000.000.001', '0x7f.1']
   const forms = [
     (host: string) => `ssh://git@${host}:${unlistedPort}/gitops.git`,
@@ -191,7 +190,7 @@ test(threats.T22, async () => {
   expect(await untilWritten(await world.deploy('cart', 'v2'))).toMatchObject({ commit: expect.any(String) })
 })
 
-test(`${threats.T20} (the second part)`, async () => {
+test('unexpected annotations fail only their own task (T20; the second part)', async () => {
   const { simulator, service } = world
   const odd = [
     '',

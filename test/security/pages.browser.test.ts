@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { aTask } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
-import { badInputs, threats } from './rows.ts'
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let browser: Browser
@@ -28,7 +27,7 @@ async function signedInPage() {
   return openPage(browser, world.service.url, '/tasks', { cookies })
 }
 
-test(threats.T29, async () => {
+test('no token is in storage, a cookie or an address that a script can read (T29)', async () => {
   await using opened = await signedInPage()
   const { page } = opened
   const session = `fetch('/api/v1/session').then((answer) => answer.json())`
@@ -40,7 +39,7 @@ test(threats.T29, async () => {
   expect((await world.service.request('/api/v1/events', { headers })).status).toBe(403)
 })
 
-describe(`${badInputs.B37} (in the browser)`, () => {
+describe('a session cookie that is truncated, forged, expired or of another key is 401 (B37; in the browser)', () => {
   let closed: typeof world
   beforeAll(async () => {
     closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
@@ -92,7 +91,7 @@ describe(`${badInputs.B37} (in the browser)`, () => {
   })
 })
 
-describe(threats.T30, () => {
+describe('a page of another site submits no task (T30)', () => {
   const task = JSON.stringify(aTask({ app: 'cross-site' }))
   const form = (enctype: string) => `(() => {
     const form = Object.assign(document.createElement('form'), { method: 'POST', action: target, enctype: '${enctype}' })

@@ -5,7 +5,6 @@ import { createHttpBrowser, type HttpBrowser } from '../support/http-browser.ts'
 import { reserveIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { type Service, startService } from '../support/service.ts'
-import { badInputs, threats } from './rows.ts'
 
 let idp: TestIdentityProvider
 let service: Service
@@ -128,7 +127,7 @@ const attacks: [string, 'expired' | 'refused' | 'provider', Attack][] = [
   ],
 ]
 
-describe(`${threats.T27} (${badInputs.B36})`, () => {
+describe('an attack on the sign-in gets no session (T27; a callback with a wrong state, code or issuer is 400 (B36))', () => {
   test.for(attacks)('%s: %s', async ([, reason, attack]) => {
     const browser = createHttpBrowser()
     const callback = await attack(browser)
@@ -199,7 +198,7 @@ describe(`${threats.T27} (${badInputs.B36})`, () => {
   })
 })
 
-describe(threats.T26, () => {
+describe('a cross-site request does not change the deploy lock (T26)', () => {
   type Shape = { method: string; headers: Record<string, string>; body?: string; path?: string }
   const ours = { 'x-watcher-csrf': '1' }
   const shapes: [string, Shape][] = [
@@ -245,7 +244,7 @@ describe(threats.T26, () => {
   })
 })
 
-describe(badInputs.B34, () => {
+describe('a lock change without the CSRF header is 403 (B34)', () => {
   const form = { 'content-type': 'text/plain' }
   test.for<[string, string, Record<string, string>]>([
     ['no header', 'POST', {}],

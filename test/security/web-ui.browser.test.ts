@@ -6,7 +6,6 @@ import { launchBrowser, openPage } from '../support/browser.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
-import { threats } from './rows.ts'
 import { xssPayloads } from './xss-payloads.ts'
 
 let browser: Browser
@@ -91,7 +90,7 @@ const open = (path: string) =>
   openPage(browser, world.service.url, path, { cookies: ada.cookies(world.service.url), width: 1440 })
 const quiet = { complaints: [], outside: [] }
 
-test(`${threats.T31} (the list)`, async () => {
+test('markup in texts is shown as text, and no script runs (T31; the list)', async () => {
   expect(new Set(ids).size).toBe(60)
   await using opened = await open('/tasks')
   const { page, complaints, outside } = opened
@@ -104,7 +103,7 @@ test(`${threats.T31} (the list)`, async () => {
 
 const parts = ['#timeline li', '#pods tbody', '#images tbody', '#pod-log li', '#facts dd a', '#report code']
 
-test(`${threats.T31} (the page of each task: timeline, diagnosis, Pods, log, the task before)`, async () => {
+test('markup in texts is shown as text, and no script runs (T31; the page of each task: timeline, diagnosis, Pods, log, the task before)', async () => {
   await using opened = await open('/tasks')
   const { page, complaints, outside } = opened
   for (const [index, id] of ids.entries()) {
@@ -116,7 +115,7 @@ test(`${threats.T31} (the page of each task: timeline, diagnosis, Pods, log, the
   expect({ complaints, outside }).toEqual(quiet)
 })
 
-test(`${threats.T31} (the lock's reason: banner, state and audit)`, async () => {
+test(`markup in texts is shown as text, and no script runs (T31; the lock's reason: banner, state and audit)`, async () => {
   await using opened = await open('/lock')
   const { page, complaints, outside } = opened
   for (const reason of xssPayloads) {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../../contract/audit.ts'
 import { DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-lock.ts'
-import { badInputs, threats } from '../security/rows.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask, type Service } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
@@ -60,7 +59,7 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
     expect(await detailsOf(replica)).toMatchObject({ active: false, source: null, reason: null, set_by: null })
   })
 
-  test(badInputs.B35, async () => {
+  test('setting or releasing the lock twice is 200 and audited each time (B35)', async () => {
     const before = (await audit()).entries.length
     expect((await set(ada, { reason: 'first' })).status).toBe(200)
     const first = await detailsOf()
@@ -179,7 +178,7 @@ describe('inside of a lockdown window', () => {
 })
 
 describe('the audit', () => {
-  test(threats.T46, async () => {
+  test('the audit names the actor of each change of the lock and each deployment (T46)', async () => {
     const [newest] = (await audit()).entries
     const from = newest?.id ?? 0
     const { service } = world

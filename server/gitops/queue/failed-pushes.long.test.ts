@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { faults } from '../../../test/security/rows.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
@@ -23,7 +22,7 @@ import { createRepositoryWriter } from './repository-writer.ts'
 const { host, aRepository, aHook } = await startFileGitHost()
 const { aTask, aWriteBack, aService, messages, countPushes } = writeBackTo(host)
 
-describe(faults.F22, () => {
+describe('commits land once a Git host that was away comes back (F22)', () => {
   test('gets all commits, and each task heard why it had to wait', async () => {
     const repository = await aRepository()
     const service = await aService()
@@ -44,7 +43,7 @@ describe(faults.F22, () => {
   })
 })
 
-describe(faults.F27, () => {
+describe('a push whose answer is lost is found by its trailer or repeated once (F27)', () => {
   test('a push that lands without an answer is found again by its trailer', async () => {
     const repository = await aRepository()
     const marker = path.join(host.folder, `${repository}-slept`)

@@ -4,7 +4,6 @@ import https from 'node:https'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { faults } from '../../../test/security/rows.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { hostWords } from '../../../test/support/git-host-words.ts'
@@ -35,7 +34,7 @@ async function refusalOf(service: Awaited<ReturnType<typeof aService>>, address:
   return { cause: outcome.cause, first, rest: rest.join('\n') }
 }
 
-describe(`${faults.F23}, with host and advice in the first line`, () => {
+describe('an invalid credential, host key, repository or branch ends the task after one attempt (F23), with host and advice in the first line', () => {
   const permanent = hostWords.flatMap((words) => {
     const { when, over, means } = words
     if (over !== 'ssh' || when === 'report' || means === 'rule' || means === 'unreachable') return []

@@ -5,7 +5,6 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { faults } from '../../../test/security/rows.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../../test/support/write-back-service.ts'
@@ -24,7 +23,7 @@ async function hearsOf(service: Awaited<ReturnType<typeof aWriteBackService>>, i
   expect(performance.now() - beganMs).toBeLessThan(50_000) // ten times the bar
 }
 
-describe(`${faults.F28}: what passes`, () => {
+describe('a damaged or full cache is rebuilt once, or ends the task with the cause (F28): what passes', () => {
   test('the folder is deleted while in use: the next write lands, key and known hosts included', async () => {
     const repository = await aRepository()
     const settings = writeBackSettings(host)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startBenchPostgres } from '../../bench/support/start-bench-postgres.ts'
@@ -17,6 +17,8 @@ import { startWorld, withToken } from '../../test/support/world.ts'
  * Ends with 1 if an answer is a 5xx, is not described, or differs from its schema, or if the log has an error.
  */
 const version = '4.32.5'
+/** Where it keeps the requests that failed, for `st replay`. */
+const folder = fileURLToPath(new URL('../../data/api', import.meta.url))
 const { values } = parseArgs({
   options: {
     examples: { type: 'string', default: '50' },
@@ -60,12 +62,12 @@ process.exitCode = status === 0 && complaints.length === 0 ? 0 : 1
 
 /** The program of PyPI, installed into the cache of this checkout. */
 async function schemathesis(): Promise<string> {
-  const folder = fileURLToPath(new URL(`../../node_modules/.cache/schemathesis-${version}`, import.meta.url))
-  const program = `${folder}/bin/schemathesis`
+  const cache = fileURLToPath(new URL(`../../node_modules/.cache/schemathesis-${version}`, import.meta.url))
+  const program = `${cache}/bin/schemathesis`
   if (existsSync(program)) return program
   for (const [command, ...args] of [
-    ['python3', '-m', 'venv', folder],
-    [`${folder}/bin/pip`, 'install', '--quiet', `schemathesis==${version}`],
+    ['python3', '-m', 'venv', cache],
+    [`${cache}/bin/pip`, 'install', '--quiet', `schemathesis==${version}`],
   ] as const)
     if ((await run(command, args)) !== 0)
       throw new Error(`${command} ${args.join(' ')} failed: install Python 3 with venv`)
@@ -74,6 +76,7 @@ async function schemathesis(): Promise<string> {
 
 /** Beside it this process goes on: the simulator and the identity provider are parts of it. */
 async function run(program: string, args: readonly string[]): Promise<number | null> {
-  const [code] = await once(spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] }), 'exit')
+  mkdirSync(folder, { recursive: true })
+  const [code] = await once(spawn(program, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] }), 'exit')
   return code
 }

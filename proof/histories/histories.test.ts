@@ -3,9 +3,9 @@ import { playMany } from './play-many.ts'
 import { playSeed, scriptOf } from './play-seed.ts'
 import { runHistory } from './run-history.ts'
 
-test('the first 100 of the 1,000 histories that npm run test:long plays show nothing that none may show', async () => {
-  const { histories, failures } = await playMany({ first: 1, count: 100, workers: 1 }, () => {})
-  expect({ histories, failures }).toEqual({ histories: 100, failures: [] })
+test('ten histories show nothing that none may show', async () => {
+  const { histories, failures } = await playMany({ first: 1, count: 10, workers: 1 }, () => {})
+  expect({ histories, failures }).toEqual({ histories: 10, failures: [] })
 })
 
 test('a seed gives the same history every time', async () => {

@@ -4,7 +4,9 @@ ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 ARG NODE_DIGEST=
 
 FROM ${NODE_IMAGE}${NODE_DIGEST:+@$NODE_DIGEST} AS base
-# ssh leaves a kept connection behind when it ends; tini collects it.
+# ssh leaves a kept connection behind when it ends; tini collects it. Debian's mirrors drop old versions of packages, so
+# what is installed is pinned by the digest of the base alone.
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini && rm -rf /var/lib/apt/lists/*
 # ssh refuses to run for a user without an entry in /etc/passwd.
 RUN useradd --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin watcher

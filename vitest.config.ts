@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 import { LongFilesFirst } from './test/support/long-files-first.ts'
 
-/** These only end what hangs: a busy machine takes long, and what may not take long a test says itself. */
-const limits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } }
+/** These only end what hangs. What takes longer says its own limit or is a part of proof/. */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } }
+const slowLimits = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000 } } }
 
 /** As each file starts processes of its own, a worker may run many. */
 const services = {
@@ -14,15 +15,13 @@ const services = {
 
 /**
  * `unit`: beside the code, no process. `service`: what starts PostgreSQL, Git, the simulator or the service, with each
- * flow in a browser. `browser`: every page, and flows in all combinations. `long`: what waits for hosts and machines that
- * fail, starts many replicas or the demo, or does something in number; `npm test` would take more than its five minutes.
- * `chart`: what needs Helm and kubectl. `docs`: what the documents tell readers to do, with bash, curl and jq.
- * `image`: what needs Docker.
+ * flow in a browser. `browser`: every page once, and the pages in detail. `chart`: what needs Helm. `docs`: what the
+ * documents tell readers to do, with bash, curl and jq. Parts of proof/: `scenarios`, `matrix` and `image`.
  */
 export default defineConfig({
   test: {
     // Most of the time of a service test is waiting, so more of them run at once than there are processors. Fewer of those
-    // of package.json's test:long and test:browser, which wait less and say how long something may take.
+    // of `browser` and the parts of proof/, which wait less.
     maxWorkers: 6,
     sequence: { sequencer: LongFilesFirst },
     projects: [
@@ -30,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{.ci,chart,contract,gotemplate,launcher,server,simulator,web}/**/*.test.{ts,tsx}'],
-          exclude: ['**/*.{db,git,helm,long}.test.ts', '**/node_modules/**'],
+          exclude: ['**/*.{db,git,helm}.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,
           isolate: false, // a process for each file would take more time than its tests
@@ -39,8 +38,12 @@ export default defineConfig({
       {
         test: {
           name: 'service',
-          include: ['test/**/*.test.ts', '{server,simulator}/**/*.{db,git}.test.ts'],
-          exclude: ['test/docs/**', '**/*.{browser,image,long}.test.ts'],
+          include: [
+            'proof/{histories,mutants,system-histories}/*.test.ts',
+            'test/**/*.test.ts',
+            '{server,simulator}/**/*.{db,git}.test.ts',
+          ],
+          exclude: ['test/docs/**', '**/*.{browser,image}.test.ts'],
           ...services,
         },
       },
@@ -53,9 +56,18 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'long',
-          include: ['{server,test}/**/*.long.test.ts'],
+          name: 'scenarios',
+          include: ['proof/scenarios/*.test.ts'],
           ...services,
+          ...slowLimits,
+        },
+      },
+      {
+        test: {
+          name: 'matrix',
+          include: ['proof/browser/*.test.ts'],
+          ...services,
+          ...slowLimits,
         },
       },
       {
@@ -79,7 +91,7 @@ export default defineConfig({
           name: 'image',
           include: ['test/image/*.image.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
-          ...limits,
+          ...slowLimits,
         },
       },
     ],

@@ -7,7 +7,19 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 const below = (folder: string) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file))
 
-const folders = ['.ci', 'bench', 'chart', 'contract', 'docs', 'launcher', 'server', 'simulator', 'test', 'web/src']
+const folders = [
+  '.ci',
+  'bench',
+  'chart',
+  'contract',
+  'docs',
+  'launcher',
+  'proof',
+  'server',
+  'simulator',
+  'test',
+  'web/src',
+]
 const files = [...folders.flatMap(below), ...readdirSync(root)].filter((file) =>
   /\.(ts|tsx|mjs|md|sql|css|patch|tpl|txt|yaml)$/.test(file),
 )
@@ -64,7 +76,8 @@ describe('what is cited can be looked up', () => {
   })
 
   test('a file that is named with its path is in the repository', () => {
-    const named = /`((?:bench|contract|docs|launcher|server|simulator|test|web)\/[\w./-]+\.(?:ts|tsx|mjs|md|sql))`/g
+    const named =
+      /`((?:bench|contract|docs|launcher|proof|server|simulator|test|web)\/[\w./-]+\.(?:ts|tsx|mjs|md|sql))`/g
     expect(dangling(named, (file) => files.includes(file))).toEqual([])
     expect(cited(named).length).toBeGreaterThan(5)
   })

@@ -49,8 +49,6 @@ export async function loadEvents(url: string, count: number): Promise<void> {
 /** What the n-th application is called, and its image. */
 export const appName = (rank: number) => `app-${rank}`
 export const imageName = (rank: number) => `registry.example/team-${rank % 20}/app-${rank}`
-/** A rank, as often as the history has its application. */
-export const randomRank = () => Math.floor(applications ** Math.random())
 
 const insertTasks = `
   INSERT INTO tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write,

@@ -29,7 +29,7 @@ export async function createRepository(directory: string, size: RepositorySize):
 }
 
 /** What a Git host allows; nothing is tidied up while something is measured. */
-export async function configure(directory: string): Promise<void> {
+async function configure(directory: string): Promise<void> {
   for (const [name, value] of [
     ['uploadpack.allowFilter', 'true'],
     ['uploadpack.allowAnySHA1InWant', 'true'],

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantilesOf } from '../support/quantiles.ts'
-import { atMost, type BenchRow, exactly, intact, told } from './bench-row.ts'
+import { type BenchRow, exactly, intact, told } from './bench-row.ts'
 import { appName, createRepository, fullSize } from './generated-repository.ts'
 import { startRival } from './rival.ts'
 import { startWriteBackWorld } from './start-write-back-world.ts'
@@ -15,11 +15,9 @@ const maxPauseMs = 300
 const singleSeconds = 30
 const burstSeconds = 100
 const bursts = 3
-const slowRivalMs = 1_000
-const coordinated = { applications: 10, replicas: 3, rounds: 6, pauseMs: 4_000 }
 
 /** One by one and in bursts, with a rival that pushes every 200 ms. */
-export async function fastRivalRows(): Promise<BenchRow[]> {
+export async function rivalRows(): Promise<BenchRow[]> {
   await using world = await startWriteBackWorld()
   const { author, host } = world
   const directory = host.directory(repository)
@@ -57,41 +55,6 @@ export async function fastRivalRows(): Promise<BenchRow[]> {
     told('bursts: each, pushes for each commit', `${seconds.join(', ')} s; ${meanTries(together.flat()).toFixed(2)}`),
     told('commits of the rival, and how often it lost', `${rival.commits.length}, ${rival.losses()}`),
     intact('0 lost updates, 0 forced pushes', issues),
-  ]
-}
-
-/** F24: three replicas, with a rival that pushes every second. */
-export async function slowRivalRows(): Promise<BenchRow[]> {
-  const { applications, replicas, rounds, pauseMs } = coordinated
-  await using world = await startWriteBackWorld({ replicas })
-  const { author, host } = world
-  const directory = host.directory(repository)
-  await createRepository(directory, fullSize)
-  const since = await tipOf(directory)
-  const rival = startRival(directory, slowRivalMs)
-  const deployAgainAndAgain = async (app: string) => {
-    const ended: EndedWrite[] = []
-    for (let round = 0; round < rounds; round += 1) {
-      await delay(Math.random() * pauseMs)
-      ended.push(...(await author.deploy([{ app, tag: `c${round}`, repository: host.url(repository) }])))
-    }
-    return ended
-  }
-  const apps = Array.from({ length: applications }, (_, at) => appName(at))
-  const all = (await Promise.all(apps.map(deployAgainAndAgain))).flat()
-  await rival.stop()
-  const issues = await verifyRepository(directory, { since, landed: landedFiles(all), foreign: rival.commits })
-  const { p50, p95 } = quantilesOf(all.map(({ latencyMs }) => latencyMs))
-  return [
-    exactly(
-      'F24, 10 applications, 3 replicas, rival every second: landed',
-      landedOf(all),
-      applications * rounds,
-      reasonsOf(all),
-    ),
-    atMost('F24: p95', p95 / 1_000, 10, ' s', `p50 ${p50.toFixed(0)} ms`),
-    atMost('F24: repetitions for each commit', meanTries(all) - 1, 0.5),
-    intact('F24', issues),
   ]
 }
 

@@ -66,6 +66,17 @@ describe.for(commands)('helm … $command ($page)', ({ command }) => {
   })
 })
 
+test('docs/install.md creates the fields of Secrets that the Pods mount, and no others', () => {
+  const created = [...consoleOf('docs/install.md').matchAll(/create secret generic (\S+) (.+)$/gm)].flatMap(
+    ([, secret, fields = '']) => [...fields.matchAll(/--from-\w+=(\w+)=/g)].map(([, key]) => `${secret}/${key}`),
+  )
+  const [{ command } = { command: '' }] = commands
+  const sources = podOf(installed(command)).volumes.flatMap(({ projected }) => projected?.sources ?? [])
+  const mounted = sources.flatMap(({ secret }) => secret?.items.map(({ key }) => `${secret.name}/${key}`) ?? [])
+  expect(mounted.length).toBeGreaterThan(3)
+  expect(created.sort()).toEqual(mounted.sort())
+})
+
 test.for(valuesOf('docs/chart.md'))('the values of docs/chart.md are accepted: %j', (values) => {
   expect(renderObjects('least', values).length).toBeGreaterThan(3)
 })

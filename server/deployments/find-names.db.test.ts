@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
+import { xssPayloads } from '../../test/security/xss-payloads.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { storeTasks } from '../../test/support/store-tasks.ts'
 import { createTaskStore } from '../../test/support/task-store.ts'
-import { xssPayloads } from '../../test/threats/xss-payloads.ts'
 
 const { database } = await openFileDatabase()
 const tasks = createTaskStore(database)

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskSubmission } from '../../contract/task.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import { badInputs } from '../../test/threats/rows.ts'
 import type { HttpServer } from './http-server.ts'
 
 const webFolder = mkdtempSync(join(tmpdir(), 'watcher-web-'))
@@ -64,7 +63,7 @@ async function nextAnswer(): Promise<void> {
 const head = (line: string, ...headers: string[]) => `${[line, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`
 const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/api/v1/deploy-lock`)).status === 200
 
-describe(`${badInputs.B39} (and other malformed HTTP)`, () => {
+describe('malformed HTTP is 400 or 431, and the process stays alive (B39; and other malformed HTTP)', () => {
   const get = 'GET /api/v1/deploy-lock HTTP/1.1'
   const post = 'POST /api/v1/tasks HTTP/1.1'
   test.for<[string, string, number]>([
@@ -143,7 +142,7 @@ describe('bodies that are too large end the connection', () => {
   })
 })
 
-describe(`${badInputs.B40} (and other paths that try to leave)`, () => {
+describe('a path that leaves /swagger is 404 (B40; and other paths that try to leave)', () => {
   test.for([
     '/swagger/../../secret',
     '/swagger/%2e%2e/secret',

@@ -7,7 +7,7 @@ import { openDatabase } from '../storage/database.ts'
 import { createDeployLockStore, type DeployLockStore } from './deploy-lock-store.ts'
 import { neverClosed } from './evaluate-deploy-lock.ts'
 
-test('once the lock is set no racing submission is accepted any more (spec 8.2); whole: npm run race:lock', async () => {
+test('once the lock is set no racing submission is accepted any more (spec 8.2)', async () => {
   await using database = await createTestDatabase()
   const result = await raceLock({ settings: database.settings, url: database.url, rounds: 25, limitMs: 120_000 })
   expect(result.rounds).toBe(25)

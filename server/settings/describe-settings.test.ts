@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { xssPayloads } from '../../test/threats/xss-payloads.ts'
+import { xssPayloads } from '../../test/security/xss-payloads.ts'
 import { definitions } from './definitions.ts'
 import { describeSettings } from './describe-settings.ts'
 

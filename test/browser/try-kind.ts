@@ -16,6 +16,15 @@ export function tryKind(kind: Kind): void {
     `a flow, ${kind}`,
     flows.filter(isOf(kind)).flatMap((flow) => combinations.map((combination) => ({ ...flow, combination }))),
   )
+  lookAtPages(started, kind, combinations)
+}
+
+/** Looks at every page of a kind in one combination. */
+export function lookAtEachPage(kind: Kind): void {
+  lookAtPages(startOnce(kind), kind, combinations.slice(0, 1))
+}
+
+function lookAtPages(started: () => Started, kind: Kind, looks: readonly Combination[]): void {
   describe(`a page, ${kind}`, () => {
     test.for(pageStates.filter(isOf(kind)))('$name', async ({ path, isSignedOut, arrange, act, shows, complaint }) => {
       const { world, tasks } = started()
@@ -29,7 +38,7 @@ export function tryKind(kind: Kind): void {
       )
       await act?.(opened.page, arranged)
       await shows(opened.page).waitFor()
-      await lookAt(opened, combinations)
+      await lookAt(opened, looks)
       expectQuiet(opened, complaint)
     })
   })

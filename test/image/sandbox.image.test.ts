@@ -13,7 +13,6 @@ import { claimPort } from '../support/claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManaged, deployToken } from '../support/world.ts'
-import { threats } from '../threats/rows.ts'
 import { docker, endOf } from './docker.ts'
 
 const stack = new AsyncDisposableStack()
@@ -97,7 +96,7 @@ async function start(environment: Record<string, string>, writable = ['/tmp', da
 
 const inside = (command: string) => docker('exec', service, 'sh', '-c', command)
 
-describe(threats.T49, () => {
+describe('the service deploys without privileges, and writes elsewhere fail (T49)', () => {
   test('the service deploys: task, commit over SSH, verdict; pages answer', async () => {
     const task = {
       app: 'shop',

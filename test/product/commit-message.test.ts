@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { TaskEvents } from '../../contract/task-event.ts'
 import { startWorld } from '../support/world.ts'
-import { badInputs } from '../threats/rows.ts'
 
-test(`${badInputs.B57} (the second part)`, async () => {
+test('an invalid COMMIT_MESSAGE_FORMAT ends the start, and one that fails later falls back to the default (B57; the second part)', async () => {
   const format = '{{.Project}}/{{.App}}{{range .Images}} {{.Tag}}{{end}}{{if eq .App "blog"}}{{index .Images 5}}{{end}}'
   await using world = await startWorld({ applications: ['shop', 'blog'], settings: { COMMIT_MESSAGE_FORMAT: format } })
   const shop = await world.deploy('shop', 'v2')

@@ -8,6 +8,7 @@ import { TaskList, type TaskRecord } from '../../contract/task.ts'
 import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
 import { readSettings, type Settings, SettingsError } from '../../server/settings.ts'
 import { chartFiles, type ExampleWorkload } from '../../simulator/model/example-repository.ts'
+import { idOf, textOf } from '../security/answers.ts'
 import { runArgoWatcherClient } from '../support/argo-watcher-client.ts'
 import { type CredentialWorld, startCredentialWorld } from '../support/credential-world.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -17,8 +18,6 @@ import { rawExchange } from '../support/raw-exchange.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
 import { createManaged, deployToken, settingsFor, withToken } from '../support/world.ts'
-import { idOf, textOf } from '../threats/answers.ts'
-import { badInputs } from '../threats/rows.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
 
@@ -753,7 +752,7 @@ describe('metrics of the same meaning keep their names and labels', () => {
   })
 })
 
-test(`different on purpose: ${badInputs.B74}`, async () => {
+test('different on purpose: fire-and-forget without managed or a credential is monitored like any other task (B74)', async () => {
   await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
   const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 10 })
   const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))

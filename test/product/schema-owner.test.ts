@@ -4,14 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { queryOnce, serviceUrlOf } from '../support/database.ts'
 import { aTask, startService } from '../support/service.ts'
-import { threats } from '../threats/rows.ts'
 
 const command = fileURLToPath(new URL('../../server/commands/migrate.ts', import.meta.url))
 const page = readFileSync(new URL('../../docs/chart.md', import.meta.url), 'utf8')
 const statements = (pattern: RegExp) => page.match(pattern) ?? []
 
 /** What the chart does with `database.ownerSecretName`: the Job migrates before the service starts with a lesser role. */
-test(`${threats.T45} (docs/chart.md)`, async () => {
+test('a filter with SQL finds nothing, and the service runs as a role that can define nothing (T45; docs/chart.md)', async () => {
   const adminUrl = inject('postgresUrl')
   await queryOnce(adminUrl, "CREATE ROLE watcher_owner LOGIN PASSWORD 'owner'")
   await queryOnce(adminUrl, 'CREATE DATABASE of_an_owner OWNER watcher_owner')

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { inlined } from '../fuzz/api-document.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
 
 const Schema = z.looseObject({ examples: z.array(z.unknown()).optional(), enum: z.array(z.unknown()).optional() })
@@ -185,3 +184,17 @@ function examplesOf(schema: z.infer<typeof Schema>): readonly unknown[] {
   const [first] = z.array(Schema).catch([]).parse(schema.anyOf)
   return schema.examples ?? schema.enum ?? (first ? examplesOf(first) : schema.type === 'null' ? [null] : [])
 }
+
+/** Puts in place of every reference what it refers to. */
+function inlined(value: unknown, document: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => inlined(item, document))
+  if ('$ref' in value && typeof value.$ref === 'string') return inlined(targetOf(value.$ref, document), document)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inlined(item, document)]))
+}
+
+const targetOf = (reference: string, document: unknown) =>
+  reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((value, key) => new Map(Object.entries(Object(value))).get(key), document)

@@ -4,11 +4,11 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TaskAcceptance, TaskList } from '../../contract/task.ts'
 import { TaskEvents } from '../../contract/task-event.ts'
+import { openStreams } from '../security/slow-clients.ts'
 import { createTestDatabase, serviceUrlOf } from '../support/database.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { aTask, type Service, startService, withoutLimits } from '../support/service.ts'
 import { startStatementLog } from '../support/statement-log.ts'
-import { openStreams } from '../threats/slow-clients.ts'
 
 const answerBytes = 2 * 1024 * 1024
 

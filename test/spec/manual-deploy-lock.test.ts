@@ -4,7 +4,6 @@ import { DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-loc
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask, type Service } from '../support/service.ts'
 import { startServiceWithSignIn } from '../support/signed-in-service.ts'
-import { badInputs, threats } from '../threats/rows.ts'
 
 let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let ada: HttpBrowser
@@ -60,7 +59,7 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
     expect(await detailsOf(replica)).toMatchObject({ active: false, source: null, reason: null, set_by: null })
   })
 
-  test(badInputs.B35, async () => {
+  test('setting or releasing the lock twice is 200 and audited each time (B35)', async () => {
     const before = (await audit()).entries.length
     expect((await set(ada, { reason: 'first' })).status).toBe(200)
     const first = await detailsOf()
@@ -179,7 +178,7 @@ describe('inside of a lockdown window', () => {
 })
 
 describe('the audit', () => {
-  test(threats.T46, async () => {
+  test('the audit names the actor of each change of the lock and each deployment (T46)', async () => {
     const [newest] = (await audit()).entries
     const from = newest?.id ?? 0
     const { service } = world

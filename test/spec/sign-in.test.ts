@@ -7,7 +7,6 @@ import { clientId, reserveIdentityProvider, type TestIdentityProvider } from '..
 import { mintJwt } from '../support/mint-jwt.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { makeKey } from '../support/signing-key.ts'
-import { badInputs, threats } from '../threats/rows.ts'
 
 const jwtSecret = 'a secret of these tests, long enough to be good'
 let idp: TestIdentityProvider
@@ -166,7 +165,7 @@ describe('signing in with a browser', () => {
 
 const isCallback = ({ pathname }: URL) => pathname === '/auth/callback'
 
-describe(badInputs.B37, () => {
+describe('a session cookie that is truncated, forged, expired or of another key is 401 (B37)', () => {
   const real = async () => (await signedIn('ada')).cookies(service.url).get('watcher-session') ?? ''
   test.for<[string, () => Promise<string> | string]>([
     ['invented', () => randomBytes(32).toString('base64url')],
@@ -224,7 +223,7 @@ describe('API callers with an access token', () => {
     ['that has expired', () => idp.mintJwt({ ...claimsOf('ada'), exp: nowSeconds() - 10 }), 'expired'],
     ['of a foreign key', async () => idp.mintJwt(claimsOf('ada'), {}, await makeKey('first')), 'not a valid JWT'],
     ['that the provider never gave', async () => 'opaque-and-invented', 'does not accept'],
-  ])(`${threats.T28.split(':')[0]}: a token %s is refused`, async ([, make, reason]) => {
+  ])(`T28: a token %s is refused`, async ([, make, reason]) => {
     const answer = await lock(withAccessToken(await make()))
     expect(answer).toMatchObject({ status: 401, body: { error: expect.stringContaining(reason) } })
     expect(await isLocked()).toBe(false)

@@ -13,7 +13,6 @@ import { readEvents } from '../support/event-reader.ts'
 import { runningCommands } from '../support/running-commands.ts'
 import { aTask, startService } from '../support/service.ts'
 import { startWorld } from '../support/world.ts'
-import { badInputs, numbersOf } from '../threats/rows.ts'
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const keygen = 'ssh-keygen'
@@ -69,8 +68,10 @@ describe('SIGTERM', () => {
   })
 })
 
-describe.concurrent(`wrong settings end the start with 78 and one report (spec 2.7, ${numbersOf(badInputs.B50)})`, () => {
-  test(`all of them, without their text; ${badInputs.B57} (the first part)`, async ({ expect }) => {
+describe.concurrent(`wrong settings end the start with 78 and one report (spec 2.7, B50)`, () => {
+  test('all of them, without their text; an invalid COMMIT_MESSAGE_FORMAT ends the start, and one that fails later falls back to the default (B57; the first part)', async ({
+    expect,
+  }) => {
     const { status, stderr, stdout } = await run({
       ARGO_URL: 'ftp://hidden-1',
       DATABASE_URL: 'mysql://hidden-2',
@@ -136,7 +137,7 @@ describe('what the service cannot work with ends the start with 78 and one line'
     expect([status, stderr]).toEqual([78, `deployment-watcher: ${says}\n`])
   })
 
-  test(`${badInputs.B55}: a wrong passphrase`, async () => {
+  test('an unusable SSH key ends the start with the cause (B55): a wrong passphrase', async () => {
     const DATA_DIR = await folder()
     const key = path.join(DATA_DIR, 'key')
     spawnSync(keygen, ['-q', '-t', 'ed25519', '-N', 'secret', '-f', key])

@@ -1,4 +1,4 @@
-import { idOf } from '../threats/answers.ts'
+import { idOf } from '../security/answers.ts'
 import { type Answer, aTask } from './service.ts'
 import { startWorld } from './world.ts'
 

@@ -4,12 +4,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longFiles = [
   'test/spec/web-ui-lock-times.browser.test.ts',
   'test/browser/flows.test.ts',
-  'test/browser/open-reading.browser.test.ts',
-  'test/browser/closed-reading.browser.test.ts',
-  'test/browser/without-provider.browser.test.ts',
+  'proof/browser/open-reading.test.ts',
+  'proof/browser/closed-reading.test.ts',
+  'proof/browser/without-provider.test.ts',
   'test/spec/web-ui-refusals.browser.test.ts',
   'test/spec/web-ui-connection.browser.test.ts',
-  'server/gitops/queue/machine-faults.long.test.ts',
+  'proof/scenarios/machine-faults.test.ts',
   'test/product/diagnosis.test.ts',
 ]
 

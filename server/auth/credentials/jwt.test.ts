@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { verifyJwt } from './jwt.ts'
 
 const secret = 'a secret of more than thirty-two bytes'
@@ -14,7 +13,7 @@ const reasonFor = async (token: string, change: Partial<typeof rules> | object =
   return judgement.kind === 'valid' ? 'valid' : judgement.reason
 }
 
-describe(`the claims of a JWT (spec 2.5; ${numbersOf(threats.T2, badInputs.B27, badInputs.B28)})`, () => {
+describe('the claims of a JWT (spec 2.5; T2, B27, B28)', () => {
   test.for<[unknown, string]>([
     [{}, 'exp is missing'],
     [{ exp: String(exp) }, 'exp must be a number'],
@@ -79,7 +78,7 @@ describe(`the claims of a JWT (spec 2.5; ${numbersOf(threats.T2, badInputs.B27, 
   })
 })
 
-describe(`the header and signature of a JWT (${numbersOf(badInputs.B25, badInputs.B26, badInputs.B29)})`, () => {
+describe('the header and signature of a JWT (B25, B26, B29)', () => {
   test.for(['HS256', 'HS384', 'HS512'])('%s is accepted', async (alg) => {
     expect(await reasonFor(mintJwt({ exp }, secret, { alg }))).toBe('valid')
   })

@@ -6,7 +6,6 @@ import {
 } from '../../../test/support/identity-provider.ts'
 import { mintJwt } from '../../../test/support/mint-jwt.ts'
 import { makeKey } from '../../../test/support/signing-key.ts'
-import { threats } from '../../../test/threats/rows.ts'
 import { createIdentityProvider } from '../sign-in/identity-provider.ts'
 import { createProviderKeys } from './provider-keys.ts'
 import { createUserAuthenticators } from './user-authenticators.ts'
@@ -69,7 +68,7 @@ const judge = async (token: string) => {
 }
 const calls = () => idp.calls.filter((call) => call === 'GET /me').length
 
-describe(`${threats.T28} (an access token, spec 5.5)`, () => {
+describe('a token of another client or of a removed user is rejected (T28; an access token, spec 5.5)', () => {
   test.for<[string, () => Promise<string>]>([
     ['a JWT', () => idp.issueJwt(claims())],
     ['a JWT whose scopes are a list', () => idp.issueJwt(claims({ scope: undefined, scp: ['profile', 'openid'] }))],

@@ -10,7 +10,6 @@ import { startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { runningCommands } from '../../../test/support/running-commands.ts'
 import { type GitHost, startGitHost } from '../../../test/support/start-git-host.ts'
 import { writeBackSettings } from '../../../test/support/write-back-settings.ts'
-import { badInputs, faults, threats } from '../../../test/threats/rows.ts'
 import { parseRepositoryAddress } from '../plan/repository-address.ts'
 import type { WriteBackSettings } from '../plan/write-back-settings.ts'
 import { type GitAccess, openGitAccess } from './git-access.ts'
@@ -189,7 +188,7 @@ describe('a branch with what git only dislikes is written to', () => {
   })
 })
 
-describe(`${threats.T15} (B68, B72)`, () => {
+describe('an override file or directory that is a symlink or submodule fails, and nothing outside is written (T15; B68, B72)', () => {
   test.for([
     { mode: '120000', at: 'apps/shop', says: 'a symbolic link' },
     { mode: '160000', at: 'apps/shop', says: 'a submodule' },
@@ -284,7 +283,7 @@ describe('a push that does not land', () => {
     expect(JSON.stringify(outcome)).not.toContain('ghp_')
   })
 
-  test(`${faults.F26}; the outcome is unknown`, async () => {
+  test('a push that hangs ends after GIT_OP_TIMEOUT with all its processes (F26); the outcome is unknown', async () => {
     const name = await aRepository()
     const hook = path.join(host.directory(name), 'hooks', 'pre-receive')
     await writeFile(hook, '#!/bin/sh\nexec sleep 90\n')
@@ -411,7 +410,7 @@ describe('failures that will not pass by themselves', () => {
     expect(host.commands().filter((command) => command.endsWith(name))).toEqual([])
   })
 
-  test(badInputs.B56, async () => {
+  test('a host that SSH_KNOWN_HOSTS lacks fails the task (B56)', async () => {
     const empty = path.join(host.folder, 'no_hosts')
     await writeFile(empty, '')
     const { repository } = await open(await aRepository(), { knownHostsPath: empty })
@@ -585,7 +584,7 @@ test('a cache folder that somebody deleted does not keep the process from ending
   await access[Symbol.asyncDispose]()
 })
 
-describe(`${faults.F28}: a damaged cache`, () => {
+describe('a damaged or full cache is rebuilt once, or ends the task with the cause (F28): a damaged cache', () => {
   async function cacheOf(access: { folder: string }) {
     const names = await readdir(access.folder)
     return path.join(access.folder, names.find((name) => /^[0-9a-f]{16}$/.test(name)) ?? '')

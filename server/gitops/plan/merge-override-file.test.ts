@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
-import { badInputs, threats } from '../../../test/threats/rows.ts'
 import { mergeOverrideFile } from './merge-override-file.ts'
 import { entriesOf, parseOverrideFile } from './parse-override-file.ts'
 
@@ -219,7 +218,7 @@ describe('the images of a kustomization', () => {
   })
 })
 
-test(badInputs.B65, () => {
+test('a Helm path inside a scalar is one more parameter (B65)', () => {
   const before = 'helm:\n  parameters:\n    - name: image\n      value: "x"\n'
   expect(merge(before)).toEqual({ kind: 'changed', text: `${before}${item}` })
 })
@@ -235,7 +234,7 @@ describe('the same content is no change', () => {
   })
 })
 
-describe(badInputs.B72, () => {
+describe('an unusual override file is edited safely, or fails with its name (B72)', () => {
   test.for([
     { what: 'not YAML', text: 'a: [1\nb: }' },
     { what: 'a list', text: '- a\n' },
@@ -385,7 +384,7 @@ test.for([
   { what: 'lines of a quoted text', text: `x: "${'a\n'.repeat(5_000)}"\n` },
   { what: 'colons', text: 'a: '.repeat(5_001) },
   { what: 'brackets that close nothing', text: ']'.repeat(5_001) },
-])(`${threats.T19} ($what)`, ({ text }) => {
+])('an override file that is a bomb is rejected within its bounds (T19) ($what)', ({ text }) => {
   expect(merge(text)).toEqual({ kind: 'invalid', reason: 'has more than 5,000 lines and YAML indicators' })
 })
 
@@ -394,7 +393,7 @@ test('a file of 256 KiB is edited where its text is long, not its structure', ()
   expect(changed(before)).toBe(`${before}${fresh}`)
 })
 
-describe(threats.T18, () => {
+describe('a tag is one quoted string to readers of YAML 1.1 and 1.2 (T18)', () => {
   const words = [
     'yes',
     'no',

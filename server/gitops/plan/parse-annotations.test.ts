@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { badInputs, numbersOf, threats } from '../../../test/threats/rows.ts'
 import { parseAnnotations } from './parse-annotations.ts'
 
 const prefixes = ['watcher/', 'argo-watcher/']
@@ -43,11 +42,14 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.managedImages).toMatchObject([{ alias: 'a', tag: { kind: 'parameter' } }])
   })
 
-  test.for(['True', '1', 'yes', 'TRUE', ' true'])(`${badInputs.B60} (%j)`, (value) => {
-    const annotations = parse({ 'watcher/managed': value })
-    expect(annotations.managed).toBe(false)
-    expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
-  })
+  test.for(['True', '1', 'yes', 'TRUE', ' true'])(
+    'managed other than "true" is ignored with a note (B60) (%j)',
+    (value) => {
+      const annotations = parse({ 'watcher/managed': value })
+      expect(annotations.managed).toBe(false)
+      expect(annotations.notes).toEqual([expect.stringContaining(JSON.stringify(value))])
+    },
+  )
 
   test.for([
     { list: '', quotes: '""' },
@@ -64,25 +66,28 @@ describe('the annotations of an application (spec 2.6)', () => {
     { list: '__proto__=x', quotes: '"__proto__=x"' },
     { list: 'constructor=x', quotes: '"constructor=x"' },
     { list: 'a=x y', quotes: '"a=x y"' },
-  ])(`${threats.T21} (${numbersOf(badInputs.B61, badInputs.B62)}: $list)`, ({ list, quotes }) => {
+  ])(`managed-images that breaks the grammar fails with the entry (T21; B61, B62: $list)`, ({ list, quotes }) => {
     expect(parse({ 'watcher/managed-images': list }).issues).toEqual([expect.stringContaining(quotes)])
   })
 
-  test(`${badInputs.B61}: a=b=c, one image may have several aliases`, () => {
+  test('an invalid entry of managed-images fails the task with the entry (B61): a=b=c, one image may have several aliases', () => {
     const { managedImages, issues } = parse({ 'watcher/managed-images': 'a=b=c,d=b=c' })
     expect(issues).toEqual([])
     expect(managedImages.map(({ image }) => image)).toEqual(['b=c', 'b=c'])
   })
 
-  test.for([201, 10_000])(`${threats.T21} (%i entries)`, (length) => {
-    const list = Array.from({ length }, (_, at) => `a${at}=x`).join(',')
-    expect(parse({ 'watcher/managed-images': list })).toMatchObject({
-      managedImages: [],
-      issues: [expect.stringContaining(`has ${length} entries, at most 200`)],
-    })
-  })
+  test.for([201, 10_000])(
+    'managed-images that breaks the grammar fails with the entry (T21) (%i entries)',
+    (length) => {
+      const list = Array.from({ length }, (_, at) => `a${at}=x`).join(',')
+      expect(parse({ 'watcher/managed-images': list })).toMatchObject({
+        managedImages: [],
+        issues: [expect.stringContaining(`has ${length} entries, at most 200`)],
+      })
+    },
+  )
 
-  test(`${badInputs.B63}, that alias alone`, () => {
+  test('an alias without its Helm value path fails with the missing annotation (B63), that alias alone', () => {
     const { managedImages, issues } = parse({ 'watcher/managed-images': 'a=x' })
     expect(issues).toEqual([])
     expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
@@ -102,7 +107,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     '__proto__.tag',
     'a.{{b}}',
     'a,b',
-  ])(`${badInputs.B64} (%j)`, (path) => {
+  ])('an invalid Helm value path fails with the grammar (B64) (%j)', (path) => {
     const { managedImages } = parse({ 'watcher/managed-images': 'a=x', 'watcher/a.helm.image-tag': path })
     expect(managedImages[0]?.tag).toMatchObject({
       kind: 'fault',
@@ -177,7 +182,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     expect(annotations.notes).toHaveLength(ms === undefined ? 1 : 0)
   })
 
-  test(`${threats.T20} (the first part)`, () => {
+  test('unexpected annotations fail only their own task (T20; the first part)', () => {
     const names = fc.constantFrom(
       'managed',
       'managed-images',

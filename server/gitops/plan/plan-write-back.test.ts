@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { badInputs } from '../../../test/threats/rows.ts'
 import type { ApplicationSource, WriteBackApplication } from './application-source.ts'
 import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
@@ -189,7 +188,7 @@ describe('an image of a kustomization', () => {
 })
 
 describe('a single-source application (spec 2.6, rule 1)', () => {
-  test(`${badInputs.B70} (one source)`, () => {
+  test('several sources need the place to write to, and one source ignores it (B70; one source)', () => {
     const decision = plan({ annotations: { ...toRepository, 'watcher/write-back-path': '../elsewhere' } })
     expect(decision).toEqual({
       kind: 'write',
@@ -228,13 +227,16 @@ describe('a single-source application (spec 2.6, rule 1)', () => {
     { source: { chart: 'shop' }, says: 'is not a git repository' },
     { source: { repository: 'oci://registry.example/charts' }, says: 'is not a git repository' },
     { source: { path: '../x' }, says: 'the path of the source' },
-  ])(`${badInputs.B71} ($source: $says)`, ({ source, says }) => {
-    expect(plan({ sources: [aSource(source)] })).toMatchObject({
-      kind: 'refused',
-      cause: 'not_followed',
-      reason: expect.stringContaining(says),
-    })
-  })
+  ])(
+    `targetRevision HEAD is the default branch, and a tag, commit, range or chart fails (B71) ($source: $says)`,
+    ({ source, says }) => {
+      expect(plan({ sources: [aSource(source)] })).toMatchObject({
+        kind: 'refused',
+        cause: 'not_followed',
+        reason: expect.stringContaining(says),
+      })
+    },
+  )
 
   test('the parameters of the source go along, as the list in the file replaces them', () => {
     const helmParameters = [{ name: 'replicas', value: '2', forceString: false }]
@@ -257,7 +259,7 @@ describe('a multi-source application (spec 2.6, rule 2)', () => {
     })
   })
 
-  test(`${badInputs.B70} (several sources)`, () => {
+  test('several sources need the place to write to, and one source ignores it (B70; several sources)', () => {
     const decision = plan({ sources: several(), annotations: { 'watcher/write-back-branch': 'main' } })
     expect(decision).toMatchObject({
       kind: 'refused',
@@ -521,7 +523,7 @@ describe('the name of the override file', () => {
   )
 })
 
-test(badInputs.B73, () => {
+test('a common override file of two applications gives a warning (B73)', () => {
   const ofBoth = ['Demo', 'demo'].map((name) => planWriteBack(task, anApplication({ annotations: {}, name }), settings))
   expect(ofBoth).toMatchObject([
     {

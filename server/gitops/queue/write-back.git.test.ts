@@ -9,7 +9,6 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { startFileGitHost } from '../../../test/support/file-git-host.ts'
 import { rivalIsFaster, writeBackTo } from '../../../test/support/write-back-host.ts'
 import { aDatabase, aReplica } from '../../../test/support/write-back-service.ts'
-import { faults } from '../../../test/threats/rows.ts'
 import type { Database } from '../../storage/database.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import { createPendingWriteStore } from './pending-write-store.ts'
@@ -124,7 +123,7 @@ describe('a write-back (spec 2.6)', () => {
     await eventually(async () => expect(await service.row(id)).toMatchObject({ commit: setBy, updated, ended }))
   })
 
-  test(`${faults.F24}: faster five times running, and every fourth time then`, async () => {
+  test('nothing is lost beside a rival that pushes all the time (F24): faster five times running, and every fourth time then', async () => {
     const repository = await aRepository()
     await aHook(
       repository,
@@ -242,7 +241,7 @@ describe('a write-back that cannot succeed ends at once, with the reason', () =>
     })
   })
 
-  test(faults.F25, async () => {
+  test('a rejection by a hook or protected branch ends the task with its words (F25)', async () => {
     const repository = await aRepository()
     await aHook(
       repository,

@@ -1,0 +1,3 @@
+import { tryKind } from '../../test/browser/try-kind.ts'
+
+tryKind('closed reading')

@@ -1,0 +1,3 @@
+import { lookAtEachPage } from './try-kind.ts'
+
+lookAtEachPage('open reading')

@@ -1,3 +1,0 @@
-import { tryKind } from './try-kind.ts'
-
-tryKind('without a provider')

@@ -37,21 +37,19 @@ describe('invented application names add no metric series (T9)', () => {
     expect([labels.size, labels.has('other')]).toEqual([2_001, true])
   })
 
-  test('200 names, from their submission to their end', async () => {
+  test('20 names, from their submission to their end', async () => {
     const series = async () => [...textOf(await world.service.request('/metrics')).matchAll(/^\w[^ ]*/gm)].map(String)
     const unfinished = async () => Total.parse((await list('status=in%20progress')).body).total
     const submitAll = async (prefix: string, count: number) => {
       const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
       for await (const answers of inGroups(names, 10, (app) => world.service.submitTask(aTask({ app }))))
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
-      await expect.poll(unfinished, { timeout: 150_000 }).toBe(0)
+      await expect.poll(unfinished).toBe(0)
     }
     await submitAll('first', 1) // what the process counts about itself appears with its first use
     await series() // this request counts too
     const before = new Set(await series())
-    const began = performance.now()
-    await submitAll('invented', 200)
-    console.info(`T9: 200 invented names ended after ${Math.round(performance.now() - began)} ms`)
+    await submitAll('invented', 20)
     const added = (await series()).filter((name) => !before.has(name) && !/^(?:nodejs|process)_/.test(name))
     expect(added).toEqual([])
   })
@@ -66,7 +64,7 @@ test('a hostile application name reaches no other path of Argo CD and no file of
   const answers = await Promise.all(oddNames.map((app) => world.service.submitTask(aTask({ app }))))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202, 406]))
   const accepted = answers.filter(({ status }) => status === 202).map(idOf)
-  const ended = await Promise.all(accepted.map((id) => world.service.waitForEnd(id, 90_000)))
+  const ended = await Promise.all(accepted.map((id) => world.service.waitForEnd(id)))
   expect(ended.filter(({ status }) => status !== 'app not found').map(({ app }) => app)).toEqual([])
   const paths = world.simulator.control.callLog().map(({ path }) => path.split('?', 1)[0] ?? '')
   const known =
@@ -153,9 +151,10 @@ describe('a filter with SQL finds nothing, and the service runs as a role that c
       'ended_from',
       'cursor',
     ]
-    expect(injections.length).toBe(60)
-    for (const filter of filters) {
-      const answers = await Promise.all(injections.map((text) => list(`${filter}=${encodeURIComponent(text)}`)))
+    // Each text in some filter, and each filter with some texts.
+    for (const [at, filter] of filters.entries()) {
+      const texts = injections.filter((_, index) => index % filters.length === at)
+      const answers = await Promise.all(texts.map((text) => list(`${filter}=${encodeURIComponent(text)}`)))
       const wrong = answers.filter(({ status, body }) => {
         if (status !== 200) return status !== 400
         const { tasks } = z.object({ tasks: z.array(z.unknown()) }).parse(body)

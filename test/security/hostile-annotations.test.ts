@@ -4,15 +4,15 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isFinal } from '../../contract/task-status.ts'
 import { runGit } from '../../simulator/git-host/run-git.ts'
+import { withoutLimits } from '../support/service.ts'
+import { startWorld, type World } from '../support/world.ts'
 import {
   branchPayloads,
   fileNamePayloads,
   type Payloads,
   pathPayloads,
   repositoryPayloads,
-} from '../../test/security/hostile-annotations.ts'
-import { withoutLimits } from '../../test/support/service.ts'
-import { startWorld, type World } from '../../test/support/world.ts'
+} from './hostile-annotations.ts'
 
 const folder = await mkdtemp(path.join(tmpdir(), 'hostile-annotations-'))
 const markers = path.join(folder, 'markers')
@@ -96,61 +96,17 @@ const refused = (found: readonly Result[]) => found.filter(({ commit }) => commi
 
 const forbidden = /^(?:\.\.|\.git[ .]*|git~\d|\.git(?:modules|attributes))$/i
 
-/** A test for each row: its payloads, on the whole service with a real Git host behind real SSH. */
-function testRows(name: string, payloadsOf: () => Payloads, rows: Readonly<Record<string, Row>>): void {
-  for (const [id, { row, says, lands }] of Object.entries(rows)) {
-    test(`${name}, ${row}`, async () => {
-      const payloads = new Map(payloadsOf()).get(id) ?? []
-      const commands = world.simulator.git.host.commands().length
-      const found = await deployWith(name, payloads)
-      const landed = found.length - refused(found).length
-      console.info(`${id} ${name}: ${found.length} payloads, ${landed} committed`)
-      expect(refused(found).filter(({ reason }) => !reason.includes(says))).toEqual([])
-      expect(landed).toBe(lands)
-      if (lands === 0) expect(world.simulator.git.host.commands().slice(commands)).toEqual([])
-      expect(await readdir(markers)).toEqual([])
-    })
+/** Of each kind some; the unit table of server/gitops/plan/hostile-annotations.test.ts has all. */
+const someOf = (payloads: Payloads) => payloads.flatMap(([, all]) => all.filter((_, at) => at % 20 === 0))
+
+test('a hostile application runs no command and touches no file but its override file (T10, T14, B66 to B69)', async () => {
+  const kinds = {
+    'write-back-repo': repositoryPayloads(ground()),
+    'write-back-branch': branchPayloads(ground()),
+    'write-back-path': pathPayloads(ground()),
+    'write-back-filename': fileNamePayloads(ground()),
   }
-}
-
-/** `lands`: how many of its payloads are odd, but good. */
-type Row = { readonly row: string; readonly says: string; readonly lands: number }
-
-testRows('write-back-repo', () => repositoryPayloads(ground()), {
-  T10: {
-    row: 'a repository address that Git takes for an option fails before any process starts (T10)',
-    says: 'repository address not allowed',
-    lands: 0,
-  },
-  T11: {
-    row: 'another protocol fails before any process starts (T11)',
-    says: 'repository address not allowed',
-    lands: 0,
-  },
-  T12: {
-    row: 'an SSH host or user that ssh takes for an option fails before any process starts (T12)',
-    says: 'repository address not allowed',
-    lands: 0,
-  },
-  B66: {
-    row: 'a hostile write-back-repo fails before any process starts (B66)',
-    says: 'repository address not allowed',
-    lands: 0,
-  },
-})
-testRows('write-back-branch', () => branchPayloads(ground()), {
-  T13: { row: 'a branch that is a refspec, a revision or a tag fails (T13)', says: 'write-back-branch', lands: 0 },
-  B67: { row: 'a hostile write-back-branch fails with the branch (B67)', says: 'write-back-branch', lands: 0 },
-})
-testRows('write-back-path', () => pathPayloads(ground()), {
-  T14: { row: 'a path that leaves the repository or enters .git fails (T14)', says: 'write-back-path', lands: 0 },
-  B68: { row: 'a hostile write-back-path fails with the path (B68)', says: 'write-back-path', lands: 31 },
-})
-testRows('write-back-filename', () => fileNamePayloads(ground()), {
-  B69: { row: 'a hostile write-back-filename fails with the file (B69)', says: 'write-back-filename', lands: 9 },
-})
-
-test('a hostile application runs no command and touches no file but its override file (T10, T14)', async () => {
+  for (const [name, payloads] of Object.entries(kinds)) await deployWith(name, someOf(payloads))
   const landed = results.filter(({ commit }) => commit !== undefined)
   const log = await git('log', '-z', '--format=%x01%H', '--name-status', '--no-renames', `${first}..main`)
   const changes = new Map(
@@ -174,7 +130,8 @@ test('a hostile application runs no command and touches no file but its override
     `${results.length} payloads in four annotations: ${refused(results).length} refused, ${landed.length} committed, ` +
       `${left.length} marker files, ${refs.length - 1} foreign refs, ${foreign.length} foreign files`,
   )
-  expect(results).toHaveLength(600)
+  expect(results.length).toBeGreaterThan(25)
+  expect(landed.length).toBeGreaterThan(0)
   expect(changes.size).toBe(landed.length)
   expect({ foreign, refs, left }).toEqual({ foreign: [], refs: ['refs/heads/main'], left: [] })
   expect(world.service.isRunning()).toBe(true)

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import {
+  branchPayloads,
+  fileNamePayloads,
+  type Payloads,
+  pathPayloads,
+  repositoryPayloads,
+} from '../../../test/security/hostile-annotations.ts'
+import { planWriteBack, type WriteBackTask } from './plan-write-back.ts'
+import type { WriteBackSettings } from './write-back-settings.ts'
+
+const settings: WriteBackSettings = {
+  sshKeyPath: '/keys/id',
+  sshKeyPass: undefined,
+  signingKeyPath: undefined,
+  signingKeyPass: undefined,
+  knownHostsPath: '/keys/known_hosts',
+  knownHosts: () => '',
+  commitAuthor: { name: 'Watcher', email: 'watcher@example.test' },
+  gitOpTimeoutMs: 90_000,
+  repoCachePath: '/cache',
+  repoCacheLimitBytes: 2 * 1024 ** 3,
+  gitCredentials: () => new Map([['git.example', { user: 'bot', password: 'token' }]]),
+  gitCaFile: undefined,
+  allowedRepos: [],
+  overrideFilePrefix: 'watcher',
+  annotationPrefixes: ['watcher/', 'argo-watcher/'],
+  controlPlaneNamespace: 'argocd',
+  commitMessageFormat: undefined,
+  commitTrailer: true,
+}
+const task: WriteBackTask = {
+  id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+  app: 'shop',
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  mayWrite: true,
+}
+const source = {
+  repository: 'ssh://git@git.example/gitops.git',
+  targetRevision: 'main',
+  path: 'apps/shop',
+  chart: undefined,
+  ref: undefined,
+  helmParameters: [],
+  kustomizeImages: [],
+}
+/** Of an application all of whose annotations are good but this one. */
+function planWith(name: string, payload: string) {
+  const annotations = {
+    'watcher/managed': 'true',
+    'watcher/managed-images': 'main=registry.example/shop',
+    'watcher/main.helm.image-tag': 'image.tag',
+    'watcher/write-back-repo': source.repository,
+    'watcher/write-back-branch': 'main',
+    'watcher/write-back-path': 'apps/shop',
+    [`watcher/${name}`]: payload,
+  }
+  const application = {
+    name: 'shop',
+    namespace: 'argocd',
+    annotations: new Map(Object.entries(annotations)),
+    sources: [source, { ...source, path: 'apps/other' }],
+    isMultiSource: true,
+    sourceTypes: [],
+  }
+  return planWriteBack(task, application, settings)
+}
+
+const ground = { marker: () => '/tmp/marker', port: 22, repositories: '/srv/git' }
+
+/** By the row of docs/spec/cases.md; of some rows a few payloads are odd, but good. */
+describe.for<[string, Payloads, string, Readonly<Record<string, number>>]>([
+  ['write-back-repo', repositoryPayloads(ground), 'repository address not allowed', {}],
+  ['write-back-branch', branchPayloads(ground), 'write-back-branch', {}],
+  ['write-back-path', pathPayloads(ground), 'write-back-path', { B68: 31 }],
+  ['write-back-filename', fileNamePayloads(ground), 'write-back-filename', { B69: 9 }],
+])('a hostile %s fails before any process starts', ([name, payloads, says, good]) => {
+  test.for(payloads)('%s', ([row, all]) => {
+    const plans = all.map((payload) => ({ payload, plan: planWith(name, payload) }))
+    const refused = plans.filter(({ plan }) => plan.kind === 'refused')
+    expect(plans.length - refused.length).toBe(good[row] ?? 0)
+    expect(refused.filter(({ plan }) => !(plan.kind === 'refused' && plan.reason.includes(says)))).toEqual([])
+  })
+})

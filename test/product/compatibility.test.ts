@@ -534,7 +534,8 @@ describe('its client', () => {
     lines.controller.cut()
     const ran = await run({ ARGO_WATCHER_URL: configured.url, TASK_TIMEOUT: '1' })
     lines.controller.mood = 'well'
-    expect([ran.exitCode, JSON.parse(ran.exchanges.at(-1)?.body ?? '')]).toMatchObject([1, { status: 'aborted' }])
+    const last = ran.exchanges.findLast(({ path }) => path.startsWith('/api/v1/tasks/'))
+    expect([ran.exitCode, JSON.parse(last?.body ?? '')]).toMatchObject([1, { status: 'aborted' }])
   })
   test('the status accepted is never shown', async () => {
     const { exchanges } = await run({ ...withDeployToken, IMAGE_TAG: 'd2', RETRY_INTERVAL: '1ms' })
@@ -547,7 +548,7 @@ describe('GET /config', () => {
   const of = async (service: Service) => Json.parse((await get('/config', service)).body)
 
   test.for<[string, () => unknown, () => unknown]>([
-    ['argo_cd_url', () => world.simulator.argoUrl, () => world.simulator.argoUrl],
+    ['argo_cd_url', () => world.simulator.argoUrl, () => `http://127.0.0.1:${lines.controller.port}`],
     ['argo_cd_url_alias', () => undefined, () => 'https://argo.example'],
     ['argo_api_timeout', () => 60, () => 30],
     ['argo_api_retries', () => 3, () => 1],

@@ -365,11 +365,16 @@ describe('while the identity provider is away', () => {
       await idp.start(service.url)
     }
     // Behind https the cookies are bound to the host, and those of another name count for nothing.
-    const begun = await createHttpBrowser().request(`${secure.url}/auth/login`)
-    expect(begun.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-watcher-sign-in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-    ])
-    const url = new URL(String(begun.headers.get('location')))
+    const login = () => createHttpBrowser().request(`${secure.url}/auth/login`)
+    const cookies = async () => (await login()).headers.getSetCookie()
+    await expect
+      .poll(cookies)
+      .toEqual([
+        expect.stringMatching(
+          /^__Host-watcher-sign-in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        ),
+      ])
+    const url = new URL(String((await login()).headers.get('location')))
     expect(url.searchParams.get('redirect_uri')).toBe('https://watcher.example/auth/callback')
     expect(url.searchParams.get('code_challenge_method')).toBe('S256')
     const cookie = { cookie: `watcher-session=${'a'.repeat(43)}` }

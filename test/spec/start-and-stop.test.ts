@@ -64,7 +64,8 @@ test('SIGTERM fails /readyz first while requests are still answered, answers wha
   expect(await waiting).toMatchObject({ status: 200, body: { id, status: 'in progress' } })
   expect(await stopped).toBe(0)
   expect((await database.query('SELECT FROM watcher.replicas')).rows).toEqual([])
-  expect((await database.query('SELECT FROM watcher.tasks WHERE owner IS NOT NULL')).rows).toEqual([])
+  const unfinishedOwned = "SELECT FROM watcher.tasks WHERE owner IS NOT NULL AND status = 'in progress'"
+  expect((await database.query(unfinishedOwned)).rows).toEqual([])
   const commands = await runningCommands()
   expect(commands.filter((line) => line.includes(`-p ${host.port} `))).toEqual([])
 })

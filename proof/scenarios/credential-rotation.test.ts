@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mintJwt } from '../../test/support/mint-jwt.ts'
 import { aTask, type Service, startService } from '../../test/support/service.ts'
-import { startServiceWithSignIn } from '../../test/support/signed-in-service.ts'
+import { startWorld } from '../../test/support/world.ts'
 
 const first = 'the first secret of this test, over 32 bytes'
 const second = 'the second secret of this test, over 32 bytes'
@@ -60,7 +60,7 @@ test('credentials in mounted files are rotated without a restart, and none is re
 test('behind a trusted proxy the address of the sign-in is the one that people asked for, else it is ours', async () => {
   const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'watcher.example' }
   const redirectUriOf = async (settings: Record<string, string>) => {
-    await using world = await startServiceWithSignIn(settings)
+    await using world = await startWorld({ parts: ['provider'], settings: settings })
     const answer = await world.service.request('/auth/login', { headers: forwarded, redirect: 'manual' })
     const cookie = answer.headers.getSetCookie()[0] ?? ''
     const uri = new URL(String(answer.headers.get('location'))).searchParams.get('redirect_uri')

@@ -3,9 +3,8 @@ import path from 'node:path'
 import { describe, type TestContext, test, vi } from 'vitest'
 import { overrideFile } from '../../simulator/model/example-repository.ts'
 import { createTestDatabase } from '../../test/support/database.ts'
-import { type Replicas, type RunningReplica, startReplicas } from '../../test/support/replicas.ts'
 import { aTask, type Service } from '../../test/support/service.ts'
-import { withToken } from '../../test/support/world.ts'
+import { type Replica, startWorld, type World, withToken } from '../../test/support/world.ts'
 
 const file = 'apps/shop/.argocd-source-shop.yaml'
 const patient = { timeout: 40_000, interval: 50 }
@@ -43,7 +42,7 @@ async function processes(): Promise<readonly Process[]> {
 }
 
 /** The replica that pushes, and the processes of that push. */
-async function pusherOf({ running }: Replicas) {
+async function pusherOf({ running }: World) {
   const all = await processes()
   const push = all.find(({ command, parent }) => / push /.test(command) && running.some((one) => one.pid() === parent))
   const replica = running.find((one) => one.pid() === push?.parent)
@@ -53,7 +52,7 @@ async function pusherOf({ running }: Replicas) {
 }
 
 /** Stops a replica with the push it has under way. */
-async function freeze(replica: RunningReplica, pids: readonly number[], { onTestFinished }: TestContext) {
+async function freeze(replica: Replica, pids: readonly number[], { onTestFinished }: TestContext) {
   await replica.kill('SIGSTOP')
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   const thaw = async () => {
@@ -104,7 +103,7 @@ describe.concurrent('the owner of a repository freezes inside of its push, and i
   test.for(cases)('$what', { timeout: 180_000 }, async ({ newer, rival, ends, written }, context) => {
     const { expect } = context
     await using database = await createTestDatabase()
-    await using replicas = await startReplicas({ databaseUrl: database.url })
+    await using replicas = await startWorld({ parts: ['argo cd', 'lines'], databaseUrl: database.url, replicas: 2 })
     const { git } = replicas.simulator
     const [first] = replicas.running
     if (!first) throw new Error('no replica')
@@ -158,7 +157,7 @@ describe.concurrent('the owner of a repository freezes inside of its push, and i
 })
 
 /** What each commit of the service wrote, oldest first. */
-async function tagsIn({ simulator, commits }: Replicas): Promise<string[]> {
+async function tagsIn({ simulator, commits }: World): Promise<string[]> {
   const own = (await commits()).toReversed()
   const texts = await Promise.all(own.map(({ sha }) => simulator.git.readFile('gitops', file, sha)))
   return texts.map((text) => /value: "(.+)"/.exec(text ?? '')?.[1] ?? '')

@@ -8,10 +8,9 @@ import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mj
 import { overrideFile } from '../../simulator/model/example-repository.ts'
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { readEvents } from '../../test/support/event-reader.ts'
-import { type Replicas, type RunningReplica, startReplicas } from '../../test/support/replicas.ts'
 import { aTask, type Service } from '../../test/support/service.ts'
 import { prepareDatabase } from '../../test/support/template-database.ts'
-import { withToken } from '../../test/support/world.ts'
+import { type Replica, startWorld, type World, withToken } from '../../test/support/world.ts'
 
 let databases: TestDatabase[] = []
 afterAll(async () => {
@@ -25,13 +24,18 @@ async function aDatabase(): Promise<string> {
   return database.url
 }
 
-async function twoReplicas(options: Partial<Parameters<typeof startReplicas>[0]> = {}) {
-  const replicas = await startReplicas({ databaseUrl: await aDatabase(), ...options })
+async function twoReplicas(options: Partial<Parameters<typeof startWorld>[0]> = {}) {
+  const replicas = await startWorld({
+    parts: ['argo cd', 'lines'],
+    replicas: 2,
+    databaseUrl: await aDatabase(),
+    ...options,
+  })
   await untilTheDatabaseIsOldEnough(replicas)
   return { replicas, a: at(replicas, 0), b: at(replicas, 1), [Symbol.asyncDispose]: replicas[Symbol.asyncDispose] }
 }
 
-function at({ running }: Replicas, index: number): RunningReplica {
+function at({ running }: World, index: number): Replica {
   const replica = running[index]
   if (!replica) throw new Error(`no replica ${index}`)
   return replica
@@ -41,7 +45,7 @@ function at({ running }: Replicas, index: number): RunningReplica {
 const soon = { timeout: 60_000 }
 
 /** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0013). */
-async function untilTheDatabaseIsOldEnough({ rows }: Replicas): Promise<void> {
+async function untilTheDatabaseIsOldEnough({ rows }: World): Promise<void> {
   const isOld = async () =>
     (await rows<{ old: boolean }>("SELECT now() - pg_postmaster_start_time() > interval '10 s' AS old"))[0]?.old
   await vi.waitFor(async () => expect(await isOld()).toBe(true), { timeout: 12_000, interval: 200 })
@@ -54,7 +58,7 @@ async function submit(to: Service, task: Partial<TaskSubmission> & { app?: strin
 
 type Ownership = { owner: string | null; fence: string; status: string; isOwned: boolean }
 
-async function ownershipOf({ rows }: Replicas, id: string): Promise<Ownership | undefined> {
+async function ownershipOf({ rows }: World, id: string): Promise<Ownership | undefined> {
   const [row] = await rows<Ownership>(
     `SELECT owner, fence, status, EXISTS (SELECT FROM watcher.replicas WHERE id = owner) AS "isOwned"
      FROM watcher.tasks WHERE id = $1`,
@@ -64,7 +68,7 @@ async function ownershipOf({ rows }: Replicas, id: string): Promise<Ownership | 
 }
 
 /** The replica that watches the only unfinished task, and the other one. */
-async function ownerAndOther(replicas: Replicas) {
+async function ownerAndOther(replicas: World) {
   const counts = () => Promise.all(replicas.running.map((replica) => replica.watchedCount()))
   await vi.waitFor(async () => expect((await counts()).reduce((sum, count) => sum + count, 0)).toBe(1), soon)
   const index = (await counts()).indexOf(1)
@@ -72,13 +76,7 @@ async function ownerAndOther(replicas: Replicas) {
 }
 
 /** Milliseconds from `since` until a living replica other than `before` owns the task. */
-async function handover(
-  replicas: Replicas,
-  id: string,
-  before: string | null | undefined,
-  since: number,
-  limit: number,
-) {
+async function handover(replicas: World, id: string, before: string | null | undefined, since: number, limit: number) {
   const isTaken = async () => {
     const now = await ownershipOf(replicas, id)
     return now?.isOwned === true && now.owner !== before
@@ -244,7 +242,13 @@ test('a restart of the database moves no task to another replica', async () => {
   await prepareDatabase(postgres.url)
   const applications = ['one', 'two', 'three', 'four']
   const replicas = stack.use(
-    await startReplicas({ databaseUrl: postgres.url, applications, settings: { BAD_POD_GRACE: '0' } }),
+    await startWorld({
+      parts: ['argo cd', 'lines'],
+      replicas: 2,
+      databaseUrl: postgres.url,
+      applications,
+      settings: { BAD_POD_GRACE: '0' },
+    }),
   )
   for (const app of applications) replicas.simulator.control.overridePods(app, { newPods: 'never-ready' })
   const ids = await Promise.all(
@@ -270,7 +274,7 @@ test('a restart of the database moves no task to another replica', async () => {
   expect(created).toBeLessThan(10) // so nobody could have been thought dead yet
 })
 
-async function sharesOf({ rows }: Replicas, ids: readonly string[]) {
+async function sharesOf({ rows }: World, ids: readonly string[]) {
   return rows<{ owner: string; tasks: string }>(
     `SELECT owner, string_agg(app, ',' ORDER BY app) AS tasks FROM watcher.tasks WHERE id = ANY($1) GROUP BY owner`,
     [ids],
@@ -278,11 +282,16 @@ async function sharesOf({ rows }: Replicas, ids: readonly string[]) {
 }
 
 /** For tests that end none of them. */
-let replicas: Replicas
-let a: RunningReplica
-let b: RunningReplica
+let replicas: World
+let a: Replica
+let b: Replica
 beforeAll(async () => {
-  replicas = await startReplicas({ databaseUrl: await aDatabase(), applications: ['shop', 'web', 'api'] })
+  replicas = await startWorld({
+    parts: ['argo cd', 'lines'],
+    replicas: 2,
+    databaseUrl: await aDatabase(),
+    applications: ['shop', 'web', 'api'],
+  })
   a = at(replicas, 0)
   b = at(replicas, 1)
 })

@@ -1,6 +1,6 @@
 import { TaskRecord } from '../../contract/task.ts'
-import type { RunningReplica } from '../../test/support/replicas.ts'
 import { aTask } from '../../test/support/service.ts'
+import type { Replica } from '../../test/support/world.ts'
 import { type Operation, outcomeOf, type Submitted } from './client-history.ts'
 import type { Credential } from './plan-history.ts'
 
@@ -10,7 +10,7 @@ const patienceMs = 4_000
 export const canaries = { deployToken: 'canary-deploy-token-5f1c', badToken: 'canary-wrong-token-a09e' } as const
 
 /** Clients of the replicas: each request becomes one entry of the history, answered or not. */
-export function createClient(replicas: readonly RunningReplica[], accessToken: string) {
+export function createClient(replicas: readonly Replica[], accessToken: string) {
   const history: Operation[] = []
   /** By the order of the plan; undefined where nothing was accepted for sure. */
   const submissions: { submitted: Submitted; taskId: string | undefined }[] = []

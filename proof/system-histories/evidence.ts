@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskEvent } from '../../contract/task-event.ts'
 import { runGit } from '../../simulator/git-host/run-git.ts'
-import type { Replicas } from '../../test/support/replicas.ts'
+import type { World } from '../../test/support/world.ts'
 import type { Operation } from './client-history.ts'
 import { type LockChange, lockChanges, type TaskChange, taskChanges } from './observe-tasks.ts'
 import { applications, type HistoryPlan } from './plan-history.ts'
@@ -74,7 +74,7 @@ export type Evidence = {
 type Known = Pick<
   Evidence,
   'plan' | 'operations' | 'streamed' | 'truth' | 'isCalm' | 'healedMs' | 'deaths' | 'secrets' | 'callsInTransactions'
-> & { readonly replicas: Replicas; readonly cacheFolder: string }
+> & { readonly replicas: World; readonly cacheFolder: string }
 
 /** Gathers the rest from database, repository and replicas, and stops the replicas. */
 export async function gatherEvidence({ replicas, cacheFolder, ...known }: Known): Promise<Evidence> {
@@ -111,7 +111,7 @@ export async function gatherEvidence({ replicas, cacheFolder, ...known }: Known)
   }
 }
 
-type Ask = Replicas['running'][number]['request']
+type Ask = World['running'][number]['request']
 
 async function allPages(request: Ask): Promise<readonly string[]> {
   const ids: string[] = []
@@ -130,7 +130,7 @@ async function countsOf(request: Ask) {
   return { accepted: value('accepted_deployments'), watched: value('in_progress_tasks') }
 }
 
-async function stopOne({ kill }: Replicas['running'][number]) {
+async function stopOne({ kill }: World['running'][number]) {
   const began = performance.now()
   return { exitCode: await kill('SIGTERM'), tookMs: performance.now() - began }
 }

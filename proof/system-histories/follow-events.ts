@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskEvent } from '../../contract/task-event.ts'
 import { type EventReader, readEvents } from '../../test/support/event-reader.ts'
-import type { RunningReplica } from '../../test/support/replicas.ts'
+import type { Replica } from '../../test/support/world.ts'
 
 /** Reads the stream of all events for a whole history, at the next replica whenever the one it read from goes away. */
-export function followEvents(replicas: readonly RunningReplica[]) {
+export function followEvents(replicas: readonly Replica[]) {
   const events: TaskEvent[] = []
   let isOver = false
   let reader: EventReader | undefined

@@ -1,15 +1,15 @@
 import { overrideFile } from '../../simulator/model/example-repository.ts'
 import type { LineState } from '../../test/support/fault-proxy.ts'
 import type { TestIdentityProvider } from '../../test/support/identity-provider.ts'
-import type { Replicas } from '../../test/support/replicas.ts'
 import type { Span } from '../../test/support/traffic-log.ts'
+import type { World } from '../../test/support/world.ts'
 import type { TruthMoment } from './evidence.ts'
 import { applications, type ControllerMood } from './plan-history.ts'
 
 export type HistoryWorld = ReturnType<typeof createHistoryWorld>
 
 /** What can be done to the processes, lines, applications and repository of one history. */
-export function createHistoryWorld(replicas: Replicas, identity: TestIdentityProvider) {
+export function createHistoryWorld(replicas: World, identity: TestIdentityProvider) {
   const { simulator, running, gitLine } = replicas
   const { control, controller, git, argo } = simulator
   const { faults } = controller

@@ -1,4 +1,4 @@
-import type { Replicas } from '../../test/support/replicas.ts'
+import type { World } from '../../test/support/world.ts'
 
 /** One version of a task's row, in the order in which the database wrote them. */
 export type TaskChange = {
@@ -14,7 +14,7 @@ export type TaskChange = {
 export type LockChange = { readonly isSet: boolean; readonly reason: string | null; readonly at: Date }
 
 /** Has the database itself note every version of every task and of the lock, so that nothing a replica writes escapes. */
-export async function observeTasks({ rows }: Replicas): Promise<void> {
+export async function observeTasks({ rows }: World): Promise<void> {
   await rows(`
     CREATE TABLE public.task_changes (
       n bigint GENERATED ALWAYS AS IDENTITY, id uuid, status text, owner uuid, fence bigint, updated timestamptz, given text);
@@ -35,8 +35,8 @@ export async function observeTasks({ rows }: Replicas): Promise<void> {
   `)
 }
 
-export const taskChanges = ({ rows }: Replicas) =>
+export const taskChanges = ({ rows }: World) =>
   rows<TaskChange>('SELECT id, status, owner, fence, updated, given FROM public.task_changes ORDER BY n')
 
-export const lockChanges = ({ rows }: Replicas) =>
+export const lockChanges = ({ rows }: World) =>
   rows<LockChange>('SELECT is_set AS "isSet", reason, at FROM public.lock_changes ORDER BY n')

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runGit } from '../../simulator/git-host/run-git.ts'
 import { reserveIdentityProvider } from '../../test/support/identity-provider.ts'
-import { type Replicas, startReplicas } from '../../test/support/replicas.ts'
 import type { Span } from '../../test/support/traffic-log.ts'
+import { startWorld, type World } from '../../test/support/world.ts'
 import { act } from './act.ts'
 import { canaries, createClient } from './client.ts'
 import { type Evidence, gatherEvidence } from './evidence.ts'
@@ -31,9 +31,10 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
   await identity.start('http://127.0.0.1:1')
   const accessToken = await identity.issueOpaqueToken('ada')
   const replicas = opened.use(
-    await startReplicas({
+    await startWorld({
       databaseUrl,
-      count: replicaCount,
+      parts: ['argo cd', 'lines'],
+      replicas: replicaCount,
       applications,
       seed: plan.seed,
       settings: {
@@ -85,7 +86,7 @@ export async function runHistory(plan: HistoryPlan, databaseUrl: string): Promis
   })
 }
 
-function callsInTransactions({ running, gitCalls }: Replicas, frozen: readonly (readonly Span[])[]) {
+function callsInTransactions({ running, gitCalls }: World, frozen: readonly (readonly Span[])[]) {
   return running.flatMap(({ traffic }, replica) =>
     traffic
       .callsInTransactions(gitCalls, frozen[replica])
@@ -94,7 +95,7 @@ function callsInTransactions({ running, gitCalls }: Replicas, frozen: readonly (
 }
 
 /** @returns whether every task has ended and no write-back is open within the limit */
-async function untilCalm({ rows, running }: Replicas, limitMs: number): Promise<boolean> {
+async function untilCalm({ rows, running }: World, limitMs: number): Promise<boolean> {
   const open = `SELECT (SELECT count(*) FROM watcher.tasks WHERE status = 'in progress')
     + (SELECT count(*) FROM watcher.pending_writes WHERE state IN ('queued', 'pushing'))
     + (SELECT count(*) FROM watcher.task_events WHERE position IS NULL)
@@ -106,12 +107,12 @@ async function untilCalm({ rows, running }: Replicas, limitMs: number): Promise<
   return false
 }
 
-async function newestEvent({ rows }: Replicas): Promise<number> {
+async function newestEvent({ rows }: World): Promise<number> {
   const [row] = await rows<{ last: string }>('SELECT last FROM watcher.event_counter')
   return Number(row?.last)
 }
 
-async function secretsOf({ simulator }: Replicas, databaseUrl: string): Promise<readonly string[]> {
+async function secretsOf({ simulator }: World, databaseUrl: string): Promise<readonly string[]> {
   const key = (await readFile(simulator.git.keyPath, 'utf8')).split('\n')[1]
   return [simulator.argoToken, new URL(databaseUrl).password, key ?? ''].filter((secret) => secret !== '')
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { isFinal } from '../../contract/task-status.ts'
 import { createTestDatabase } from '../../test/support/database.ts'
-import { startReplicas } from '../../test/support/replicas.ts'
 import { aTask } from '../../test/support/service.ts'
-import { withToken } from '../../test/support/world.ts'
+import { startWorld, withToken } from '../../test/support/world.ts'
 import { planHistory } from './plan-history.ts'
 
 test('a seed repeats its choices, and another makes other ones', () => {
@@ -13,7 +12,7 @@ test('a seed repeats its choices, and another makes other ones', () => {
 
 test('nobody outside is asked while a transaction is open (invariant I15)', async () => {
   await using database = await createTestDatabase()
-  await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+  await using replicas = await startWorld({ parts: ['argo cd', 'lines'], databaseUrl: database.url })
   const [replica] = replicas.running
   if (!replica) throw new Error('no replica')
   // A call takes long enough to be told from a busy machine; who asks for the task keeps the process talking meanwhile.

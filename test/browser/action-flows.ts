@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { pastHeadlineOf } from '../../contract/causes.ts'
-import type { BrowserWorld } from '../support/browser-world.ts'
+import type { World } from '../support/world.ts'
 import type { Flow } from './flows.ts'
 
 /** A tag that no other run of a flow has. */
@@ -11,7 +11,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const lockPath = '/api/v1/deploy-lock'
 
 /** Locks deployments for an hour, until disposed of. */
-async function lock({ ada, service }: BrowserWorld) {
+async function lock({ ada, service }: World) {
   const until = Math.floor(Date.now() / 1000) + 3_600
   await ada?.change(service.url, lockPath, 'POST', { reason: 'failover', until })
   return { until, [Symbol.asyncDispose]: async () => void (await ada?.change(service.url, lockPath, 'DELETE')) }
@@ -27,10 +27,10 @@ export const actionFlows: readonly Flow[] = [
     async run({ world, open, look }) {
       const [good, bad] = [newTag(), newTag()]
       world.hold('orders', 'crashes', 'v0', good)
-      const target = await world.submit('orders', good)
-      await world.waitForEnd(target)
-      const failed = await world.submit('orders', bad)
-      await world.waitForEnd(failed)
+      const target = await world.deploy('orders', good)
+      await world.service.waitForEnd(target)
+      const failed = await world.deploy('orders', bad)
+      await world.service.waitForEnd(failed)
       await using opened = await open(`/task/${failed}`)
       const { page } = opened
       await button(page, `Roll back to ${good}`).click()

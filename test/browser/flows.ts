@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { OpenedPage } from '../support/browser.ts'
-import type { BrowserWorld } from '../support/browser-world.ts'
 import type { ExampleTasks } from '../support/example-tasks.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
+import type { World } from '../support/world.ts'
 import { actionFlows } from './action-flows.ts'
 import type { Kind } from './combinations.ts'
 import { withProvider } from './combinations.ts'
 import { overviewFlows, tokenFlows } from './overview-flows.ts'
 
 type Visit = {
-  readonly world: BrowserWorld
+  readonly world: World
   readonly tasks: ExampleTasks
   /** Opens a page in the combination that is tried, as a user who may act unless somebody else is given. */
   readonly open: (path: string, as?: HttpBrowser | 'signed out') => Promise<OpenedPage>
@@ -43,10 +43,10 @@ export const flows: readonly Flow[] = [
       const { page } = opened
       await page.getByRole('row').nth(1).waitFor()
       await page.getByText('Live', { exact: true }).waitFor()
-      const id = await world.submit('payments-worker', newTag())
+      const id = await world.deploy('payments-worker', newTag())
       await page.getByRole('button', { name: '1 new task' }).click()
       await page.locator(`a[href="/task/${id}"]`).click()
-      expect(await world.waitForEnd(id)).toMatchObject({ status: 'deployed' })
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
       await page.getByRole('heading', { level: 2, name: /^Deployed in/ }).waitFor()
       await page.getByRole('region', { name: 'Timeline' }).getByText('Deployed', { exact: true }).waitFor()
       await look(opened)
@@ -87,7 +87,7 @@ export const flows: readonly Flow[] = [
     kinds: withProvider,
     async run({ world, open, look }) {
       world.hold('held', 'never-ready', 'v0')
-      const id = await world.submit('held', newTag())
+      const id = await world.deploy('held', newTag())
       await using opened = await open(`/task/${id}`)
       const { page } = opened
       await page.getByRole('button', { name: 'Cancel deployment', exact: true }).click()
@@ -156,7 +156,7 @@ export const flows: readonly Flow[] = [
     kinds: withProvider,
     complaint: /401/,
     async run({ world, open, look }) {
-      await using opened = await open('/lock', await world.signIn('eve'))
+      await using opened = await open('/lock', await world.signedIn('eve'))
       const { page } = opened
       await page.getByLabel('Reason').fill('OPS-3')
       await world.rows("DELETE FROM watcher.sessions WHERE name = 'eve'")

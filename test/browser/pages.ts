@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
 import { causes } from '../../contract/causes.ts'
-import type { BrowserWorld } from '../support/browser-world.ts'
 import type { ExampleTasks } from '../support/example-tasks.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { startService } from '../support/service.ts'
+import type { World } from '../support/world.ts'
 import { type Kind, withProvider } from './combinations.ts'
 
 export type KnownTasks = ExampleTasks & { readonly long: string }
@@ -19,7 +19,7 @@ export type PageState = {
   /** Else it is seen by a user who may act, where there is a provider. */
   readonly isSignedOut?: boolean
   /** Brings the service into the state, until disposed of. */
-  readonly arrange?: (world: BrowserWorld) => Promise<Arranged>
+  readonly arrange?: (world: World) => Promise<Arranged>
   /** Brings the open page into the state. */
   readonly act?: (page: Page, arranged: Arranged | undefined) => Promise<void>
   /** What the console says of it. */
@@ -249,7 +249,7 @@ function needsSignIn(page: Page): Locator {
   return page.getByRole('heading', { name: 'Sign in to read this' })
 }
 
-async function lock({ ada, service }: BrowserWorld): Promise<AsyncDisposable> {
+async function lock({ ada, service }: World): Promise<AsyncDisposable> {
   const path = '/api/v1/deploy-lock'
   await ada?.change(service.url, path, 'POST', { reason: 'Moving the database, OPS-2214' })
   return { [Symbol.asyncDispose]: async () => void (await ada?.change(service.url, path, 'DELETE')) }

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { startBenchPostgres } from '../../bench/support/start-bench-postgres.ts'
 import { buildUi } from '../../launcher/build-ui.mjs'
 import { demoTimes } from '../../simulator/model/simulator-times.ts'
-import { startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications } from '../support/example-tasks.ts'
+import { startWorld } from '../support/world.ts'
 import { pageStates } from './pages.ts'
 
 /**
@@ -38,9 +38,9 @@ started.defer(() => void setTimeout(() => process.exit())) // a rollout that wai
 const { url: databaseUrl } = started.use(await startBenchPostgres())
 const { refresh, sync } = demoTimes
 const world = started.use(
-  await startBrowserWorld({
+  await startWorld({
     databaseUrl,
-    hasProvider: true,
+    parts: ['argo cd', 'lines', 'provider', 'browser'],
     applications: [...exampleApplications, 'edge-gateway'],
     times: { refresh, sync, podReady: [1_500, 2_500] },
     settings: {
@@ -95,7 +95,7 @@ async function insertMorning(): Promise<void> {
 /** A rollout whose new Pods take their time. */
 async function startRollout(): Promise<string> {
   world.simulator.controller.setTimes({ podReady: [600_000, 600_000] })
-  const id = await world.submit('edge-gateway', '1.191.0', { author: 'linus', project: 'platform' })
-  await world.waitForTask(id, (task) => task.unmet_condition === 'healthy')
+  const id = await world.deploy('edge-gateway', '1.191.0', { author: 'linus', project: 'platform' })
+  await world.service.waitForTask(id, (task) => task.unmet_condition === 'healthy')
   return id
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, exampleApplications, submitLongNames } from '../support/example-tasks.ts'
+import { startWorld, type World } from '../support/world.ts'
 import { type Combination, combinations, everywhere, type Kind } from './combinations.ts'
 import { type Flow, flows } from './flows.ts'
 import { expectQuiet, lookAt } from './look.ts'
 import { type KnownTasks, pageStates } from './pages.ts'
 
-type Started = { readonly world: BrowserWorld; readonly tasks: KnownTasks }
+type Started = { readonly world: World; readonly tasks: KnownTasks }
 
 /** Tries every flow and looks at every page that a service of this kind has, in all combinations. */
 export function tryKind(kind: Kind): void {
@@ -61,12 +61,12 @@ const isOf =
 
 /** One service and one browser for all tests of a file. */
 function startOnce(kind: Kind): () => Started {
-  let world: BrowserWorld
+  let world: World
   let tasks: KnownTasks
   beforeAll(async () => {
-    world = await startBrowserWorld({
-      hasProvider: kind !== 'without a provider',
-      isReadingClosed: kind === 'closed reading',
+    world = await startWorld({
+      parts: ['argo cd', 'lines', 'browser', ...(kind === 'without a provider' ? [] : (['provider'] as const))],
+      settings: kind === 'closed reading' ? { IDP_REQUIRE_READ_AUTH: 'true' } : {},
       applications: [...exampleApplications, 'held', 'orders'],
     })
     tasks = { ...(await deployExamples(world)), long: await submitLongNames(world) }

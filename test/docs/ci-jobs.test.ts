@@ -45,9 +45,9 @@ beforeAll(async () => {
   scopedToken = issued.token
   world.simulator.control.overridePods('payments', {
     newPods: 'image-pull-error',
-    except: ['registry.example/payments:v1'],
+    except: ['registry.example/payments:v0'],
   })
-  world.simulator.control.overridePods('stuck', { newPods: 'held', except: ['registry.example/stuck:v1'] })
+  world.simulator.control.overridePods('stuck', { newPods: 'held', except: ['registry.example/stuck:v0'] })
 })
 afterAll(() => stack.disposeAsync())
 

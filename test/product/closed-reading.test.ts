@@ -1,25 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IssuedDeployToken } from '../../contract/auth.ts'
 import { TaskList } from '../../contract/task.ts'
+import { TaskEvents } from '../../contract/task-event.ts'
 import { readEvents } from '../support/event-reader.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
 import { aTask } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
 
 const jwtSecret = 'a secret of these tests, long enough to be good'
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 const jwt = mintJwt({ exp: nowSeconds() + 3600 }, jwtSecret)
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let scoped: { Authorization: string }
 const ids: Record<string, string> = {}
 beforeAll(async () => {
-  world = await startServiceWithSignIn({
-    IDP_REQUIRE_READ_AUTH: 'true',
-    IDP_PRIVILEGED_GROUPS: 'platform',
-    WATCHER_DEPLOY_TOKEN: 'token-of-this-test',
-    JWT_SECRET: jwtSecret,
+  world = await startWorld({
+    parts: ['provider'],
+    settings: {
+      IDP_REQUIRE_READ_AUTH: 'true',
+      IDP_PRIVILEGED_GROUPS: 'platform',
+      JWT_SECRET: jwtSecret,
+    },
   })
   for (const app of ['shop', 'team-a', 'team-b'])
     ids[app] = ((await world.service.submitTask(aTask({ app }))).body as { id: string }).id
@@ -83,7 +86,7 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     const bob = await world.signedIn('bob', ['developers'])
     const cookie = [...bob.cookies(world.service.url)].map(([name, value]) => `${name}=${value}`).join()
     for (const headers of [
-      { 'Watcher-Deploy-Token': 'token-of-this-test' },
+      withToken,
       { Authorization: `Bearer ${jwt}` },
       { 'Oidc-Authorization': `Bearer ${accessToken}` },
       { cookie },
@@ -202,11 +205,7 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
       cookie: [...(await world.signedIn(name, groups)).cookies(world.service.url)].map((pair) => pair.join('=')).join(),
     })
     const whole = { argo_cd: { status: 'down', unreachable_since: expect.any(Number) }, replicas: [{}] }
-    for (const credential of [
-      { Authorization: jwt },
-      { 'Watcher-Deploy-Token': 'token-of-this-test' },
-      await cookieOf('ada', ['platform']),
-    ]) {
+    for (const credential of [{ Authorization: jwt }, withToken, await cookieOf('ada', ['platform'])]) {
       expect(await read('/api/v1/settings', credential)).toMatchObject({ status: 200 })
       await expect.poll(async () => (await read('/api/v1/status', credential)).body).toMatchObject(whole)
     }
@@ -248,5 +247,37 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
       [id],
     )
     expect(await read(`/api/v1/tasks/${id}`, short)).toMatchObject({ status: 401 })
+  })
+
+  test('a stream of a scoped token holds the events of its applications, the lock, and every position', async () => {
+    const follow = (headers: Record<string, string>) => readEvents(`${world.service.url}/api/v1/events`, { headers })
+    const [reader, everything] = [await follow(scoped), await follow(withToken)]
+    const apps = ['shop', 'team-a', 'team-bb', 'team-b', 'other']
+    const ids = new Map<string, string>()
+    for (const app of apps) ids.set(await world.service.acceptTask(aTask({ app })), app)
+    const told = () => new Set(everything.events.map(({ task_id }) => ids.get(task_id)))
+    await expect.poll(() => apps.every((app) => told().has(app))).toBe(true)
+    await expect.poll(() => reader.position()).toBeGreaterThanOrEqual(everything.events.at(-1)?.id ?? 0)
+    expect(new Set(reader.events.map((event) => event.task?.app))).toEqual(new Set(['team-a', 'team-b']))
+    expect(reader.locks).toMatchObject([{ active: false }])
+    for (const one of [reader, everything]) one.close()
+    expect(await follow({})).toMatchObject({ status: 401, events: [], locks: [] })
+  })
+
+  test('its pages as JSON hold them too, and name the next one', async () => {
+    const page = async (headers: Record<string, string>, after: number) =>
+      TaskEvents.parse((await world.service.request(`/api/v1/events?after=${after}`, { headers })).body)
+    const whole = (await page(withToken, 0)).events
+    const mine = whole.filter(({ detail }) => detail.startsWith('accepted')).length
+    const shown = (await page(scoped, 0)).events
+    expect(shown.length).toBeGreaterThan(0)
+    expect(shown.length).toBeLessThan(mine)
+    await world.database.query(`WITH top AS (SELECT last FROM watcher.event_counter)
+      INSERT INTO watcher.task_events (task_id, kind, detail, position)
+      SELECT gen_random_uuid(), 'note', 'of a task that is gone', last + n FROM top, generate_series(1, 1500) AS n`)
+    await world.database.query('UPDATE watcher.event_counter SET last = last + 1500')
+    const first = await page(scoped, 0)
+    expect([first.events, first.next_after]).toEqual([shown, expect.any(Number)])
+    expect(await page(scoped, first.next_after ?? 0)).toEqual({ events: [] })
   })
 })

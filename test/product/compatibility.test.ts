@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect } from 'vitest'
 import { z } from 'zod'
 import { ServiceConfig } from '../../contract/service-config.ts'
 import { TaskList, type TaskRecord } from '../../contract/task.ts'
@@ -10,14 +10,14 @@ import { readSettings, type Settings, SettingsError } from '../../server/setting
 import { chartFiles, type ExampleWorkload } from '../../simulator/model/example-repository.ts'
 import { idOf, textOf } from '../security/answers.ts'
 import { runArgoWatcherClient } from '../support/argo-watcher-client.ts'
-import { type CredentialWorld, startCredentialWorld } from '../support/credential-world.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
+import { presentCredentials } from '../support/present-credentials.ts'
 import { rawExchange } from '../support/raw-exchange.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
-import { createManaged, deployToken, settingsFor, withToken } from '../support/world.ts'
+import { jwtSecret, test } from '../support/shared-world.ts'
+import { deployToken, type Replica, settingsFor, type World, withToken } from '../support/world.ts'
 
 // What installations of argo-watcher 0.12 to 1.x rely on: each name and shape is a row.
 
@@ -27,7 +27,6 @@ const key = path.join(folder, 'key')
 writeFileSync(knownHosts, 'git.example ssh-ed25519 AAAA\n')
 writeFileSync(key, '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n')
 
-const jwtSecret = 'a secret of these tests, longer than 32 bytes'
 const nowSeconds = () => Date.now() / 1000
 const jwt = (change: object = {}) => mintJwt({ exp: 4_000_000_000, ...change }, jwtSecret)
 
@@ -35,16 +34,26 @@ const jwt = (change: object = {}) => mintJwt({ exp: 4_000_000_000, ...change }, 
 const day = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'][(new Date().getUTCDay() + 3) % 7]
 const lockdown = `${day} 03:00 - ${day} 03:01`
 
-let world: CredentialWorld
-/** On the same delivery controller, with settings that the first one does not have. */
+let world: World
+let present: Awaited<ReturnType<typeof presentCredentials>>
+/** On the same delivery controller, with settings that the first one does not have and without an identity provider. */
 let configured: Service
-/** With an identity provider; its delivery controller does not answer. */
-let people: Awaited<ReturnType<typeof startServiceWithSignIn>>
-beforeAll(async () => {
-  world = await startCredentialWorld(jwtSecret)
+/** Its lines to what it needs. */
+let lines: Replica['lines']
+const stack = new AsyncDisposableStack()
+test.beforeAll(async ({ world: shared }) => {
+  world = shared
+  await world.addApplications('shop')
+  present = await presentCredentials(world.service)
+  world.idp.users.set('ada', { groups: ['platform'] })
   const { simulator } = world
+  const { url } = stack.use(await createTestDatabase())
+  lines = {
+    database: stack.use(await startFaultProxy({ port: Number(new URL(url).port) })),
+    controller: stack.use(await startFaultProxy({ port: Number(new URL(simulator.argoUrl).port) })),
+  }
   const settings = {
-    ARGO_URL: simulator.argoUrl.replace('://', '://me:pw@'),
+    ARGO_URL: `http://me:pw@127.0.0.1:${lines.controller.port}`,
     ARGO_URL_ALIAS: 'https://argo.example',
     ARGO_API_TIMEOUT: '30',
     ARGO_API_RETRIES: '1',
@@ -57,13 +66,11 @@ beforeAll(async () => {
     LOCKDOWN_SCHEDULE: lockdown,
     SSH_KNOWN_HOSTS: `${knownHosts}:${simulator.git.knownHostsPath}`,
   }
-  configured = await startService({ settings: { ...settingsFor(simulator), ...settings } })
-  people = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'platform' })
+  const databaseUrl = Object.assign(new URL(url), { port: String(lines.database.port) }).href
+  configured = stack.use(await startService({ databaseUrl, settings: { ...settingsFor(simulator), ...settings } }))
 })
 afterAll(async () => {
-  await people[Symbol.asyncDispose]()
-  await configured[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await stack.disposeAsync()
   rmSync(folder, { recursive: true })
 })
 
@@ -302,7 +309,7 @@ describe('settings, as they are lived', () => {
   const endOn = async (service: Service, task: unknown) => service.waitForEnd(idOf(await service.submitTask(task)))
   const anApplication = async (app: string, workload: ExampleWorkload) => {
     await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, { tag: 'v1', workloads: [workload] }))
-    await createManaged(world.simulator, app)
+    await world.createManaged(app)
   }
 
   test('ACCEPT_SUSPENDED_APP: a Suspended application counts as done', async () => {
@@ -421,18 +428,17 @@ describe('credentials', () => {
     'the header %s, also after Bearer',
     async (name) => {
       for (const scheme of ['', 'Bearer ']) {
-        expect((await world.present([[name, scheme + deployToken]])).status).toBe(409)
-        expect((await world.present([[name, `${scheme}${deployToken}x`]])).status).toBe(401)
+        expect((await present([[name, scheme + deployToken]])).status).toBe(409)
+        expect((await present([[name, `${scheme}${deployToken}x`]])).status).toBe(401)
       }
     },
   )
   test.for(['Keycloak-Authorization', 'Oidc-Authorization'])(
     'one access token in Authorization and %s is one credential',
     async (name) => {
-      people.idp.users.set('ada', { groups: ['platform'] })
-      const token = await people.idp.issueOpaqueToken('ada')
+      const token = await world.idp.issueOpaqueToken('ada')
       const release = (headers: Record<string, string>) =>
-        people.service.request('/api/v1/deploy-lock', { method: 'DELETE', headers })
+        world.service.request('/api/v1/deploy-lock', { method: 'DELETE', headers })
       expect((await release({ Authorization: `Bearer ${token}`, [name]: token })).status).toBe(200)
       expect((await release({ Authorization: token, [name]: `Bearer ${token}` })).status).toBe(200)
       expect((await release({ Authorization: 'Bearer other', [name]: token })).status).toBe(401)
@@ -496,7 +502,7 @@ describe('its client', () => {
     const polls = ran.exchanges.filter(({ path }) => path.startsWith('/api/v1/tasks/'))
     expect(polls.length).toBeGreaterThan(5)
     expect(new Set(polls.map(({ status }) => status))).toEqual(new Set([200]))
-    expect((await world.present([['Authorization', token]])).status).toBe(401)
+    expect((await present([['Authorization', token]])).status).toBe(401)
   })
   test('DEBUG: what it prints of the answers is JSON without a secret', async () => {
     const ran = await run({ ...withDeployToken, DEBUG: 'true', IMAGE_TAG: 'c3' })
@@ -514,7 +520,6 @@ describe('its client', () => {
     ['deployed', 0, () => ({ ...withDeployToken, IMAGE_TAG: 'd1' })],
     ['failed', 1, () => ({ IMAGES: 'registry.example/nowhere', TASK_TIMEOUT: '30' })],
     ['cancelled', 1, () => ({ ...withoutEnd, COMMIT_AUTHOR: 'cancelled' }), cancelSoon],
-    ['aborted', 1, () => ({ ARGO_WATCHER_URL: people.service.url, TASK_TIMEOUT: '1' })],
     ['app not found', 1, () => ({ ARGO_APP: 'gone' })],
     ['in progress', 1, () => ({ ...withoutEnd, EXPECTED_DEPLOY_TIME: '300ms' })],
   ])('the status %s: it exits with %i', async ([status, exitCode, more, meanwhile]) => {
@@ -522,7 +527,15 @@ describe('its client', () => {
     const last = ran.exchanges.findLast(({ path }) => path.startsWith('/api/v1/tasks/'))
     expect([ran.exitCode, JSON.parse(last?.body ?? '')]).toMatchObject([exitCode, { status }])
     const link = `${JSON.parse(textOf(await get('/config'))).argo_cd_url}/applications/`
-    if (exitCode === 1 && status !== 'aborted') expect(ran.lines.at(-1)).toContain(link)
+    if (exitCode === 1) expect(ran.lines.at(-1)).toContain(link)
+  })
+  test('the status aborted, while Argo CD is away: it exits with 1', async () => {
+    lines.controller.mood = 'refuse'
+    lines.controller.cut()
+    const ran = await run({ ARGO_WATCHER_URL: configured.url, TASK_TIMEOUT: '1' })
+    lines.controller.mood = 'well'
+    const last = ran.exchanges.findLast(({ path }) => path.startsWith('/api/v1/tasks/'))
+    expect([ran.exitCode, JSON.parse(last?.body ?? '')]).toMatchObject([1, { status: 'aborted' }])
   })
   test('the status accepted is never shown', async () => {
     const { exchanges } = await run({ ...withDeployToken, IMAGE_TAG: 'd2', RETRY_INTERVAL: '1ms' })
@@ -535,7 +548,7 @@ describe('GET /config', () => {
   const of = async (service: Service) => Json.parse((await get('/config', service)).body)
 
   test.for<[string, () => unknown, () => unknown]>([
-    ['argo_cd_url', () => world.simulator.argoUrl, () => world.simulator.argoUrl],
+    ['argo_cd_url', () => world.simulator.argoUrl, () => `http://127.0.0.1:${lines.controller.port}`],
     ['argo_cd_url_alias', () => undefined, () => 'https://argo.example'],
     ['argo_api_timeout', () => 60, () => 30],
     ['argo_api_retries', () => 3, () => 1],
@@ -546,7 +559,6 @@ describe('GET /config', () => {
     ['state_type', () => 'postgres', () => 'postgres'],
     ['skip_tls_verify', () => false, () => true],
     ['log_level', () => 'info', () => 'debug'],
-    ['oidc', () => ({ enabled: false }), () => ({ enabled: false })],
     ['lockdown_schedule', () => undefined, () => lockdown],
     ['webhook', () => ({ enabled: false }), () => ({ enabled: false })],
     ['mattermost', () => ({ enabled: false }), () => ({ enabled: false })],
@@ -554,15 +566,17 @@ describe('GET /config', () => {
     expect((await of(world.service))[name]).toEqual(byDefault())
     expect((await of(configured))[name]).toEqual(asConfigured())
   })
-  test('oidc with an identity provider', async () =>
-    expect((await of(people.service)).oidc).toEqual({
+  test('oidc', async () => {
+    expect((await of(configured)).oidc).toEqual({ enabled: false })
+    expect((await of(world.service)).oidc).toEqual({
       enabled: true,
-      issuer_url: people.idp.issuer,
-      client_id: people.idp.settings.IDP_CLIENT_ID,
+      issuer_url: world.idp.issuer,
+      client_id: world.idp.settings.IDP_CLIENT_ID,
       privileged_groups: ['platform'],
-    }))
+    })
+  })
   test('nothing else, and no user of ARGO_URL', async () => {
-    for (const service of [world.service, configured, people.service]) ServiceConfig.strict().parse(await of(service))
+    for (const service of [world.service, configured]) ServiceConfig.strict().parse(await of(service))
     expect(JSON.stringify(await of(configured))).not.toMatch(/me:pw|@/)
   })
 })
@@ -626,18 +640,13 @@ describe('answers', () => {
     'a slash at the end of %s does not count',
     async (path) => expect((await world.service.request(`${path}/`, { redirect: 'manual' })).status).toBe(200),
   )
-  test.for<[string, () => Promise<Pick<Service, 'url' | 'request'>>]>([
-    ['/livez', async () => world.service],
-    ['/readyz', async () => world.service],
-    ['/healthz', async () => world.service],
-    ['/healthz', async () => people.service],
-  ])('%s says up', async ([path, service]) =>
-    expect(await (await service()).request(path)).toMatchObject({ status: 200, body: { status: 'up' } }),
+  test.for(['/livez', '/readyz', '/healthz'])('%s says up', async (path) =>
+    expect(await world.service.request(path)).toMatchObject({ status: 200, body: { status: 'up' } }),
   )
   test.for(['/livez', '/api/v1/tasks'])(
     'GET %s by HTTP/1.0 without Host is 200, also with an identity provider and no PUBLIC_URL',
     async (path) => {
-      for (const { url } of [world.service, people.service]) {
+      for (const { url } of [configured, world.service]) {
         const answer = await rawExchange(Number(new URL(url).port), `GET ${path} HTTP/1.0\r\n\r\n`)
         expect(answer).toMatch(/^HTTP\/1\.1 200 /)
       }
@@ -663,20 +672,14 @@ async function figureOf(service: Service, name: string, labels: Record<string, s
 
 describe('while what the service needs is away', () => {
   test('GET /reachability, argocd_unavailable and state_unavailable', async () => {
-    await using database = await createTestDatabase()
-    await using toDatabase = await startFaultProxy({ port: Number(new URL(database.url).port) })
-    await using toArgo = await startFaultProxy({ port: Number(new URL(world.simulator.argoUrl).port) })
-    const databaseUrl = Object.assign(new URL(database.url), { port: String(toDatabase.port) }).href
-    const settings = { ...settingsFor(world.simulator), ARGO_URL: `http://127.0.0.1:${toArgo.port}` }
-    await using service = await startService({ databaseUrl, settings })
-    const statusOf = async (path: string) => Json.parse((await service.request(path)).body).status
+    const statusOf = async (path: string) => Json.parse((await configured.request(path)).body).status
     const all = async () => [
-      (await get('/reachability', service)).body,
+      (await get('/reachability', configured)).body,
       await Promise.all(['/livez', '/readyz', '/healthz'].map(statusOf)),
-      await figureOf(service, 'argocd_unavailable'),
-      await figureOf(service, 'state_unavailable'),
+      await figureOf(configured, 'argocd_unavailable'),
+      await figureOf(configured, 'state_unavailable'),
     ]
-    const away = (proxy: typeof toArgo, isAway: boolean) => {
+    const away = (proxy: Replica['lines']['controller'], isAway: boolean) => {
       proxy.mood = isAway ? 'refuse' : 'well'
       proxy.cut()
     }
@@ -685,10 +688,11 @@ describe('while what the service needs is away', () => {
       [true, false, { available: false, reason: 'argocd' }],
       [true, true, { available: false, reason: 'both' }],
       [false, true, { available: false, reason: 'database' }],
+      [false, false, { available: true }],
     ] as const
     for (const [isArgoAway, isDatabaseAway, answer] of rows) {
-      away(toArgo, isArgoAway)
-      away(toDatabase, isDatabaseAway)
+      away(lines.controller, isArgoAway)
+      away(lines.database, isDatabaseAway)
       await expect
         .poll(all)
         .toEqual([
@@ -702,7 +706,7 @@ describe('while what the service needs is away', () => {
 })
 
 describe('metrics of the same meaning keep their names and labels', () => {
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     await world.service.waitForEnd(await world.deploy('shop', 'm1'))
     await world.service.waitForEnd(await world.announce('gone', 'm1'))
     const failing = { images: [{ image: 'registry.example/shop', tag: 'never' }], timeout: 5 }
@@ -737,23 +741,23 @@ describe('metrics of the same meaning keep their names and labels', () => {
     await expect.poll(() => figureOf(configured, 'in_progress_tasks')).toBe(0)
   })
   test('unauthenticated_reads: path and app of a task that is shown without a credential', async () => {
-    const id = idOf(await people.service.submitTask(aTask()))
+    const id = idOf(await world.service.submitTask(aTask({ app: 'never-confirmed' })))
     const labels = { path: '/api/v1/tasks/:id', app: 'unknown' }
-    const reads = async () => Number((await figureOf(people.service, 'unauthenticated_reads', labels)) ?? 0)
+    const reads = async () => Number((await figureOf(world.service, 'unauthenticated_reads', labels)) ?? 0)
     const before = await reads()
-    await people.service.request(`/api/v1/tasks/${id}`)
+    await world.service.request(`/api/v1/tasks/${id}`)
     expect(await reads()).toBe(before + 1)
-    await people.service.request(`/api/v1/tasks/${id}`, { headers: { Authorization: `Bearer ${jwt()}` } })
-    await (await people.signedIn('ada')).request(`${people.service.url}/api/v1/tasks/${id}`)
+    await world.service.request(`/api/v1/tasks/${id}`, { headers: { Authorization: `Bearer ${jwt()}` } })
+    await (await world.signedIn('ada')).request(`${world.service.url}/api/v1/tasks/${id}`)
     expect(await reads()).toBe(before + 1)
-    expect(textOf(await people.service.request('/metrics'))).not.toContain('app="shop"')
-    await world.service.getTask(idOf(await world.service.submitTask(aTask({ app: 'gone' }))))
-    expect(await figureOf(world.service, 'unauthenticated_reads')).toBeUndefined() // nobody could sign in there
+    expect(textOf(await world.service.request('/metrics'))).not.toContain('app="never-confirmed"')
+    await configured.getTask(idOf(await configured.submitTask(aTask({ app: 'gone' }))))
+    expect(await figureOf(configured, 'unauthenticated_reads')).toBeUndefined() // nobody could sign in there
   })
 })
 
 test('different on purpose: fire-and-forget without managed or a credential is monitored like any other task (B74)', async () => {
-  await createManaged(world.simulator, 'watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
+  await world.createManaged('watched-jobs', { 'argo-watcher/fire-and-forget': 'true' })
   const task = aTask({ app: 'watched-jobs', images: [{ image: 'registry.example/jobs', tag: 'v9' }], timeout: 10 })
   const end = await world.service.waitForEnd(idOf(await world.service.submitTask(task)))
   expect(end.status).toBe('failed')

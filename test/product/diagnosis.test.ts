@@ -1,18 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { causeOf } from '../../contract/causes.ts'
 import { conditionNames } from '../../contract/conditions.ts'
 import { Diagnosis } from '../../contract/diagnosis.ts'
 import { TaskList, TaskRecord } from '../../contract/task.ts'
-import { startWorld, type World, withToken } from '../support/world.ts'
+import { test } from '../support/shared-world.ts'
+import { type World, withToken } from '../support/world.ts'
 
 let world: World
-beforeAll(async () => {
-  world = await startWorld({ applications: ['shop', 'ended', 'newer', 'stopped'] })
+test.beforeAll(async ({ world: shared }) => {
+  world = shared
+  await world.addApplications('diagnosis-waiting', 'diagnosis-ended', 'diagnosis-newer', 'diagnosis-stopped')
 })
-afterAll(() => world[Symbol.asyncDispose]())
 
 const hold = (app: string) =>
-  world.simulator.control.overridePods(app, { newPods: 'never-ready', except: [`registry.example/${app}:v1`] })
+  world.simulator.control.overridePods(app, { newPods: 'never-ready', except: [`registry.example/${app}:v0`] })
 
 const waitingForHealth = (id: string) =>
   world.service.waitForTask(id, ({ unmet_condition }) => unmet_condition === 'healthy')
@@ -24,8 +25,8 @@ const listed = async (app: string) => {
 
 describe('the diagnosis of a task', () => {
   test('of one in progress names all nine conditions in the order of a rollout; a list names the first unmet only', async () => {
-    hold('shop')
-    const id = await world.deploy('shop', 'v2')
+    hold('diagnosis-waiting')
+    const id = await world.deploy('diagnosis-waiting', 'v2')
     const { diagnosis, progress } = await waitingForHealth(id)
     expect(diagnosis?.conditions.map(({ name }) => name)).toEqual(conditionNames)
     expect(diagnosis?.conditions.find(({ name }) => name === 'healthy')).toMatchObject({
@@ -34,32 +35,34 @@ describe('the diagnosis of a task', () => {
       found: 'Progressing',
     })
     expect(progress).toContain('healthy: expected Healthy, found Progressing')
-    const [inList] = await listed('shop')
+    const [inList] = await listed('diagnosis-waiting')
     expect(inList).toMatchObject({ id, unmet_condition: 'healthy' })
     expect(inList).not.toHaveProperty('diagnosis')
     const { diagnosis: later } = await world.service.waitForTask(id, (task) => task.diagnosis?.pods !== undefined)
     expect(later?.pods?.[0]).toEqual({
       namespace: expect.any(String),
-      name: expect.stringMatching(/^shop-/),
-      image: 'registry.example/shop:v2',
+      name: expect.stringMatching(/^diagnosis-waiting-/),
+      image: 'registry.example/diagnosis-waiting:v2',
       ready: false,
       state: 'Running',
       restarts: 0,
     })
-    expect(later?.pods?.filter(({ ready }) => ready).map(({ image }) => image)).toContain('registry.example/shop:v1')
+    expect(later?.pods?.filter(({ ready }) => ready).map(({ image }) => image)).toContain(
+      'registry.example/diagnosis-waiting:v0',
+    )
   })
 
   test('of one that failed says the same as its reason: cause, culprit and next steps of one table', async () => {
-    world.simulator.control.overridePods('ended', {
+    world.simulator.control.overridePods('diagnosis-ended', {
       newPods: 'invalid-image-name',
-      except: ['registry.example/ended:v1'],
+      except: ['registry.example/diagnosis-ended:v0'],
     })
-    const task = await world.service.waitForEnd(await world.deploy('ended', 'v2'))
+    const task = await world.service.waitForEnd(await world.deploy('diagnosis-ended', 'v2'))
     const { diagnosis, status_reason: reason = '' } = TaskRecord.parse(task)
     expect(task).toMatchObject({ status: 'failed', cause: 'image_name', unmet_condition: 'healthy' })
     expect(diagnosis).toMatchObject({
       cause: 'image_name',
-      culprit: { kind: 'Pod', name: expect.stringMatching(/^ended-/) },
+      culprit: { kind: 'Pod', name: expect.stringMatching(/^diagnosis-ended-/) },
       impact: { old_pods_ready: 2, old_pods: 2 },
       next_steps: causeOf('image_name').nextSteps,
       links: [{ kind: 'application', url: task.app_url }],
@@ -67,22 +70,22 @@ describe('the diagnosis of a task', () => {
     expect(diagnosis).not.toHaveProperty('pods')
     expect(reason).toContain(diagnosis?.culprit?.name)
     expect(reason).toContain(diagnosis?.culprit?.message)
-    expect(await listed('ended')).toEqual([expect.not.objectContaining({ diagnosis: expect.anything() })])
+    expect(await listed('diagnosis-ended')).toEqual([expect.not.objectContaining({ diagnosis: expect.anything() })])
   })
 
   test('of a superseded one names the newer task', async () => {
-    hold('newer')
-    const older = await world.deploy('newer', 'v2')
+    hold('diagnosis-newer')
+    const older = await world.deploy('diagnosis-newer', 'v2')
     await waitingForHealth(older)
-    const newer = await world.deploy('newer', 'v3')
+    const newer = await world.deploy('diagnosis-newer', 'v3')
     const task = await world.service.waitForEnd(older)
     expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
     expect(Diagnosis.parse(task.diagnosis)).toMatchObject({ cause: 'superseded', superseded_by: { task: newer } })
   })
 
   test('of a cancelled one says that it was cancelled on request', async () => {
-    hold('stopped')
-    const id = await world.deploy('stopped', 'v2')
+    hold('diagnosis-stopped')
+    const id = await world.deploy('diagnosis-stopped', 'v2')
     await waitingForHealth(id)
     const { status, body } = await world.service.request(`/api/v1/tasks/${id}`, {
       method: 'DELETE',

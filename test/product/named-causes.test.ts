@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { chartFiles, type ExampleWorkload } from '../../simulator/model/example-repository.ts'
 import { aTask } from '../support/service.ts'
-import { createManaged, startWorld, type World, withToken } from '../support/world.ts'
+import { test } from '../support/shared-world.ts'
+import { type World, withToken } from '../support/world.ts'
 
 type Row = {
   readonly app: string
@@ -162,22 +163,18 @@ const wellInTheEnd: readonly WellRow[] = [
 ]
 
 let world: World
-beforeAll(async () => {
+test.beforeAll(async ({ world: shared }) => {
+  world = shared
   const all: readonly Pick<Row, 'app' | 'workloads' | 'annotations'>[] = [...rows, ...wellInTheEnd]
-  world = await startWorld({
-    applications: all.flatMap(({ app, workloads }) => (workloads === undefined ? [app] : [])),
-    settings: { BAD_POD_GRACE: '4s', DEGRADED_GRACE: '3s' },
-    times: { progressDeadline: 5_000 },
-  })
+  await world.addApplications(...all.flatMap(({ app, workloads }) => (workloads === undefined ? [app] : [])))
   for (const { app, workloads, annotations } of all) {
     if (workloads === undefined) continue
     const chart = { tag: 'v1', workloads: workloads(`registry.example/${app}:\${image.tag}`) }
     await world.simulator.git.commit('gitops', chartFiles(`apps/${app}`, chart))
-    await createManaged(world.simulator, app, annotations)
+    await world.createManaged(app, annotations)
   }
   for (const { prepare } of rows) prepare?.(world)
 })
-afterAll(() => world[Symbol.asyncDispose]())
 
 async function endOf(
   { app, behaviour = app, meanwhile }: Pick<Row, 'app' | 'behaviour' | 'meanwhile'>,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
+import { startWorld, type World } from '../support/world.ts'
 
 // During an upgrade a replica of this version serves what a newer one has stored, and its pages may ask a newer one.
 
-let world: BrowserWorld
+let world: World
 let id: string
 beforeAll(async () => {
-  world = await startBrowserWorld({ hasProvider: true, applications: ['shop'] })
-  id = await world.submit('shop', 'v2')
-  await world.waitForEnd(id)
+  world = await startWorld({ parts: ['argo cd', 'lines', 'provider', 'browser'], applications: ['shop'] })
+  id = await world.deploy('shop', 'v2')
+  await world.service.waitForEnd(id)
   await world.rows(
     `UPDATE watcher.tasks SET status = 'failed', cause = 'canary_rejected', diagnosis = $2, status_reason = 'rejected'
      WHERE id = $1`,

@@ -1,51 +1,49 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { TaskList, TaskRecord } from '../../contract/task.ts'
 import { aTask } from '../support/service.ts'
-import { startWorld, type World, withToken } from '../support/world.ts'
+import { test } from '../support/shared-world.ts'
+import { type World, withToken } from '../support/world.ts'
 
 let world: World
-beforeAll(async () => {
-  world = await startWorld({
-    applications: ['shop-backend', 'shop-worker'],
-    settings: { GIT_WEB_URLS: '127.0.0.1=https://code.example/{path}/commit/{sha}' },
-  })
+test.beforeAll(async ({ world: shared }) => {
+  world = shared
+  await world.addApplications('surroundings-backend', 'surroundings-worker')
 })
-afterAll(() => world[Symbol.asyncDispose]())
 
 const recordOf = async (id: string, headers: Record<string, string> = {}) =>
   TaskRecord.parse((await world.service.request(`/api/v1/tasks/${id}`, { headers })).body)
 
 describe('the answer about one task', () => {
   test('names the file, the page of the commit, the version before and what came since; a list does not', async () => {
-    const first = await world.service.waitForEnd(await world.deploy('shop-backend', 'v2'))
+    const first = await world.service.waitForEnd(await world.deploy('surroundings-backend', 'v2'))
     expect(first).toMatchObject({
       status: 'deployed',
-      file: 'apps/shop-backend/.argocd-source-shop-backend.yaml',
+      file: 'apps/surroundings-backend/.argocd-source-surroundings-backend.yaml',
       commit_url: `https://code.example/gitops/commit/${first.commit}`,
     })
     expect(first).not.toHaveProperty('previous')
-    const second = await world.service.waitForEnd(await world.deploy('shop-backend', 'v3'))
+    const second = await world.service.waitForEnd(await world.deploy('surroundings-backend', 'v3'))
     expect(second.previous).toEqual({ id: first.id, images: first.images, ended: first.updated })
     const since = await recordOf(first.id)
     expect(since.deployed_since).toEqual({ id: second.id, images: second.images, ended: second.updated })
     expect(since.newest_since).toEqual({ id: second.id, images: second.images, status: 'deployed' })
     for (const name of ['deployed_since', 'newest_since']) expect(second).not.toHaveProperty(name)
-    const { tasks } = TaskList.parse((await world.service.request('/api/v1/tasks?app=shop-backend')).body)
+    const { tasks } = TaskList.parse((await world.service.request('/api/v1/tasks?app=surroundings-backend')).body)
     for (const task of tasks)
       for (const name of ['file', 'commit_url', 'previous', 'deployed_since', 'newest_since'])
         expect(task).not.toHaveProperty(name)
   })
 
   test('names similar applications; those without a task only to callers with a credential', async () => {
-    await world.service.waitForEnd(await world.deploy('shop-backend', 'v4'))
+    await world.service.waitForEnd(await world.deploy('surroundings-backend', 'v4'))
     const ask = async (app: string) => {
       const { body } = await world.service.submitTask(aTask({ app, timeout: 5 }))
       const { id, status } = await world.service.waitForEnd((body as { id: string }).id)
       expect(status).toBe('app not found')
       return [(await recordOf(id)).similar_apps, (await recordOf(id, withToken)).similar_apps]
     }
-    expect(await ask('shop-backnd')).toEqual([['shop-backend'], ['shop-backend']])
-    expect(await ask('shop-workr')).toEqual([undefined, ['shop-worker']])
-    expect(await ask('unlike-any-other')).toEqual([undefined, undefined])
+    expect(await ask('surroundings-backnd')).toEqual([['surroundings-backend'], ['surroundings-backend']])
+    expect(await ask('surroundings-workr')).toEqual([undefined, ['surroundings-worker']])
+    expect(await ask('nothing-of-the-kind')).toEqual([undefined, undefined])
   })
 })

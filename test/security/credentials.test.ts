@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CredentialWorld, startCredentialWorld } from '../support/credential-world.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
+import { presentCredentials } from '../support/present-credentials.ts'
 import { aTask, startService } from '../support/service.ts'
-import { withToken } from '../support/world.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
 import { errorOf, idOf, textOf } from './answers.ts'
 
 const jwtSecret = 'a secret of these tests, longer than 32 bytes'
@@ -13,13 +13,15 @@ const goodClaims = () => ({ sub: 'ci', exp: nowSeconds() + 600 })
 const goodJwt = mintJwt({ sub: 'ci', exp: 4_000_000_000 }, jwtSecret)
 const goodToken: [string, string] = ['Watcher-Deploy-Token', withToken['Watcher-Deploy-Token']]
 
-let world: CredentialWorld
+let world: World
+let present: Awaited<ReturnType<typeof presentCredentials>>
 beforeAll(async () => {
-  world = await startCredentialWorld(jwtSecret)
+  world = await startWorld({ settings: { JWT_SECRET: jwtSecret } })
+  present = await presentCredentials(world.service)
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const withJwt = (token: string) => world.present([['Authorization', `Bearer ${token}`]])
+const withJwt = (token: string) => present([['Authorization', `Bearer ${token}`]])
 
 test('a forged JWT is rejected (T1)', async () => {
   const claims = { sub: 'ci', exp: 4_000_000_000 }
@@ -78,7 +80,7 @@ test.for<[string, [string, string][], number]>([
     401,
   ],
 ])('where a credential is needed, %s (spec 5.2)', async ([, headers, status]) => {
-  const answer = await world.present(headers)
+  const answer = await present(headers)
   expect(answer.status).toBe(status)
   expect(textOf(answer)).not.toContain(goodJwt)
 })

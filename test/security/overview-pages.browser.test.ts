@@ -2,18 +2,18 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World } from '../support/world.ts'
 import { xssPayloads } from './xss-payloads.ts'
 
 const isLine = (text: string) => !/\p{Cc}/u.test(text) && text.trim() !== ''
 const payloads = xssPayloads.filter(isLine)
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let browser: Browser
 let ada: HttpBrowser
 beforeAll(async () => {
   browser = await launchBrowser()
-  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: ['oncall', ...payloads].join() })
+  world = await startWorld({ parts: ['provider'], settings: { IDP_PRIVILEGED_GROUPS: ['oncall', ...payloads].join() } })
   ada = await world.signedIn('ada', ['oncall'])
   const expires = Math.floor(Date.now() / 1000) + 3_600
   for (const payload of payloads) {

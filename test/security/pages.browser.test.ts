@@ -4,13 +4,13 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { aTask } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World } from '../support/world.ts'
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let browser: Browser
 let evil: Server
 beforeAll(async () => {
-  world = await startServiceWithSignIn()
+  world = await startWorld({ parts: ['provider'] })
   browser = await launchBrowser()
   evil = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<body>'))
   await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve))
@@ -42,7 +42,7 @@ test('no token is in storage, a cookie or an address that a script can read (T29
 describe('a session cookie that is truncated, forged, expired or of another key is 401 (B37; in the browser)', () => {
   let closed: typeof world
   beforeAll(async () => {
-    closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
+    closed = await startWorld({ parts: ['provider'], settings: { IDP_REQUIRE_READ_AUTH: 'true' } })
     closed.idp.users.set('ada', { preferred_username: 'ada' })
   })
   afterAll(() => closed[Symbol.asyncDispose]())

@@ -5,16 +5,16 @@ import type { Diagnosis } from '../../contract/diagnosis.ts'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World } from '../support/world.ts'
 import { xssPayloads } from './xss-payloads.ts'
 
 let browser: Browser
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let ada: HttpBrowser
 let ids: readonly string[]
 beforeAll(async () => {
   browser = await launchBrowser()
-  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'oncall', POD_LOG_LINES: '20' })
+  world = await startWorld({ parts: ['provider'], settings: { IDP_PRIVILEGED_GROUPS: 'oncall', POD_LOG_LINES: '20' } })
   ada = await world.signedIn('ada', ['oncall'])
   ids = await Promise.all(xssPayloads.map(submit))
   for (const [index, id] of ids.entries()) await end(id, xssPayloads[index] ?? '')

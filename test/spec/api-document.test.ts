@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { z } from 'zod'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { test } from '../support/shared-world.ts'
 
 const Schema = z.looseObject({ examples: z.array(z.unknown()).optional(), enum: z.array(z.unknown()).optional() })
 const Content = z.record(z.string(), z.object({ schema: Schema }))
@@ -20,19 +20,16 @@ const Document = z.object({
   components: z.object({ securitySchemes: z.record(z.string(), z.looseObject({ description: z.string() })) }),
 })
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
 let document: z.infer<typeof Document>
 let schemas: z.infer<typeof Schemas>
 /** As it came, with every reference replaced by what it refers to. */
 let whole: unknown
-beforeAll(async () => {
-  world = await startServiceWithSignIn()
+test.beforeAll(async ({ world }) => {
   const { body } = await world.service.request('/swagger/index.html/json')
   whole = inlined(body, body)
   document = Document.parse(whole)
   schemas = z.object({ components: z.object({ schemas: Schemas }) }).parse(whole).components.schemas
 })
-afterAll(() => world[Symbol.asyncDispose]())
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -2,61 +2,57 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditPage } from '../../contract/audit.ts'
 import { DeployLockCalendar, DeployLockDetails } from '../../contract/deploy-lock.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
-import { aTask, type Service } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { aTask } from '../support/service.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let ada: HttpBrowser
 let bob: HttpBrowser
 beforeAll(async () => {
-  world = await startServiceWithSignIn({ WATCHER_DEPLOY_TOKEN: 'token-of-this-test' })
+  world = await startWorld({ parts: ['provider'] })
   ada = await world.signedIn('ada')
   bob = await world.signedIn('bob')
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
 const path = '/api/v1/deploy-lock'
-const set = (browser: HttpBrowser, body?: unknown, { service } = world) =>
-  browser.change(service.url, path, 'POST', body)
-const release = (browser: HttpBrowser, { service } = world) => browser.change(service.url, path, 'DELETE')
-const detailsOf = async (service: Service = world.service) =>
-  DeployLockDetails.parse((await service.request(`${path}/details`)).body)
+const set = (browser: HttpBrowser, body?: unknown) => browser.change(world.service.url, path, 'POST', body)
+const release = (browser: HttpBrowser) => browser.change(world.service.url, path, 'DELETE')
+const detailsOf = async () => DeployLockDetails.parse((await world.service.request(`${path}/details`)).body)
 const audit = async (browser = ada, query = '') =>
   AuditPage.parse(await (await browser.request(`${world.service.url}/api/v1/audit${query}`)).json())
-const calendarOf = async (from: number, to: number, service: Service = world.service) =>
-  DeployLockCalendar.parse((await service.request(`${path}/calendar?from=${from}&to=${to}`)).body).intervals
+const calendarOf = async (from: number, to: number) =>
+  DeployLockCalendar.parse((await world.service.request(`${path}/calendar?from=${from}&to=${to}`)).body).intervals
 const nowSeconds = () => Date.now() / 1000
 
 describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
-  test('any signed-in user sets it, every replica refuses tasks, and another user releases it', async () => {
-    await using replica = await world.startReplica()
+  test('any signed-in user sets it, tasks are refused, and another user releases it', async () => {
+    const { service } = world
     const answer = await set(ada, { reason: 'database failover' })
     expect([answer.status, await answer.text()]).toEqual([200, '"deploy lock is set"'])
-    for (const service of [world.service, replica]) {
-      expect((await service.request(path)).body).toBe(true)
-      for (const headers of [{}, { 'Watcher-Deploy-Token': 'token-of-this-test' }]) {
-        const { status, body, headers: answered } = await service.submitTask(aTask(), headers)
-        expect([status, body]).toEqual([
-          406,
-          { status: 'rejected', error: 'lockdown is active, deployments are not accepted' },
-        ])
-        expect(answered.get('retry-after')).toBeNull()
-      }
-      const details = await detailsOf(service)
-      expect(details).toMatchObject({
-        active: true,
-        source: 'manual',
-        until: null,
-        reason: 'database failover',
-        set_by: 'ada',
-        next_window: null,
-      })
-      expect(Math.abs(Number(details.since) - nowSeconds())).toBeLessThan(30)
+    expect((await service.request(path)).body).toBe(true)
+    for (const headers of [{}, withToken]) {
+      const { status, body, headers: answered } = await service.submitTask(aTask(), headers)
+      expect([status, body]).toEqual([
+        406,
+        { status: 'rejected', error: 'lockdown is active, deployments are not accepted' },
+      ])
+      expect(answered.get('retry-after')).toBeNull()
     }
+    const details = await detailsOf()
+    expect(details).toMatchObject({
+      active: true,
+      source: 'manual',
+      until: null,
+      reason: 'database failover',
+      set_by: 'ada',
+      next_window: null,
+    })
+    expect(Math.abs(Number(details.since) - nowSeconds())).toBeLessThan(30)
     const released = await release(bob)
     expect([released.status, await released.text()]).toEqual([200, '"deploy lock is released"'])
-    expect((await replica.submitTask()).status).toBe(202)
-    expect(await detailsOf(replica)).toMatchObject({ active: false, source: null, reason: null, set_by: null })
+    expect((await service.submitTask()).status).toBe(202)
+    expect(await detailsOf()).toMatchObject({ active: false, source: null, reason: null, set_by: null })
   })
 
   test('setting or releasing the lock twice is 200 and audited each time (B35)', async () => {
@@ -89,15 +85,14 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
     expect((await world.service.submitTask()).status).toBe(202)
   })
 
-  test('the calendar of every replica tells each lock with its reason, name and end, also after it is over', async () => {
-    await using replica = await world.startReplica()
+  test('the calendar tells each lock with its reason, name and end, also after it is over', async () => {
     await release(ada)
     const from = nowSeconds()
     const until = Math.ceil(from) + 600
     await set(ada, { reason: 'failover', until })
     await set(bob, { reason: 'failover, longer' })
     const to = nowSeconds() + 60
-    const calendar = () => calendarOf(from, to, replica)
+    const calendar = () => calendarOf(from, to)
     const [first, second] = await calendar()
     expect(first).toMatchObject({ kind: 'manual', to: second?.from, reason: 'failover', set_by: 'ada' })
     expect(second).toMatchObject({ kind: 'manual', to: null, reason: 'failover, longer', set_by: 'bob' })
@@ -141,40 +136,22 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
   })
 })
 
-describe('inside of a lockdown window', () => {
-  const dayMs = 24 * 60 * 60 * 1000
-  const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-  const midnight = (later: number) => `${days[new Date(Date.now() + later * dayMs).getUTCDay()]} 00:00`
-
-  test('a release opens it for a quarter of an hour, and setting the lock ends that', async () => {
-    await using inside = await startServiceWithSignIn({ LOCKDOWN_SCHEDULE: `${midnight(-1)} - ${midnight(2)}` })
-    const { service, database, signedIn } = inside
-    const user = await signedIn('ada')
-    const window = await detailsOf(service)
-    expect(window).toMatchObject({ active: true, source: 'schedule', set_by: null })
-    expect((await release(user, inside)).status).toBe(200)
-    const open = await detailsOf(service)
-    expect(open).toMatchObject({ active: false, next_window: { to: window.until } })
-    expect(open.override_until).toBe(open.next_window?.from)
-    expect(window).toMatchObject({ override_until: null, schedule: { time_zone: 'UTC' } })
-    expect(window.schedule.windows).toEqual([`${midnight(-1)} - ${midnight(2)}`])
-    expect(Math.abs(Number(open.next_window?.from) - nowSeconds() - 900)).toBeLessThan(30)
-    expect((await service.submitTask()).status).toBe(202)
-    expect((await set(user, undefined, inside)).status).toBe(200)
-    expect((await service.submitTask()).status).toBe(406)
-    expect(await detailsOf(service)).toMatchObject({ source: 'manual', until: null })
-    expect((await release(user, inside)).status).toBe(200)
-    expect((await service.submitTask()).status).toBe(202)
-    await database.query('UPDATE watcher.deploy_lock SET override_until = clock_timestamp()')
-    expect((await service.submitTask()).status).toBe(406)
-    expect(await detailsOf(service)).toEqual(window)
-    const [scheduled, opened, locked, again] = await calendarOf(nowSeconds() - 60, nowSeconds(), service)
-    expect(scheduled).toMatchObject({ kind: 'scheduled', from: window.since, to: window.until })
-    expect(opened).toMatchObject({ kind: 'opened', to: locked?.from, set_by: 'ada' })
-    expect(locked).toMatchObject({ kind: 'manual', to: again?.from })
-    expect(again).toMatchObject({ kind: 'opened', set_by: 'ada' })
-    expect(Math.abs(Number(again?.to) - Number(again?.from) - 900)).toBeLessThan(1)
-  })
+test('a lock is checked after the body, the credential and the idempotency key', async () => {
+  const { service } = world
+  const keyed = (key: string, headers: Record<string, string> = {}) => ({ 'Idempotency-Key': key, ...headers })
+  const submit = (task: unknown, headers: Record<string, string>) => service.submitTask(task, headers)
+  const first = await submit(aTask(), keyed('first', withToken))
+  const wrong = { 'Watcher-Deploy-Token': 'wrong' }
+  await set(ada)
+  expect((await submit({ ...aTask(), images: [] }, keyed('first'))).status).toBe(406)
+  expect((await submit(aTask(), keyed('first', wrong))).status).toBe(401)
+  expect(await submit(aTask(), keyed('first', withToken))).toMatchObject({ status: 202, body: first.body })
+  expect((await submit(aTask({ author: 'bob' }), keyed('first', withToken))).status).toBe(409)
+  const fresh = keyed('second', withToken)
+  expect(await submit(aTask(), fresh)).toMatchObject({ status: 406, body: { status: 'rejected' } })
+  expect((await submit(aTask(), wrong)).status).toBe(406)
+  await release(ada)
+  expect((await submit(aTask(), fresh)).status).toBe(202)
 })
 
 describe('the audit', () => {
@@ -189,9 +166,7 @@ describe('the audit', () => {
     const { id: tokenId, token: secret } = token as { id: string; token: string }
     const idOf = (answer: { body: unknown }) => (answer.body as { id: string }).id
     const anonymous = idOf(await service.submitTask(aTask({ app: 'a' })))
-    const withDeployToken = idOf(
-      await service.submitTask(aTask({ app: 'b' }), { 'Watcher-Deploy-Token': 'token-of-this-test' }),
-    )
+    const withDeployToken = idOf(await service.submitTask(aTask({ app: 'b' }), withToken))
     const scoped = idOf(await service.submitTask(aTask(), { Authorization: `Bearer ${secret}` }))
     const accessToken = { 'Oidc-Authorization': await world.idp.issueOpaqueToken('bob') }
     const asBob = idOf(await service.submitTask(aTask({ app: 'c' }), accessToken))

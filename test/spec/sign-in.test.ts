@@ -1,38 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SessionState } from '../../contract/auth.ts'
 import { createHttpBrowser, type HttpBrowser } from '../support/http-browser.ts'
-import { clientId, reserveIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts'
+import { clientId, type TestIdentityProvider } from '../support/identity-provider.ts'
 import { mintJwt } from '../support/mint-jwt.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
 import { makeKey } from '../support/signing-key.ts'
+import { startWorld, type World, withToken } from '../support/world.ts'
 
 const jwtSecret = 'a secret of these tests, long enough to be good'
+let world: World
 let idp: TestIdentityProvider
 let service: Service
-let database: Client
+let database: World['database']
 
 beforeAll(async () => {
-  idp = await reserveIdentityProvider()
-  service = await startService({
-    settings: {
-      ...idp.settings,
-      IDP_PRIVILEGED_GROUPS: 'platform, on-call',
-      IDP_AUDIENCE: 'account',
-      WATCHER_DEPLOY_TOKEN: 'token-of-this-test',
-      JWT_SECRET: jwtSecret,
-    },
+  world = await startWorld({
+    parts: ['provider'],
+    settings: { IDP_PRIVILEGED_GROUPS: 'platform, on-call', IDP_AUDIENCE: 'account', JWT_SECRET: jwtSecret },
   })
-  await idp.start(service.url)
-  database = new Client({ connectionString: service.databaseUrl })
-  await database.connect()
+  ;({ idp, service, database } = world)
 })
-afterAll(async () => {
-  await database.end()
-  await service[Symbol.asyncDispose]()
-  await idp[Symbol.asyncDispose]()
-})
+afterAll(() => world[Symbol.asyncDispose]())
 beforeEach(() => {
   idp.users.set('ada', { groups: ['platform'], preferred_username: 'ada.l' })
   idp.users.set('bob', { groups: ['developers'], preferred_username: 'bob' })
@@ -141,20 +130,6 @@ describe('signing in with a browser', () => {
     expect((await sessionOf(browser)).user).toBeNull()
   })
 
-  test('behind https the cookies are bound to the host, and those of another name count for nothing', async () => {
-    const settings = { ...idp.settings, PUBLIC_URL: 'https://watcher.example' }
-    await using secure = await startService({ settings })
-    const begun = await createHttpBrowser().request(`${secure.url}/auth/login`)
-    expect(begun.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-watcher-sign-in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-    ])
-    const url = new URL(String(begun.headers.get('location')))
-    expect(url.searchParams.get('redirect_uri')).toBe('https://watcher.example/auth/callback')
-    expect(url.searchParams.get('code_challenge_method')).toBe('S256')
-    const answer = await secure.request('/api/v1/session', { headers: { cookie: `watcher-session=${'a'.repeat(43)}` } })
-    expect(answer.body).toMatchObject({ user: null })
-  })
-
   test('on plain http it is refused, but for the own machine, and the page can name PUBLIC_URL', async () => {
     await using plain = await startService({ settings: { ...idp.settings, PUBLIC_URL: 'http://watcher.example' } })
     const answer = await plain.request('/auth/login?return=/lock', { redirect: 'manual' })
@@ -237,11 +212,7 @@ describe('API callers with an access token', () => {
 
   test.for<[string, Record<string, string>, string]>([
     ['nothing', {}, 'no credential was given: send an access token'],
-    [
-      'a deploy token',
-      { 'Watcher-Deploy-Token': 'token-of-this-test' },
-      'credential rejected: only a user may do this',
-    ],
+    ['a deploy token', withToken, 'credential rejected: only a user may do this'],
     ['a JWT of ours', { Authorization: mintJwt({ exp: 9e9, sub: 'ada' }, jwtSecret) }, 'only a user may do this'],
     ['an access token in the wrong header', { Authorization: 'Bearer opaque' }, 'not a JWT'],
     ['an empty access token', { 'Oidc-Authorization': 'Bearer ' }, 'malformed Oidc-Authorization header'],
@@ -256,10 +227,7 @@ describe('API callers with an access token', () => {
 
   test('a user sets the lock whatever other good credential comes with his', async () => {
     const token = await idp.issueJwt(claimsOf('ada'))
-    for (const beside of [
-      { 'Watcher-Deploy-Token': 'token-of-this-test' },
-      { Authorization: mintJwt({ exp: 9e9, sub: 'ci' }, jwtSecret) },
-    ])
+    for (const beside of [withToken, { Authorization: mintJwt({ exp: 9e9, sub: 'ci' }, jwtSecret) }])
       for (const method of ['POST', 'DELETE'])
         expect((await lock({ ...withAccessToken(token), ...beside }, method)).status).toBe(200)
   })
@@ -373,6 +341,7 @@ describe('while the identity provider is away', () => {
     const unseen = [await idp.issueJwt(claimsOf('bob')), await idp.issueOpaqueToken('bob')]
     expect((await lock(withAccessToken(jwt), 'DELETE')).status).toBe(200)
     await idp.stop()
+    await using secure = await startService({ settings: { ...idp.settings, PUBLIC_URL: 'https://watcher.example' } })
     try {
       await letPass(61)
       expect(await sessionOf(browser)).toMatchObject({ user: { subject: 'ada' } })
@@ -384,18 +353,32 @@ describe('while the identity provider is away', () => {
       ])
       for (const token of unseen) expect(await lock(withAccessToken(token))).toMatchObject({ status: 503 })
       expect((await lock(withAccessToken(jwt), 'DELETE')).status).toBe(200) // asked about within the last minute
-      expect((await service.submitTask(aTask(), { 'Watcher-Deploy-Token': 'token-of-this-test' })).status).toBe(202)
+      expect((await service.submitTask(aTask(), withToken)).status).toBe(202)
       expect(await isLocked()).toBe(false)
       const signIn = createHttpBrowser()
       const { headers } = await signIn.request(`${service.url}/auth/login?return=/lock`)
       const provider = await fetch(String(headers.get('location'))).catch(() => undefined)
       expect(provider).toBeUndefined() // the address is known from before; a service that just started says so itself
-      await using fresh = await startService({ settings: idp.settings })
-      const login = await fresh.request('/auth/login?return=/lock', { redirect: 'manual' })
+      const login = await secure.request('/auth/login?return=/lock', { redirect: 'manual' })
       expect(login.headers.get('location')).toBe('/sign-in-error?reason=provider&back=%2Flock')
     } finally {
       await idp.start(service.url)
     }
+    // Behind https the cookies are bound to the host, and those of another name count for nothing.
+    const login = () => createHttpBrowser().request(`${secure.url}/auth/login`)
+    const cookies = async () => (await login()).headers.getSetCookie()
+    await expect
+      .poll(cookies)
+      .toEqual([
+        expect.stringMatching(
+          /^__Host-watcher-sign-in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        ),
+      ])
+    const url = new URL(String((await login()).headers.get('location')))
+    expect(url.searchParams.get('redirect_uri')).toBe('https://watcher.example/auth/callback')
+    expect(url.searchParams.get('code_challenge_method')).toBe('S256')
+    const cookie = { cookie: `watcher-session=${'a'.repeat(43)}` }
+    expect((await secure.request('/api/v1/session', { headers: cookie })).body).toMatchObject({ user: null })
     expect((await browser.change(service.url, '/api/v1/deploy-lock', 'DELETE')).status).toBe(200)
   })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   chartFiles,
   type ExampleWorkload,
@@ -6,17 +6,15 @@ import {
   overrideFile,
 } from '../../simulator/model/example-repository.ts'
 import { aTask } from '../support/service.ts'
-import { startWorld, type World, withToken } from '../support/world.ts'
+import { test } from '../support/shared-world.ts'
+import { type World, withToken } from '../support/world.ts'
 
 let world: World
-beforeAll(async () => {
-  const graces = { SYNC_FAILED_GRACE: '1s', DEGRADED_GRACE: '1s', COMPARISON_ERROR_GRACE: '1s' }
-  world = await startWorld({ applications: [], settings: graces })
+test.beforeAll(({ world: shared }) => {
+  world = shared
 })
-afterAll(() => world[Symbol.asyncDispose]())
 
 const image = (name: string, tag: string) => `registry.example/${name}:${tag}`
-const templated = (name: string) => `registry.example/${name}:\${image.tag}`
 const keyOf = (name: string) => `argocd/${name}`
 const syncBranch = 'environments/production'
 
@@ -58,35 +56,37 @@ const compareNow = (app: string) => world.simulator.controller.refreshNow({ name
 
 describe.concurrent('an application whose manifests a hydrator commits (spec 1.3)', () => {
   test('is deployed when the hydrated commit of its own commit runs', async ({ expect }) => {
-    await aHydrated('hydrated')
-    const id = await deploy('hydrated')
-    await expectDeployed(id, 'hydrated')
+    await aHydrated('source-hydrated')
+    const id = await deploy('source-hydrated')
+    await expectDeployed(id, 'source-hydrated')
     const { commit } = await world.service.getTask(id)
     const { git } = world.simulator
-    expect(commit).toBe(await git.head('hydrated'))
-    expect(await git.readFile('hydrated', 'apps/hydrated/.argocd-source-hydrated.yaml')).toBe(overrideFile('v2'))
-    expect(statusOf('hydrated')).toMatchObject({
-      sync: { revision: await git.head('hydrated', syncBranch) },
+    expect(commit).toBe(await git.head('source-hydrated'))
+    expect(await git.readFile('source-hydrated', 'apps/source-hydrated/.argocd-source-source-hydrated.yaml')).toBe(
+      overrideFile('v2'),
+    )
+    expect(statusOf('source-hydrated')).toMatchObject({
+      sync: { revision: await git.head('source-hydrated', syncBranch) },
       sourceHydrator: { lastSuccessfulOperation: { drySHA: commit } },
     })
   })
 
   test('is not deployed while its commit is being hydrated, however green it is', async ({ expect }) => {
     const { hangHydration } = world.simulator.controller.faults
-    await aHydrated('slowly')
-    hangHydration.add(keyOf('slowly'))
-    const id = await deploy('slowly')
+    await aHydrated('source-slowly')
+    hangHydration.add(keyOf('source-slowly'))
+    const id = await deploy('source-slowly')
     expect(await waitingFor(id, 'pick up the commit: expected hydration of')).toMatchObject({ status: 'in progress' })
-    await expect.poll(() => statusOf('slowly')?.sourceHydrator.currentOperation?.phase).toBe('Hydrating')
-    expect(statusOf('slowly')).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
-    hangHydration.delete(keyOf('slowly'))
-    await expectDeployed(id, 'slowly')
+    await expect.poll(() => statusOf('source-slowly')?.sourceHydrator.currentOperation?.phase).toBe('Hydrating')
+    expect(statusOf('source-slowly')).toMatchObject({ sync: { status: 'Synced' }, health: { status: 'Healthy' } })
+    hangHydration.delete(keyOf('source-slowly'))
+    await expectDeployed(id, 'source-slowly')
   })
 
   test('fails at the deadline with the words of a hydration that failed', async ({ expect }) => {
-    world.simulator.controller.faults.failHydration.set(keyOf('dry'), 'failed to push: the branch is protected')
-    await aHydrated('dry')
-    const id = await deploy('dry', 'v2', { timeout: 25 })
+    world.simulator.controller.faults.failHydration.set(keyOf('source-dry'), 'failed to push: the branch is protected')
+    await aHydrated('source-dry')
+    const id = await deploy('source-dry', 'v2', { timeout: 25 })
     await waitingFor(id, 'the branch is protected')
     const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'failed' })
@@ -94,31 +94,31 @@ describe.concurrent('an application whose manifests a hydrator commits (spec 1.3
   })
 
   test('whose commit changes nothing is deployed without a hydrated commit', async ({ expect }) => {
-    await aHydrated('nothing-new', { runs: 'v2' })
-    const before = await world.simulator.git.head('nothing-new', syncBranch)
-    const id = await deploy('nothing-new')
-    await expectDeployed(id, 'nothing-new')
+    await aHydrated('source-nothing-new', { runs: 'v2' })
+    const before = await world.simulator.git.head('source-nothing-new', syncBranch)
+    const id = await deploy('source-nothing-new')
+    await expectDeployed(id, 'source-nothing-new')
     expect((await world.service.getTask(id)).commit).toMatch(/^[0-9a-f]{40}$/)
-    expect(await world.simulator.git.head('nothing-new', syncBranch)).toBe(before)
+    expect(await world.simulator.git.head('source-nothing-new', syncBranch)).toBe(before)
   })
 
   test('and whose hydrated commit lies below those of others in the same branch is deployed', async () => {
-    await aHydrated('first-of-two', {}, 'shared')
-    await aHydrated('second-of-two', {}, 'shared')
-    const ids = await Promise.all([deploy('first-of-two'), deploy('second-of-two')])
-    await expectDeployed(ids[0] ?? '', 'first-of-two')
-    await expectDeployed(ids[1] ?? '', 'second-of-two')
+    await aHydrated('source-first-of-two', {}, 'source-shared')
+    await aHydrated('source-second-of-two', {}, 'source-shared')
+    const ids = await Promise.all([deploy('source-first-of-two'), deploy('source-second-of-two')])
+    await expectDeployed(ids[0] ?? '', 'source-first-of-two')
+    await expectDeployed(ids[1] ?? '', 'source-second-of-two')
   })
 
   test('is superseded by a later dry commit of somebody else with another tag', async ({ expect }) => {
     const { git } = world.simulator
-    await aHydrated('overtaken')
-    const id = await deploy('overtaken', 'v2', { refresh: false })
+    await aHydrated('source-overtaken')
+    const id = await deploy('source-overtaken', 'v2', { refresh: false })
     await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
-    const other = await git.commit('overtaken', {
-      'apps/overtaken/.argocd-source-overtaken.yaml': overrideFile('v9'),
+    const other = await git.commit('source-overtaken', {
+      'apps/source-overtaken/.argocd-source-source-overtaken.yaml': overrideFile('v9'),
     })
-    compareNow('overtaken')
+    compareNow('source-overtaken')
     const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
     expect(task.status_reason).toContain(`superseded in Git: commit ${other} sets tag`)
@@ -126,13 +126,13 @@ describe.concurrent('an application whose manifests a hydrator commits (spec 1.3
 
   test('fails when its hydrated commit cannot be applied', async ({ expect }) => {
     const { failSync } = world.simulator.controller.faults
-    await aHydrated('denied')
-    failSync.set(keyOf('denied'), 'admission webhook "rules" denied the request')
-    await world.simulator.control.editApplication('denied', (current) => ({
+    await aHydrated('source-denied')
+    failSync.set(keyOf('source-denied'), 'admission webhook "rules" denied the request')
+    await world.simulator.control.editApplication('source-denied', (current) => ({
       ...current,
       spec: { ...current.spec, syncPolicy: { automated: {}, retry: { limit: 0 } } },
     }))
-    const task = await world.service.waitForEnd(await deploy('denied'))
+    const task = await world.service.waitForEnd(await deploy('source-denied'))
     expect(task).toMatchObject({ status: 'failed', cause: 'sync_error' })
     expect(task.status_reason).toContain('admission webhook "rules" denied the request')
   })
@@ -157,38 +157,44 @@ describe('an application of a kustomization', () => {
   }
 
   test('is deployed with its image in the override file, beside those that the list replaces', async () => {
-    await aKustomized('kustomized', { 'watcher/main.kustomize.image-name': 'web' }, ['of-source:1', 'web:v0'])
-    await expectDeployed(await deploy('kustomized'), 'kustomized')
-    expect(await world.simulator.git.readFile('kustomized', 'apps/kustomized/.argocd-source-kustomized.yaml')).toBe(
-      'kustomize:\n  images:\n    - "of-source:1"\n    - "shared:1"\n    - "web=registry.example/kustomized:v2"\n',
+    await aKustomized('source-kustomized', { 'watcher/main.kustomize.image-name': 'web' }, ['of-source:1', 'web:v0'])
+    await expectDeployed(await deploy('source-kustomized'), 'source-kustomized')
+    expect(
+      await world.simulator.git.readFile(
+        'source-kustomized',
+        'apps/source-kustomized/.argocd-source-source-kustomized.yaml',
+      ),
+    ).toBe(
+      'kustomize:\n  images:\n    - "of-source:1"\n    - "shared:1"\n    - "web=registry.example/source-kustomized:v2"\n',
     )
   })
 
   test('is superseded by a commit of somebody else that sets another tag in kustomize.images', async () => {
-    await aKustomized('retagged', { 'watcher/main.kustomize.image-name': 'web' })
-    const id = await deploy('retagged', 'v2', { refresh: false })
+    await aKustomized('source-retagged', { 'watcher/main.kustomize.image-name': 'web' })
+    const id = await deploy('source-retagged', 'v2', { refresh: false })
     await world.service.waitForTask(id, ({ commit }) => commit !== undefined)
-    const other = await world.simulator.git.commit('retagged', {
-      'apps/retagged/.argocd-source-retagged.yaml': 'kustomize: {images: ["web=registry.example/retagged:v9"]}\n',
+    const other = await world.simulator.git.commit('source-retagged', {
+      'apps/source-retagged/.argocd-source-source-retagged.yaml':
+        'kustomize: {images: ["web=registry.example/source-retagged:v9"]}\n',
     })
-    compareNow('retagged')
+    compareNow('source-retagged')
     const task = await world.service.waitForEnd(id)
     expect(task).toMatchObject({ status: 'cancelled', cause: 'superseded' })
     expect(task.status_reason).toContain(`superseded in Git: commit ${other} sets tag`)
   })
 
   test('is refused before any commit when the annotation names a Helm parameter', async () => {
-    await aKustomized('no-chart', { 'watcher/main.helm.image-tag': 'image.tag' })
-    const before = await world.simulator.git.head('no-chart')
-    await expect.poll(() => world.simulator.control.application('no-chart')?.status.sourceType).toBe('Kustomize')
-    const task = await world.service.waitForEnd(await deploy('no-chart'))
+    await aKustomized('source-no-chart', { 'watcher/main.helm.image-tag': 'image.tag' })
+    const before = await world.simulator.git.head('source-no-chart')
+    await expect.poll(() => world.simulator.control.application('source-no-chart')?.status.sourceType).toBe('Kustomize')
+    const task = await world.service.waitForEnd(await deploy('source-no-chart'))
     expect(task).toMatchObject({ status: 'failed', cause: 'annotation_invalid' })
-    expect(await world.simulator.git.head('no-chart')).toBe(before)
+    expect(await world.simulator.git.head('source-no-chart')).toBe(before)
   })
 
   test('is refused when the annotation names an image with a tag, naming the annotation', async () => {
-    await aKustomized('tagged', { 'watcher/main.kustomize.image-name': 'web:v1' })
-    const task = await world.service.waitForEnd(await deploy('tagged'))
+    await aKustomized('source-tagged', { 'watcher/main.kustomize.image-name': 'web:v1' })
+    const task = await world.service.waitForEnd(await deploy('source-tagged'))
     expect(task).toMatchObject({ status: 'failed', cause: 'annotation_invalid' })
     expect(task.status_reason).toContain('annotation main.kustomize.image-name is "web:v1"')
   })
@@ -196,82 +202,49 @@ describe('an application of a kustomization', () => {
 
 test('sources that were looked up before and after the push: not deployed until both have it', async () => {
   const { git, control, controller } = world.simulator
-  await git.createRepository('apart', chartFiles('apps/apart', { tag: 'v1' }))
-  const source = { repository: 'apart', targetRevision: 'main' }
+  await git.createRepository('source-apart', chartFiles('apps/source-apart', { tag: 'v1' }))
+  const source = { repository: 'source-apart', targetRevision: 'main' }
   await control.createApplication({
-    name: 'apart',
+    name: 'source-apart',
     sources: [
-      { ...source, path: 'apps/apart' },
+      { ...source, path: 'apps/source-apart' },
       { ...source, ref: 'values' },
     ],
     annotations: {
-      ...managed('apart'),
-      'watcher/write-back-repo': git.url('apart'),
+      ...managed('source-apart'),
+      'watcher/write-back-repo': git.url('source-apart'),
       'watcher/write-back-branch': 'main',
-      'watcher/write-back-path': 'apps/apart',
+      'watcher/write-back-path': 'apps/source-apart',
     },
   })
-  const before = await git.head('apart')
-  const pushed = () => expect.poll(() => git.head('apart')).not.toBe(before)
-  controller.faults.betweenLookUps.set(keyOf('apart'), pushed)
-  compareNow('apart')
-  const id = await deploy('apart', 'v2', { refresh: false })
-  await expect.poll(() => statusOf('apart')?.sync.revisions?.[1]).not.toBe(before)
+  const before = await git.head('source-apart')
+  const pushed = () => expect.poll(() => git.head('source-apart')).not.toBe(before)
+  controller.faults.betweenLookUps.set(keyOf('source-apart'), pushed)
+  compareNow('source-apart')
+  const id = await deploy('source-apart', 'v2', { refresh: false })
+  await expect.poll(() => statusOf('source-apart')?.sync.revisions?.[1]).not.toBe(before)
   const { commit } = await world.service.waitForTask(id, (task) => task.commit !== undefined)
-  expect(statusOf('apart')).toMatchObject({ sync: { status: 'Synced', revisions: [before, commit] } })
+  expect(statusOf('source-apart')).toMatchObject({ sync: { status: 'Synced', revisions: [before, commit] } })
   await waitingFor(id, `pick up the commit: expected ${commit?.slice(0, 7)} or later, found ${before?.slice(0, 7)}`)
-  compareNow('apart')
-  await expectDeployed(id, 'apart')
+  compareNow('source-apart')
+  await expectDeployed(id, 'source-apart')
 })
 
 test('an operation that ended without a result blocks every later commit: the reason says so', async () => {
   const { git, control, controller } = world.simulator
-  await git.createRepository('blocked', chartFiles('apps/blocked', { tag: 'v1' }))
+  await git.createRepository('source-blocked', chartFiles('apps/source-blocked', { tag: 'v1' }))
   await control.createApplication({
-    name: 'blocked',
-    source: { repository: 'blocked', path: 'apps/blocked', targetRevision: 'main' },
-    annotations: managed('blocked'),
+    name: 'source-blocked',
+    source: { repository: 'source-blocked', path: 'apps/source-blocked', targetRevision: 'main' },
+    annotations: managed('source-blocked'),
   })
-  controller.faults.endWithoutResult.set(keyOf('blocked'), 'the project was not found')
-  await git.commit('blocked', { 'apps/blocked/.argocd-source-blocked.yaml': overrideFile('v0') })
-  compareNow('blocked')
-  await expect.poll(() => statusOf('blocked')?.operationState?.phase).toBe('Error')
-  const task = await world.service.waitForEnd(await deploy('blocked', 'v2', { timeout: 30 }))
+  controller.faults.endWithoutResult.set(keyOf('source-blocked'), 'the project was not found')
+  await git.commit('source-blocked', { 'apps/source-blocked/.argocd-source-source-blocked.yaml': overrideFile('v0') })
+  compareNow('source-blocked')
+  await expect.poll(() => statusOf('source-blocked')?.operationState?.phase).toBe('Error')
+  const task = await world.service.waitForEnd(await deploy('source-blocked', 'v2', { timeout: 30 }))
   expect(task.status).toBe('failed')
   expect(task.cause).toMatch(/^(sync_error|auto_sync_stopped)$/)
   expect(task.status_reason).toContain('the project was not found')
-  expect((await control.truth('blocked'))?.runningImages).toEqual([image('blocked', 'v1')])
-})
-
-describe('with ROLLOUT_STRICT', () => {
-  let strict: World
-  beforeAll(async () => {
-    strict = await startWorld({ settings: { ROLLOUT_STRICT: 'true' }, times: { termination: 1_500 } })
-  })
-  afterAll(() => strict[Symbol.asyncDispose]())
-
-  test('a rolling update is deployed, its ending Pods notwithstanding', async () => {
-    expect(await strict.service.waitForEnd(await strict.deploy('shop', 'v2'))).toMatchObject({ status: 'deployed' })
-  })
-
-  test('a Pod of the same image that stays at the old tag fails the task', async () => {
-    const { service, simulator } = strict
-    const workloads = [
-      { kind: 'Deployment', image: templated('pinned') },
-      { kind: 'Deployment', name: 'worker', image: image('pinned', 'v1') },
-    ]
-    await simulator.git.createRepository('pinned', chartFiles('apps/pinned', { tag: 'v1', workloads }))
-    await simulator.control.createApplication({
-      name: 'pinned',
-      source: { repository: 'pinned', path: 'apps/pinned', targetRevision: 'main' },
-      annotations: managed('pinned'),
-    })
-    const images = [{ image: 'registry.example/pinned', tag: 'v2' }]
-    const id = await service.acceptTask(aTask({ app: 'pinned', images, timeout: 20 }), withToken)
-    const task = await service.waitForEnd(id)
-    expect(task.status).toBe('failed')
-    expect(task.status_reason).toMatch(
-      /no old pods: expected no Pod with another tag, found Pod worker-\S+ with registry.example\/pinned:v1/,
-    )
-  })
+  expect((await control.truth('source-blocked'))?.runningImages).toEqual([image('source-blocked', 'v1')])
 })

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
-import { startReplicas } from '../support/replicas.ts'
 import { aTask, type Service, startService } from '../support/service.ts'
+import { startWorld } from '../support/world.ts'
 
 let browser: Browser
 let service: Service
@@ -143,7 +143,7 @@ describe.concurrent('an outage', () => {
 
   test('Argo CD that does not answer is said with its time and who waits', async () => {
     await using database = await createTestDatabase()
-    await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+    await using replicas = await startWorld({ parts: ['argo cd', 'lines'], databaseUrl: database.url })
     const [replica] = replicas.running
     if (!replica) throw new Error('there is one')
     await submit(replica, 'shop', 'never')
@@ -160,7 +160,7 @@ describe.concurrent('an outage', () => {
 
   test('a database that does not answer is noticed, though the stream stays open', async () => {
     await using database = await createTestDatabase()
-    await using replicas = await startReplicas({ databaseUrl: database.url, count: 1 })
+    await using replicas = await startWorld({ parts: ['argo cd', 'lines'], databaseUrl: database.url })
     const [replica] = replicas.running
     if (!replica) throw new Error('there is one')
     await submit(replica, 'shop', 'never')

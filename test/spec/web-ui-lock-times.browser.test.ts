@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startBrowserWorld } from '../support/browser-world.ts'
+import { startWorld } from '../support/world.ts'
 
 const minuteMs = 60_000
 /** Until the pages are open, on a busy machine. */
@@ -34,9 +34,9 @@ const lockedAtMs = async (page: Page) => {
 
 test('a change of the lock on another replica is shown within 1 s, of the schedule within 5 s, without the stream within 15 s (spec 2.4)', async () => {
   const { fromMs, schedule } = nextWindow()
-  await using world = await startBrowserWorld({
-    hasProvider: true,
-    count: 2,
+  await using world = await startWorld({
+    parts: ['argo cd', 'lines', 'provider', 'browser'],
+    replicas: 2,
     settings: { LOCKDOWN_SCHEDULE: schedule },
   })
   const other = world.running[1]?.url ?? ''

@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, type OpenOptions, openPage } from '../support/browser.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { type Service, startService } from '../support/service.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World } from '../support/world.ts'
 
 const path = '/api/v1/deploy-lock'
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let replica: Service
 let browser: Browser
 let ada: HttpBrowser
 beforeAll(async () => {
   browser = await launchBrowser()
-  world = await startServiceWithSignIn({ IDP_PRIVILEGED_GROUPS: 'oncall' })
+  world = await startWorld({ parts: ['provider'], settings: { IDP_PRIVILEGED_GROUPS: 'oncall' } })
   replica = await world.startReplica()
   ada = await world.signedIn('ada', ['oncall'])
 })
@@ -125,8 +125,11 @@ describe('the deploy lock (spec 2.4)', () => {
   })
 
   test('is opened for 15 minutes inside a lockdown window', async () => {
-    await using scheduled = await startServiceWithSignIn({
-      LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Thu 00:00 - Mon 00:00',
+    await using scheduled = await startWorld({
+      parts: ['provider'],
+      settings: {
+        LOCKDOWN_SCHEDULE: 'Mon 00:00 - Thu 00:00, Thu 00:00 - Mon 00:00',
+      },
     })
     const bob = await scheduled.signedIn('bob')
     const cookies = bob.cookies(scheduled.service.url)

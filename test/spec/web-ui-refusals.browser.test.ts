@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
+import { startWorld, type World } from '../support/world.ts'
 
-let world: BrowserWorld
+let world: World
 beforeAll(async () => {
-  world = await startBrowserWorld({
-    hasProvider: true,
+  world = await startWorld({
+    parts: ['argo cd', 'lines', 'provider', 'browser'],
     applications: ['held', 'shop', 'crowded'],
     settings: { MAX_UNFINISHED_PER_APP: '2' },
   })
@@ -18,13 +18,13 @@ const lockPath = '/api/v1/deploy-lock'
 /** Sooner than the page asks by itself who is signed in. */
 const soonMs = 10_000
 const nextHour = Math.floor(Date.now() / 1000) + 3_600
-const cancelling = { label: 'Cancel deployment', task: async () => world.submit('held', 'v1') }
+const cancelling = { label: 'Cancel deployment', task: async () => world.deploy('held', 'v1') }
 const deployingAgain = (app: string) => ({
   label: 'Deploy again',
   async task() {
-    const id = await world.submit(app, 'v1')
+    const id = await world.deploy(app, 'v1')
     await world.ada?.change(world.service.url, `/api/v1/tasks/${id}`, 'DELETE')
-    return (await world.waitForEnd(id)).id
+    return (await world.service.waitForEnd(id)).id
   },
 })
 const database = () => world.service.lines.database
@@ -120,7 +120,7 @@ async function refusalOf(page: Page, status: number, press: () => Promise<void>)
 describe('a refusal stands beside the button in the words of the service', () => {
   test.for(rows)('$status: $why', async ({ status, action: { label, task }, arrange, restore, shows }) => {
     const user = `user-${status}`
-    const as = await world.signIn(user)
+    const as = await world.signedIn(user)
     const id = await task()
     await using opened = await world.open(`/task/${id}`, { as })
     const { page } = opened

@@ -2,13 +2,13 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { launchBrowser, openPage } from '../support/browser.ts'
 import { findViolations } from '../support/find-violations.ts'
-import { startServiceWithSignIn } from '../support/signed-in-service.ts'
+import { startWorld, type World } from '../support/world.ts'
 
-let world: Awaited<ReturnType<typeof startServiceWithSignIn>>
+let world: World
 let browser: Browser
 beforeAll(async () => {
   browser = await launchBrowser()
-  world = await startServiceWithSignIn()
+  world = await startWorld({ parts: ['provider'] })
   world.idp.users.set('ada', { preferred_username: 'ada', groups: ['oncall'] })
 })
 afterAll(async () => {
@@ -85,7 +85,7 @@ test('a page that asks who is signed in does not prolong the session', async () 
 })
 
 test('closed reading shows one way in on every page, and no loop', async () => {
-  await using closed = await startServiceWithSignIn({ IDP_REQUIRE_READ_AUTH: 'true' })
+  await using closed = await startWorld({ parts: ['provider'], settings: { IDP_REQUIRE_READ_AUTH: 'true' } })
   for (const path of ['/tasks', '/task/unknown', '/lock']) {
     await using opened = await open(path, closed.service.url)
     const { page } = opened
@@ -97,7 +97,7 @@ test('closed reading shows one way in on every page, and no loop', async () => {
 
 describe('a sign-in that fails', () => {
   test('because the provider is away ends at a page that leads back', async () => {
-    await using away = await startServiceWithSignIn()
+    await using away = await startWorld({ parts: ['provider'] })
     await away.idp.stop()
     await using opened = await open('/lock', away.service.url)
     const { page } = opened

@@ -100,7 +100,7 @@ describe('a failed task', () => {
   let failed: TaskRecord
   beforeAll(async () => {
     await deployed('crashing', 'v2')
-    hold('crashing', 'crashes', 'v1', 'v2')
+    hold('crashing', 'crashes', 'v0', 'v1', 'v2')
     failed = await world.service.waitForEnd(await world.deploy('crashing', 'v3'))
   })
 
@@ -162,7 +162,7 @@ describe('a failed task', () => {
 })
 
 test('a deployment is cancelled after one question that says what stays; the page names who did it', async () => {
-  hold('waiting', 'never-ready', 'v1')
+  hold('waiting', 'never-ready', 'v0', 'v1')
   const id = await world.deploy('waiting', 'v2')
   const { commit = '' } = await world.service.waitForTask(id, (task) => task.commit !== undefined)
   await using opened = await open(`/task/${id}`, 'ada')
@@ -222,7 +222,7 @@ test('however often "Deploy again" is pressed, it is one task; it bears the head
 
 describe('a refusal stands beside the button in the words of the service', () => {
   test('where the task has ended meanwhile', async () => {
-    hold('gone', 'never-ready', 'v1')
+    hold('gone', 'never-ready', 'v0', 'v1')
     const id = await world.deploy('gone', 'v2')
     const running = await world.service.getTask(id)
     await using opened = await open(`/task/${id}`, 'ada')

@@ -2,14 +2,17 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { causes } from '../../contract/causes.ts'
 import type { OpenOptions } from '../support/browser.ts'
-import { type BrowserWorld, startBrowserWorld } from '../support/browser-world.ts'
 import { deployExamples, type ExampleTasks, exampleApplications, insertHistory } from '../support/example-tasks.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
+import { startWorld, type World } from '../support/world.ts'
 
-let world: BrowserWorld
+let world: World
 let tasks: ExampleTasks
 beforeAll(async () => {
-  world = await startBrowserWorld({ applications: [...exampleApplications, 'places', 'newcomer', 'too-slow'] })
+  world = await startWorld({
+    parts: ['argo cd', 'lines', 'browser'],
+    applications: [...exampleApplications, 'places', 'newcomer', 'too-slow'],
+  })
   tasks = await deployExamples(world)
   await insertHistory(world, 'history', 120)
 })
@@ -177,15 +180,15 @@ describe('the task list', () => {
   test('keeps rows in their places: a new task waits, a change is shown where it stands', async () => {
     const project = 'places'
     world.hold('places', 'never-ready', 'v0')
-    await world.submit('places', 'v1', { project })
+    await world.deploy('places', 'v1', { project })
     await using filtered = await open('/tasks?status=in%20progress&project=places')
     await using opened = await open('/tasks?project=places')
     const { page } = opened
     await Promise.all([page, filtered.page].map((one) => names(one).first().waitFor()))
-    await world.submit('newcomer', 'v1', { project })
+    await world.deploy('newcomer', 'v1', { project })
     await page.getByRole('button', { name: '1 new task' }).waitFor()
     expect(await names(page).allTextContents()).toEqual(['places'])
-    await world.submit('places', 'v2', { project })
+    await world.deploy('places', 'v2', { project })
     for (const one of [page, filtered.page])
       await one.getByRole('row').nth(1).getByText('Cancelled', { exact: true }).waitFor()
     expect(await names(filtered.page).allTextContents()).toEqual(['places'])
@@ -302,7 +305,7 @@ describe('the task page', () => {
       commit = '',
       repository,
       app_url,
-    } = await world.waitForTask(tasks.waiting, (task) => task.commit !== undefined)
+    } = await world.service.waitForTask(tasks.waiting, (task) => task.commit !== undefined)
     await using opened = await open(`/task/${tasks.waiting}`)
     const { page } = opened
     const href = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href')
@@ -324,13 +327,13 @@ describe('the task page', () => {
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toBe(await page.locator('#report code').textContent())
-    const { status_reason } = await world.waitForEnd(tasks.failed)
+    const { status_reason } = await world.service.waitForEnd(tasks.failed)
     expect(copied).toContain(status_reason)
   })
 
   test('shows the end without a reload, and tells it at once to the ear', async () => {
     world.hold('too-slow', 'never-ready', 'v0')
-    const id = await world.submit('too-slow', 'v1', { timeout: 20 })
+    const id = await world.deploy('too-slow', 'v1', { timeout: 20 })
     await using opened = await open(`/task/${id}`)
     const { page } = opened
     await page.getByText('In progress').first().waitFor()

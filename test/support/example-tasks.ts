@@ -1,4 +1,4 @@
-import type { BrowserWorld } from './browser-world.ts'
+import type { World } from './world.ts'
 
 /** Of the tasks below; `preferences` is the name that one of them misses. */
 export const exampleApplications = ['payments-worker', 'checkout-api', 'preferences', 'search', 'ledger', 'inventory']
@@ -6,15 +6,16 @@ export const exampleApplications = ['payments-worker', 'checkout-api', 'preferen
 export type ExampleTasks = Awaited<ReturnType<typeof deployExamples>>
 
 /** One task of each status, by rollouts of the simulator: the ids, newest first. */
-export async function deployExamples(world: BrowserWorld) {
-  const { submit, hold, waitForTask, waitForEnd } = world
-  const { controller } = world.service.lines
+export async function deployExamples(world: World) {
+  const { deploy, hold, service } = world
+  const { waitForTask, waitForEnd } = service
+  const { controller } = service.lines
   await Promise.all(
     ['payments-worker', 'checkout-api', 'preferences', 'search'].map(async (app) =>
-      waitForEnd(await submit(app, 'v1')),
+      waitForEnd(await deploy(app, 'v1')),
     ),
   )
-  const ledger = await submit('ledger', 'v1', { timeout: 2 })
+  const ledger = await deploy('ledger', 'v1', { timeout: 2 })
   controller.mood = 'refuse'
   controller.cut()
   await waitForEnd(ledger)
@@ -23,25 +24,25 @@ export async function deployExamples(world: BrowserWorld) {
   hold('search', 'never-ready', 'v0', 'v1', 'v3')
   hold('checkout-api', 'never-ready', 'v0', 'v1')
   hold('preferences', 'crashes', 'v0', 'v1')
-  const missing = await submit('preferencse', 'v1')
-  const cancelled = await submit('search', 'v2')
-  const deployed = await submit('payments-worker', 'v2')
-  const failed = await submit('preferences', 'v2')
-  const waiting = await submit('checkout-api', 'v2', { timeout: 7_200 })
+  const missing = await deploy('preferencse', 'v1')
+  const cancelled = await deploy('search', 'v2')
+  const deployed = await deploy('payments-worker', 'v2')
+  const failed = await deploy('preferences', 'v2')
+  const waiting = await deploy('checkout-api', 'v2', { timeout: 7_200 })
   await waitForTask(waiting, (task) => task.unmet_condition === 'healthy')
-  await submit('search', 'v3')
-  await Promise.all([missing, cancelled, deployed, failed].map(waitForEnd))
+  await deploy('search', 'v3')
+  await Promise.all([missing, cancelled, deployed, failed].map((id) => waitForEnd(id)))
   return { waiting, failed, deployed, cancelled, missing, aborted: ledger }
 }
 
 /** A task whose names are as long as they may be and have no break. @returns its id */
-export function submitLongNames({ submit }: BrowserWorld): Promise<string> {
+export function submitLongNames({ deploy }: World): Promise<string> {
   const name = 'x'.repeat(255)
-  return submit(name, name, { author: name, project: name, images: [{ image: name, tag: name }] })
+  return deploy(name, name, { author: name, project: name, images: [{ image: name, tag: name }] })
 }
 
 /** Ended tasks of one project, a minute apart, the last of them newest. */
-export const insertHistory = (world: BrowserWorld, project: string, count: number) =>
+export const insertHistory = (world: World, project: string, count: number) =>
   world.rows(
     `INSERT INTO watcher.tasks
        (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -75,6 +75,8 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
     DB_CONNECT_TIMEOUT: '10s', // PostgreSQL starts a process for each connection, which takes a busy machine seconds
     ...settings,
   }
+  const reading =
+    'IDP_REQUIRE_READ_AUTH' in settings ? { 'Watcher-Deploy-Token': settings.WATCHER_DEPLOY_TOKEN ?? '' } : undefined
   const logFile = path.join(dataDirectory, 'output.log')
   const run = () => spawnService(path.join(checkout, 'server', 'main.ts'), environment, logFile)
   const output = () => readFileSync(logFile, 'utf8')
@@ -109,7 +111,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
       }
     },
     async getTask(id: string): Promise<TaskRecord> {
-      const answer = await request(`${url}/api/v1/tasks/${id}`)
+      const answer = await request(`${url}/api/v1/tasks/${id}`, { headers: { ...reading } })
       if (answer.status !== 200) throw new Error(`task ${id} was not read: ${showAnswer(answer)}`)
       return taskSchema.parse(answer.body)
     },
@@ -120,7 +122,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
       limitMs = waitLimitMs,
     ): Promise<TaskRecord> {
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
-        const answer = await request(`${url}/api/v1/tasks/${id}`)
+        const answer = await request(`${url}/api/v1/tasks/${id}`, { headers: { ...reading } })
         const task = taskOf(answer)
         if (task && isReached(task)) return task
         if (performance.now() > deadline) throw new Error(`not reached within ${limitMs} ms: ${showAnswer(answer)}`)
@@ -130,7 +132,7 @@ export async function startService({ settings = {}, databaseUrl, checkout = ownC
       for (const deadline = performance.now() + limitMs; ; await delay(100)) {
         const leftSeconds = Math.ceil((deadline - performance.now()) / 1_000)
         const wait = Math.max(1, Math.min(leftSeconds, maxWaitSeconds))
-        const answer = await request(`${url}/api/v1/tasks/${id}?wait=${wait}`)
+        const answer = await request(`${url}/api/v1/tasks/${id}?wait=${wait}`, { headers: { ...reading } })
         const task = taskOf(answer)
         if (task && isFinal(task.status)) return task
         if (performance.now() > deadline) throw new Error(`no end within ${limitMs} ms: ${showAnswer(answer)}`)
@@ -159,6 +161,7 @@ type Child = ReturnType<typeof spawnGuarded>
 function spawnService(main: string, settings: Readonly<Record<string, string>>, logFile: string): Child {
   const { PATH, HOME } = process.env // nothing else of the developer's
   const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...nodeEnvironment, ...settings }
+  if (process.env.SERVICE_STARTS) appendFileSync(process.env.SERVICE_STARTS, `${process.env.VITEST_POOL_ID}\n`)
   const log = openSync(logFile, 'a')
   const plan = {
     command: process.execPath,

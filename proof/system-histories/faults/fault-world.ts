@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startEmbeddedPostgres } from '../../../server/storage/embedded-postgres.mjs'
-import { type ReplicasOptions, startReplicas } from '../../../test/support/replicas.ts'
 import { type Answer, aTask, type Service, withoutLimits } from '../../../test/support/service.ts'
 import { prepareDatabase } from '../../../test/support/template-database.ts'
-import { withToken } from '../../../test/support/world.ts'
+import { startWorld, type WorldOptions, withToken } from '../../../test/support/world.ts'
 
 /** For the first ten seconds after a start of PostgreSQL nobody takes a dead replica's tasks (decision 0013). */
 const databaseSettlesMs = 10_500
@@ -15,7 +14,7 @@ const retryMs = 100
 export type FaultWorld = Awaited<ReturnType<typeof startFaultWorld>>
 
 /** A durable PostgreSQL that can be killed, and replicas behind fault proxies. */
-export async function startFaultWorld(options: Omit<ReplicasOptions, 'databaseUrl'> = {}) {
+export async function startFaultWorld(options: Omit<WorldOptions, 'databaseUrl'> = {}) {
   await using started = new AsyncDisposableStack()
   const directory = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-faults-'))
   started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
@@ -23,7 +22,9 @@ export async function startFaultWorld(options: Omit<ReplicasOptions, 'databaseUr
   started.defer(() => postgres.stop())
   await prepareDatabase(postgres.url)
   const settings = { ...withoutLimits, ...options.settings }
-  const replicas = started.use(await startReplicas({ count: 3, ...options, settings, databaseUrl: postgres.url }))
+  const replicas = started.use(
+    await startWorld({ parts: ['argo cd', 'lines'], replicas: 3, ...options, settings, databaseUrl: postgres.url }),
+  )
   const stack = started.move()
 
   const start = async () => {

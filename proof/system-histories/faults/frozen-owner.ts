@@ -15,7 +15,7 @@ const maxFreezeDelayMs = 1_500
 
 /** F37: the owner of a task is stopped for 15 s and goes on, while a newer task supersedes the one it works on. */
 export const frozenOwner: Fault = async ({ times = 20, seconds = 15 }) => {
-  await using world = await startFaultWorld({ applications: ['shop'], count: 3 })
+  await using world = await startFaultWorld({ applications: ['shop'], replicas: 3 })
   await world.untilDatabaseHasSettled()
   const accepted: string[] = []
   const endings = new Map<string, string>()

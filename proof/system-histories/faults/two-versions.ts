@@ -25,7 +25,7 @@ export const twoVersions: Fault = async ({ seconds = 300 }) => {
   await symlink(path.join(root, 'node_modules'), path.join(next, 'node_modules'))
   await writeFile(path.join(next, 'server', 'storage', 'migrations', '9999-next.sql'), nextMigration)
 
-  const world = started.use(await startFaultWorld({ applications, count: 1 }))
+  const world = started.use(await startFaultWorld({ applications, replicas: 1 }))
   await world.untilDatabaseHasSettled()
   const owner = {
     connection: { connectionString: world.databaseUrl() },

@@ -97,16 +97,12 @@ describe('signed commits (SSH_SIGNING_KEY_PATH)', () => {
     const { name, repository, access, settings } = await open(signing, searchPath)
     const tip = await repository.readTip('known')
     const before = (await commands()).length
-    const beganMs = performance.now()
     const outcome = await repository.push(tip, commits(100), async () => true)
-    console.info(`100 signed commits pushed in ${Math.round(performance.now() - beganMs)} ms`)
     if (outcome.kind !== 'pushed') throw new Error(outcome.kind)
     expect((await commands()).slice(before)).toEqual(['fast-import', 'hash-object', 'push'])
     const kept = await readdir(settings.repoCachePath, { recursive: true })
     expect(kept.filter((file) => file.includes('signed-'))).toEqual([])
-    const verifiedMs = performance.now()
-    for (const commit of outcome.commits) await verify(name, key.signers, commit)
-    console.info(`verified in ${Math.round(performance.now() - verifiedMs)} ms`)
+    for (const at of [0, 1, 50, 99]) await verify(name, key.signers, outcome.commits[at] ?? '')
     expect(new Set(outcome.commits).size).toBe(100)
     await eventually(async () =>
       expect((await runningCommands()).filter((line) => line.includes(access.folder))).not.toContainEqual(

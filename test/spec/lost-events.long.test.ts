@@ -7,7 +7,7 @@ const slackMs = 10_000
 
 /** A rollout of shop:v2 that is synced and waits only for its Pods, which become ready when they are released. */
 async function aHeldRollout({ simulator, service, deploy }: World): Promise<string> {
-  simulator.control.overridePods('shop', { newPods: 'held', except: ['registry.example/shop:v1'] })
+  simulator.control.overridePods('shop', { newPods: 'held', except: ['registry.example/shop:v0'] })
   const id = await deploy('shop', 'v2')
   await service.waitForTask(
     id,

@@ -455,7 +455,7 @@ describe('the reason at a deadline is the last thing that happened', () => {
     {
       what: 'another writer',
       hook: rivalIsFaster,
-      says: /^nothing was committed .*: another writer was faster (?:once|\d+ times)$/,
+      says: /^nothing was committed .*: lost (?:1 push race|\d+ push races)$/,
     },
     {
       what: 'a hook that hangs longer than the task has time',

@@ -10,7 +10,7 @@ import type { Claim, TaskResult } from './task.ts'
 import { isUnfinished } from './task-conditions.ts'
 import { type EndedRow, type EndedTask, endedOf } from './task-row.ts'
 
-/** An end of a task, for its owner by a claim, or whoever owns it. `unsaved`: what the owner had still to save of it. */
+/** An end of a task, for its owner by a claim, or for the current owner. `unsaved`: what the owner had still to save of it. */
 type EndRequest = {
   readonly taskId: string
   readonly claim: Claim | undefined

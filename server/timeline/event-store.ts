@@ -8,7 +8,7 @@ import type { PageStart } from './event-followers.ts'
 const numberedAtOnce = 5_000
 
 /**
- * All numbering of events, and all reading, over the connections of readers; they are written by whoever changes a task, in
+ * All numbering of events, and all reading, over the connections of readers; the code that changes a task writes them, in
  * the same transaction.
  */
 export function createEventStore(database: Database, { query }: Database = database) {

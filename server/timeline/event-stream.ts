@@ -54,7 +54,7 @@ export function openEventStream(
   })
   return {
     closed,
-    /** Aborts when nobody reads what would be sent from then on. */
+    /** Aborts when the reader is gone. */
     over: over.signal,
     /** Resolves when the reader has room for more, or is gone. */
     async send(frame: Buffer) {
@@ -68,7 +68,7 @@ export function openEventStream(
     },
     /** The reader goes on from `position`; what lies before was not for it. */
     moveTo: (position: number) => write(`id: ${position}\n\n`),
-    /** The reader's position is not ours: it must load anew and go on from `position`. */
+    /** The reader's position is not ours: it must reload and continue from `position`. */
     reset: (position: number) => write(`id: ${position}\nevent: reset\ndata: {}\n\n`),
     end() {
       if (over.signal.aborted) return

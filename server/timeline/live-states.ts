@@ -58,7 +58,7 @@ export function createLiveStates({ readLock, readArgoCd, wakeUps, nowMs, onError
       if (!argoCd.available) listener('service', serviceFrame())
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) lock = undefined // nobody keeps it up to date
+        if (listeners.size === 0) lock = undefined // it is no longer kept up to date
       }
     },
     async [Symbol.asyncDispose]() {

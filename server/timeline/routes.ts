@@ -20,7 +20,7 @@ type Dependencies = {
   readonly events: Pick<EventStore, 'after' | 'newest' | 'deletedTo' | 'verdictOf'>
   readonly feed: Pick<EventFeed, 'follow' | 'isCurrent'>
   readonly states: Pick<LiveStates, 'follow'>
-  /** The applications of tasks, by id; of one that is gone nobody knows it. */
+  /** The applications of tasks, by id; unknown for one that is gone. */
   readonly readTasks: (ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly app: string }>>
   /** Whether a request is shown what belongs to an application. */
   readonly canSeeTasksOf: (request: FastifyRequest, app: string | undefined) => boolean
@@ -41,19 +41,19 @@ const chunkSize = 100
 const judgedAgainMs = 10_000
 const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
-  'With `Accept: text/event-stream` the events come live, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
+  '`Accept: text/event-stream` streams the events, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
   'event it names. A stream begins with an `id` alone, the position that it starts from, and holds `event: alive` every ' +
-  '15 s so that it is not taken for dead. `event: reset` says that the position asked for lies in the future, as after a restored ' +
+  '15 s so that clients see that it is alive. `event: reset` says that the requested position is in the future, as after a restored ' +
   'backup, or that events after it were deleted: read again.'
 
 const stateEvents =
-  'The stream also tells `event: lock`, with the answer of `/deploy-lock/details` as `data`, at its beginning and whenever ' +
+  'The stream also has `event: lock`, with the response of `/deploy-lock/details` as `data`, at its beginning and whenever ' +
   'that changes, and `event: service`, with `{"argo_cd":{"available","since","detail"}}`, when Argo CD stops answering or ' +
   'answers again, and at the beginning while it does not. These two have no `id`. A scoped deploy token is shown the events ' +
   'of its applications; a page of them may be empty and still name the next one.'
 
 const StreamHeaders = z.looseObject({
-  'last-event-id': z.string().optional().describe('For a stream: go on after this event; an invalid id is ignored'),
+  'last-event-id': z.string().optional().describe('For a stream: resume after this event; an invalid id is ignored'),
 })
 
 export const timelineRoutes =
@@ -78,7 +78,7 @@ export const timelineRoutes =
         if (taskId !== undefined) await requireTask(request, taskId)
       }
       const onError = (error: unknown) => {
-        if (error instanceof UnauthorizedError) end() // and nobody is signed out because something is away
+        if (error instanceof UnauthorizedError) end() // and an outage signs no user out
       }
       const timer = setInterval(() => void judge().catch(onError), judgedAgainMs)
       return () => clearInterval(timer)
@@ -169,7 +169,7 @@ export const timelineRoutes =
           querystring: EventsAfter,
           response: {
             200: TaskEvents,
-            204: z.null().describe('The task is over, and so is its stream'),
+            204: z.null().describe('The task and its stream have ended'),
             404: TaskMissing,
             ...refusals,
           },

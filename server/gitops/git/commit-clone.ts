@@ -107,7 +107,7 @@ export function createCommitClone(
     return exitCode === 0 ? 'descendant' : 'unrelated'
   }
 
-  /** A damaged clone is made anew once, for all that meet the damage meanwhile. */
+  /** A damaged clone is recreated once, for all that meet the damage meanwhile. */
   async function orRenewed<T>(work: () => Promise<T>): Promise<T> {
     const before = discards
     try {
@@ -119,7 +119,7 @@ export function createCommitClone(
     }
   }
 
-  /** After a failure nobody asks the host again for two seconds. */
+  /** After a failure the host is not asked again for two seconds. */
   async function fetchOrFail(depth: number): Promise<void> {
     if (failed && nowMs() - failed.atMs < pauseAfterFailureMs) throw failed.error
     try {

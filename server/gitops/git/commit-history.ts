@@ -79,7 +79,7 @@ export function createCommitHistory(deps: {
     return cloneOf(repository).ancestry(commit, revision)
   }
 
-  /** Whoever asks while a host is left alone after a failure gets the same error again. */
+  /** A request during the pause after a failure gets the same error again. */
   const reported = new WeakSet<object>()
   function reportOnce(repository: string, error: unknown): void {
     if (error instanceof Error && reported.has(error)) return

@@ -24,7 +24,7 @@ export type GitAccess = {
   readonly folder: string
   /** Bounds them (REPO_CACHE_LIMIT). */
   readonly caches: Pick<CacheLimit, 'add' | 'trim'>
-  /** The address by which git reaches a repository, however it is spelled. @throws {GitError} it is none */
+  /** The address by which git reaches a repository, however it is spelled. @throws {GitError} it is not an address */
   addressOf(repository: string): RepositoryAddress
   /** The environment for a repository; without an address nothing can reach the network. */
   environment(directory: string, address: RepositoryAddress | undefined): Promise<GitEnvironment>

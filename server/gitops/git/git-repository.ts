@@ -168,7 +168,8 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
       await access.git(directory, undefined, ['fast-import', ...options], { input: stream, timeoutMs: limitMs() })
     ).toString()
     const built = marks.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line))
-    if (built.length !== commits.length) throw new GitError('broken', 'git did not build all commits')
+    if (built.length !== commits.length)
+      throw new GitError('broken', 'git fast-import returned fewer commits than sent')
     return access.withSigner === undefined ? built : access.withSigner((sign) => signAll(built, sign))
   }
 
@@ -200,7 +201,8 @@ export function openGitRepository(address: string, cache: RepositoryCache, deps:
         .toString()
         .trim()
         .split('\n')
-      if (stored.join() !== [...commits.keys()].join()) throw new GitError('broken', 'git did not store all commits')
+      if (stored.join() !== [...commits.keys()].join())
+        throw new GitError('broken', 'git stored fewer objects than sent')
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

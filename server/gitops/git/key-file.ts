@@ -80,7 +80,7 @@ async function readKey({ setting, path: file }: KeySettings): Promise<string> {
   }
 }
 
-/** Whoever reads the file meanwhile finds all of the old text or all of the new one. */
+/** A concurrent reader finds all of the old text or all of the new one. */
 async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   if ((await readIfAny(file)) === text) return
   const written = `${file}.${randomBytes(4).toString('hex')}`

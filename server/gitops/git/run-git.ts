@@ -35,7 +35,7 @@ export function startGit(program: string, args: readonly string[], environment: 
   // a working directory that always exists: the cache may be deleted under us
   try {
     const child = spawn(program, args, { cwd: '/', env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-    child.on('error', () => {}) // also comes where nobody waits for it
+    child.on('error', () => {}) // also emitted without a waiter
     // where no file can be opened there are no pipes, whatever the types say
     if (!(child.stdin as unknown)) throw new Error(`${program} cannot be started: too many open files`)
     return child

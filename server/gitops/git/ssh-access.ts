@@ -56,7 +56,7 @@ export function openSshAccess(
       for (const [party, command] of commands) if (command === used.GIT_SSH_COMMAND) commands.delete(party)
     },
     async close() {
-      const entries = await readdir(secrets, { withFileTypes: true }).catch(() => []) // somebody may have deleted it
+      const entries = await readdir(secrets, { withFileTypes: true }).catch(() => []) // it may have been deleted
       const sockets = entries.filter((entry) => entry.isSocket()).map(({ name }) => path.join(secrets, name))
       await Promise.all(sockets.map((socket) => endConnection(socket, base)))
     },

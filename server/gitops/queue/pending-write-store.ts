@@ -99,7 +99,7 @@ export function createPendingWriteStore(database: Database) {
       return row && readOutcome(row)
     },
 
-    /** Takes the repositories with open writes that nobody alive owns; returns their queues and those that we have already. */
+    /** Takes the repositories with open writes that no live replica owns; returns their queues and those that we have already. */
     async claimRepositories(owner: string): Promise<readonly WriteQueue[]> {
       const { rows } = await sql<Pick<WriteQueue, 'repository' | 'branch' | 'address' | 'fence'>>`
         WITH wanted AS (

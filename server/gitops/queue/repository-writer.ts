@@ -324,15 +324,15 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     return stop
   }
 
-  /** A host that could not move the branch, which still is where it was, says the same as if somebody had been faster. */
+  /** A host that could not move the branch, which still is where it was, reports the same as a lost race. */
   async function afterLostRace(reason: string, tip: Tip, writes: readonly OpenWrite[]): Promise<Step> {
     await queueUnsent(writes)
     const { commit } = await repository.readTip('fresh')
     if (commit === tip.commit) return waitAfter(reason, writes)
     note(writes, ({ losses }) => ({ losses: losses + 1, cause: 'git_unreachable' }))
     for (const [losses, lost] of Map.groupBy(writes, (write) => triesOf(write).losses)) {
-      const often = losses === 1 ? 'once' : `${losses} times`
-      await store.keepReason(queue, idsOf(lost), `another writer was faster ${often}`)
+      const races = losses === 1 ? '1 push race' : `${losses} push races`
+      await store.keepReason(queue, idsOf(lost), `lost ${races}`)
     }
     batchLimit = Math.max(1, Math.floor(writes.length / 2))
     const losses = Math.max(...writes.map((write) => triesOf(write).losses))

@@ -49,7 +49,7 @@ type OutcomeListener = (taskId: string, outcome: WriteBackOutcome) => void
 const maxPushesPerHost = 8
 const maxClosingMs = 15_000
 const maxTold = 20_000
-/** From the time that a record bears to its commit. */
+/** From the time of a record to its commit. */
 const longestRecordSeconds = 60
 
 /** Takes planned writes, and pushes those of the repositories that this replica owns. */

@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../../contract/service-config.ts'
-import { withoutUserinfo } from '../settings/without-userinfo.ts'
+import { withoutUserinfo } from '../settings/address-text.ts'
 
 /** The settings that GET /config may show, by name; nothing else gets there. */
 export type ShownSettings = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { isLoopback } from './address-text.ts'
 import { checkSshKey } from './check-ssh-key.ts'
 import type { Name } from './definitions.ts'
-import { isLoopback } from './is-loopback.ts'
 import { parseDatabaseConnection } from './parse-database-connection.ts'
 import { pathList } from './path-list.ts'
 

@@ -1,8 +1,8 @@
 import type { EffectiveSetting, SettingGroup } from '../../contract/effective-settings.ts'
+import { withoutUserinfo } from './address-text.ts'
 import { definitions, mayNotBeEmpty, type Name, settingDefaults, settingGroups } from './definitions.ts'
 import { type Environment, gatherSettingTexts } from './setting-texts.ts'
 import { secretForms } from './setting-values.ts'
-import { withoutUserinfo } from './without-userinfo.ts'
 
 /** Texts in which an @ does not end a user of an address. */
 const proseNames: ReadonlySet<string> = new Set<Name>(['COMMIT_MESSAGE_FORMAT', 'SSH_COMMIT_MAIL', 'SSH_COMMIT_USER'])

@@ -1,5 +1,5 @@
 import type { DatabaseSettings } from '../storage/database.ts'
-import { isLoopback } from './is-loopback.ts'
+import { isLoopback } from './address-text.ts'
 
 type Connection = DatabaseSettings['connection']
 

@@ -1,9 +1,9 @@
 import { findScheduleWarning } from '../locks/lockdown-window.ts'
 import { isWeakSecret } from '../secrets/secret-rules.ts'
 import type { DatabaseSettings } from '../storage/database.ts'
+import { isLoopback } from './address-text.ts'
 import type { Texts } from './cross-field-issues.ts'
 import type { Values } from './definitions.ts'
-import { isLoopback } from './is-loopback.ts'
 import { isUnprotected } from './parse-database-connection.ts'
 import type { Environment } from './setting-texts.ts'
 

@@ -1,5 +1,5 @@
 import { HttpError } from '../../http/request-errors.ts'
-import { isLoopback } from '../../settings/is-loopback.ts'
+import { isLoopback } from '../../settings/address-text.ts'
 
 /** Where people reach the service, as far as a request tells. `host` may hold a port. */
 export type AskedAddress = { readonly protocol: string; readonly host: string }

@@ -1,4 +1,5 @@
 import { quote } from '../../../contract/fields.ts'
+import type { WriteBackApplication } from './application-source.ts'
 
 export type CheckedPath = { kind: 'path'; path: string } | { kind: 'fault'; reason: string }
 
@@ -57,4 +58,37 @@ function faultOf(segment: string): string | undefined {
   if (/^\.git(?:modules)?[ .]*(?::.*)?$/i.test(segment) || /^gi[0-9a-z]*~\d+$/i.test(segment)) return 'names .git'
   if (segment !== segment.normalize('NFC')) return 'is not in Unicode normal form C'
   return Buffer.byteLength(segment) > 255 ? 'has a part longer than 255 bytes' : undefined
+}
+
+const generatePaths = 'argocd.argoproj.io/manifest-generate-paths'
+
+/** With this annotation the delivery controller passes over commits that touch none of the paths. */
+export function generatePathWarnings({ annotations, sources }: WriteBackApplication, file: string): readonly string[] {
+  const list = annotations.get(generatePaths)
+  if (list === undefined || list.trim() === '') return []
+  const paths = list
+    .split(';')
+    .map((path) => path.trim())
+    .filter((path) => path !== '')
+  const covers = paths.some((path) =>
+    path.startsWith('/') ? isCovered(file, path) : sources.some((source) => isCovered(file, `${source.path}/${path}`)),
+  )
+  return covers ? [] : [`the annotation ${generatePaths} does not cover ${file}: Argo CD may not notice its commit`]
+}
+
+/** A pattern counts by what stands before its first wildcard: this only decides on a warning. */
+function isCovered(file: string, path: string): boolean {
+  const parts: string[] = []
+  for (const part of path.split('/').filter((part) => part !== '' && part !== '.')) {
+    if (part === '..') parts.pop()
+    else parts.push(part)
+  }
+  const directory = parts.join('/')
+  const wildcard = directory.search(/[*?[]/)
+  return (
+    directory === '' ||
+    file === directory ||
+    file.startsWith(`${directory}/`) ||
+    (wildcard >= 0 && file.startsWith(directory.slice(0, wildcard)))
+  )
 }

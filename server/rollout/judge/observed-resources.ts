@@ -78,3 +78,5 @@ export const isPodCompleted = ({ reason }: ObservedPod) => reason === 'Completed
 
 /** Completed or on its way out: it does not serve any more. */
 export const isPodEnding = (pod: ObservedPod) => isPodCompleted(pod) || pod.reason === 'Terminating'
+
+export type ResourceAddress = { readonly namespace: string; readonly name: string; readonly uid: string }

@@ -1,6 +1,13 @@
 import type { Ancestry } from '../../gitops/git/commit-history.ts'
 import type { KnownApplication } from './newest-snapshots.ts'
-import type { LivePod, ManagedResources, ResourceEvent, ResourceTree, SyncWindows } from './observed-resources.ts'
+import type {
+  LivePod,
+  ManagedResources,
+  ResourceAddress,
+  ResourceEvent,
+  ResourceTree,
+  SyncWindows,
+} from './observed-resources.ts'
 import type { RolloutAnnotations, WriteBackState } from './watched-task.ts'
 
 /** The answer to a read, or that there was none. `version` is the newest snapshot's when it was asked. */
@@ -72,8 +79,6 @@ export function ancestryKey(commit: string, revision: string): string {
 }
 
 export type Readings<Value> = ReadonlyMap<string, Reading<Value>>
-
-export type ResourceAddress = { readonly namespace: string; readonly name: string; readonly uid: string }
 
 /** Something to find out. What it finds comes back in the next observation; it never is a verdict. */
 export type NextAction =

@@ -1,4 +1,5 @@
-import type { Reading, ResourceAddress } from '../judge/rollout-observation.ts'
+import type { ResourceAddress } from '../judge/observed-resources.ts'
+import type { Reading } from '../judge/rollout-observation.ts'
 import { type ApplicationAddress, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'

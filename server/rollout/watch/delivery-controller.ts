@@ -2,11 +2,11 @@ import type { ObservedApplication } from '../judge/observed-application.ts'
 import type {
   LivePod,
   ManagedResources,
+  ResourceAddress,
   ResourceEvent,
   ResourceTree,
   SyncWindows,
 } from '../judge/observed-resources.ts'
-import type { ResourceAddress } from '../judge/rollout-observation.ts'
 
 /** What a call came to. Only `read` says anything about an application. */
 export type ReadOutcome<Value> =

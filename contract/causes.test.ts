@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Actor, causeCodes, causeOf, pastHeadlineOf } from './causes.ts'
-import { exampleDiagnosis } from './example-diagnoses.ts'
+import { exampleDiagnosis } from './text/example-diagnoses.ts'
 
 const actors: Readonly<Record<Actor, string>> = {
   developer: 'developer',

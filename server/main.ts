@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
-import { compose } from './compose.ts'
-import { describeStartupError, isWrongSetup } from './describe-startup-error.ts'
+import { compose } from './compose/compose.ts'
+import { describeStartupError, isWrongSetup } from './compose/describe-startup-error.ts'
+import { readSettings } from './compose/settings.ts'
+import { handleUncaughtErrors } from './compose/uncaught-errors.ts'
 import { createRedactor } from './secrets/redactor.ts'
-import { readSettings } from './settings.ts'
-import { handleUncaughtErrors } from './uncaught-errors.ts'
 
 /** What the system calls a configuration error (sysexits.h). */
 const configurationError = 78

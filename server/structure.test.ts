@@ -49,8 +49,17 @@ test.for<[string, (file: string) => string | undefined]>([
   expect(mutual.map(([, example]) => example)).toEqual([])
 })
 
+test('no folder has more sources of its own than a newcomer keeps in mind', () => {
+  const sizes = Map.groupBy(
+    files.filter((file) => /^(?:server|contract)\//.test(file)),
+    path.dirname,
+  )
+  const large = [...sizes].filter(([folder, sources]) => sources.length > (folder.startsWith('contract') ? 24 : 16))
+  expect(large.map(([folder, sources]) => `${folder}: ${sources.length}`)).toEqual([])
+})
+
 test('a store is imported from its own folder and from where the service is composed', () => {
-  const isComposition = (file: string) => file.startsWith('server/commands/') || /^server\/[\w-]+\.ts$/.test(file)
+  const isComposition = (file: string) => /^server\/(?:commands|compose)\//.test(file)
   const foreign = [...importsOf].flatMap(([file, imported]) =>
     imported
       .filter((to) => to.endsWith('-store.ts') && domainOf(to) !== domainOf(file) && !isComposition(file))
@@ -60,7 +69,8 @@ test('a store is imported from its own folder and from where the service is comp
 })
 
 test('what composes the service holds no SQL', () => {
-  const composing = files.filter((file) => /^server\/[\w-]+\.ts$/.test(file))
+  const composing = files.filter((file) => file.startsWith('server/compose/'))
+  expect(composing.length).toBeGreaterThan(5)
   expect(composing.filter((file) => readFileSync(path.join(root, file), 'utf8').includes("from 'kysely'"))).toEqual([])
 })
 
@@ -68,9 +78,9 @@ const textsOfClients = [
   'causes',
   'conditions',
   'exit-codes',
-  'headline',
-  'next-steps',
-  'render-diagnosis',
+  'text/headline',
+  'text/next-steps',
+  'text/render-diagnosis',
   'task-status',
 ]
 
@@ -93,6 +103,6 @@ function runtimeImportsOf(file: string): string[] {
 }
 
 test('the imports are found', () => {
-  expect(importsOf.get('server/main.ts')).toContain('server/compose.ts')
+  expect(importsOf.get('server/main.ts')).toContain('server/compose/compose.ts')
   expect(runtimeImportsOf('contract/task.ts')).toContain('zod')
 })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { taskTrailer } from '../../server/gitops/plan/commit-message.ts'
+import { taskTrailer } from '../../server/write-back/plan/commit-message.ts'
 import { runGit } from '../../simulator/git-host/run-git.ts'
 
 type Expected = {

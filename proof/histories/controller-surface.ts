@@ -1,13 +1,13 @@
 import type { StreamOpening } from '../../server/argo-cd/argo-cd-client.ts'
-import { parseApplication } from '../../server/argo-cd/parse-application.ts'
-import { parseManagedResources } from '../../server/argo-cd/parse-managed-resources.ts'
-import { parseResourceTree } from '../../server/argo-cd/parse-resource-tree.ts'
-import { parseSyncWindows } from '../../server/argo-cd/parse-sync-windows.ts'
+import { parseApplication } from '../../server/argo-cd/parse/parse-application.ts'
+import { parseManagedResources } from '../../server/argo-cd/parse/parse-managed-resources.ts'
+import { parseResourceTree } from '../../server/argo-cd/parse/parse-resource-tree.ts'
+import { parseSyncWindows } from '../../server/argo-cd/parse/parse-sync-windows.ts'
 import type {
   ApplicationAddress,
   ReadOutcome,
   DeliveryController as ServerController,
-} from '../../server/rollout/watch/delivery-controller.ts'
+} from '../../server/rollout/observed/delivery-controller.ts'
 import { type Application, refreshAnnotation } from '../../simulator/model/application.ts'
 import type { DeliveryController } from '../../simulator/model/delivery-controller.ts'
 import { renderManagedResources } from '../../simulator/model/render-managed-resources.ts'

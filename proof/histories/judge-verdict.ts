@@ -1,5 +1,5 @@
 import type { TaskResult } from '../../server/deployments/task.ts'
-import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
+import type { RolloutSettings } from '../../server/rollout/judge/input/rollout-settings.ts'
 import type { Fault } from './history-script.ts'
 import { isOnBetween, troublesCalls, troublesStream } from './surface-faults.ts'
 import { type Ailment, finalCheckMs, type TaskWitness } from './task-witness.ts'

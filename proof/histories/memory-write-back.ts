@@ -1,6 +1,6 @@
 import type { Claim } from '../../server/deployments/task.ts'
-import type { WriteBackPlan } from '../../server/gitops/plan/plan-write-back.ts'
-import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
+import type { WriteBackPlan } from '../../server/write-back/plan/plan-write-back.ts'
+import type { WriteBackOutcome } from '../../server/write-back/plan/write-back-outcome.ts'
 import type { ExampleApplication } from './example-application.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { HistoryGit } from './history-git.ts'

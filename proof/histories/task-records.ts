@@ -1,7 +1,7 @@
 import type { Claim, TaskResult } from '../../server/deployments/task.ts'
-import type { WriteBackOutcome } from '../../server/gitops/plan/write-back-outcome.ts'
-import { rolloutTimes } from '../../server/rollout/judge/rollout-settings.ts'
-import type { Baseline, WatchedTask } from '../../server/rollout/judge/watched-task.ts'
+import { rolloutTimes } from '../../server/rollout/judge/input/rollout-settings.ts'
+import type { Baseline, WatchedTask } from '../../server/rollout/judge/input/watched-task.ts'
+import type { WriteBackOutcome } from '../../server/write-back/plan/write-back-outcome.ts'
 import type { ClockSide } from './history-clock.ts'
 import type { TaskScript } from './history-script.ts'
 

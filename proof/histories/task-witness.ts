@@ -1,4 +1,4 @@
-import { rolloutTimes } from '../../server/rollout/judge/rollout-settings.ts'
+import { rolloutTimes } from '../../server/rollout/judge/input/rollout-settings.ts'
 import type { Application } from '../../simulator/model/application.ts'
 import type { ManagedApplication } from '../../simulator/model/managed-application.ts'
 import { imagesOf } from '../../simulator/model/manifest.ts'

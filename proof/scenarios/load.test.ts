@@ -137,7 +137,7 @@ describe('no regular expression backtracks (T35)', () => {
 
   test('and none other is made at run time', () => {
     // Tested beside their sources with the same texts.
-    expect(filesWithComputedExpressions(server)).toEqual(['gitops/plan/repository-address.ts'])
+    expect(filesWithComputedExpressions(server)).toEqual(['write-back/plan/repository-address.ts'])
   })
 
   /** What is slower once may have been compiled or interrupted. */

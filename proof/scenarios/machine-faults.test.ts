@@ -5,8 +5,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { repositoryName } from '../../server/gitops/plan/repository-address.ts'
 import type { Database } from '../../server/storage/database.ts'
+import { repositoryName } from '../../server/write-back/plan/repository-address.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { startFileGitHost } from '../../test/support/file-git-host.ts'
 import { aDatabase, aWriteBackService } from '../../test/support/write-back-service.ts'
@@ -61,7 +61,7 @@ describe('a damaged or full cache is rebuilt once, or ends the task with the cau
   test('no more files, or no git: passing, and never "is it installed?"', async () => {
     const script = `
       import { openSync } from 'node:fs'
-      const { runGit } = await import('${path.resolve('server/gitops/git/run-git.ts')}')
+      const { runGit } = await import('${path.resolve('server/write-back/git/access/run-git.ts')}')
       const run = (PATH) => runGit({ arguments: ['--version'], environment: { PATH }, timeoutMs: 5000 })
       const failure = (error) => [error.code, error.retry, error.message.includes('installed')].join(' ')
       await run('/usr/bin:/bin')

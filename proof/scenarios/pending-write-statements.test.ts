@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type KyselyPlugin, PostgresQueryCompiler } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { createPendingWriteStore, type PendingWriteStore } from '../../server/gitops/queue/pending-write-store.ts'
+import { createPendingWriteStore, type PendingWriteStore } from '../../server/write-back/queue/pending-write-store.ts'
 import { openFileDatabase, queryOnce } from '../../test/support/database.ts'
 
 const ended = 100_000

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/virtual-clock.ts'
 import { createApplicationStream } from './application-stream.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
-import { parseApplication } from './parse-application.ts'
+import { parseApplication } from './parse/parse-application.ts'
 
 const application = (name: string, version = 1) => ({
   metadata: { name, namespace: 'argocd', uid: `uid-${name}`, resourceVersion: String(version) },

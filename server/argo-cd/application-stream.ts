@@ -1,9 +1,9 @@
 import type { streamStates } from '../../contract/health.ts'
 import type { Clock } from '../concurrency/clock.ts'
-import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
-import type { ApplicationList, ReadOutcome } from '../rollout/watch/delivery-controller.ts'
+import type { ApplicationList, ReadOutcome } from '../rollout/observed/delivery-controller.ts'
+import type { ObservedApplication } from '../rollout/observed/observed-application.ts'
 import type { StreamOpening } from './argo-cd-client.ts'
-import { createFrameReader, type StreamFrame } from './stream-frames.ts'
+import { createFrameReader, type StreamFrame } from './parse/stream-frames.ts'
 
 const streamTimes = {
   liveMs: 20_000,

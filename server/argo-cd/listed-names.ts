@@ -1,5 +1,5 @@
 import { canonicalName } from '../../contract/application-name.ts'
-import type { ObservedApplication } from '../rollout/judge/observed-application.ts'
+import type { ObservedApplication } from '../rollout/observed/observed-application.ts'
 
 /** So many names are kept for who misspells one. */
 const maxNames = 5_000

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { AuditAction, AuditEntry, AuditFilter, AuditPage } from '../../contract/audit.ts'
-import { fillAnswer } from '../http/fill-answer.ts'
+import { fillAnswer } from '../http/limits/fill-answer.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 

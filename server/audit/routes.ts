@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
-import type { Client } from '../http/client-address.ts'
+import type { Client } from '../http/limits/client-address.ts'
 import type { AuditStore } from './audit-store.ts'
 
 type Dependencies = {

@@ -3,7 +3,7 @@ import type { DeployToken } from '../../contract/auth.ts'
 import { exitCodes } from '../../contract/exit-codes.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { createDeployTokenStore } from '../auth/tokens/deploy-token-store.ts'
-import { readSettings } from '../settings.ts'
+import { readSettings } from '../compose/settings.ts'
 import { openDatabase } from '../storage/database.ts'
 import { runCommand } from './run-command.ts'
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../settings.ts'
+import { readSettings } from '../compose/settings.ts'
 import { migrate } from '../storage/migrate.ts'
 import { runCommand } from './run-command.ts'
 

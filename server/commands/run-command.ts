@@ -1,4 +1,4 @@
-import { describeStartupError, isWrongSetup } from '../describe-startup-error.ts'
+import { describeStartupError, isWrongSetup } from '../compose/describe-startup-error.ts'
 
 /** Runs a command: its result is the exit code. What is wrong around it is one line, with 78 for what must be changed. */
 export async function runCommand(command: () => Promise<number>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { EffectiveSetting } from '../../contract/effective-settings.ts'
+import { readSettings, SettingsError } from '../compose/settings.ts'
 import { describeSettings } from '../settings/describe-settings.ts'
-import { readSettings, SettingsError } from '../settings.ts'
 
 const lineOf = ({ name, value, origin }: EffectiveSetting) =>
   value === null ? `  ${name} is not set` : `  ${name}=${value} (${origin})`

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Health } from '../../contract/health.ts'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import type { HttpServer } from '../http/http-server.ts'
+import type { HttpServer } from '../http/server/http-server.ts'
 import { createCheckParts } from './check-parts.ts'
 import { probeRoutes } from './probe-routes.ts'
 import { renderServiceConfig, type ShownSettings } from './render-service-config.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { quietHttpServer } from '../../test/support/quiet-http-server.ts'
-import type { HttpServer } from '../http/http-server.ts'
+import type { HttpServer } from '../http/server/http-server.ts'
 import { createDeployLock } from './deploy-lock.ts'
 import { parseLockdownSchedule } from './parse-lockdown-schedule.ts'
 import { lockRoutes } from './routes.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseAnnotations } from '../../server/gitops/plan/parse-annotations.ts'
 import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
+import { parseAnnotations } from '../../server/write-back/plan/parse-annotations.ts'
 import { textOf } from './documents.ts'
 
 test('docs/annotations.md lists the annotations that the service knows', () => {
@@ -10,7 +10,8 @@ test('docs/annotations.md lists the annotations that the service knows', () => {
   const annotations = new Map(listed.map((name) => [`watcher/${name}`, 'true']))
   const { notes } = parseAnnotations(annotations, ['watcher/'])
   expect(notes.filter((note) => note.startsWith('unknown annotation'))).toEqual([])
-  const [, known = ''] = /const knownNames = \[([^\]]*)\]/.exec(textOf('server/gitops/plan/parse-annotations.ts')) ?? []
+  const [, known = ''] =
+    /const knownNames = \[([^\]]*)\]/.exec(textOf('server/write-back/plan/parse-annotations.ts')) ?? []
   const ofAlias = ['shop.helm.image-tag', 'shop.kustomize.image-name']
   expect(listed.sort()).toEqual(
     [...known.matchAll(/'(.+)'/g)]

@@ -96,7 +96,7 @@ const refused = (found: readonly Result[]) => found.filter(({ commit }) => commi
 
 const forbidden = /^(?:\.\.|\.git[ .]*|git~\d|\.git(?:modules|attributes))$/i
 
-/** Of each kind some; the unit table of server/gitops/plan/hostile-annotations.test.ts has all. */
+/** Of each kind some; the unit table of server/write-back/plan/hostile-annotations.test.ts has all. */
 const someOf = (payloads: Payloads) => payloads.flatMap(([, all]) => all.filter((_, at) => at % 20 === 0))
 
 test('a hostile application runs no command and touches no file but its override file (T10, T14, B66 to B69)', async () => {

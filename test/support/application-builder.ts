@@ -1,5 +1,5 @@
-import { parseApplication } from '../../server/argo-cd/parse-application.ts'
-import type { ObservedApplication } from '../../server/rollout/judge/observed-application.ts'
+import { parseApplication } from '../../server/argo-cd/parse/parse-application.ts'
+import type { ObservedApplication } from '../../server/rollout/observed/observed-application.ts'
 
 export const aSha = (letter: string) => letter.repeat(40)
 

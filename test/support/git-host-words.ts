@@ -1,4 +1,4 @@
-import type { GitFailure } from '../../server/gitops/git/git-error.ts'
+import type { GitFailure } from '../../server/write-back/git/access/git-error.ts'
 
 /**
  * What Git hosts truly say where a write-back cannot succeed; the tests of git-error.ts and of the write-back go by it.

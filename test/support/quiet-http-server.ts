@@ -1,5 +1,5 @@
-import { answerTo } from '../../server/error-replies.ts'
-import { createHttpServer } from '../../server/http/http-server.ts'
+import { answerTo } from '../../server/compose/error-replies.ts'
+import { createHttpServer } from '../../server/http/server/http-server.ts'
 
 type Settings = Parameters<typeof createHttpServer>[0]
 

@@ -1,5 +1,5 @@
-import type { ResourceEvent } from '../../server/rollout/judge/observed-resources.ts'
-import type { Readings } from '../../server/rollout/judge/rollout-observation.ts'
+import type { Readings } from '../../server/rollout/judge/input/rollout-observation.ts'
+import type { ResourceEvent } from '../../server/rollout/observed/observed-resources.ts'
 
 /** An event from a text such as `Failed: Error: ErrImagePull`. */
 export function anEvent(text: string, fields: Partial<ResourceEvent> = {}): ResourceEvent {

@@ -1,4 +1,4 @@
-import type { RolloutSettings } from '../../server/rollout/judge/rollout-settings.ts'
+import type { RolloutSettings } from '../../server/rollout/judge/input/rollout-settings.ts'
 
 /** The documented defaults (docs/settings.md). */
 export const defaultRolloutSettings: RolloutSettings = {

@@ -1,6 +1,6 @@
-import { createOwnedTasks } from '../../server/deployments/owned-tasks.ts'
-import { createSubmissionStore } from '../../server/deployments/submission-store.ts'
-import { createTaskReader } from '../../server/deployments/task-reader.ts'
+import { createOwnedTasks } from '../../server/deployments/own/owned-tasks.ts'
+import { createTaskReader } from '../../server/deployments/read/task-reader.ts'
+import { createSubmissionStore } from '../../server/deployments/submit/submission-store.ts'
 import type { Database } from '../../server/storage/database.ts'
 
 type Options = { readonly forReaders?: Database; readonly maxUnfinishedPerApp?: number }

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { WriteBackSettings } from '../../server/gitops/plan/write-back-settings.ts'
+import type { WriteBackSettings } from '../../server/write-back/plan/write-back-settings.ts'
 import type { GitHost } from './start-git-host.ts'
 
 /** Settings for writing to a Git host of the test, with a cache folder of their own. */

@@ -1,4 +1,4 @@
-import { echo } from '../../http/error-text.ts'
+import { echo } from '../../http/server/error-text.ts'
 import { matchesGlob } from './matches-glob.ts'
 import { type Principal, readScopeOf, type Scope, type User } from './principal.ts'
 

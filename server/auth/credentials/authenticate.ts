@@ -1,5 +1,5 @@
 import { canonicalName } from '../../../contract/application-name.ts'
-import type { Client } from '../../http/client-address.ts'
+import type { Client } from '../../http/limits/client-address.ts'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
 import { UnauthorizedError } from '../access/auth-errors.ts'
 import { scopeOfClaim } from '../access/authorize.ts'

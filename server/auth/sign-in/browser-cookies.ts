@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/request-errors.ts'
-import { isReadMethod } from '../../http/request-rules.ts'
+import { isReadMethod } from '../../http/server/request-rules.ts'
 import { isSecure } from './browser-address.ts'
 
 /** A page of another origin can send this header only after a preflight request, which is always denied. */

@@ -1,5 +1,5 @@
 import { AuthorizationResponseError, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client'
-import type { SignInErrorReason } from '../../../contract/sign-in-error.ts'
+import type { SignInErrorReason } from '../../../contract/text/sign-in-error.ts'
 import { IdentityProviderUnavailableError } from '../access/auth-errors.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import type { SessionStore } from './session-store.ts'

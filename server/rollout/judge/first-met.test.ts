@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { aSha } from '../../../test/support/application-builder.ts'
 import { beforeCommit, commit, judge, type Look } from '../../../test/support/judge-looks.ts'
-import { storedConditionSince } from './rollout-memory.ts'
-import { ancestryKey } from './rollout-observation.ts'
+import { storedConditionSince } from './input/rollout-memory.ts'
+import { ancestryKey } from './input/rollout-observation.ts'
 
 const waiting = { health: 'Progressing', images: ['registry.example/shop:v1'] }
 const later = { ...waiting, revision: aSha('d') }

@@ -9,7 +9,7 @@ import {
   read,
   succeeded,
 } from '../../../test/support/judge-looks.ts'
-import { ancestryKey, nothingRefreshed } from './rollout-observation.ts'
+import { ancestryKey, nothingRefreshed } from './input/rollout-observation.ts'
 
 describe('a task without a commit of ours', () => {
   const answered = (beganAfterMs: number | undefined, version: number) => ({

@@ -15,8 +15,8 @@ import {
   succeeded,
   tree,
 } from '../../../test/support/judge-looks.ts'
-import { parseApplication } from '../../argo-cd/parse-application.ts'
-import { ancestryKey, type RolloutObservation } from './rollout-observation.ts'
+import { parseApplication } from '../../argo-cd/parse/parse-application.ts'
+import { ancestryKey, type RolloutObservation } from './input/rollout-observation.ts'
 
 describe('a task with a commit of ours is deployed', () => {
   test('when every condition is met on the snapshot and on a direct read', () => {

@@ -1,17 +1,24 @@
-import type { Evaluation } from './evaluate.ts'
-import { explainEvents } from './explain-events.ts'
-import { missingImageReads } from './images-condition.ts'
-import { missingOverrides } from './judge-failure.ts'
-import { findUnattributedPods, nextTreeAtMs, waitingAgeMs } from './judge-pods.ts'
-import type { ResourceAddress } from './observed-resources.ts'
+import type { ResourceAddress } from '../observed/observed-resources.ts'
+import { unboundClaim } from '../observed/resource-owners.ts'
+import type { Evaluation } from './conditions/evaluate.ts'
+import { missingImageReads } from './conditions/images-condition.ts'
+import { findUnattributedPods, nextTreeAtMs, waitingAgeMs } from './conditions/judge-pods.ts'
+import type { Suspect } from './conditions/suspect.ts'
+import type { RolloutMemory, Since } from './input/rollout-memory.ts'
+import { ancestryKey, type DueAction, type NextAction } from './input/rollout-observation.ts'
+import { rolloutTimes } from './input/rollout-settings.ts'
+import {
+  badPodGraceOf,
+  changeOverdueAtMs,
+  currentValue,
+  isAwaitingCommit,
+  isCurrent,
+  secondsAt,
+} from './input/snapshot.ts'
 import { refreshActions } from './refresh-policy.ts'
-import { unboundClaim } from './resource-owners.ts'
-import type { RolloutMemory, Since } from './rollout-memory.ts'
-import { ancestryKey, type DueAction, type NextAction } from './rollout-observation.ts'
-import { rolloutTimes } from './rollout-settings.ts'
-import type { Timing } from './settle.ts'
-import { badPodGraceOf, changeOverdueAtMs, currentValue, isAwaitingCommit, isCurrent, secondsAt } from './snapshot.ts'
-import type { Suspect } from './suspect.ts'
+import { explainEvents } from './report/explain-events.ts'
+import { missingOverrides } from './verdicts/judge-failure.ts'
+import type { Timing } from './verdicts/settle.ts'
 
 type Plan = { readonly actions: readonly NextAction[]; readonly againAtMs: number }
 

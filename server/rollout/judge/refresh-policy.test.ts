@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication } from '../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../test/support/rollout-builder.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluate } from './conditions/evaluate.ts'
+import { startMemory } from './input/rollout-memory.ts'
+import { nothingRefreshed } from './input/rollout-observation.ts'
 import { nextRefreshAtMs } from './refresh-policy.ts'
-import { startMemory } from './rollout-memory.ts'
-import { nothingRefreshed } from './rollout-observation.ts'
 
 const acceptedAtMs = 1_000
 const application = anApplication({ version: 5 })

@@ -1,9 +1,9 @@
-import { isChangeVisible } from './change-since-baseline.ts'
-import type { Evaluation } from './evaluate.ts'
-import { reliesOnComparison } from './revision-condition.ts'
-import type { RolloutMemory } from './rollout-memory.ts'
-import type { DueAction, NextAction } from './rollout-observation.ts'
-import { rolloutTimes } from './rollout-settings.ts'
+import { isChangeVisible } from './conditions/change-since-baseline.ts'
+import type { Evaluation } from './conditions/evaluate.ts'
+import { reliesOnComparison } from './conditions/revision-condition.ts'
+import type { RolloutMemory } from './input/rollout-memory.ts'
+import type { DueAction, NextAction } from './input/rollout-observation.ts'
+import { rolloutTimes } from './input/rollout-settings.ts'
 
 /** Refreshes, and the reads that show what became of one. */
 export function refreshActions(evaluation: Evaluation, memory: RolloutMemory): readonly DueAction[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { beforeCommit, judge, type Look, pod, succeeded, tree } from '../../../test/support/judge-looks.ts'
 import { anEvent, eventsOf } from '../../../test/support/resource-events.ts'
-import type { ResourceEvent } from './observed-resources.ts'
+import type { ResourceEvent } from '../observed/observed-resources.ts'
 
 const waiting = (state: string) =>
   pod(state, { health: { status: 'Progressing' }, createdAt: new Date(1_700_000_010_000).toISOString() })

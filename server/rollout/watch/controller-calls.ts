@@ -1,6 +1,6 @@
-import type { ResourceAddress } from '../judge/observed-resources.ts'
-import type { Reading } from '../judge/rollout-observation.ts'
-import { type ApplicationAddress, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
+import type { Reading } from '../judge/input/rollout-observation.ts'
+import { type ApplicationAddress, type ReadOutcome, unreachableBy } from '../observed/delivery-controller.ts'
+import type { ResourceAddress } from '../observed/observed-resources.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import { addressOf, type WatchedApplication } from './watched-application.ts'
 

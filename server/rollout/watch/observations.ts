@@ -1,16 +1,7 @@
 import type { ApplicationReference } from '../../../contract/application-name.ts'
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
-import type { Ancestry } from '../../gitops/git/commit-history.ts'
-import { type ApplicationUpdate, type KnownApplication, mergeUpdate, nothingKnown } from '../judge/newest-snapshots.ts'
-import type { ObservedApplication } from '../judge/observed-application.ts'
-import type {
-  LivePod,
-  ManagedResources,
-  ResourceEvent,
-  ResourceTree,
-  SyncWindows,
-} from '../judge/observed-resources.ts'
+import type { Ancestry } from '../../write-back/git/history/commit-history.ts'
 import {
   ancestryKey,
   answerRefresh,
@@ -21,8 +12,22 @@ import {
   observeRefreshDirectly,
   type Reading,
   type RefreshObservation,
-} from '../judge/rollout-observation.ts'
-import type { ApplicationList, ReadOutcome } from './delivery-controller.ts'
+} from '../judge/input/rollout-observation.ts'
+import type { ApplicationList, ReadOutcome } from '../observed/delivery-controller.ts'
+import {
+  type ApplicationUpdate,
+  type KnownApplication,
+  mergeUpdate,
+  nothingKnown,
+} from '../observed/newest-snapshots.ts'
+import type { ObservedApplication } from '../observed/observed-application.ts'
+import type {
+  LivePod,
+  ManagedResources,
+  ResourceEvent,
+  ResourceTree,
+  SyncWindows,
+} from '../observed/observed-resources.ts'
 
 /** What was observed of one application, wherever it came from. */
 export type ObservedFacts = {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../concurrency/clock.ts'
-import { type DeliveryController, type ReadOutcome, unreachableBy } from './delivery-controller.ts'
+import { type DeliveryController, type ReadOutcome, unreachableBy } from '../observed/delivery-controller.ts'
 
 const probeEveryMs = 5_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ObservedPod } from '../judge/observed-resources.ts'
-import type { ReadOutcome } from './delivery-controller.ts'
+import type { ReadOutcome } from '../observed/delivery-controller.ts'
+import type { ObservedPod } from '../observed/observed-resources.ts'
 import { createReadPodLog, type LogRequest } from './read-pod-log.ts'
 
 const shop = { name: 'shop', namespace: undefined, project: 'default' }

@@ -1,7 +1,7 @@
 import type { PodLog } from '../../../contract/task.ts'
-import { failedContainerOf } from '../judge/accuse.ts'
-import type { ObservedPod } from '../judge/observed-resources.ts'
-import type { ApplicationAddress, ReadOutcome } from './delivery-controller.ts'
+import { failedContainerOf } from '../judge/report/accuse.ts'
+import type { ApplicationAddress, ReadOutcome } from '../observed/delivery-controller.ts'
+import type { ObservedPod } from '../observed/observed-resources.ts'
 
 export type LogRequest = {
   readonly pod: Pick<ObservedPod, 'namespace' | 'name'>

@@ -1,15 +1,15 @@
 import type { PodLog } from '../../../contract/task.ts'
 import type { Clock } from '../../concurrency/clock.ts'
 import type { RateLimiter } from '../../concurrency/rate-limiter.ts'
-import type { TaskUpdate } from '../../deployments/save-progress.ts'
+import type { TaskUpdate } from '../../deployments/own/save-progress.ts'
 import type { Claim, TaskResult } from '../../deployments/task.ts'
-import type { Ancestry } from '../../gitops/git/commit-history.ts'
-import type { WriteBackDecision, WriteBackPlan, WriteBackTask } from '../../gitops/plan/plan-write-back.ts'
-import type { ObservedApplication } from '../judge/observed-application.ts'
-import type { ObservedPod } from '../judge/observed-resources.ts'
-import type { RolloutSettings } from '../judge/rollout-settings.ts'
-import type { RolloutAnnotations } from '../judge/watched-task.ts'
-import type { ApplicationAddress, DeliveryController } from './delivery-controller.ts'
+import type { Ancestry } from '../../write-back/git/history/commit-history.ts'
+import type { WriteBackDecision, WriteBackPlan, WriteBackTask } from '../../write-back/plan/plan-write-back.ts'
+import type { RolloutSettings } from '../judge/input/rollout-settings.ts'
+import type { RolloutAnnotations } from '../judge/input/watched-task.ts'
+import type { ApplicationAddress, DeliveryController } from '../observed/delivery-controller.ts'
+import type { ObservedApplication } from '../observed/observed-application.ts'
+import type { ObservedPod } from '../observed/observed-resources.ts'
 
 /** Every answer `false` means that the claim is gone: another replica owns the task, and it is dropped silently. */
 type TaskRecords = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
-import type { TaskUpdate } from '../../deployments/save-progress.ts'
+import type { TaskUpdate } from '../../deployments/own/save-progress.ts'
 import { createTaskWrites, heldMs } from './task-writes.ts'
 
 const away = async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../concurrency/clock.ts'
-import type { TaskUpdate } from '../../deployments/save-progress.ts'
-import { joinEvents } from '../judge/rollout-events.ts'
+import type { TaskUpdate } from '../../deployments/own/save-progress.ts'
+import { joinEvents } from '../judge/report/rollout-events.ts'
 
 /** A write of a task's owner; `false`: the task has another owner now. */
 export type TaskWrite = () => Promise<boolean>

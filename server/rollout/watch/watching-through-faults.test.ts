@@ -6,8 +6,8 @@ import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
 import { createApplicationStream } from '../../argo-cd/application-stream.ts'
 import type { StreamOpening } from '../../argo-cd/argo-cd-client.ts'
 import type { TaskResult } from '../../deployments/task.ts'
-import type { WatchedTask } from '../judge/watched-task.ts'
-import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
+import type { WatchedTask } from '../judge/input/watched-task.ts'
+import type { DeliveryController, ReadOutcome } from '../observed/delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 
 const old = { images: ['registry.example/shop:v1'], version: 1 }

@@ -8,7 +8,7 @@ import {
   rolloutDeps,
 } from '../../../test/support/rollout-builder.ts'
 import { createVirtualClock } from '../../../test/support/virtual-clock.ts'
-import type { DeliveryController, ReadOutcome } from './delivery-controller.ts'
+import type { DeliveryController, ReadOutcome } from '../observed/delivery-controller.ts'
 import { createRolloutWatcher } from './rollout-watcher.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 

@@ -1,7 +1,7 @@
 import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Route, Switch } from 'wouter'
-import { signInErrorPath } from '../../../contract/sign-in-error.ts'
+import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
 import { sessionQuery } from '../auth/session.ts'
 import { SignInErrorPage } from '../auth/sign-in-error-page.tsx'
 import { TaskListPage } from '../deployments/task-list-page.tsx'

@@ -1,6 +1,6 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import { returnPathOf, type SignInErrorReason } from '../../../contract/sign-in-error.ts'
+import { returnPathOf, type SignInErrorReason } from '../../../contract/text/sign-in-error.ts'
 
 type Case = {
   headline: string

@@ -1,0 +1,317 @@
+import type { FastifyRequest } from 'fastify'
+import { canonicalName } from '../../contract/application-name.ts'
+import { createAuditStore } from '../audit/audit-store.ts'
+import { auditRoutes } from '../audit/routes.ts'
+import { openAuth } from '../auth/open-auth.ts'
+import { systemClock } from '../concurrency/clock.ts'
+import { singleFlight } from '../concurrency/single-flight.ts'
+import { overviewRoutes } from '../deployments/api/overview-routes.ts'
+import { taskRoutes } from '../deployments/api/routes.ts'
+import { createCancelTask } from '../deployments/own/cancel-task.ts'
+import { createAppSummaries } from '../deployments/read/app-summaries.ts'
+import { createDescribeTask } from '../deployments/read/describe-task.ts'
+import { createTellHistory } from '../deployments/read/history.ts'
+import { createRequireTask } from '../deployments/read/require-task.ts'
+import { createReceiveSubmission } from '../deployments/submit/receive-submission.ts'
+import { createSubmissionLimit } from '../deployments/submit/submission-limit.ts'
+import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from '../deployments/submit/submit-task.ts'
+import { createUnfinishedQuota } from '../deployments/submit/unfinished-quota.ts'
+import type { Task } from '../deployments/task.ts'
+import type { EndedTask } from '../deployments/task-row.ts'
+import { addExplorer } from '../explorer/explorer.ts'
+import { createCheckParts } from '../health/check-parts.ts'
+import { createDescribeStatus } from '../health/describe-status.ts'
+import { probeRoutes } from '../health/probe-routes.ts'
+import { renderServiceConfig } from '../health/render-service-config.ts'
+import { serviceRoutes } from '../health/service-routes.ts'
+import { version } from '../health/version.ts'
+import { clientOf } from '../http/limits/client-address.ts'
+import { createClientQuota } from '../http/limits/client-quota.ts'
+import { createRateLimit } from '../http/limits/rate-limit.ts'
+import type { HttpServer } from '../http/server/http-server.ts'
+import { createDeployLock } from '../locks/deploy-lock.ts'
+import { createDeployLockStore, type DeployLockStore } from '../locks/deploy-lock-store.ts'
+import { lockRoutes } from '../locks/routes.ts'
+import type { MetricSources } from '../metrics/metric-sources.ts'
+import { listReplicas } from '../ownership/list-replicas.ts'
+import { isWeakSecret } from '../secrets/secret-rules.ts'
+import { readServerVersion } from '../storage/database.ts'
+import { createLiveStates } from '../timeline/live-states.ts'
+import { timelineRoutes } from '../timeline/routes.ts'
+import { commitUrl } from '../write-back/plan/commit-url.ts'
+import type { Watching } from './compose-watching.ts'
+import type { CoreServices } from './core-services.ts'
+import type { Settings } from './settings.ts'
+
+const api = { prefix: '/api/v1' }
+/** Of all clients of a replica together. */
+const maxStreams = 5_000
+const maxWaits = 2_000
+
+/** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
+export async function composeApi(services: CoreServices, watching: Watching, http: HttpServer, stopping: AbortSignal) {
+  const {
+    settings,
+    opened,
+    database,
+    forReaders,
+    events,
+    submissions,
+    tasks,
+    completions,
+    feed,
+    wakeUps,
+    metrics,
+    log,
+    onError,
+  } = services
+  const checkParts = createCheckParts({
+    checkDatabase: async () => {
+      await readServerVersion(database)
+      return settings.database.isEmbedded ? 'embedded database: for trials only' : undefined
+    },
+    controllerState: watching.controllerState,
+  })
+  const { submissionsPerMinute, streamsPerClient, waitsPerClient, trustedProxies } = settings.http
+  const client = (request: FastifyRequest) => clientOf(request, trustedProxies.length > 0)
+  const auth = openAuth({
+    settings: settings.auth,
+    idp: settings.identityProvider,
+    publicUrl: settings.http.publicUrl,
+    database,
+    wallMs: Date.now,
+    monotonicMs: systemClock.nowMs,
+    clientOf: client,
+    log,
+  })
+  const { requireUser } = auth
+  const mayRead = (request: FastifyRequest, task: Task | undefined): task is Task => {
+    const isShown = auth.mayRead(request, task) && task !== undefined
+    const { url = '' } = request.routeOptions
+    if (isShown && auth.isUnauthenticatedRead(request)) metrics.unauthenticatedRead(url, confirmedAppOf(task))
+    return isShown
+  }
+  const requireTask = createRequireTask({ tasks, mayRead })
+  const lockStore = createDeployLockStore(database)
+  const lock = createDeployLock({
+    schedule: settings.lock.schedule,
+    read: lockStore.read,
+    periods: createDeployLockStore(forReaders).periods,
+  })
+
+  const streams = createClientQuota(streamsPerClient, maxStreams)
+  measure(services, watching, {
+    isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
+    openEventStreams: streams.taken,
+    lockSource: async () => (await lock.details()).source,
+  })
+
+  const states = opened.use(
+    createLiveStates({
+      readLock: lock.details,
+      readArgoCd() {
+        const { status, detail } = watching.controllerState()
+        return status === 'down'
+          ? { available: false, ...(detail === undefined ? {} : { detail }) }
+          : { available: true }
+      },
+      wakeUps,
+      nowMs: Date.now,
+      onError,
+    }),
+  )
+
+  const nameOf = (app: string) => canonicalName(app, settings.submission.controlPlaneNamespace)
+  const { submitTask, cancelTask } = taskActions(services, watching, lock.calendarAround)
+  await addExplorer(http, version, apiAccessOf(settings))
+  auth.addRoutes(http, api)
+  http.register(
+    taskRoutes({
+      submission: createReceiveSubmission({
+        limit: createSubmissionLimit({
+          limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
+          clientOf: client,
+          hasValidCredential: auth.hasValidCredential,
+        }),
+        normalize: createNormalizeSubmission(settings.submission),
+        submitTask,
+        findSubmitted: createFindSubmitted(submissions),
+        lockStatus: singleFlight(lock.status),
+        requireAccess: auth.requireAccess,
+        readerDigestOf: auth.readerDigestOf,
+      }),
+      cancelTask,
+      waits: createClientQuota(waitsPerClient, maxWaits),
+      clientOf: client,
+      canonicalName: nameOf,
+      tasks,
+      describeTask: createDescribeTask({
+        tasks,
+        commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
+        listedApps: watching.listedApps,
+      }),
+      canSeeTasksOf: auth.canSeeTasksOf,
+      requireTask,
+      completions,
+      requireAccess: auth.requireAccess,
+      isAllowed: auth.isAllowed,
+      recheckReadAccess: auth.recheckReadAccess,
+    }),
+    api,
+  )
+  http.register(
+    overviewRoutes({
+      tasks,
+      canonicalName: nameOf,
+      tellHistory: createTellHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
+      summaries: createAppSummaries(tasks.summarize, systemClock.nowMs),
+      canSeeTasksOf: auth.canSeeTasksOf,
+    }),
+    api,
+  )
+  http.register(
+    timelineRoutes({
+      events,
+      feed,
+      states,
+      readTasks: tasks.listed,
+      canSeeTasksOf: auth.canSeeTasksOf,
+      requireTask,
+      recheckReadAccess: auth.recheckReadAccess,
+      streams,
+      clientOf: client,
+      stopping,
+    }),
+    api,
+  )
+  http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
+  if (settings.identityProvider)
+    http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser, clientOf: client }), api)
+  http.register(
+    serviceRoutes({
+      checkParts,
+      config: renderServiceConfig(shownSettings(settings)),
+      settings: { groups: settings.described },
+      describeStatus: describeStatusOf(services, watching, checkParts),
+      requireServiceReader: auth.requireServiceReader,
+      mayReadService: (request) => auth.isAllowed(request, 'read_service'),
+    }),
+    api,
+  )
+  return { probes: probeRoutes({ checkParts, isDraining: () => stopping.aborted }) }
+}
+
+const describeStatusOf = (
+  { database }: CoreServices,
+  { controllerState, controllerFacts, readControllerVersion }: Watching,
+  checkParts: ReturnType<typeof createCheckParts>,
+) =>
+  createDescribeStatus({
+    version,
+    checkParts,
+    controllerState,
+    controllerFacts,
+    readControllerVersion,
+    readDatabaseVersion: () => readServerVersion(database),
+    listReplicas: () => listReplicas(database),
+    nowMs: systemClock.nowMs,
+    wallMs: Date.now,
+  })
+
+/** Tells the streams of all replicas that a user has changed the lock. */
+const telling = ({ set, release }: DeployLockStore, { send }: CoreServices['wakeUps']) => {
+  const told = async <Outcome>(change: Promise<Outcome>): Promise<Outcome> => {
+    const outcome = await change
+    send('lock', 'changed')
+    return outcome
+  }
+  return {
+    set: (...change: Parameters<typeof set>) => told(set(...change)),
+    release: (...change: Parameters<typeof release>) => told(release(...change)),
+  }
+}
+
+/** Names are free text until the delivery controller has shown the application, and with it the link to it. */
+const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefined : app)
+
+/** Submitting and cancelling, and who is told of it. */
+function taskActions(
+  { settings, submissions, ownedTasks, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
+  { replicaId, accepting, watchNew, noteAmbiguousCommit }: Watching,
+  calendarAround: ReturnType<typeof createDeployLock>['calendarAround'],
+) {
+  const tellCancelled = (ended: readonly EndedTask[]) => {
+    reportFinished(ended)
+    for (const { id } of ended) wakeUps.send('cancelled', id)
+  }
+  const submitTask = createSubmitTask(
+    {
+      tasks: submissions,
+      owner: replicaId,
+      accepting,
+      announce: ({ task, created, claim }, superseded) => {
+        tellAccepted()
+        if (superseded.length > 0) tellCancelled(superseded)
+        if (claim) watchNew({ ...task, created }, claim)
+        else wakeUps.send('task', task.id)
+      },
+      onAmbiguousCommit: noteAmbiguousCommit,
+      requireRoom: createUnfinishedQuota({
+        maxUnfinished: settings.maxUnfinished,
+        read: submissions.countUnfinished,
+        nowMs: systemClock.nowMs,
+        onError: (error) => onError('counting unfinished tasks failed, retrying', error),
+      }),
+      calendarAround,
+      now: () => new Date(),
+    },
+    settings.submission,
+  )
+  return {
+    submitTask,
+    cancelTask: createCancelTask({
+      tasks: { cancel: ownedTasks.cancel, find: tasks.find },
+      announce: (cancelled) => tellCancelled([cancelled]),
+    }),
+  }
+}
+
+function measure(
+  { settings, metrics, ownedTasks, database, forReaders }: CoreServices,
+  { replicaId, watchedCount, streamState, controllerState, openWriteBacks }: Watching,
+  sources: Pick<MetricSources, 'isDatabaseUnavailable' | 'openEventStreams' | 'lockSource'>,
+): void {
+  metrics.readFrom({
+    ...sources,
+    inProgressTasks: watchedCount,
+    ownedTasks: () => ownedTasks.countOwned(replicaId()),
+    isControllerUnavailable: () => controllerState().status === 'down',
+    openWriteBacks,
+    waitingForConnection: () => ({ main: database.waiting(), readers: forReaders.waiting() }),
+    version,
+    streamState: () => streamState().state,
+    isJwtSecretWeak: () =>
+      isWeakSecret(settings.auth.jwtSecret?.()) || isWeakSecret(settings.auth.jwtSecretPrevious?.()),
+  })
+}
+
+const apiAccessOf = ({ auth, identityProvider }: Settings) => ({
+  isReadingClosed: identityProvider?.requireReadAuth ?? false,
+  isCredentialRequired: auth.requireCredential,
+  hasUsers: identityProvider !== undefined,
+})
+
+const shownSettings = ({ deliveryController, submission, rollout, log, lock, identityProvider }: Settings) => ({
+  argoUrl: deliveryController.url,
+  argoUrlAlias: deliveryController.urlAlias,
+  argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
+  argoApiRetries: deliveryController.apiRetries,
+  deploymentTimeoutSeconds: submission.defaultTimeoutSeconds,
+  acceptSuspended: rollout.acceptSuspended,
+  refreshByDefault: submission.refreshByDefault,
+  registryProxy: rollout.registryProxy,
+  skipTlsVerify: deliveryController.skipTlsVerify,
+  logLevel: log.level,
+  lockdownSchedule: lock.text,
+  identityProvider,
+})

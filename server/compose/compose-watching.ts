@@ -1,0 +1,196 @@
+import { createApplicationStream } from '../argo-cd/application-stream.ts'
+import { type ArgoCdClient, createArgoCdClient } from '../argo-cd/argo-cd-client.ts'
+import { countCalls } from '../argo-cd/count-calls.ts'
+import { createListedNames } from '../argo-cd/listed-names.ts'
+import { systemClock } from '../concurrency/clock.ts'
+import { createSemaphore } from '../concurrency/semaphore.ts'
+import { type Claim, hasEarlierOwner, type NewTask } from '../deployments/task.ts'
+import type { ClaimedTask } from '../deployments/task-row.ts'
+import { describeController } from '../health/describe-health.ts'
+import { removeDeadReplicas } from '../ownership/remove-dead-replicas.ts'
+import { createReplica } from '../ownership/replica.ts'
+import { startClaiming } from '../ownership/start-claiming.ts'
+import { wakeUpChannel } from '../ownership/wake-ups.ts'
+import { watchedTaskOf } from '../rollout/judge/input/watched-task.ts'
+import { createCallLimiter } from '../rollout/watch/call-limiter.ts'
+import { createHeldRecords } from '../rollout/watch/held-records.ts'
+import { createReadPodLog } from '../rollout/watch/read-pod-log.ts'
+import { createRolloutWatcher } from '../rollout/watch/rollout-watcher.ts'
+import { createRedactor } from '../secrets/redactor.ts'
+import type { openGitAccess } from '../write-back/git/access/git-access.ts'
+import { createCommitHistory } from '../write-back/git/history/commit-history.ts'
+import { parseAnnotations } from '../write-back/plan/parse-annotations.ts'
+import { planWriteBack } from '../write-back/plan/plan-write-back.ts'
+import { createWriteBack } from '../write-back/queue/write-back.ts'
+import type { CoreServices } from './core-services.ts'
+import type { Settings } from './settings.ts'
+
+/** Reading the applications of so many tasks one by one takes half a second. */
+const manyClaimed = 20
+
+type GitAccess = Awaited<ReturnType<typeof openGitAccess>>
+export type Watching = ReturnType<typeof composeWatching>
+
+const { nowMs } = systemClock
+
+/** Puts together what owns tasks, watches them in the delivery controller, and writes tags back; starts it. */
+export function composeWatching(services: CoreServices, access: GitAccess) {
+  const { settings, opened, database, ownedTasks, wakeUps, metrics, log, onError } = services
+  const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
+  const controller = opened.use(countCalls(createArgoCdClient(settings.deliveryController), metrics.argoCdCalled))
+  const history = createCommitHistory({
+    access,
+    nowMs,
+    onError: (message, error, repository) => log.warn({ err: error, repository }, message),
+  })
+  const writeBack = opened.use(
+    createWriteBack({
+      database,
+      settings: settings.writeBack,
+      access,
+      history,
+      replicaId: replica.id,
+      wakeUps: numberingEvents(services),
+      log,
+      measures: metrics,
+      nowMs,
+      random: Math.random,
+    }),
+  )
+
+  const release = async () => {
+    const owner = replica.id()
+    if (owner) for (const id of await ownedTasks.release(owner)) wakeUps.send('task', id)
+  }
+  // Released as soon as they are not watched here: a slow push does not keep other replicas from watching.
+  opened.defer(() => release().catch((error: unknown) => onError('releasing tasks failed', error)))
+  // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
+  const background = createSemaphore(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
+  const limiter = createCallLimiter(systemClock, replica.registered)
+  const watcher = opened.use(
+    createRolloutWatcher({
+      controller,
+      limiter,
+      records: createHeldRecords({
+        tasks: ownedTasks,
+        replicaId: replica.id,
+        onEvents: services.feed.written,
+        onFinished: services.reportFinished,
+      }),
+      clock: systemClock,
+      settings: settings.rollout,
+      annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
+      decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
+      queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
+      ancestry: history.ancestry,
+      overrideAt: history.overrideAt,
+      readPodLog: podLogReader(settings, controller),
+      onError: (message, error, facts) => log.warn({ err: error, ...facts }, message),
+      onRefreshAnswered: (app, durationMs) => metrics.refreshEnded(app, durationMs / 1000),
+      onDeployed: (sinceChangeMs) => metrics.verdictWritten(sinceChangeMs / 1000),
+      onUnvalidated: metrics.writeBackSkipped,
+    }),
+  )
+  opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
+  const listedNames = createListedNames(settings.submission.controlPlaneNamespace)
+  const stream = opened.use(
+    createApplicationStream({
+      clock: systemClock,
+      random: Math.random,
+      openStream: controller.openStream,
+      listApplications: () => controller.listApplications(),
+      readLargeFrame: controller.readLargeFrame,
+      watchedApps: watcher.watchedApps,
+      readWatched: watcher.readWatched,
+      isUnreachable: () => watcher.unreachable() !== undefined,
+      checkReachability: watcher.checkReachability,
+      onUpdate(type, seen) {
+        listedNames.note(type, seen)
+        watcher.updated(type, seen)
+      },
+      onListed(list, askedAtMs) {
+        listedNames.replace(list.applications)
+        watcher.listed(list, askedAtMs)
+      },
+      onError,
+      onEnded: (facts) => log.info(facts, 'application stream ended, reconnecting'),
+    }),
+  )
+
+  const watch = async (claimed: readonly ClaimedTask[]) => {
+    const claimedAtMs = nowMs()
+    const known = claimed.map(async (one) => {
+      // Only an earlier owner can have left an outcome.
+      const outcome = hasEarlierOwner(one.claim)
+        ? await background.use(() => writeBack.outcomeOf(one.task.id))
+        : undefined
+      return watchedTaskOf(one, claimedAtMs, outcome)
+    })
+    watcher.watch(await Promise.all(known))
+    if (claimed.length >= manyClaimed) stream.listSoon()
+  }
+  replica.start({
+    onRegistered: async (id, former) => {
+      if (former) await watch(await ownedTasks.takeBack(former, id))
+    },
+    onLost: () => watcher.drop(watcher.watchedIds()),
+    onNotification: wakeUps.receive,
+    onError,
+  })
+  const accepting = new Set<string>()
+  const owned = opened.use(
+    startClaiming({
+      replica,
+      tasks: ownedTasks,
+      watcher: {
+        watch(claimed) {
+          metrics.takenOver(claimed.filter(({ claim }) => hasEarlierOwner(claim)).length)
+          return watch(claimed)
+        },
+        drop: watcher.drop,
+        watchedIds: watcher.watchedIds,
+      },
+      isHeld: (id) => accepting.has(id) || watcher.isWatched(id),
+      removeDead: async () => {
+        const removed = await removeDeadReplicas(database, replica)
+        if (removed > 0) await replica.recount()
+        return removed
+      },
+      wakeUps,
+      onError,
+    }),
+  )
+
+  return {
+    replicaId: replica.id,
+    accepting,
+    /** Watches a task that this replica has just accepted for itself. */
+    watchNew(task: NewTask & { readonly created: Date }, claim: Claim) {
+      const remainingMs = task.timeoutSeconds * 1000
+      watcher.watch([watchedTaskOf({ task, claim, remainingMs, baseline: undefined }, nowMs(), undefined)])
+    },
+    noteAmbiguousCommit: owned.noteAmbiguousCommit,
+    watchedCount: watcher.watchedCount,
+    openWriteBacks: writeBack.open,
+    listedApps: listedNames.all,
+    streamState: stream.streamState,
+    readControllerVersion: controller.readVersion,
+    controllerFacts: () => ({
+      lastMessageMs: stream.streamState().lastByteAtMs,
+      unreachableSinceMs: watcher.unreachable()?.sinceMs,
+      applications: listedNames.count(),
+    }),
+    controllerState: () => describeController(stream.streamState(), watcher.unreachable()),
+  }
+}
+
+/** Events that a write-back wrote still need their place in the order. */
+const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps'] => ({
+  ...wakeUps,
+  send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)),
+})
+
+function podLogReader({ podLogLines, secrets }: Settings, { readPodLog }: ArgoCdClient) {
+  if (podLogLines === 0) return undefined
+  return createReadPodLog({ readLog: readPodLog, lines: podLogLines, redact: createRedactor(secrets) })
+}

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely'
+import { repositoryOf } from '../../../contract/image-name.ts'
+import type { Image } from '../../../contract/task.ts'
+import type { TaskStatus } from '../../../contract/task-status.ts'
+import type { Schema } from '../../storage/schema.ts'
+import type { Task } from '../task.ts'
+
+type OtherTask = { readonly id: string; readonly images: Image[] }
+type DeployedTask = OtherTask & { readonly ended: number }
+type NewerTask = OtherTask & { readonly status: TaskStatus }
+
+/** What is known beside a task itself. Other tasks are those of its application with one of its images. */
+export type TaskSurroundings = {
+  /** The override file of its write-back. */
+  readonly file: string | undefined
+  /** The last deployed task before it. */
+  readonly previous: DeployedTask | undefined
+  /** The last deployed task after it. */
+  readonly deployedSince: DeployedTask | undefined
+  /** The newest task after it that may have changed what runs. */
+  readonly newestSince: NewerTask | undefined
+}
+
+type Row = {
+  readonly file: string | null
+  readonly previous: DeployedTask | null
+  readonly deployedSince: DeployedTask | null
+  readonly newestSince: NewerTask | null
+}
+
+/** Of one application; others may deploy it by the thousand. */
+const maxTasksRead = 1_000
+
+/** One statement for all of it. */
+export async function readSurroundings(query: Kysely<Schema>, task: Task): Promise<TaskSurroundings> {
+  const repositories = [...new Set(task.images.map(({ image }) => repositoryOf(image)))]
+  const ofApp = query
+    .selectFrom('tasks')
+    .select(['id', 'images', 'status', 'commit', 'created', 'ended', 'repositories'])
+    .where('app', '=', task.app)
+    .orderBy('created', 'desc')
+    .limit(maxTasksRead)
+  const deployed = ofApp.where('status', '=', 'deployed')
+  const plannedFile = query
+    .selectFrom('pending_writes')
+    .select(sql`plan ->> 'file'`.as('file'))
+    .where('task_id', '=', task.id)
+  const newestOf = (found: typeof ofApp) => sql`(
+    SELECT json_build_object('id', id, 'images', images, 'status', status, 'ended', extract(epoch FROM ended))
+    FROM (${found}) AS found
+    WHERE repositories && ${repositories}::text[] AND (commit IS NOT NULL OR status NOT IN ('cancelled', 'app not found'))
+    ORDER BY created DESC LIMIT 1)`
+  const { rows } = await sql<Row>`SELECT (${plannedFile}) AS file,
+    ${newestOf(deployed.where('created', '<', task.created))} AS previous,
+    ${newestOf(deployed.where('created', '>', task.created))} AS "deployedSince",
+    ${newestOf(ofApp.where('created', '>', task.created))} AS "newestSince"`.execute(query)
+  const { file, previous, deployedSince, newestSince } = rows[0] ?? {}
+  return {
+    file: file ?? undefined,
+    previous: previous ? deployedOf(previous) : undefined,
+    deployedSince: deployedSince ? deployedOf(deployedSince) : undefined,
+    newestSince: newestSince ? newerOf(newestSince) : undefined,
+  }
+}
+
+const deployedOf = ({ id, images, ended }: DeployedTask): DeployedTask => ({ id, images, ended })
+const newerOf = ({ id, images, status }: NewerTask): NewerTask => ({ id, images, status })

@@ -1,0 +1,41 @@
+import type { Culprit } from '../../../../contract/diagnosis.ts'
+import {
+  isFailedHook,
+  isOperationActive,
+  type OperationResource,
+  syncErrorOf,
+} from '../../observed/observed-application.ts'
+import type { Conditions } from '../conditions/conditions.ts'
+import { isOurFailure } from '../conditions/revision-condition.ts'
+import type { Snapshot } from '../input/snapshot.ts'
+import { applicationVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
+
+/** Whether the failure of a sync counts: an operation that failed on the commit, or automated sync that gave it up. */
+export function isSyncFailing(snapshot: Snapshot, conditions: Conditions): boolean {
+  if (isOperationActive(snapshot.application)) return false
+  return isOurFailure(snapshot) || hasGivenUp(snapshot, conditions)
+}
+
+function hasGivenUp({ application, commit }: Snapshot, { isMet }: Conditions): boolean {
+  return commit !== undefined && isMet('revision') && !isMet('synced') && syncErrorOf(application) !== undefined
+}
+
+/** How a sync failed: a hook, a resource, or all of it. */
+export function describeSyncFailure(snapshot: Snapshot): Verdict {
+  const { application } = snapshot
+  if (!isOurFailure(snapshot))
+    return applicationVerdict('auto_sync_stopped', application, syncErrorOf(application) ?? '')
+  const { message = '', resources = [] } = application.operation ?? {}
+  if (/operation terminated/i.test(message)) return applicationVerdict('terminated', application, message)
+  const hook = resources.find(isFailedHook)
+  if (hook !== undefined) return verdictOf('hook_failed', { culprit: culpritOfResource(hook, message) })
+  const resource = resources.find(({ status }) => status === 'SyncFailed')
+  return resource === undefined
+    ? applicationVerdict('sync_error', application, message)
+    : verdictOf('sync_error', { culprit: culpritOfResource(resource, message) })
+}
+
+export function culpritOfResource(resource: OperationResource, otherwise: string): Culprit {
+  const { kind, namespace, name, message } = resource
+  return { kind, namespace, name, message: message ?? otherwise }
+}

@@ -12,8 +12,8 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Service } from 'kubernetes-models/v1/Service'
 import { afterAll, describe, expect, test } from 'vitest'
-import { definitions } from '../../server/settings/definitions.ts'
 import { readSettings } from '../../server/compose/settings.ts'
+import { definitions } from '../../server/settings/definitions.ts'
 import { fileNames, settingNames } from '../generator/chart-values.ts'
 import {
   type Container,

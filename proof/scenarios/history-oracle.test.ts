@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { History, HistoryFilter } from '../../contract/history.ts'
 import { finalStatuses, taskStatuses } from '../../contract/task-status.ts'
 import { matchesGlob } from '../../server/auth/access/matches-glob.ts'
-import { createTellHistory } from '../../server/deployments/read/history.ts'
+import { createReadHistory } from '../../server/deployments/read/history.ts'
 import { openFileDatabase } from '../../test/support/database.ts'
 import { type StoredTask, storeTasks } from '../../test/support/store-tasks.ts'
 import { createTaskStore } from '../../test/support/task-store.ts'
@@ -14,7 +14,7 @@ const { database } = await openFileDatabase()
 /** The day after the clocks of Berlin went back. */
 const now = new Date('2026-10-26T10:00:00Z')
 const nowSeconds = now.getTime() / 1000
-const tell = createTellHistory({
+const tell = createReadHistory({
   read: createTaskStore(database).history,
   lockedTimes: async () => [{ from: new Date('2026-10-24T20:00:00Z'), to: new Date('2026-10-25T00:30:00Z') }],
   now: () => now,

@@ -101,7 +101,7 @@ test(`beside ${ended} ended writes no statement of the queue reads a large table
     openOfAll: () => store.openOfAll(),
     openWrites: () => store.openWrites(claim, 500),
     keepReason: () => store.keepReason(claim, batch, 'one'),
-    tellReason: () => store.tellReason(claim, batch, 'two'),
+    recordReason: () => store.recordReason(claim, batch, 'two'),
     beginPush: () => store.beginPush(claim, 'b'.repeat(40), batch),
     queueAgain: () => store.queueAgain(claim, batch),
     recordLatePush: () => store.recordLatePush(results),

@@ -10,7 +10,7 @@ import { taskRoutes } from '../deployments/api/routes.ts'
 import { createCancelTask } from '../deployments/own/cancel-task.ts'
 import { createAppSummaries } from '../deployments/read/app-summaries.ts'
 import { createDescribeTask } from '../deployments/read/describe-task.ts'
-import { createTellHistory } from '../deployments/read/history.ts'
+import { createReadHistory } from '../deployments/read/history.ts'
 import { createRequireTask } from '../deployments/read/require-task.ts'
 import { createReceiveSubmission } from '../deployments/submit/receive-submission.ts'
 import { createSubmissionLimit } from '../deployments/submit/submission-limit.ts'
@@ -163,7 +163,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     overviewRoutes({
       tasks,
       canonicalName: nameOf,
-      tellHistory: createTellHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
+      tellHistory: createReadHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
       summaries: createAppSummaries(tasks.summarize, systemClock.nowMs),
       canSeeTasksOf: auth.canSeeTasksOf,
     }),
@@ -236,7 +236,7 @@ const confirmedAppOf = ({ app, appUrl }: Task) => (appUrl === undefined ? undefi
 
 /** Submitting and cancelling, and who is told of it. */
 function taskActions(
-  { settings, submissions, ownedTasks, tasks, wakeUps, tellAccepted, reportFinished, onError }: CoreServices,
+  { settings, submissions, ownedTasks, tasks, wakeUps, notifyAccepted, reportFinished, onError }: CoreServices,
   { replicaId, accepting, watchNew, noteAmbiguousCommit }: Watching,
   calendarAround: ReturnType<typeof createDeployLock>['calendarAround'],
 ) {
@@ -250,13 +250,13 @@ function taskActions(
       owner: replicaId,
       accepting,
       announce: ({ task, created, claim }, superseded) => {
-        tellAccepted()
+        notifyAccepted()
         if (superseded.length > 0) tellCancelled(superseded)
         if (claim) watchNew({ ...task, created }, claim)
         else wakeUps.send('task', task.id)
       },
       onAmbiguousCommit: noteAmbiguousCommit,
-      requireRoom: createUnfinishedQuota({
+      enforceUnfinishedLimit: createUnfinishedQuota({
         maxUnfinished: settings.maxUnfinished,
         read: submissions.countUnfinished,
         nowMs: systemClock.nowMs,

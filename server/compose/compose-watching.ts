@@ -50,7 +50,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       access,
       history,
       replicaId: replica.id,
-      wakeUps: numberingEvents(services),
+      wakeUps: withEventNumbering(services),
       log,
       measures: metrics,
       nowMs,
@@ -185,7 +185,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
 }
 
 /** Events that a write-back wrote still need their place in the order. */
-const numberingEvents = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps'] => ({
+const withEventNumbering = ({ wakeUps, feed }: CoreServices): CoreServices['wakeUps'] => ({
   ...wakeUps,
   send: (topic, id) => (topic === 'event' ? feed.written() : wakeUps.send(topic, id)),
 })

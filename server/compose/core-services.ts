@@ -56,7 +56,7 @@ export function openCoreServices(
         onError: (error) => onError('deleting expired data failed, retrying', error),
       }),
     )
-  const tellAccepted = () => {
+  const notifyAccepted = () => {
     metrics.taskAccepted()
     feed.written()
   }
@@ -65,7 +65,7 @@ export function openCoreServices(
     for (const { confirmedApp, status, cause, seconds } of ended)
       metrics.taskEnded({ app: confirmedApp, result: status, cause, seconds })
   }
-  const tell = { tellAccepted, reportFinished }
+  const tell = { notifyAccepted, reportFinished }
   return {
     settings,
     opened,

@@ -10,7 +10,7 @@ import { renderWindow } from '../locks/lockdown-window.ts'
 import type { RetentionSettings } from '../retention/start-retention.ts'
 import type { RolloutSettings } from '../rollout/judge/input/rollout-settings.ts'
 import { crossFieldIssues } from '../settings/cross-field-issues.ts'
-import { definitions, mayNotBeEmpty, settingDefaults, type Values } from '../settings/definitions.ts'
+import { definitions, requiredNonEmpty, settingDefaults, type Values } from '../settings/definitions.ts'
 import { describeSettings } from '../settings/describe-settings.ts'
 import { notesOf, otherNames, refusalsOf } from '../settings/other-names.ts'
 import { parseDatabaseConnection, sslOf } from '../settings/parse-database-connection.ts'
@@ -41,7 +41,7 @@ export type Settings = ReturnType<typeof settingsOf>
  * @throws {SettingsError} naming every issue; the process then ends with exit code 78
  */
 export function readSettings(environment: Environment): { settings: Settings; warnings: readonly string[] } {
-  const { texts, issues, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const { texts, issues, warnings } = gatherSettingTexts(environment, Object.keys(definitions.shape), requiredNonEmpty)
   const others = gatherSettingTexts(environment, otherNames, new Set())
   const parsed = definitions.safeParse(texts)
   const unread = new Set(issues.map(subjectOf))

@@ -19,7 +19,7 @@ type Switch = Pick<DeployLockStore, 'set' | 'release'> & {
   readonly requireUser: (request: FastifyRequest) => Promise<Actor>
 }
 
-type DeployLockLook = Pick<DeployLock, 'isActive' | 'details' | 'calendarAround' | 'calendar'>
+type DeployLockReader = Pick<DeployLock, 'isActive' | 'details' | 'calendarAround' | 'calendar'>
 
 const tags = ['deploy lock']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
@@ -31,7 +31,7 @@ const json = 'application/json; charset=utf-8'
  * is when there is no `manual` switch.
  */
 export const lockRoutes =
-  (lock: DeployLockLook, manual: Switch | undefined): FastifyPluginAsyncZod =>
+  (lock: DeployLockReader, manual: Switch | undefined): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/deploy-lock',

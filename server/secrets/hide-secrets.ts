@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { isOwnWord } from './own-words.ts'
+import { isServiceText } from './own-words.ts'
 
 const hidden = '<redacted>'
 
@@ -24,7 +24,7 @@ function knownFormsOf(secrets: readonly string[]): readonly string[] {
   const known = knownForms.get(key)
   if (known !== undefined) return known
   const forms = [...new Set(secrets.flatMap(formsOf))]
-    .filter((form) => !isOwnWord(form))
+    .filter((form) => !isServiceText(form))
     .toSorted((one, other) => other.length - one.length)
   knownForms.set(key, forms)
   return forms

@@ -13,7 +13,7 @@ let words: string | undefined
  * Hiding these would reveal a secret by the gaps that it leaves (decision 0008). The service runs from its
  * sources, so they hold every such word.
  */
-export function isOwnWord(text: string): boolean {
+export function isServiceText(text: string): boolean {
   words ??= [fieldsOfTheLog, ...sources.flatMap(textsBelow)].join('\n')
   return words.includes(text)
 }

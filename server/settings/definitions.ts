@@ -144,7 +144,7 @@ export type Values = z.infer<typeof definitions>
 export type Name = keyof Values
 
 /** A blank credential would open a door or close one unseen, so `NAME=` is an issue for these and not "not given". */
-export const mayNotBeEmpty: ReadonlySet<string> = new Set<Name>([
+export const requiredNonEmpty: ReadonlySet<string> = new Set<Name>([
   'ARGO_URL',
   'ARGO_TOKEN',
   'IDP_CLIENT_SECRET',

@@ -1,6 +1,6 @@
 import type { EffectiveSetting, SettingGroup } from '../../contract/effective-settings.ts'
 import { withoutUserinfo } from './address-text.ts'
-import { definitions, mayNotBeEmpty, type Name, settingDefaults, settingGroups } from './definitions.ts'
+import { definitions, type Name, requiredNonEmpty, settingDefaults, settingGroups } from './definitions.ts'
 import { type Environment, gatherSettingTexts } from './setting-texts.ts'
 import { secretForms } from './setting-values.ts'
 
@@ -9,7 +9,7 @@ const proseNames: ReadonlySet<string> = new Set<Name>(['COMMIT_MESSAGE_FORMAT', 
 
 /** Every setting by group, as an environment gives it, valid or not, with where it comes from. Never a secret. */
 export function describeSettings(environment: Environment): SettingGroup[] {
-  const { texts, givenBy } = gatherSettingTexts(environment, Object.keys(definitions.shape), mayNotBeEmpty)
+  const { texts, givenBy } = gatherSettingTexts(environment, Object.keys(definitions.shape), requiredNonEmpty)
   const describe = (name: string): EffectiveSetting => {
     const given = givenBy[name]
     const text = (given === undefined ? settingDefaults.get(name) : texts[name]) ?? ''

@@ -29,19 +29,19 @@ const trimmedNames: ReadonlySet<string> = new Set([
 
 /**
  * Looks up each setting by its names, and as the file that `<name>_FILE` names; several ways may give it if they agree.
- * Empty means not given, except `mayNotBeEmpty`.
+ * Empty means not given, except `requiredNonEmpty`.
  */
 export function gatherSettingTexts(
   environment: Environment,
   names: readonly string[],
-  mayNotBeEmpty: ReadonlySet<string>,
+  requiredNonEmpty: ReadonlySet<string>,
 ): SettingTexts {
   const texts: Record<string, string> = {}
   const givenBy: Record<string, string> = {}
   const issues: string[] = []
   const warnings: string[] = []
   for (const name of names) {
-    const ways = waysToGive(name)
+    const ways = variableNames(name)
     const injected = ways.filter((way) => isServiceLink(way, environment[way]))
     for (const way of injected) warnings.push(`${way} is ignored: Kubernetes sets it for a Service of that name`)
     const given = ways.filter((way) => Boolean(environment[way]) && !injected.includes(way))
@@ -53,7 +53,8 @@ export function gatherSettingTexts(
       texts[name] = text
       givenBy[name] = first
     }
-    if (given.length === 0 && mayNotBeEmpty.has(name) && ways.some((way) => environment[way] === '')) texts[name] = ''
+    if (given.length === 0 && requiredNonEmpty.has(name) && ways.some((way) => environment[way] === ''))
+      texts[name] = ''
   }
   return { texts, givenBy, issues, warnings }
 
@@ -81,7 +82,7 @@ export function credentialReader(
   atStart: string,
   whenBlank: 'keep' | 'drop' = 'keep',
 ): () => string {
-  const file = waysToGive(name)
+  const file = variableNames(name)
     .filter((way) => isFileWay(name, way))
     .map((way) => environment[way])
     .find(Boolean)
@@ -109,7 +110,7 @@ export function credentialReader(
 }
 
 /** Every variable that may give a setting. */
-export function waysToGive(name: string): string[] {
+export function variableNames(name: string): string[] {
   const names = [name, aliases.get(name), ...(name.startsWith('IDP_') ? [name.replace('IDP_', 'OIDC_')] : [])]
   return names.filter((one) => one !== undefined).flatMap((variant) => [variant, `${variant}_FILE`])
 }

@@ -34,7 +34,7 @@ export function createLiveStates({ readLock, readArgoCd, wakeUps, nowMs, onError
     tell('service', serviceFrame())
   }, intervalMs)
 
-  const lookAtLock = async () => {
+  const refreshLock = async () => {
     if (listeners.size === 0) return
     const json = JSON.stringify(await readLock())
     if (json === lock?.json || listeners.size === 0) return
@@ -42,7 +42,7 @@ export function createLiveStates({ readLock, readArgoCd, wakeUps, nowMs, onError
     tell('lock', lock.frame)
   }
   const looking = repeat(
-    lookAtLock,
+    refreshLock,
     intervalMs,
     (error) => onError('reading the deploy lock for streams failed, retrying', error),
     minIntervalMs,

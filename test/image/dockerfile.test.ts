@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
 import { settingDefaults } from '../../server/settings/definitions.ts'
-import { waysToGive } from '../../server/settings/setting-texts.ts'
+import { variableNames } from '../../server/settings/setting-texts.ts'
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 
@@ -15,7 +15,7 @@ test('the image starts the service with the flags and the environment of node-fl
 })
 
 test('compose.yaml names settings only', () => {
-  const known = [...settingDefaults.keys()].flatMap(waysToGive)
+  const known = [...settingDefaults.keys()].flatMap(variableNames)
   for (const name of Object.keys(parse(read('compose.yaml')).services.watcher.environment))
     expect(known).toContain(name)
 })

@@ -2,7 +2,7 @@ import type { RateLimiter } from '../../server/concurrency/rate-limiter.ts'
 import { updateWorkloads } from '../../server/rollout/judge/conditions/applied-images.ts'
 import { nothingRefreshed, type RolloutObservation } from '../../server/rollout/judge/input/rollout-observation.ts'
 import type { RolloutSettings } from '../../server/rollout/judge/input/rollout-settings.ts'
-import type { Snapshot } from '../../server/rollout/judge/input/snapshot.ts'
+import type { JudgeInput } from '../../server/rollout/judge/input/snapshot.ts'
 import type { Baseline, RolloutAnnotations, WatchedTask } from '../../server/rollout/judge/input/watched-task.ts'
 import type { DeliveryController } from '../../server/rollout/observed/delivery-controller.ts'
 import { nothingKnown } from '../../server/rollout/observed/newest-snapshots.ts'
@@ -111,7 +111,7 @@ export const anObservation = (
 
 type Known = {
   readonly task?: Partial<WatchedTask>
-  readonly commit?: Snapshot['commit']
+  readonly commit?: JudgeInput['commit']
   readonly baseline?: Baseline
   readonly observation?: Partial<RolloutObservation>
   readonly settings?: Partial<RolloutSettings>
@@ -119,7 +119,7 @@ type Known = {
 }
 
 /** A snapshot of a task for the image `shop:v2` of which nothing but the given is known. */
-export const aSnapshot = (application: ObservedApplication, known: Known = {}): Snapshot => ({
+export const aSnapshot = (application: ObservedApplication, known: Known = {}): JudgeInput => ({
   task: aWatchedTask('1', known.task),
   settings: { ...defaultRolloutSettings, ...known.settings },
   observation: anObservation(application, known.observation),

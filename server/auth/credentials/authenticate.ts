@@ -11,17 +11,17 @@ import type { PresentedCredentials } from './presented-credentials.ts'
 export type Verified = { readonly kind: 'verified'; readonly principal: Principal }
 type Refused = { readonly kind: 'refused'; readonly reason: string }
 /** `confirm` asks the identity provider; absent where it was asked already, or has nothing to say. */
-type Confirmable = Verified & { readonly confirm?: () => Promise<CredentialJudgement> }
-export type CredentialJudgement = Confirmable | Refused
+type Confirmable = Verified & { readonly confirm?: () => Promise<AuthResult> }
+export type AuthResult = Confirmable | Refused
 
 /** Credentials that only the identity provider or the database can verify. */
 export type Authenticators = {
   /** Of a token that begins with {@link scopedTokenPrefix}. */
-  readonly scopedToken: (token: string) => Promise<CredentialJudgement>
+  readonly scopedToken: (token: string) => Promise<AuthResult>
   /** Undefined without an identity provider, as is the next. */
-  readonly accessToken?: (token: string, client: Client) => Promise<CredentialJudgement>
+  readonly accessToken?: (token: string, client: Client) => Promise<AuthResult>
   /** A session that is looked at is not prolonged. */
-  readonly session?: (id: string, purpose: 'use' | 'look') => Promise<CredentialJudgement>
+  readonly session?: (id: string, purpose: 'use' | 'look') => Promise<AuthResult>
 }
 
 /** The credentials of one request. Each is verified once, however often it is asked who calls. */
@@ -83,7 +83,7 @@ export const createAuthenticate =
       }),
     }
 
-    async function verifyToken(token: string): Promise<CredentialJudgement> {
+    async function verifyToken(token: string): Promise<AuthResult> {
       if (token.startsWith(scopedTokenPrefix)) return authenticators.scopedToken(token)
       const secret = settings.jwtSecret?.()
       if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
@@ -101,12 +101,12 @@ export const createAuthenticate =
       return { kind: 'verified', principal: { kind: 'jwt', subject, scope, hasAppsClaim: allowedApps !== undefined } }
     }
 
-    async function verifyAccess(token: string): Promise<CredentialJudgement> {
+    async function verifyAccess(token: string): Promise<AuthResult> {
       const judgement = authenticators.accessToken?.(token, client)
       return judgement ?? rejected('an access token was given, but IDP_ENABLED is not set in this service')
     }
 
-    async function verifySession(id: string): Promise<CredentialJudgement> {
+    async function verifySession(id: string): Promise<AuthResult> {
       const judgement = authenticators.session?.(id, purpose)
       return judgement ?? rejected('a session was given, but IDP_ENABLED is not set in this service')
     }

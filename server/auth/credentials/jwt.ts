@@ -2,7 +2,7 @@ import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { isStorable } from '../sign-in/user-of-claims.ts'
 import { type ClaimRules, validateClaims } from './validate-claims.ts'
 
-type JwtJudgement =
+type JwtResult =
   | {
       readonly kind: 'valid'
       readonly subject: string | undefined
@@ -22,7 +22,7 @@ const forbiddenParameters = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
 
 /** Checks signature and claims of a JWT (spec 2.5). The reason of a refusal names the claim or the rule, never a value. */
-export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtJudgement> {
+export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtResult> {
   const fault = headerFault(token)
   if (fault !== undefined) return { kind: 'invalid', reason: fault }
   for (const secret of rules.secrets) {
@@ -60,7 +60,7 @@ async function verifiedPayload(token: string, secret: string): Promise<Uint8Arra
   }
 }
 
-function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtJudgement {
+function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtResult {
   const claims = parseClaims(payload)
   if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
   const reason = validateClaims(claims, rules)

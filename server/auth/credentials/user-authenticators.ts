@@ -10,7 +10,7 @@ import type { IdentityProvider } from '../sign-in/identity-provider.ts'
 import type { IdentityProviderSettings } from '../sign-in/identity-provider-settings.ts'
 import type { SessionStore } from '../sign-in/session-store.ts'
 import { InvalidUserError } from '../sign-in/user-of-claims.ts'
-import { type Authenticators, type CredentialJudgement, rejected, type Verified } from './authenticate.ts'
+import { type Authenticators, type AuthResult, rejected, type Verified } from './authenticate.ts'
 import { isJwt } from './jwt.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { verifyAccessToken } from './verify-access-token.ts'
@@ -43,13 +43,13 @@ type UserAuthenticators = { readonly [Kind in 'accessToken' | 'session']: NonNul
 export function createUserAuthenticators(dependencies: Dependencies): UserAuthenticators {
   const { settings, provider, keys, sessions, checkSession, wallMs, monotonicMs } = dependencies
   const byMonotonicTime = { perf: { now: monotonicMs }, ttlResolution: 0 }
-  const accepted = new LRUCache<string, CredentialJudgement>({
+  const accepted = new LRUCache<string, AuthResult>({
     max: maxRemembered,
     ttl: rememberedMs,
     ...byMonotonicTime,
   })
   /** Bad tokens cost a caller nothing, so they have a place of their own. */
-  const refused = new LRUCache<string, CredentialJudgement>({
+  const refused = new LRUCache<string, AuthResult>({
     max: maxRemembered / 2,
     ttl: refusalRememberedMs,
     ...byMonotonicTime,
@@ -84,7 +84,7 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   }
 
   /** `claimed`: the claims of a JWT whose signature by the provider is verified. */
-  async function askAbout(token: string, client: Client, claimed?: User): Promise<CredentialJudgement> {
+  async function askAbout(token: string, client: Client, claimed?: User): Promise<AuthResult> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = accepted.get(key) ?? refused.get(key)
     if (known) return known
@@ -127,7 +127,7 @@ const refusalOf = (cause: unknown) =>
   )
 
 /** What was refused may have been an ID token. */
-const noteIdToken = (judgement: CredentialJudgement) =>
+const noteIdToken = (judgement: AuthResult) =>
   judgement.kind === 'refused' ? rejected(`${judgement.reason}; ID tokens are not accepted`) : judgement
 
 const expired = rejected('the session has expired: sign in again')

@@ -6,7 +6,7 @@ import { digestOf, isOpaqueId, makeOpaqueId } from '../../secrets/secret-digest.
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { withCanonicalNames } from '../access/authorize.ts'
-import { type CredentialJudgement, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
+import { type AuthResult, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
 
 const maxListed = 1_000
 /** A year, also a leap year. */
@@ -77,7 +77,7 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
       }),
 
     /** Says whether a presented token is good now; which applications it is good for is authorized with the request. */
-    async verify(token: string): Promise<CredentialJudgement> {
+    async verify(token: string): Promise<AuthResult> {
       if (!isOpaqueId(token.slice(scopedTokenPrefix.length))) return unknown
       const row = await query
         .selectFrom('deploy_tokens')

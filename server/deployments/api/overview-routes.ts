@@ -7,14 +7,14 @@ import { TaskConditions } from '../../../contract/task.ts'
 import { TaskCounts } from '../../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../../contract/task-names.ts'
 import { globsOf } from '../../auth/access/read-access.ts'
-import type { createTellHistory } from '../read/history.ts'
+import type { createReadHistory } from '../read/history.ts'
 import type { TaskReader } from '../read/task-reader.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskReader, 'count' | 'names'>
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
-  readonly tellHistory: ReturnType<typeof createTellHistory>
+  readonly tellHistory: ReturnType<typeof createReadHistory>
   readonly summaries: (days: number) => Promise<AppSummaries>
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
 }

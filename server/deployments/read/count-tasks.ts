@@ -3,8 +3,8 @@ import type { TaskConditions } from '../../../contract/task.ts'
 import { maxCount, type TaskCounts } from '../../../contract/task-counts.ts'
 import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
 import type { Schema } from '../../storage/schema.ts'
-import { lessOf, readInTime } from './read-in-time.ts'
-import { isInNoField, matchesFilter } from './task-filter-conditions.ts'
+import { narrowingFilters, readInTime } from './read-in-time.ts'
+import { isUnsearchable, matchesFilter } from './task-filter-conditions.ts'
 
 /**
  * How many tasks of each status match; with `globs` only of the applications that they match.
@@ -15,7 +15,7 @@ export async function countTasks(
   conditions: TaskConditions,
   globs?: readonly string[],
 ): Promise<TaskCounts> {
-  const found = isInNoField(conditions) ? [] : await readCounts(query, conditions, globs)
+  const found = isUnsearchable(conditions) ? [] : await readCounts(query, conditions, globs)
   const entries = taskStatuses.map((status, index) => [status, found[index] ?? 0] as const)
   const counts = Object.fromEntries(entries.map(([status, count]) => [status, Math.min(count, maxCount)]))
   return {
@@ -45,6 +45,6 @@ async function readCounts(query: Kysely<Schema>, conditions: TaskConditions, glo
         FROM (SELECT count(*) AS total, ARRAY[${sql.join(ofFound)}] AS counts
           FROM (${matching.select('status').limit(maxAtOnce + 1)}) AS matching) AS found`
     : sql<{ counts: number[] }>`SELECT ARRAY[${sql.join(each)}] AS counts`
-  const { rows } = await readInTime(query, 'counts', lessOf(conditions), (limited) => count.execute(limited))
+  const { rows } = await readInTime(query, 'counts', narrowingFilters(conditions), (limited) => count.execute(limited))
   return rows[0]?.counts ?? []
 }

@@ -3,7 +3,7 @@ import type { Task } from '../task.ts'
 import { findSimilarApps } from './find-similar-apps.ts'
 import type { TaskReader } from './task-reader.ts'
 import { taskRecordOf } from './task-record.ts'
-import type { TaskSurroundings } from './task-surroundings.ts'
+import type { TaskContext } from './task-surroundings.ts'
 
 type Dependencies = {
   readonly tasks: Pick<TaskReader, 'podLog' | 'surroundings' | 'appsOfLength'>
@@ -57,7 +57,7 @@ export const createDescribeTask =
     }
   }
 
-const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskSurroundings, 'file'>) => ({
+const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskContext, 'file'>) => ({
   ...(previous === undefined ? {} : { previous }),
   ...(deployedSince === undefined ? {} : { deployed_since: deployedSince }),
   ...(newestSince === undefined ? {} : { newest_since: newestSince }),

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { maxNames, type NameSearch, type TaskNames } from '../../../contract/task-names.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { readInTime } from './read-in-time.ts'
-import { contains, isInNoField, matchesFilter } from './task-filter-conditions.ts'
+import { contains, isUnsearchable, matchesFilter } from './task-filter-conditions.ts'
 
 /**
  * Names that tasks have, sorted; with `globs` those of the applications that they match.
@@ -13,7 +13,7 @@ export async function findNames(
   { field, search = '' }: NameSearch,
   globs?: readonly string[],
 ): Promise<TaskNames> {
-  if (isInNoField({ search })) return { names: [], has_more: false }
+  if (isUnsearchable({ search })) return { names: [], has_more: false }
   const names = query
     .selectFrom('tasks')
     .select(`${field} as name`)

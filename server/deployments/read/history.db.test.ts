@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../../test/support/database.ts'
 import { storeTasks } from '../../../test/support/store-tasks.ts'
 import { createTaskStore } from '../../../test/support/task-store.ts'
-import { createTellHistory } from './history.ts'
+import { createReadHistory } from './history.ts'
 
 const { database } = await openFileDatabase()
-const tell = createTellHistory({
+const tell = createReadHistory({
   read: createTaskStore(database).history,
   lockedTimes: async () => [],
   now: () => new Date(),

@@ -51,7 +51,7 @@ type Dependencies = {
 }
 
 /** Tells what ended in the last days, beside the days before. */
-export const createTellHistory =
+export const createReadHistory =
   ({ read, lockedTimes, now }: Dependencies) =>
   async (filter: HistoryFilter, globs?: readonly string[]): Promise<History> => {
     const at = now()

@@ -5,8 +5,8 @@ import { fillAnswer } from '../../http/limits/fill-answer.ts'
 import type { Schema } from '../../storage/schema.ts'
 import type { Task } from '../task.ts'
 import { listedColumns, taskOf } from '../task-row.ts'
-import { lessOf, readInTime } from './read-in-time.ts'
-import { isInNoField, matchesFilter } from './task-filter-conditions.ts'
+import { narrowingFilters, readInTime } from './read-in-time.ts'
+import { isUnsearchable, matchesFilter } from './task-filter-conditions.ts'
 import { taskRecordOf } from './task-record.ts'
 
 /** Totals above this are not counted out. */
@@ -36,7 +36,9 @@ export async function listTasks(
   { globs, address }: ListReader,
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { ids, count } = isInNoField(filter) ? { ids: [], count: 0 } : await findTasks(query, filter, globs, limit + 1)
+  const { ids, count } = isUnsearchable(filter)
+    ? { ids: [], count: 0 }
+    : await findTasks(query, filter, globs, limit + 1)
   const { items: tasks, isCut } = await fillAnswer(address, inChunks(query, ids.slice(0, limit)), taskRecordOf)
   const last = ids.length > tasks.length ? tasks.at(-1) : undefined
   return {
@@ -65,7 +67,7 @@ async function findTasks(
     SELECT count, CASE WHEN count <= ${maxTotal} THEN ARRAY(SELECT id FROM found ${page})
       ELSE ARRAY(SELECT id FROM (${matching}) AS matching ${page}) END AS ids
     FROM counted`
-  const { rows } = await readInTime(query, filter.search ? 'search' : 'list', lessOf(filter), (limited) =>
+  const { rows } = await readInTime(query, filter.search ? 'search' : 'list', narrowingFilters(filter), (limited) =>
     find.execute(limited),
   )
   return rows[0] ?? { ids: [], count: 0 }

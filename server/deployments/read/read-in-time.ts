@@ -19,5 +19,5 @@ export const readInTime = <Result>(
   })
 
 /** The filters that make a list or its counts less. */
-export const lessOf = ({ search }: Pick<TaskConditions, 'search'>): string =>
+export const narrowingFilters = ({ search }: Pick<TaskConditions, 'search'>): string =>
   `${search ? 'more characters, or ' : ''}an application, a project or a time`

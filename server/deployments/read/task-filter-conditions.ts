@@ -23,7 +23,7 @@ export function matchesFilter(filter: TaskFilter, globs: readonly string[] | und
 }
 
 /** No field may hold a control character; in the searched text line ends stand between the fields. */
-export const isInNoField = ({ search = '' }: Pick<TaskFilter, 'search'>) => /\p{Cc}/u.test(search)
+export const isUnsearchable = ({ search = '' }: Pick<TaskFilter, 'search'>) => /\p{Cc}/u.test(search)
 
 /** Whether a text in lower case has a part, in any case. */
 export const contains = (text: RawBuilder<unknown>, part: string) =>

@@ -10,7 +10,7 @@ type DeployedTask = OtherTask & { readonly ended: number }
 type NewerTask = OtherTask & { readonly status: TaskStatus }
 
 /** What is known beside a task itself. Other tasks are those of its application with one of its images. */
-export type TaskSurroundings = {
+export type TaskContext = {
   /** The override file of its write-back. */
   readonly file: string | undefined
   /** The last deployed task before it. */
@@ -32,7 +32,7 @@ type Row = {
 const maxTasksRead = 1_000
 
 /** One statement for all of it. */
-export async function readSurroundings(query: Kysely<Schema>, task: Task): Promise<TaskSurroundings> {
+export async function readTaskContext(query: Kysely<Schema>, task: Task): Promise<TaskContext> {
   const repositories = [...new Set(task.images.map(({ image }) => repositoryOf(image)))]
   const ofApp = query
     .selectFrom('tasks')

@@ -39,7 +39,7 @@ async function submitted(to: typeof database, closed: LockdownCalendar = neverCl
       accepting,
       announce: ({ task }) => sizes.push(accepting.has(task.id) ? 1 : 0),
       onAmbiguousCommit: () => (unanswered += 1),
-      requireRoom: async () => undefined,
+      enforceUnfinishedLimit: async () => undefined,
       calendarAround: () => closed,
       now: () => new Date(),
     },

@@ -37,7 +37,7 @@ type Dependencies = {
   /** A task may be stored although nothing says so. */
   readonly onAmbiguousCommit: () => void
   /** Rejects where there are as many unfinished tasks as there may be. */
-  readonly requireRoom: UnfinishedQuota
+  readonly enforceUnfinishedLimit: UnfinishedQuota
   /** The times around `now` in which no task is accepted. */
   readonly calendarAround: (around: Date) => LockdownCalendar
   readonly now: () => Date
@@ -82,7 +82,7 @@ export type FindSubmitted = ReturnType<typeof createFindSubmitted>
 /** Accepts a submission that was validated, unlocked and judged: stores the task and wakes its watcher. */
 export const createSubmitTask =
   (
-    { tasks, owner, accepting, announce, onAmbiguousCommit, requireRoom, calendarAround, now }: Dependencies,
+    { tasks, owner, accepting, announce, onAmbiguousCommit, enforceUnfinishedLimit, calendarAround, now }: Dependencies,
     settings: SubmissionSettings,
   ) =>
   async (
@@ -92,7 +92,7 @@ export const createSubmitTask =
     readerDigestFor: ReaderDigestFor,
   ): Promise<{ id: string }> => {
     const mayWrite = caller.kind !== 'anonymous'
-    await requireRoom(mayWrite)
+    await enforceUnfinishedLimit(mayWrite)
     const submitted = now()
     const id = makeTaskId(submitted)
     const task: NewTask = {

@@ -5,7 +5,7 @@ function aQuota(all = 0, withCredential = 0) {
   let reads = 0
   let nowMs = 0
   let stored = { all, withCredential }
-  const requireRoom = createUnfinishedQuota({
+  const enforceUnfinishedLimit = createUnfinishedQuota({
     read: async () => {
       reads += 1
       return stored
@@ -17,7 +17,7 @@ function aQuota(all = 0, withCredential = 0) {
     },
   })
   return {
-    requireRoom,
+    enforceUnfinishedLimit,
     store: (count: number) => {
       stored = { all: count, withCredential: 0 }
     },
@@ -27,27 +27,27 @@ function aQuota(all = 0, withCredential = 0) {
 }
 
 test('there is room for so many unfinished tasks, and for one more when one has ended', async () => {
-  const { requireRoom, store } = aQuota(2)
-  await requireRoom(false)
+  const { enforceUnfinishedLimit, store } = aQuota(2)
+  await enforceUnfinishedLimit(false)
   store(3)
-  await expect(requireRoom(false)).rejects.toThrow('3 tasks are unfinished')
+  await expect(enforceUnfinishedLimit(false)).rejects.toThrow('3 tasks are unfinished')
   store(2)
-  await expect(requireRoom(false)).resolves.toBeUndefined()
+  await expect(enforceUnfinishedLimit(false)).resolves.toBeUndefined()
 })
 
 test('tasks without a credential take no room from those with one', async () => {
-  const { requireRoom } = aQuota(3, 2)
-  await expect(requireRoom(false)).rejects.toThrow('unfinished')
-  await expect(requireRoom(true)).resolves.toBeUndefined()
+  const { enforceUnfinishedLimit } = aQuota(3, 2)
+  await expect(enforceUnfinishedLimit(false)).rejects.toThrow('unfinished')
+  await expect(enforceUnfinishedLimit(true)).resolves.toBeUndefined()
 })
 
 test('they are counted once a second', async () => {
-  const { requireRoom, at, reads } = aQuota()
-  await requireRoom(false)
+  const { enforceUnfinishedLimit, at, reads } = aQuota()
+  await enforceUnfinishedLimit(false)
   at(1_000)
-  await requireRoom(false)
+  await enforceUnfinishedLimit(false)
   expect(reads()).toBe(1)
   at(1_001)
-  await requireRoom(false)
+  await enforceUnfinishedLimit(false)
   expect(reads()).toBe(2)
 })

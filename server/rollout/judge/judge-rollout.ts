@@ -14,7 +14,7 @@ import { rememberApplication, updateMemory } from './update-memory.ts'
 import { confirmVerdict } from './verdicts/confirm-verdict.ts'
 import { judgeDeadline } from './verdicts/judge-deadline.ts'
 import { judgeFailure } from './verdicts/judge-failure.ts'
-import { findHoldUp } from './verdicts/judge-stall.ts'
+import { findBlocker } from './verdicts/judge-stall.ts'
 import { endByWriteBack, judgeUnseen } from './verdicts/judge-without-application.ts'
 import { type Timing, timingOf } from './verdicts/settle.ts'
 
@@ -65,10 +65,10 @@ const nothingMore = {
 /** What an evaluation means for its task: the end, or what it waits for and what is to be found out next. */
 function conclude(evaluation: Evaluation, memory: RolloutMemory): Judgement {
   const { task, observation, nowMs, badPods = [] } = evaluation
-  const holdUp = findHoldUp(evaluation, memory)
-  const { reported, events, diagnosis } = reportChanges(evaluation, memory, holdUp)
+  const blocker = findBlocker(evaluation, memory)
+  const { reported, events, diagnosis } = reportChanges(evaluation, memory, blocker)
   const timing = timingOf(evaluation, memory.since)
-  const verdict = nextVerdict(evaluation, memory, holdUp, timing)
+  const verdict = nextVerdict(evaluation, memory, blocker, timing)
   const confirmed = confirmVerdict(memory, verdict, observation, nowMs, timing.finalCheckAtMs)
   const notes = memory.imageCheckNoted ? [] : noteForeignImage(evaluation)
   const imageCheckNoted = memory.imageCheckNoted || notes.length > 0
@@ -104,7 +104,7 @@ function awaitedCommit({ writeBack }: RolloutObservation): AwaitedCommit | undef
 function nextVerdict(
   evaluation: Evaluation,
   memory: RolloutMemory,
-  holdUp: Verdict | undefined,
+  blocker: Verdict | undefined,
   { settledAtMs, finalCheckAtMs }: Timing,
 ): Verdict | undefined {
   const { task, nowMs, observation } = evaluation
@@ -112,13 +112,13 @@ function nextVerdict(
   const isReachable = observation.unreachable === undefined
   const endMs = isReachable ? finalCheckAtMs + rolloutTimes.finalCheckMs : task.deadlineMs
   const isSettled = nowMs >= settledAtMs
-  if (nowMs >= endMs) return judgeDeadline(evaluation, since, holdUp, isSettled)
+  if (nowMs >= endMs) return judgeDeadline(evaluation, since, blocker, isSettled)
   if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
   if (isSettled) return { status: 'deployed' }
   const isFailureOurs = since.gone === undefined && !isAwaitingCommit(evaluation)
   const failure = isFailureOurs ? judgeFailure(evaluation, memory) : undefined
   if (failure !== undefined || nowMs < task.deadlineMs || since.complete !== undefined) return failure
-  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, since, holdUp, isSettled)
+  return hasPendingEvidence(evaluation) ? undefined : judgeDeadline(evaluation, since, blocker, isSettled)
 }
 
 /** At the deadline too, an answer that is on its way is waited for when nothing else is missing. */

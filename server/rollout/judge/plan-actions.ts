@@ -4,7 +4,7 @@ import type { Evaluation } from './conditions/evaluate.ts'
 import { missingImageReads } from './conditions/images-condition.ts'
 import { findUnattributedPods, nextTreeAtMs, waitingAgeMs } from './conditions/judge-pods.ts'
 import type { Suspect } from './conditions/suspect.ts'
-import type { RolloutMemory, Since } from './input/rollout-memory.ts'
+import type { RolloutMemory, StateStartTimes } from './input/rollout-memory.ts'
 import { ancestryKey, type DueAction, type NextAction } from './input/rollout-observation.ts'
 import { rolloutTimes } from './input/rollout-settings.ts'
 import {
@@ -59,13 +59,13 @@ function goneRead({ observation }: Evaluation, startedAtMs: number): DueAction {
   return { atMs: earlierMs + rolloutTimes.goneReadEveryMs, action: { kind: 'read' } }
 }
 
-function treeReads(evaluation: Evaluation, since: Since): readonly DueAction[] {
+function treeReads(evaluation: Evaluation, since: StateStartTimes): readonly DueAction[] {
   const atMs = nextTreeAtMs(since, evaluation.observation.tree, badPodGraceOf(evaluation))
   return atMs === undefined ? [] : [{ atMs, action: { kind: 'tree', isDiagnosis: true } }]
 }
 
 /** A sync window leaves no trace in the application, so it must be asked for. */
-function windowReads({ application, observation }: Evaluation, since: Since): readonly DueAction[] {
+function windowReads({ application, observation }: Evaluation, since: StateStartTimes): readonly DueAction[] {
   const { idle_out_of_sync: idleSinceMs } = since
   if (idleSinceMs === undefined || !application.isAutoSynced) return []
   const askedAtMs = observation.windows?.askedAtMs ?? -Infinity
@@ -96,7 +96,7 @@ function imageReads(evaluation: Evaluation, startedAtMs: number): readonly DueAc
 }
 
 /** Whether our commit changed the manifests at all, asked once for each state. */
-function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: Since): readonly DueAction[] {
+function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: StateStartTimes): readonly DueAction[] {
   const { managed } = evaluation.observation
   if (evaluation.commit === undefined || sinceMs === undefined) return []
   if (currentValue(managed, evaluation) !== undefined) return []
@@ -106,7 +106,7 @@ function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: Sin
 }
 
 /** The suspect is looked into, for the reason. */
-function suspectReads(evaluation: Evaluation, since: Since): readonly DueAction[] {
+function suspectReads(evaluation: Evaluation, since: StateStartTimes): readonly DueAction[] {
   const { suspect, conditions } = evaluation
   const isBlocked = conditions.isMet('revision') && !conditions.isMet('healthy')
   if (!isBlocked && since.operating === undefined) return []
@@ -116,7 +116,7 @@ function suspectReads(evaluation: Evaluation, since: Since): readonly DueAction[
   ]
 }
 
-function eventReads(evaluation: Evaluation, suspect: Suspect, since: Since): readonly DueAction[] {
+function eventReads(evaluation: Evaluation, suspect: Suspect, since: StateStartTimes): readonly DueAction[] {
   const { observation, task, nowMs } = evaluation
   const { found } = suspect
   const address = found.kind === 'resource' ? found.resource : found.pod
@@ -140,7 +140,7 @@ const readEventsOf = ({ namespace, name, uid }: ResourceAddress): NextAction => 
 })
 
 /** From when on the events of a suspect are worth a call: what only waits gets time to start. */
-function eventsFromMs(evaluation: Evaluation, { below, found }: Suspect, since: Since): number {
+function eventsFromMs(evaluation: Evaluation, { below, found }: Suspect, since: StateStartTimes): number {
   const { nowMs, task, observation } = evaluation
   const waitMs = waitingAgeMs(badPodGraceOf(evaluation))
   if (found.kind === 'pod' || below === 'degraded') return nowMs
@@ -176,7 +176,11 @@ function unknownAncestries({ observation, commit, application, nowMs }: Evaluati
 }
 
 /** When something that only has to last will have lasted. */
-function graceEnds(evaluation: Evaluation, since: Since, { settledAtMs, finalCheckAtMs }: Timing): readonly number[] {
+function graceEnds(
+  evaluation: Evaluation,
+  since: StateStartTimes,
+  { settledAtMs, finalCheckAtMs }: Timing,
+): readonly number[] {
   const { task, settings, commit } = evaluation
   const end = (sinceMs: number | undefined, lastsMs: number) => (sinceMs === undefined ? [] : [sinceMs + lastsMs])
   return [

@@ -5,7 +5,7 @@ import type { WatchedTask } from '../judge/input/watched-task.ts'
 import type { ControllerCalls } from './controller-calls.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskReports } from './task-reports.ts'
-import { briefMs, hasCommitsOnTheirWay, type TaskState, type WatchedApplication } from './watched-application.ts'
+import { hasCommitsOnTheirWay, shareWindowMs, type TaskState, type WatchedApplication } from './watched-application.ts'
 
 type Dependencies = Pick<RolloutWatcherDeps, 'clock' | 'limiter' | 'ancestry' | 'overrideAt' | 'onError'> & {
   readonly calls: ControllerCalls
@@ -215,5 +215,5 @@ const commitsWaitMs = 2_000
 function sharingWaitMs(application: WatchedApplication, { memory }: TaskState, { kind }: NextAction, nowMs: number) {
   if (kind === 'refresh' && hasCommitsOnTheirWay(application)) return memory.refreshFromMs + commitsWaitMs - nowMs
   // It decides for the snapshot that it was asked at and for no other.
-  return kind === 'managed_resources' ? (application.observations.facts.changedAtMs ?? 0) + briefMs - nowMs : 0
+  return kind === 'managed_resources' ? (application.observations.facts.changedAtMs ?? 0) + shareWindowMs - nowMs : 0
 }

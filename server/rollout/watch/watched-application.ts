@@ -44,7 +44,7 @@ export type WatchedApplication = {
  * Tasks of one application come, land and end close together: their calls are this far apart, so that each serves several,
  * and a reading of one snapshot waits until it has stood this long.
  */
-export const briefMs = 200
+export const shareWindowMs = 200
 const afterFailureMs = 5_000
 
 export function watchedApplication(
@@ -57,7 +57,7 @@ export function watchedApplication(
     app,
     reference,
     tasks: new Map(),
-    throttle: createThrottle({ nowMs: clock.nowMs, minIntervalMs: briefMs, afterFailureMs }),
+    throttle: createThrottle({ nowMs: clock.nowMs, minIntervalMs: shareWindowMs, afterFailureMs }),
     queued: new Set(),
     observations: createObservations(reference, clock, controlPlaneNamespace),
   }

@@ -7,7 +7,7 @@ import { type CommitTask, commitMessage } from './commit-message.ts'
 import { isTag, kustomizeImage, nameOfKustomizeImage } from './kustomize-image.ts'
 import { type ApplicationAnnotations, type ManagedImage, parseAnnotations } from './parse-annotations.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
-import { checkFileName, generatePathWarnings } from './repository-path.ts'
+import { checkFileName, manifestPathWarnings } from './repository-path.ts'
 import { type Refusal, refused } from './write-back-outcome.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 import { addressNotAllowed, writeTargetByAnnotations, writeTargetBySource } from './write-target.ts'
@@ -94,7 +94,7 @@ export function planWriteBack(
     warnings: [
       ...(message.failure ? [`COMMIT_MESSAGE_FORMAT failed, default message used: ${message.failure.message}`] : []),
       ...(place.reader ? [] : [`no source of the application reads the directory ${quote(place.directory)}`]),
-      ...generatePathWarnings(application, file.path),
+      ...manifestPathWarnings(application, file.path),
       ...namesakeWarnings(application, annotations, file.path),
     ],
   }

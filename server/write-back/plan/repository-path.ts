@@ -63,7 +63,7 @@ function faultOf(segment: string): string | undefined {
 const generatePaths = 'argocd.argoproj.io/manifest-generate-paths'
 
 /** With this annotation the delivery controller passes over commits that touch none of the paths. */
-export function generatePathWarnings({ annotations, sources }: WriteBackApplication, file: string): readonly string[] {
+export function manifestPathWarnings({ annotations, sources }: WriteBackApplication, file: string): readonly string[] {
   const list = annotations.get(generatePaths)
   if (list === undefined || list.trim() === '') return []
   const paths = list

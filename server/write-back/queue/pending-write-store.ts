@@ -260,7 +260,7 @@ export function createPendingWriteStore(database: Database) {
       }),
 
     /** Keeps what happened to open writes, and tells their tasks, each reason once in a row; returns who heard it. */
-    async tellReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
+    async recordReason(claim: RepositoryClaim, taskIds: readonly string[], reason: string): Promise<readonly string[]> {
       const told = await keepReason(claim, taskIds, reason)
       const events = [{ kind: 'write_back_retry' as const, detail: reason }]
       await appendEvents(

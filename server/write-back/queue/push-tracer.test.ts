@@ -38,7 +38,7 @@ async function trace(isWanted: boolean, trailersBetween: CommitHistory['trailers
     planAt: async () => ({ commits: [], unchanged: [], refused: [] }),
     pause: async () => {},
     random: () => 0,
-    onRested: rested.resolve,
+    onIdle: rested.resolve,
   })
   tracer.begin([{ ...aWrite, isWanted }], tip)
   await rested.promise

@@ -12,7 +12,7 @@ type TracerDeps = {
   readonly pause: (ms: number) => Promise<void>
   readonly random: () => number
   /** There may be something to `take`, or it is time to begin again. */
-  readonly onRested: () => void
+  readonly onIdle: () => void
 }
 
 /** What became of pushes without an answer. `absent`: their commits are not on the branch and cannot come any more. */
@@ -66,19 +66,19 @@ export function createPushTracer({ address, branch }: WriteQueue, deps: TracerDe
   async function rest(): Promise<void> {
     if (failures > 0) await deps.pause(retryPauseMs(failures, deps.random))
     isBusy = false
-    deps.onRested()
+    deps.onIdle()
   }
 
   return {
     /** Under way, resting after a failure, or not taken yet: what was found is recorded before it is looked for again. */
     isBusy: () => isBusy || results.length > 0 || absent.length > 0 || failed !== undefined,
-    /** Looks for pushes that were built on another commit than `tip`; ends with `onRested`. */
+    /** Looks for pushes that were built on another commit than `tip`; ends with `onIdle`. */
     begin(writes: readonly OpenWrite[], tip: Tip): void {
       isBusy = true
       void trace(writes, tip).then(rest)
     },
     /** The branch still stands where they were built: they may yet arrive. */
-    beginLater(): void {
+    retryLater(): void {
       isBusy = true
       failures += 1
       void rest()

@@ -67,14 +67,14 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   const { branch } = queue
   const { store, history, measures } = deps
   const times = createWriteBackTimes(measures, deps.nowMs)
-  const { pause, random, onReady: onRested } = deps
+  const { pause, random, onReady: onIdle } = deps
   const tracer = createPushTracer(queue, {
     store,
     history,
     planAt: (tip, batch) => deps.inTurn(() => planAt(tip, batch)),
     pause,
     random,
-    onRested,
+    onIdle,
   })
   let batchLimit = maxBatch
   let failures = 0
@@ -94,14 +94,14 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   async function run(): Promise<void> {
     refusals = noRefusals
     while (deps.canContinue(queue)) {
-      const step = await deps.inTurn(takeStep)
+      const step = await deps.inTurn(nextStep)
       if (step.kind === 'stop') return
       if (step.afterMs > 0) await deps.pause(step.afterMs)
     }
   }
 
-  async function takeStep(): Promise<Step> {
-    if (!(await recordTraces())) return stop
+  async function nextStep(): Promise<Step> {
+    if (!(await recordLookups())) return stop
     const writes = await store.openWrites(queue, maxBatch)
     if (writes.length === 0) {
       tries.clear()
@@ -134,13 +134,13 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     return stop
   }
 
-  async function recordTraces(): Promise<boolean> {
+  async function recordLookups(): Promise<boolean> {
     const { results, absent, failure } = tracer.take()
     if (!(await record(results))) return false
     await store.queueAgain(queue, absent)
     if (failure === undefined) return true
     if (!(failure.error instanceof GitError)) throw failure.error
-    deps.onEvents(await store.tellReason(queue, failure.taskIds, failure.error.message))
+    deps.onEvents(await store.recordReason(queue, failure.taskIds, failure.error.message))
     return true
   }
 
@@ -190,7 +190,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
     const unknown = sent.filter(({ base }) => base !== tip?.commit)
     const mayYetArrive = sent.filter(({ base, isWanted }) => !isWanted && base === tip?.commit)
     if (tip !== undefined && unknown.length > 0) tracer.begin(unknown, tip)
-    else if (mayYetArrive.length > 0) tracer.beginLater()
+    else if (mayYetArrive.length > 0) tracer.retryLater()
     const late = mayYetArrive.filter(({ secondsLeft }) => secondsLeft < 0)
     if (!(await record(late.map(droppedResult)))) return undefined
     const waiting = new Set(unknown)
@@ -394,7 +394,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
 
   async function waitAfter(reason: string, writes: readonly OpenWrite[]): Promise<Step> {
     failures += 1
-    deps.onEvents(await store.tellReason(queue, idsOf(writes), reason))
+    deps.onEvents(await store.recordReason(queue, idsOf(writes), reason))
     const leftMs = Math.max(0, nextEndMs - deps.nowMs())
     const pauseMs = retryPauseMs(failures, deps.random)
     // a push that begins later is cut off, and whether it arrived would not be known

@@ -67,7 +67,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   let toldUntilMs = deps.nowMs()
   let isScanDueAfterRun = false
   const scan = createRepeatable(startOpen, (err) => log.warn({ err }, 'claiming pending write-backs failed, retrying'))
-  const readOutcomes = createRepeatable(tellOutcomes, (err) =>
+  const readOutcomes = createRepeatable(publishOutcomes, (err) =>
     log.warn({ err }, 'reading write-back outcomes failed, retrying'),
   )
 
@@ -144,7 +144,7 @@ export function createWriteBack(deps: WriteBackDeps) {
     for (const listener of listeners) listener(taskId, outcome)
   }
 
-  async function tellOutcomes(): Promise<void> {
+  async function publishOutcomes(): Promise<void> {
     const owner = deps.replicaId()
     if (owner === undefined || closing.signal.aborted) return
     const askedAtMs = deps.nowMs()
@@ -154,7 +154,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   /** Our own outcomes have been told already. */
-  function hearOutcomes(ids: readonly string[] | 'all'): void {
+  function onOutcomes(ids: readonly string[] | 'all'): void {
     if (ids === 'all' || ids.some((id) => !told.has(id))) readOutcomes.run()
   }
 
@@ -191,7 +191,7 @@ export function createWriteBack(deps: WriteBackDeps) {
   }
 
   const timer = setInterval(sweep, sweepMs)
-  const stopListening = [wakeUps.on('write', scan.run), wakeUps.on('outcome', hearOutcomes)]
+  const stopListening = [wakeUps.on('write', scan.run), wakeUps.on('outcome', onOutcomes)]
   scan.run()
 
   return {

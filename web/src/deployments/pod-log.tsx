@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../../contract/task.ts'
-import { tellingLine } from './telling-line.ts'
+import { mostRelevantLogLine } from './telling-line.ts'
 
 /**
  * What the Pod to blame wrote last, with the line to read first marked. It is shown to those who are signed in only, so it is
@@ -12,7 +12,7 @@ export function PodLog({ task: { status, pod_log: log, diagnosis } }: { task: Ta
         No log lines: they are read where <code>POD_LOG_LINES</code> is set, and shown to those who are signed in.
       </p>
     ) : null
-  const telling = tellingLine(log.lines)
+  const telling = mostRelevantLogLine(log.lines)
   return (
     <section className="stack tight" id="pod-log" aria-labelledby="h-pod-log">
       <h3 id="h-pod-log">

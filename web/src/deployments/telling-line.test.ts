@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tellingLine } from './telling-line.ts'
+import { mostRelevantLogLine } from './telling-line.ts'
 
 test.for([
   [[], undefined],
@@ -8,4 +8,4 @@ test.for([
   [['error: first', 'panic: second', 'bye'], 1],
   [['java.lang.NullPointerException: x', '  at Main'], 0],
   [['fatal: first', 'Error: last'], 1],
-] as const)('of %j it is %s', ([lines, index]) => expect(tellingLine(lines)).toBe(index))
+] as const)('of %j it is %s', ([lines, index]) => expect(mostRelevantLogLine(lines)).toBe(index))

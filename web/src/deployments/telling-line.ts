@@ -1,7 +1,7 @@
 const tellingWords = ['fatal', 'panic', 'exception', 'error']
 
 /** The line of a log to read first: the last one that says why it ended. Undefined where none does. */
-export function tellingLine(lines: readonly string[]): number | undefined {
+export function mostRelevantLogLine(lines: readonly string[]): number | undefined {
   const index = lines.findLastIndex((line) => {
     const text = line.toLowerCase()
     return tellingWords.some((word) => text.includes(word))

@@ -1,9 +1,9 @@
 import { appliedComparedRevision } from '../../observed/observed-application.ts'
-import { changeOverdueAtMs, type Snapshot } from '../input/snapshot.ts'
+import { changeOverdueAtMs, type JudgeInput } from '../input/snapshot.ts'
 import { appliedImagesOf } from './applied-images.ts'
 import { isImageRunning } from './image-reference.ts'
 
-type SinceBaseline = Pick<Snapshot, 'application' | 'baseline'>
+type SinceBaseline = Pick<JudgeInput, 'application' | 'baseline'>
 
 /** Whether an operation began since the baseline was taken. */
 export function hasLaterOperation({ application, baseline }: SinceBaseline): boolean {
@@ -26,11 +26,11 @@ export function isChangeVisible(snapshot: SinceBaseline): boolean {
  * of them at the compared revision and succeeded. That proves as much as a commit of ours. An operation that corrects a drift
  * lists only what drifted, so what was witnessed once stays so until another tag is applied.
  */
-export function isChangeWitnessed(snapshot: Snapshot): boolean {
+export function isChangeWitnessed(snapshot: JudgeInput): boolean {
   return isWitness(snapshot) || (snapshot.wasWitnessed && !hasAppliedAnotherTag(snapshot))
 }
 
-function isWitness(snapshot: Snapshot): boolean {
+function isWitness(snapshot: JudgeInput): boolean {
   const { application, baseline, task, settings } = snapshot
   if (baseline === undefined || !hasLaterOperation(snapshot)) return false
   if (application.operation?.phase !== 'Succeeded' || !appliedComparedRevision(application)) return false
@@ -40,7 +40,7 @@ function isWitness(snapshot: Snapshot): boolean {
   )
 }
 
-function hasAppliedAnotherTag({ application, task, settings }: Snapshot): boolean {
+function hasAppliedAnotherTag({ application, task, settings }: JudgeInput): boolean {
   return task.images.some((image) => {
     const applied = appliedImagesOf(image, application, settings)
     return applied.length > 0 && !isImageRunning(image, applied, settings)
@@ -51,7 +51,7 @@ function hasAppliedAnotherTag({ application, task, settings }: Snapshot): boolea
  * Why a state in which another tag ran beside the requested one from the start may be judged now; undefined: the commit that
  * brings the requested tag to the other containers may still be on its way.
  */
-export function whyNotFromBefore(snapshot: Snapshot): string | undefined {
+export function changeEvidence(snapshot: JudgeInput): string | undefined {
   const { application, baseline, task } = snapshot
   if (application.images.join() !== baseline?.images.join()) return 'the list of images changed'
   if (application.revisions.join() !== baseline.revisions.join()) return 'the revision changed'
@@ -61,5 +61,5 @@ export function whyNotFromBefore(snapshot: Snapshot): string | undefined {
 }
 
 /** No change has come although there was time and two refreshes, or more time where none may be requested. */
-const isChangeOverdue = ({ task, refreshAnswers, nowMs }: Snapshot) =>
+const isChangeOverdue = ({ task, refreshAnswers, nowMs }: JudgeInput) =>
   nowMs >= changeOverdueAtMs(task) && (refreshAnswers >= 2 || !task.refresh)

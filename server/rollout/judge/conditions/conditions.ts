@@ -1,6 +1,6 @@
 import type { ConditionName, ConditionState } from '../../../../contract/conditions.ts'
 import type { ObservedApplication, ObservedCondition } from '../../observed/observed-application.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 
 /** One condition of a finished rollout. `note`: what has to be said although it is met. */
 export type Condition = {
@@ -58,19 +58,19 @@ export function isErrorUnbroken(before: readonly ObservedCondition[], now: reado
   return now.some((error) => before.some((earlier) => isSame(earlier, error)))
 }
 
-export function judgeAlive({ application, baseline, observation }: Snapshot): Condition {
+export function judgeAlive({ application, baseline, observation }: JudgeInput): Condition {
   const expected = 'the application'
   if (observation.known.isGone) return notMet('alive', expected, 'deleted, or no longer readable')
   if (application.isDeleting) return notMet('alive', expected, 'being deleted')
   return application.uid === (baseline?.uid ?? application.uid) ? met('alive') : notMet('alive', expected, 're-created')
 }
 
-export function judgeNoErrors({ application }: Snapshot): Condition {
+export function judgeNoErrors({ application }: JudgeInput): Condition {
   const [error] = appErrorsOf(application)
   return error === undefined ? met('no_errors') : notMet('no_errors', 'none', `${error.type}: ${error.message}`)
 }
 
-export function judgeSynced({ application }: Snapshot): Condition {
+export function judgeSynced({ application }: JudgeInput): Condition {
   if (application.syncStatus === 'Synced') return met('synced')
   return notMet('synced', 'Synced', application.syncStatus ?? 'no status')
 }
@@ -81,7 +81,7 @@ export function judgeSynced({ application }: Snapshot): Condition {
  * than what is awaited (`isOlder`): then a comparison that began before its end shows what is no longer there.
  */
 export function judgeComparedAfterOperation(
-  { application }: Pick<Snapshot, 'application'>,
+  { application }: Pick<JudgeInput, 'application'>,
   isOlder = false,
 ): Condition {
   const finishedAtMs = application.operation?.finishedAtMs
@@ -96,7 +96,7 @@ export function isComparedInSameSecond({ operation, reconciledAtMs }: ObservedAp
   return reconciledAtMs !== undefined && reconciledAtMs === operation?.finishedAtMs
 }
 
-export function judgeHealthy({ application: { healthStatus }, observation, settings }: Snapshot): Condition {
+export function judgeHealthy({ application: { healthStatus }, observation, settings }: JudgeInput): Condition {
   if (healthStatus === 'Healthy') return met('healthy')
   const acceptSuspended = observation.annotations.acceptSuspended ?? settings.acceptSuspended
   if (healthStatus === 'Suspended' && acceptSuspended) return met('healthy', 'Suspended counts as done')

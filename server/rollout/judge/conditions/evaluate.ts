@@ -1,6 +1,6 @@
 import type { ObservedCondition } from '../../observed/observed-application.ts'
 import type { NextAction } from '../input/rollout-observation.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import {
   appErrorsOf,
   type Conditions,
@@ -18,7 +18,7 @@ import { isOperationOlder, judgeOperation, judgeRevision, missingAncestry } from
 import { findSuspect, type Suspect } from './suspect.ts'
 
 /** What one snapshot means, found out once: memory, conclusion, next actions and diagnosis are functions of it. */
-export type Evaluation = Snapshot & {
+export type Evaluation = JudgeInput & {
   readonly conditions: Conditions
   /** One for each requested image, in their order. */
   readonly images: readonly ImageFinding[]
@@ -33,7 +33,7 @@ export type Evaluation = Snapshot & {
   readonly missingAncestry: readonly NextAction[]
 }
 
-export function evaluate(snapshot: Snapshot): Evaluation {
+export function evaluate(snapshot: JudgeInput): Evaluation {
   const { application, observation, task } = snapshot
   const others = [
     judgeAlive(snapshot),

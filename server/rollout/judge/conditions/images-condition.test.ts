@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { type ApplicationFields, anApplication, repository } from '../../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../../test/support/rollout-builder.ts'
 import type { ManagedResources } from '../../observed/observed-resources.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { findImages, judgeImages, missingImageReads } from './images-condition.ts'
 
 type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }
 
-function aShop({ tag, managed, ...fields }: Seen): Snapshot {
+function aShop({ tag, managed, ...fields }: Seen): JudgeInput {
   const application = anApplication(fields)
   const reading = managed && {
     askedAtMs: 0,
@@ -21,8 +21,8 @@ function aShop({ tag, managed, ...fields }: Seen): Snapshot {
 }
 
 /** The images of a snapshot whose other conditions are all met. */
-const stateOf = (snapshot: Snapshot) => judgeImages(findImages(snapshot, true)).state
-const readsFor = (snapshot: Snapshot) => missingImageReads(snapshot, findImages(snapshot, true))
+const stateOf = (snapshot: JudgeInput) => judgeImages(findImages(snapshot, true)).state
+const readsFor = (snapshot: JudgeInput) => missingImageReads(snapshot, findImages(snapshot, true))
 
 const live = (...images: string[]): ManagedResources => ({
   liveImages: images,
@@ -129,7 +129,7 @@ describe('a tag that only a sync hook of the same image ran', () => {
       operationState: { phase: 'Succeeded', syncResult: { revision: 'a'.repeat(40), resources } },
       ...more,
     })
-  const withLive = (snapshot: Snapshot, ...images: string[]): Snapshot => ({
+  const withLive = (snapshot: JudgeInput, ...images: string[]): JudgeInput => ({
     ...snapshot,
     observation: {
       ...snapshot.observation,
@@ -194,7 +194,7 @@ describe('another tag of the requested image that goes on in a second Deployment
     })
   const shop = { kind: 'Deployment', name: 'shop', images: [v2] }
   const worker = { kind: 'Deployment', name: 'shop-worker', images: [v1] }
-  const noteOf = (snapshot: Snapshot) => judgeImages(findImages(snapshot, true)).note
+  const noteOf = (snapshot: JudgeInput) => judgeImages(findImages(snapshot, true)).note
 
   test('is named with its resource, without a read', () => {
     const snapshot = synced([shop, worker])
@@ -234,7 +234,7 @@ describe('the only tag that is listed, where an operation applied another one', 
     },
   }
   const startedAtMs = Date.parse(fields.operationState.startedAt)
-  const since = (operationMs: number, snapshot: Snapshot): Snapshot => ({
+  const since = (operationMs: number, snapshot: JudgeInput): JudgeInput => ({
     ...snapshot,
     baseline: {
       uid: snapshot.application.uid,
@@ -246,7 +246,7 @@ describe('the only tag that is listed, where an operation applied another one', 
       isBeforeCommit: false,
     },
   })
-  const later = (snapshot: Snapshot) => since(startedAtMs - 60_000, snapshot)
+  const later = (snapshot: JudgeInput) => since(startedAtMs - 60_000, snapshot)
 
   test('since the task came, may be a remnant, for 30 s (history 5028883)', () => {
     const at = (nowMs: number) => ({ ...later(aShop(fields)), nowMs })

@@ -2,12 +2,12 @@ import type { Image } from '../../../../contract/task.ts'
 import { appliedComparedRevision, appliedImages, isFullSync } from '../../observed/observed-application.ts'
 import { isPodCompleted, isPodEnding } from '../../observed/observed-resources.ts'
 import type { NextAction } from '../input/rollout-observation.ts'
-import { changeOverdueAtMs, currentValue, type Snapshot } from '../input/snapshot.ts'
+import { changeOverdueAtMs, currentValue, type JudgeInput } from '../input/snapshot.ts'
 import { appliedImagesOf, hasHooks, onlyHookOf } from './applied-images.ts'
-import { hasLaterOperation, whyNotFromBefore } from './change-since-baseline.ts'
+import { changeEvidence, hasLaterOperation } from './change-since-baseline.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
-import { isOperationOurs } from './revision-condition.ts'
+import { appliedTaskCommit } from './revision-condition.ts'
 
 export const imageText = ({ image, tag }: Image) => (tag.startsWith('sha256:') ? `${image}@${tag}` : `${image}:${tag}`)
 
@@ -21,7 +21,7 @@ export type ImageFinding =
  * Whether each requested image runs. What has no Pods (a CronJob between runs, a workload scaled to nothing) is judged by what
  * was applied, once every other condition is met (`othersAreMet`), because that says nothing of the present otherwise.
  */
-export function findImages(snapshot: Snapshot, othersAreMet: boolean): readonly ImageFinding[] {
+export function findImages(snapshot: JudgeInput, othersAreMet: boolean): readonly ImageFinding[] {
   return snapshot.task.images.map((image) => judgeImage(snapshot, image, othersAreMet))
 }
 
@@ -41,23 +41,23 @@ export function judgeImages(findings: readonly ImageFinding[]): Condition {
 }
 
 /** What must be read before the images can be judged, where every other condition is met. */
-export function missingImageReads(snapshot: Snapshot, findings: readonly ImageFinding[]): readonly NextAction[] {
+export function missingImageReads(snapshot: JudgeInput, findings: readonly ImageFinding[]): readonly NextAction[] {
   const unproven = findings.flatMap((one) => (one.kind === 'unproven' ? [one.missing] : []))
   return unproven.length === 0 && mayStillComplete(snapshot) ? [{ kind: 'tree' }] : unproven
 }
 
 /** Whether the images are there, or a read that is still to come may show it, once every other condition is met. */
-export function mayImagesBeThere(snapshot: Snapshot): boolean {
+export function mayImagesBeThere(snapshot: JudgeInput): boolean {
   return findImages(snapshot, true).every(({ kind }) => kind !== 'not_there')
 }
 
 /** Pods of a job end without a word in the application. */
-function mayStillComplete({ application, task, settings }: Snapshot): boolean {
+function mayStillComplete({ application, task, settings }: JudgeInput): boolean {
   const hasJobs = application.resources.some(({ kind }) => kind === 'CronJob' || kind === 'Job')
   return hasJobs && task.images.some((image) => imagesOf(image, application.images, settings).length > 0)
 }
 
-function judgeImage(snapshot: Snapshot, requested: Image, othersAreMet: boolean): ImageFinding {
+function judgeImage(snapshot: JudgeInput, requested: Image, othersAreMet: boolean): ImageFinding {
   const { application, settings } = snapshot
   const running = imagesOf(requested, application.images, settings)
   if (isImageRunning(requested, running, settings)) {
@@ -90,7 +90,7 @@ const missing = (requested: Image, running: readonly string[]) => ({
  * none that the application itself runs.
  */
 function judgeRunning(
-  snapshot: Snapshot,
+  snapshot: JudgeInput,
   requested: Image,
   running: readonly string[],
   othersAreMet: boolean,
@@ -109,7 +109,7 @@ function judgeRunning(
   if (hook === undefined && !isOneOfSeveral)
     return mayBeReplaced(snapshot, requested, applied) ? leftOver : { kind: 'running' }
   // What an earlier operation applied may have been replaced by hand since.
-  const isConclusive = appliedComparedRevision(application) || isOperationOurs(snapshot)
+  const isConclusive = appliedComparedRevision(application) || appliedTaskCommit(snapshot)
   if (isConclusive && isImageRunning(requested, applied, settings)) return { kind: 'running' }
   if (applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)) return leftOver
   if (!othersAreMet) return { kind: 'running' }
@@ -121,7 +121,7 @@ function judgeRunning(
 }
 
 /** What the live manifests have of the requested repository; hooks are not among them. `undefined`: they must be read first. */
-function liveImagesOf(snapshot: Snapshot, requested: Image): readonly string[] | undefined {
+function liveImagesOf(snapshot: JudgeInput, requested: Image): readonly string[] | undefined {
   const live = currentValue(snapshot.observation.managed, snapshot)?.liveImages
   return live && imagesOf(requested, live, snapshot.settings)
 }
@@ -129,7 +129,7 @@ function liveImagesOf(snapshot: Snapshot, requested: Image): readonly string[] |
 /** Nothing says that a resource with another tag belongs to the rollout, so it is only named. */
 function noteOtherTags(
   found: ImageFinding,
-  { workloads, settings }: Snapshot,
+  { workloads, settings }: JudgeInput,
   requested: Image,
   running: readonly string[],
 ): ImageFinding {
@@ -147,7 +147,7 @@ function noteOtherTags(
  * Whether an operation that began since the task came applied another tag only: a custom resource may be slow to replace its
  * Pods. A workload that replaces none by itself keeps them, so this lasts no longer than a change is waited for.
  */
-function mayBeReplaced(snapshot: Snapshot, requested: Image, applied: readonly string[]): boolean {
+function mayBeReplaced(snapshot: JudgeInput, requested: Image, applied: readonly string[]): boolean {
   const { task, settings, commit, nowMs } = snapshot
   const isOther = applied.length > 0 && !isImageRunning(requested, applied, settings)
   return isOther && commit === undefined && hasLaterOperation(snapshot) && nowMs < changeOverdueAtMs(task)
@@ -157,7 +157,7 @@ function mayBeReplaced(snapshot: Snapshot, requested: Image, applied: readonly s
  * Without a commit of ours, a requested tag that ran beside another one from the start proves nothing yet: the commit that
  * brings it to the other containers may come later, and its rollout may fail.
  */
-function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: readonly string[]): ImageFinding {
+function judgeBesideOtherTag(snapshot: JudgeInput, requested: Image, running: readonly string[]): ImageFinding {
   const { commit, settings, baseline } = snapshot
   const isOther = (image: string) => !isImageRunning(requested, [image], settings)
   const before = imagesOf(requested, baseline?.images ?? [], settings)
@@ -165,10 +165,10 @@ function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: read
   const wasBeside = before.some(isOther) && isImageRunning(requested, before, settings)
   if (commit !== undefined || !wasBeside) return { kind: 'running' }
   const beside = `${imageText(requested)} runs beside ${others.join(', ')}`
-  const why = whyNotFromBefore(snapshot)
+  const why = changeEvidence(snapshot)
   if (why !== undefined)
     return others.length === 0 ? { kind: 'running' } : { kind: 'running', note: `${beside}: ${why}` }
-  const areEnding = areOnTheirWayOut(snapshot, requested, others)
+  const areEnding = areTerminating(snapshot, requested, others)
   if (areEnding === true) return { kind: 'running' }
   const found = { expected: `${imageText(requested)} alone`, found: `${beside}, and no change since the task came` }
   return areEnding === undefined
@@ -177,7 +177,7 @@ function judgeBesideOtherTag(snapshot: Snapshot, requested: Image, running: read
 }
 
 /** Whether all Pods with other tags are left over from earlier. `undefined`: the resource tree must be read first. */
-function areOnTheirWayOut(snapshot: Snapshot, requested: Image, others: readonly string[]): boolean | undefined {
+function areTerminating(snapshot: JudgeInput, requested: Image, others: readonly string[]): boolean | undefined {
   const { application, observation, settings } = snapshot
   const applied = appliedImagesOf(requested, application, settings)
   const isDecided = applied.length > 0 && isFullSync(application) && appliedComparedRevision(application)
@@ -187,14 +187,14 @@ function areOnTheirWayOut(snapshot: Snapshot, requested: Image, others: readonly
 }
 
 /** `undefined`: the resource tree must be read first. A tree counts only for the snapshot it was read at. */
-function areAllCompleted(snapshot: Snapshot, requested: Image): boolean | undefined {
+function areAllCompleted(snapshot: JudgeInput, requested: Image): boolean | undefined {
   const tree = currentValue(snapshot.observation.tree, snapshot)
   const pods = tree?.pods.filter(({ images }) => imagesOf(requested, images, snapshot.settings).length > 0)
   return pods && pods.length > 0 && pods.every(isPodCompleted)
 }
 
 /** The manifests of an operation on the current revision, else the live manifests, say which image would start next. */
-function judgeDeclared(snapshot: Snapshot, requested: Image, notThere: ImageFinding): ImageFinding {
+function judgeDeclared(snapshot: JudgeInput, requested: Image, notThere: ImageFinding): ImageFinding {
   const { application, settings } = snapshot
   const applied = appliedComparedRevision(application) ? appliedImagesOf(requested, application, settings) : []
   const declared = applied.length > 0 ? applied : liveImagesOf(snapshot, requested)

@@ -1,6 +1,6 @@
 import type { Image } from '../../../../contract/task.ts'
 import { appliedImages } from '../../observed/observed-application.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { hasHooks } from './applied-images.ts'
 import type { Conditions } from './conditions.ts'
 import { imagesOf } from './image-reference.ts'
@@ -13,7 +13,7 @@ export type ForeignImageCheck =
 
 /** Whether a requested image can ever appear: asked when all is well but the images. */
 export function checkForeignImage(
-  { application, task, settings, observation }: Snapshot,
+  { application, task, settings, observation }: JudgeInput,
   conditions: Conditions,
 ): ForeignImageCheck {
   if (!conditions.othersAreMet || conditions.isMet('images')) return { kind: 'part_of_it' }

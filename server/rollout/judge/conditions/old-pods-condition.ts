@@ -1,16 +1,16 @@
 import type { Image } from '../../../../contract/task.ts'
 import { isPodEnding } from '../../observed/observed-resources.ts'
-import { currentValue, type Snapshot } from '../input/snapshot.ts'
+import { currentValue, type JudgeInput } from '../input/snapshot.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 
 /** Whether strict mode still has to read the Pods. */
-export function arePodsUnread(snapshot: Snapshot): boolean {
+export function arePodsUnread(snapshot: JudgeInput): boolean {
   return snapshot.settings.isStrict && currentValue(snapshot.observation.tree, snapshot) === undefined
 }
 
 /** Strict mode: every Pod of a requested repository that is neither ending nor completed runs the requested tag. */
-export function judgeNoOldPods(snapshot: Snapshot): Condition {
+export function judgeNoOldPods(snapshot: JudgeInput): Condition {
   const { observation, settings, task } = snapshot
   if (!settings.isStrict) return met('no_old_pods')
   const expected = 'no Pod with another tag'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../../test/support/rollout-builder.ts'
 import { ancestryKey } from '../input/rollout-observation.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { judgeOperation, judgeRevision } from './revision-condition.ts'
 
 const [dry, laterDry, hydrated, laterHydrated, old] = ['c', 'd', '1', '2', '0'].map(aSha) as [
@@ -20,7 +20,7 @@ type Seen = {
 }
 
 /** Our dry commit is `c`; what is known of the repository: `d` comes after `c`, and `2` after `1`. */
-function aHydrated({ revision, hydrator, failedAt }: Seen): Snapshot {
+function aHydrated({ revision, hydrator, failedAt }: Seen): JudgeInput {
   const drySource = { repoURL: repository, path: 'deploy/shop', targetRevision: 'main' }
   const application = anApplication({
     revision,

@@ -2,7 +2,7 @@ import type { ApplicationSource } from '../../../write-back/plan/application-sou
 import { isSameRepository as isSameGitRepository } from '../../../write-back/plan/repository-address.ts'
 import { hasOperationFailed, isOperationActive } from '../../observed/observed-application.ts'
 import { ancestryKey, type NextAction } from '../input/rollout-observation.ts'
-import type { AwaitedCommit, Snapshot } from '../input/snapshot.ts'
+import type { AwaitedCommit, JudgeInput } from '../input/snapshot.ts'
 import { hasLaterOperation } from './change-since-baseline.ts'
 import { type Condition, isComparedInSameSecond, met, notMet, unknown } from './conditions.ts'
 import { isImageRunning } from './image-reference.ts'
@@ -15,7 +15,7 @@ const sha = /^[0-9a-f]{40}$/
 export const shortRevision = (revision: string) => (sha.test(revision) ? revision.slice(0, 7) : revision || 'none')
 
 /** Other people push too, so a later commit is as good as ours: ancestry decides, not equality. */
-export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision: string): CommitInclusion {
+export function inclusionOf(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): CommitInclusion {
   if (revision === commit.commit) return 'reached'
   if (!sha.test(revision)) return 'no_commit'
   if (isFromBefore(snapshot, commit, revision)) return 'before'
@@ -26,7 +26,7 @@ export function inclusionOf(snapshot: Snapshot, commit: AwaitedCommit, revision:
 }
 
 /** What was there before a new commit was made cannot contain it; no lookup is needed. */
-function isFromBefore({ baseline }: Snapshot, commit: AwaitedCommit, revision: string): boolean {
+function isFromBefore({ baseline }: JudgeInput, commit: AwaitedCommit, revision: string): boolean {
   return commit.isNew && baseline?.isBeforeCommit === true && baseline.revisions.includes(revision)
 }
 
@@ -46,7 +46,7 @@ function follows(
 }
 
 /** Whether the snapshot was compared with the commit or a later one; without a commit, with anything after acceptance. */
-export function judgeRevision(snapshot: Snapshot): Condition {
+export function judgeRevision(snapshot: JudgeInput): Condition {
   const { commit, application } = snapshot
   if (commit === undefined) return judgeLaterComparison(snapshot)
   if (application.isHydrated) return judgeHydrated(snapshot, commit)
@@ -57,7 +57,7 @@ export function judgeRevision(snapshot: Snapshot): Condition {
   return each.find(({ state }) => state !== 'met') ?? each[0] ?? met('revision')
 }
 
-function judgeOneRevision(snapshot: Snapshot, commit: AwaitedCommit, revision: string): Condition {
+function judgeOneRevision(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): Condition {
   const inclusion = inclusionOf(snapshot, commit, revision)
   if (inclusion === 'reached') return met('revision')
   if (inclusion === 'unknown') return judgeUnknownRevision(snapshot)
@@ -68,14 +68,14 @@ function judgeOneRevision(snapshot: Snapshot, commit: AwaitedCommit, revision: s
 }
 
 /** What was compared after a comparison that had the commit came after it as well. */
-function judgeUnknownRevision(snapshot: Snapshot): Condition {
+function judgeUnknownRevision(snapshot: JudgeInput): Condition {
   const why = 'the history of the repository could not be read'
   if (snapshot.hasReached) return met('revision', `${why}: a comparison after the one with the commit decided`)
   return judgeLaterComparison(snapshot, why)
 }
 
 /** The commit of a hydrated application is a dry one; what is compared is the commit that the hydrator made of it. */
-function judgeHydrated(snapshot: Snapshot, commit: AwaitedCommit): Condition {
+function judgeHydrated(snapshot: JudgeInput, commit: AwaitedCommit): Condition {
   const { hydration, revisions } = snapshot.application
   const [revision = ''] = revisions
   const expected = `hydration of ${shortRevision(commit.commit)}`
@@ -87,24 +87,24 @@ function judgeHydrated(snapshot: Snapshot, commit: AwaitedCommit): Condition {
 }
 
 /** Whether a revision holds what the hydrator made of the commit or of a later one. */
-function isHydratedFrom(snapshot: Snapshot, commit: AwaitedCommit, revision: string): boolean {
+function isHydratedFrom(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): boolean {
   const { lastDryRevision, lastHydratedRevision } = snapshot.application.hydration
   return isReached(snapshot, commit, lastDryRevision) && isAtOrAfter(snapshot, lastHydratedRevision, revision)
 }
 
-function isReached(snapshot: Snapshot, commit: AwaitedCommit, revision: string | undefined): boolean {
+function isReached(snapshot: JudgeInput, commit: AwaitedCommit, revision: string | undefined): boolean {
   return revision !== undefined && inclusionOf(snapshot, commit, revision) === 'reached'
 }
 
 /** Hydrated commits of other applications may lie on top of ours. */
-function isAtOrAfter({ observation }: Snapshot, hydrated: string | undefined, revision: string): boolean {
+function isAtOrAfter({ observation }: JudgeInput, hydrated: string | undefined, revision: string): boolean {
   if (hydrated === undefined) return false
   if (hydrated === revision) return true
   return observation.ancestries.get(ancestryKey(hydrated, revision))?.ancestry === 'descendant'
 }
 
 /** Whether a comparison after acceptance decides: no commit of ours is known, or the history that holds it cannot be read. */
-export function reliesOnComparison(snapshot: Snapshot): boolean {
+export function reliesOnComparison(snapshot: JudgeInput): boolean {
   const { commit, application } = snapshot
   if (commit === undefined) return true
   return followingSources(application.sources, commit).some(
@@ -112,12 +112,12 @@ export function reliesOnComparison(snapshot: Snapshot): boolean {
   )
 }
 
-function judgeLaterComparison(snapshot: Snapshot, why = 'no commit by the service'): Condition {
+function judgeLaterComparison(snapshot: JudgeInput, why = 'no commit by the service'): Condition {
   return snapshot.task.refresh ? judgeAnsweredRefresh(snapshot, why) : judgeOwnComparison(snapshot, why)
 }
 
 /** A refresh whose comparison began late enough has been answered, and this snapshot is from after it. */
-function judgeAnsweredRefresh(snapshot: Snapshot, why: string): Condition {
+function judgeAnsweredRefresh(snapshot: JudgeInput, why: string): Condition {
   const { observation, application, baseline, refreshFromMs } = snapshot
   const { answered } = observation.refresh
   const isAfter =
@@ -130,12 +130,12 @@ function judgeAnsweredRefresh(snapshot: Snapshot, why: string): Condition {
 }
 
 /** Whether an earlier owner of the task has had that refresh answered. */
-function wasCompared({ commit, application, baseline }: Snapshot): boolean {
+function wasCompared({ commit, application, baseline }: JudgeInput): boolean {
   return commit === undefined && application.version >= (baseline?.comparedVersion ?? Number.POSITIVE_INFINITY)
 }
 
 /** Where no refresh may be requested: enough that some comparison began after acceptance. */
-function judgeOwnComparison(snapshot: Snapshot, why: string): Condition {
+function judgeOwnComparison(snapshot: JudgeInput, why: string): Condition {
   const { application, baseline, comparisons, task, settings } = snapshot
   if (baseline === undefined || application.version <= baseline.version) return notMet('revision', 'a newer state')
   if (application.revisions.join() !== baseline.revisions.join()) return met('revision', `${why}: the revision moved`)
@@ -148,16 +148,16 @@ function judgeOwnComparison(snapshot: Snapshot, why: string): Condition {
 }
 
 /** A failed operation counts against a task when it worked on its commit or a later one, or began after acceptance. */
-export function judgeOperation(snapshot: Snapshot): Condition {
+export function judgeOperation(snapshot: JudgeInput): Condition {
   const { application } = snapshot
   const phase = application.operation?.phase ?? 'requested'
   const message = application.operation?.message
   const found = message === undefined ? phase : `${phase}: ${message}`
   if (isOperationActive(application)) return notMet('operation', 'no operation under way', found)
-  return isOurFailure(snapshot) ? notMet('operation', 'a successful operation', found) : met('operation')
+  return concernsTask(snapshot) ? notMet('operation', 'a successful operation', found) : met('operation')
 }
 
-export function isOurFailure(snapshot: Snapshot): boolean {
+export function concernsTask(snapshot: JudgeInput): boolean {
   const { application, commit, baseline } = snapshot
   if (!hasOperationFailed(application) || application.operation === undefined) return false
   if (commit === undefined) return baseline?.operation?.isOver !== true || hasLaterOperation(snapshot)
@@ -165,13 +165,13 @@ export function isOurFailure(snapshot: Snapshot): boolean {
 }
 
 /** Whether what was synced holds our commit, or what was made of it. */
-function hasCommit(snapshot: Snapshot, commit: AwaitedCommit, revision: string): boolean {
+function hasCommit(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): boolean {
   if (snapshot.application.isHydrated) return isHydratedFrom(snapshot, commit, revision)
   return inclusionOf(snapshot, commit, revision) === 'reached'
 }
 
 /** Whether the last operation worked on something that is not known to hold our commit. */
-export function isOperationOlder(snapshot: Snapshot): boolean {
+export function isOperationOlder(snapshot: JudgeInput): boolean {
   const { commit, application } = snapshot
   if (commit === undefined || application.operation === undefined) return false
   const synced = application.isHydrated ? [0] : followingSources(application.sources, commit)
@@ -182,7 +182,7 @@ export function isOperationOlder(snapshot: Snapshot): boolean {
 }
 
 /** Whether the last operation is known to have worked on our commit or a later one. */
-export function isOperationOurs(snapshot: Snapshot): boolean {
+export function appliedTaskCommit(snapshot: JudgeInput): boolean {
   const { commit, application } = snapshot
   const { operation, sources, isHydrated } = application
   if (commit === undefined || operation === undefined) return false
@@ -191,7 +191,7 @@ export function isOperationOurs(snapshot: Snapshot): boolean {
 }
 
 /** The questions about ancestry that this snapshot raises. */
-export function missingAncestry(snapshot: Snapshot): readonly NextAction[] {
+export function missingAncestry(snapshot: JudgeInput): readonly NextAction[] {
   const { application, commit } = snapshot
   if (commit === undefined) return []
   const revisions = application.isHydrated ? hydratedRevisions(snapshot) : sourceRevisions(snapshot, commit)
@@ -207,7 +207,7 @@ function ancestryOf(repository: string, commit: string, revision: string): NextA
 }
 
 /** What the application was compared with and, once an operation is over, what that one worked on. */
-function sourceRevisions({ application }: Snapshot, commit: AwaitedCommit): readonly string[] {
+function sourceRevisions({ application }: JudgeInput, commit: AwaitedCommit): readonly string[] {
   const isConclusive = hasOperationFailed(application) || isComparedInSameSecond(application)
   const operated = isConclusive ? (application.operation?.revisions ?? []) : []
   return followingSources(application.sources, commit).flatMap((index) => [
@@ -216,11 +216,11 @@ function sourceRevisions({ application }: Snapshot, commit: AwaitedCommit): read
   ])
 }
 
-function hydratedRevisions({ application: { hydration } }: Snapshot): readonly string[] {
+function hydratedRevisions({ application: { hydration } }: JudgeInput): readonly string[] {
   return [hydration.lastDryRevision, hydration.lastComparedDryRevision].filter((revision) => revision !== undefined)
 }
 
-function hydratedAncestry({ application, observation }: Snapshot, commit: AwaitedCommit): readonly NextAction[] {
+function hydratedAncestry({ application, observation }: JudgeInput, commit: AwaitedCommit): readonly NextAction[] {
   const hydrated = application.hydration.lastHydratedRevision
   const [revision = ''] = application.revisions
   if (!application.isHydrated || hydrated === undefined || hydrated === revision || !sha.test(revision)) return []

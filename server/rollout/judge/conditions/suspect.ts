@@ -7,7 +7,7 @@ import {
 } from '../../observed/observed-resources.ts'
 import { causeOfState, type PodCause } from '../../observed/pod-states.ts'
 import { isSameResource, newestBelow } from '../../observed/resource-owners.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { type BadPod, findWaitingPod, isUnready, oldestWaiting } from './judge-pods.ts'
 import { awaitedByOperation, isAwaited } from './operation-wait.ts'
 
@@ -22,7 +22,7 @@ export type Suspect = {
 }
 
 /** Pods of a requested image come first. Those of other images explain what Argo CD calls Degraded, and end no task early. */
-export function findSuspect(snapshot: Snapshot, badPods: readonly BadPod[]): Suspect | undefined {
+export function findSuspect(snapshot: JudgeInput, badPods: readonly BadPod[]): Suspect | undefined {
   const { application, observation, task, degradedBefore } = snapshot
   const tree = observation.tree?.value
   if (tree === undefined) return undefined

@@ -22,7 +22,7 @@ export type TrackedState =
   | 'operating'
 
 /** Since when each state lasts without a break. */
-export type Since = Readonly<Partial<Record<TrackedState, number>>>
+export type StateStartTimes = Readonly<Partial<Record<TrackedState, number>>>
 
 /** A bad state of one Pod, as all reads of the tree since `sinceMs` had it. */
 export type BadPodMemory = {
@@ -61,7 +61,7 @@ export type ConditionTimes = {
 /** What the judge must remember between two looks. */
 export type RolloutMemory = ApplicationMemory & {
   readonly startedAtMs: number
-  readonly since: Since
+  readonly since: StateStartTimes
   readonly conditionSince: ReadonlyMap<ConditionName, ConditionTimes>
   /** Which failed operation `since.sync_failed` speaks of. */
   readonly failedOperation: string | undefined
@@ -163,7 +163,11 @@ export function storedConditionSince({
 }
 
 /** Keeps the start of what goes on, forgets what ended, and starts what is new. */
-export function continueSince(since: Since, holding: ReadonlySet<TrackedState>, nowMs: number): Since {
+export function continueSince(
+  since: StateStartTimes,
+  holding: ReadonlySet<TrackedState>,
+  nowMs: number,
+): StateStartTimes {
   const kept = [...holding].map((state) => [state, since[state] ?? nowMs] as const)
   return Object.fromEntries(kept)
 }

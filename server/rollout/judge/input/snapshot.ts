@@ -19,7 +19,7 @@ export type AwaitedCommit = {
 }
 
 /** One task and everything known of its application at one moment. */
-export type Snapshot = ApplicationMemory & {
+export type JudgeInput = ApplicationMemory & {
   readonly task: JudgedTask
   readonly settings: RolloutSettings
   readonly observation: RolloutObservation
@@ -29,19 +29,22 @@ export type Snapshot = ApplicationMemory & {
 }
 
 /** Whether what was read while `version` was the newest speaks of this snapshot. */
-export function isCurrent({ version }: { readonly version: number }, { application, observation }: Snapshot): boolean {
+export function isCurrent(
+  { version }: { readonly version: number },
+  { application, observation }: JudgeInput,
+): boolean {
   return version >= (observation.known.unchangedSinceVersion ?? application.version) && version <= application.version
 }
 
 /** What was read, if that speaks of this snapshot. */
-export const currentValue = <Value>(reading: Reading<Value> | undefined, snapshot: Snapshot): Value | undefined =>
+export const currentValue = <Value>(reading: Reading<Value> | undefined, snapshot: JudgeInput): Value | undefined =>
   reading !== undefined && isCurrent(reading, snapshot) ? reading.value : undefined
 
 /** As long as the commit is on its way, nothing that the application shows can end the task. */
-export const isAwaitingCommit = ({ observation: { writeBack } }: Pick<Snapshot, 'observation'>) =>
+export const isAwaitingCommit = ({ observation: { writeBack } }: Pick<JudgeInput, 'observation'>) =>
   writeBack.kind === 'pending' || writeBack.kind === 'undecided'
 
-export const badPodGraceOf = ({ observation, settings }: Pick<Snapshot, 'observation' | 'settings'>) =>
+export const badPodGraceOf = ({ observation, settings }: Pick<JudgeInput, 'observation' | 'settings'>) =>
   observation.annotations.badPodGraceMs ?? settings.badPodGraceMs
 
 /** When no change need be expected any more where another tag ran beside the requested one from the start. */

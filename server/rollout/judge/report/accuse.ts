@@ -5,11 +5,11 @@ import { isInInit } from '../../observed/pod-states.ts'
 import { unboundClaim } from '../../observed/resource-owners.ts'
 import { type BadPod, startErrorOf } from '../conditions/judge-pods.ts'
 import type { Suspect } from '../conditions/suspect.ts'
-import { type Snapshot, secondsAt } from '../input/snapshot.ts'
+import { type JudgeInput, secondsAt } from '../input/snapshot.ts'
 import { type Verdict, verdictOf } from '../input/verdict.ts'
 import { causeOfRejection, type Explanation, explainEvents } from './explain-events.ts'
 
-type Facts = Pick<Snapshot, 'observation' | 'restarts' | 'task' | 'nowMs'>
+type Facts = Pick<JudgeInput, 'observation' | 'restarts' | 'task' | 'nowMs'>
 
 /** What a suspect is blamed for. `undefined`: a Pod only waits, and no event says for what. */
 export function accuse({ found }: Suspect, facts: Facts): Verdict | undefined {

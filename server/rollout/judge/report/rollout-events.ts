@@ -25,17 +25,17 @@ type Changes = {
 export function reportChanges(
   evaluation: Evaluation,
   { reported, conditionSince }: RolloutMemory,
-  holdUp: Verdict | undefined,
+  blocker: Verdict | undefined,
 ): Changes {
   const { application } = evaluation
   const waiting = waitingOf(evaluation)
-  const heldUpBy = heldUpByOf(evaluation, holdUp)
+  const heldUpBy = heldUpByOf(evaluation, blocker)
   const pods = podsOf(evaluation)
-  const found = `${foundOf(evaluation, holdUp)}\n${JSON.stringify(pods)}`
+  const found = `${foundOf(evaluation, blocker)}\n${JSON.stringify(pods)}`
   const isUnchanged = waiting === reported.waiting && heldUpBy === reported.heldUpBy && found === reported.found
   const diagnosis = isUnchanged
     ? undefined
-    : { ...diagnose(evaluation, conditionSince, holdUp), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
+    : { ...diagnose(evaluation, conditionSince, blocker), ...(pods.length === 0 ? {} : { pods: [...pods] }) }
   const progress = diagnosis === undefined ? reported.progress : renderProgress(diagnosis)
   const unmet = isAwaitingCommit(evaluation) ? undefined : firstUnmet(evaluation.conditions.all)
   const now: ReportedState = {
@@ -48,7 +48,7 @@ export function reportChanges(
   }
   const events = [...applicationEvents(application, reported, now)]
   if (heldUpBy !== reported.heldUpBy && heldUpBy !== '')
-    events.push({ kind: 'waiting_for', detail: bounded(progress), data: holdUpData(holdUp, unmet) })
+    events.push({ kind: 'waiting_for', detail: bounded(progress), data: holdUpData(blocker, unmet) })
   else if (events.length === 0 && unmet !== undefined && isNews(unmet, reported) && now.unmet !== reported.unmet)
     events.push({ kind: 'waiting_for', detail: bounded(renderUnmet(unmet)), data: { condition: unmet.name } })
   const isSame = events.length === 0 && diagnosis === undefined && reported.operation === now.operation
@@ -97,9 +97,9 @@ const renderUnmet = ({ name, state, expected, found }: Condition): string => {
   return `condition ${state === 'unknown' ? 'unknown' : 'not met'}: ${name.replaceAll('_', ' ')}: ${expectation}`
 }
 
-function holdUpData(holdUp: Verdict | undefined, unmet: Condition | undefined): TaskEventData {
+function holdUpData(blocker: Verdict | undefined, unmet: Condition | undefined): TaskEventData {
   return {
-    ...(holdUp?.cause === undefined ? {} : { cause: holdUp.cause }),
+    ...(blocker?.cause === undefined ? {} : { cause: blocker.cause }),
     ...(unmet === undefined ? {} : { condition: unmet.name }),
   }
 }
@@ -111,19 +111,19 @@ function waitingOf(evaluation: Evaluation): string {
 }
 
 /** Another cause or another culprit is a new event, and so is that Argo CD cannot be reached. */
-function heldUpByOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
+function heldUpByOf(evaluation: Evaluation, blocker: Verdict | undefined): string {
   if (evaluation.observation.unreachable !== undefined) return 'unreachable'
-  if (holdUp === undefined || isAwaitingCommit(evaluation)) return ''
-  const { kind, namespace, name, container } = holdUp.culprit ?? {}
-  const parts = [holdUp.cause, kind, namespace, name, container]
+  if (blocker === undefined || isAwaitingCommit(evaluation)) return ''
+  const { kind, namespace, name, container } = blocker.culprit ?? {}
+  const parts = [blocker.cause, kind, namespace, name, container]
   return parts.filter((part) => part !== undefined && part !== '').join('\n')
 }
 
 /** A change of what was found, or of its wording, is not a change of state. */
-function foundOf(evaluation: Evaluation, holdUp: Verdict | undefined): string {
+function foundOf(evaluation: Evaluation, blocker: Verdict | undefined): string {
   const unmet = isAwaitingCommit(evaluation) ? [] : evaluation.conditions.unmet
   const texts = unmet.map(({ expected, found }) => `${expected}, ${found}`).join('\n')
-  return `${texts}\n${holdUp?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
+  return `${texts}\n${blocker?.culprit?.message}\n${evaluation.observation.unreachable?.why}`
 }
 
 function describe(application: ObservedApplication) {

@@ -2,24 +2,24 @@ import { isFailedHook, isOperationActive } from '../../observed/observed-applica
 import { hasLaterOperation } from '../conditions/change-since-baseline.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { awaitedByOperation, isAwaited, isOperationWaiting } from '../conditions/operation-wait.ts'
-import { isOperationOurs } from '../conditions/revision-condition.ts'
-import type { Since } from '../input/rollout-memory.ts'
+import { appliedTaskCommit } from '../conditions/revision-condition.ts'
+import type { StateStartTimes } from '../input/rollout-memory.ts'
 import { rolloutTimes } from '../input/rollout-settings.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { applicationVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
 import { accuse } from '../report/accuse.ts'
 import { culpritOfResource } from './sync-failure.ts'
 
 /** Whether an operation runs that brings what the task waits for. */
-export function isOperating(snapshot: Snapshot): boolean {
+export function isOperating(snapshot: JudgeInput): boolean {
   const { application, commit, baseline } = snapshot
   if (!isOperationActive(application) || application.operation === undefined) return false
-  if (commit !== undefined) return isOperationOurs(snapshot)
+  if (commit !== undefined) return appliedTaskCommit(snapshot)
   return hasLaterOperation(snapshot) || baseline?.operation?.isOver === false
 }
 
 /** Why an operation that still runs gets nowhere: a refused sync that is tried again, or something that it waits for. */
-export function judgeActiveOperation(evaluation: Evaluation, { operating }: Since): Verdict | undefined {
+export function judgeActiveOperation(evaluation: Evaluation, { operating }: StateStartTimes): Verdict | undefined {
   const { application, nowMs, suspect } = evaluation
   const { operation } = application
   if (operating === undefined || operation === undefined) return undefined

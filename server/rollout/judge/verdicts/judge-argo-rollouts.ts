@@ -4,7 +4,7 @@ import type { ResourceTree, TreeResource } from '../../observed/observed-resourc
 import { isSameResource } from '../../observed/resource-owners.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { degradedKey } from '../conditions/suspect.ts'
-import type { Since } from '../input/rollout-memory.ts'
+import type { StateStartTimes } from '../input/rollout-memory.ts'
 import { type Verdict, verdictOf } from '../input/verdict.ts'
 
 const group = 'argoproj.io'
@@ -16,19 +16,19 @@ type Abort = { readonly verdict: Verdict; readonly isOurs: boolean | 'unknown' }
  * An aborted Rollout does not go on by itself, so it ends a task at once: once its message names the newest revision of a tree
  * that was read after the sync. A lower one is history, and so is an abort from before the task.
  */
-export function judgeAbort(evaluation: Evaluation, since: Since): Verdict | undefined {
+export function judgeAbort(evaluation: Evaluation, since: StateStartTimes): Verdict | undefined {
   const abort = abortOf(evaluation, since)
   return abort?.isOurs === true ? abort.verdict : undefined
 }
 
 /** What a Rollout that is still Degraded is blamed for. `undefined` where none is aborted, `history` where that says nothing. */
-export function degradedByAbort(evaluation: Evaluation, since: Since): Verdict | 'history' | undefined {
+export function degradedByAbort(evaluation: Evaluation, since: StateStartTimes): Verdict | 'history' | undefined {
   const abort = abortOf(evaluation, since)
   if (abort === undefined) return undefined
   return abort.isOurs === false ? 'history' : abort.verdict
 }
 
-function abortOf(evaluation: Evaluation, { degraded }: Since): Abort | undefined {
+function abortOf(evaluation: Evaluation, { degraded }: StateStartTimes): Abort | undefined {
   const { application, observation, degradedBefore } = evaluation
   const aborted = application.resources.find(isAborted)
   if (aborted === undefined || degraded === undefined) return undefined

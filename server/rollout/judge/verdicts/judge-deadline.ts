@@ -1,7 +1,7 @@
 import type { Evidence } from '../../../../contract/diagnosis.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { progressingRoot } from '../conditions/suspect.ts'
-import type { Since } from '../input/rollout-memory.ts'
+import type { StateStartTimes } from '../input/rollout-memory.ts'
 import type { RolloutObservation } from '../input/rollout-observation.ts'
 import type { JudgedTask } from '../input/snapshot.ts'
 import { note, type Verdict, verdictOf } from '../input/verdict.ts'
@@ -22,8 +22,8 @@ export function judgeDeadlineUnseen(view: DeadlineView): Verdict {
 /** How a task ends whose time is over, from what was seen last and what holds it up. `isSettled`: only a direct read is missing. */
 export function judgeDeadline(
   evaluation: Evaluation,
-  since: Since,
-  holdUp: Verdict | undefined,
+  since: StateStartTimes,
+  blocker: Verdict | undefined,
   isSettled: boolean,
 ): Verdict {
   const early = judgeUnconfirmed(evaluation)
@@ -33,7 +33,7 @@ export function judgeDeadline(
   if (conditions.areMet && isSettled && observation.writeBack.kind !== 'pending')
     return unconfirmed(evaluation, refusal ?? 'the last direct read did not answer in time')
   const degraded = since.degraded === undefined ? undefined : judgeDegraded(evaluation, since)
-  const decided = holdUp ?? degraded ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
+  const decided = blocker ?? degraded ?? judgeWriteBack(observation.writeBack, conditions.isMet('images'))
   const verdict = decided.cause === 'timeout' ? (judgeSlowness(evaluation) ?? decided) : decided
   const notes = [
     refusal ?? '',

@@ -9,9 +9,9 @@ import { isImageRunning } from '../conditions/image-reference.ts'
 import { unrecoverablePod } from '../conditions/judge-pods.ts'
 import { inclusionOf } from '../conditions/revision-condition.ts'
 import { degradedKey, degradedRoot } from '../conditions/suspect.ts'
-import type { RolloutMemory, Since, TrackedState } from '../input/rollout-memory.ts'
+import type { RolloutMemory, StateStartTimes, TrackedState } from '../input/rollout-memory.ts'
 import type { NextAction } from '../input/rollout-observation.ts'
-import { badPodGraceOf, type Snapshot } from '../input/snapshot.ts'
+import { badPodGraceOf, type JudgeInput } from '../input/snapshot.ts'
 import { applicationVerdict, comparisonErrorVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
 import { accuse, accusePod } from '../report/accuse.ts'
 import { degradedByAbort, judgeAbort } from './judge-argo-rollouts.ts'
@@ -43,7 +43,7 @@ function judgePods(evaluation: Evaluation, known: RolloutMemory['badPods']): Ver
 }
 
 /** Degraded counts from the revision of the task on; what was degraded before is history. */
-export function judgeDegraded(evaluation: Evaluation, since: Since): Verdict | undefined {
+export function judgeDegraded(evaluation: Evaluation, since: StateStartTimes): Verdict | undefined {
   const { application, degradedBefore, suspect } = evaluation
   const aborted = degradedByAbort(evaluation, since)
   if (aborted === 'history') return undefined
@@ -64,7 +64,7 @@ function verdictOfDegraded(application: ObservedApplication, root: ObservedResou
 }
 
 /** A later commit that sets another tag for a requested image ends the wait for the task's own. */
-function judgeSuperseded(snapshot: Snapshot): Verdict | undefined {
+function judgeSuperseded(snapshot: JudgeInput): Verdict | undefined {
   for (const revision of laterRevisions(snapshot)) {
     const override = snapshot.observation.overrides.get(revision)
     const other = snapshot.task.images.find(
@@ -78,7 +78,7 @@ function judgeSuperseded(snapshot: Snapshot): Verdict | undefined {
 }
 
 /** Revisions after the commit that were reported for a source it was pushed to. */
-function laterRevisions(snapshot: Snapshot): readonly string[] {
+function laterRevisions(snapshot: JudgeInput): readonly string[] {
   const { commit, application } = snapshot
   if (commit === undefined) return []
   return commitsReported(application).filter(

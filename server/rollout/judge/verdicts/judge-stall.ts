@@ -2,7 +2,7 @@ import { isOperationActive, type ObservedApplication, syncErrorOf } from '../../
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { imagesOf, isImageRunning } from '../conditions/image-reference.ts'
 import { lastingBadPod } from '../conditions/judge-pods.ts'
-import type { RolloutMemory, Since } from '../input/rollout-memory.ts'
+import type { RolloutMemory, StateStartTimes } from '../input/rollout-memory.ts'
 import { rolloutTimes } from '../input/rollout-settings.ts'
 import { currentValue, isAwaitingCommit } from '../input/snapshot.ts'
 import { applicationVerdict, comparisonErrorVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
@@ -12,7 +12,7 @@ import { pausedCulprit } from './judge-argo-rollouts.ts'
 import { describeSyncFailure } from './sync-failure.ts'
 
 /** What keeps a rollout from completing now: of an unfinished task not yet a verdict, at its deadline the cause. */
-export function findHoldUp(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
+export function findBlocker(evaluation: Evaluation, { since, badPods }: RolloutMemory): Verdict | undefined {
   if (since.gone !== undefined) return verdictOf('app_gone')
   // What the application shows before the commit has nothing to do with this task.
   if (isAwaitingCommit(evaluation)) return undefined
@@ -78,7 +78,7 @@ function judgeSuspect(evaluation: Evaluation, known: RolloutMemory['badPods']): 
 /** A refresh that Argo CD's controller does not answer; its API answers without it. */
 function judgeSilence(
   { application, conditions, refreshAnswers, nowMs }: Evaluation,
-  since: Since,
+  since: StateStartTimes,
 ): Verdict | undefined {
   const { refresh_pending: sinceMs } = since
   if (sinceMs === undefined || refreshAnswers > 0 || conditions.isMet('revision')) return undefined

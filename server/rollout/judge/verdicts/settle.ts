@@ -1,8 +1,8 @@
 import { isBuiltInGroup } from '../../observed/kubernetes-groups.ts'
 import { isChangeWitnessed } from '../conditions/change-since-baseline.ts'
-import type { Since } from '../input/rollout-memory.ts'
+import type { StateStartTimes } from '../input/rollout-memory.ts'
 import { rolloutTimes } from '../input/rollout-settings.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 
 const withoutProofMs = 2_000
 const withCustomHealthMs = 5_000
@@ -12,7 +12,7 @@ const withCustomHealthMs = 5_000
  * from Kubernetes' own kinds: that health belongs to the generation it was reported with. A custom resource may still show the
  * health of the one before, and where the images were there already nothing need have been compared since the task came.
  */
-function settleMs(snapshot: Snapshot): number {
+function settleMs(snapshot: JudgeInput): number {
   const { application, commit, settings } = snapshot
   if (settings.settleMs !== undefined) return settings.settleMs
   const hasCustomHealth = application.resources.some(
@@ -32,7 +32,7 @@ export type Timing = {
   readonly finalCheckAtMs: number
 }
 
-export function timingOf(snapshot: Snapshot, { complete }: Since): Timing {
+export function timingOf(snapshot: JudgeInput, { complete }: StateStartTimes): Timing {
   const { deadlineMs } = snapshot.task
   if (complete === undefined) return { settledAtMs: Number.POSITIVE_INFINITY, finalCheckAtMs: deadlineMs }
   const settledAtMs = complete + settleMs(snapshot)

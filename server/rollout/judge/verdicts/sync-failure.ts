@@ -6,24 +6,24 @@ import {
   syncErrorOf,
 } from '../../observed/observed-application.ts'
 import type { Conditions } from '../conditions/conditions.ts'
-import { isOurFailure } from '../conditions/revision-condition.ts'
-import type { Snapshot } from '../input/snapshot.ts'
+import { concernsTask } from '../conditions/revision-condition.ts'
+import type { JudgeInput } from '../input/snapshot.ts'
 import { applicationVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
 
 /** Whether the failure of a sync counts: an operation that failed on the commit, or automated sync that gave it up. */
-export function isSyncFailing(snapshot: Snapshot, conditions: Conditions): boolean {
+export function isSyncFailing(snapshot: JudgeInput, conditions: Conditions): boolean {
   if (isOperationActive(snapshot.application)) return false
-  return isOurFailure(snapshot) || hasGivenUp(snapshot, conditions)
+  return concernsTask(snapshot) || hasGivenUp(snapshot, conditions)
 }
 
-function hasGivenUp({ application, commit }: Snapshot, { isMet }: Conditions): boolean {
+function hasGivenUp({ application, commit }: JudgeInput, { isMet }: Conditions): boolean {
   return commit !== undefined && isMet('revision') && !isMet('synced') && syncErrorOf(application) !== undefined
 }
 
 /** How a sync failed: a hook, a resource, or all of it. */
-export function describeSyncFailure(snapshot: Snapshot): Verdict {
+export function describeSyncFailure(snapshot: JudgeInput): Verdict {
   const { application } = snapshot
-  if (!isOurFailure(snapshot))
+  if (!concernsTask(snapshot))
     return applicationVerdict('auto_sync_stopped', application, syncErrorOf(application) ?? '')
   const { message = '', resources = [] } = application.operation ?? {}
   if (/operation terminated/i.test(message)) return applicationVerdict('terminated', application, message)

@@ -24,13 +24,13 @@ const pushesBetweenChecks = 50
 export function createRepositoryCache(repository: string, branch: string, access: GitAccess): RepositoryCache {
   const listeners: (() => void)[] = []
   let pushes = 0
-  let isWornOut = false
+  let needsRebuild = false
   const { directory, prepare, discard } = createBareClone(access, {
     name: `${repository} ${branch}`,
     filter: 'blob:limit=1k',
     onDiscard() {
       for (const listener of listeners) listener()
-      isWornOut = false
+      needsRebuild = false
       cache.knownTip = undefined
       pushes = 0
     },
@@ -41,7 +41,7 @@ export function createRepositoryCache(repository: string, branch: string, access
     branch,
     knownTip: undefined,
     async prepare() {
-      if (isWornOut) await discard()
+      if (needsRebuild) await discard()
       await prepare()
     },
     discard,
@@ -50,7 +50,7 @@ export function createRepositoryCache(repository: string, branch: string, access
     async notePush() {
       pushes += 1
       const isCheckDue = pushes % pushesBetweenChecks === 0
-      isWornOut = pushes >= maxPushes || (isCheckDue && (await directorySize(directory)) > maxCacheBytes)
+      needsRebuild = pushes >= maxPushes || (isCheckDue && (await directorySize(directory)) > maxCacheBytes)
     },
   }
   return cache

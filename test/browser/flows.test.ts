@@ -1,3 +1,3 @@
-import { tryEachFlow } from './try-kind.ts'
+import { tryFewFlows } from './try-kind.ts'
 
-tryEachFlow('open reading')
+tryFewFlows('open reading')

@@ -23,6 +23,8 @@ type Visit = {
 export type Flow = {
   readonly name: string
   readonly kinds?: readonly Kind[]
+  /** `npm test` tries these, in one combination; `npm run test:browser` tries every flow in all of them. */
+  readonly isInNpmTest?: true
   /** Of the browser; else UTC. */
   readonly timeZone?: string
   /** What the console says of it. */
@@ -38,6 +40,7 @@ const lockPath = '/api/v1/deploy-lock'
 export const flows: readonly Flow[] = [
   {
     name: 'a deployment is followed from the list to its verdict',
+    isInNpmTest: true,
     async run({ world, open, look }) {
       await using opened = await open('/tasks?app=payments-worker')
       const { page } = opened
@@ -54,6 +57,7 @@ export const flows: readonly Flow[] = [
   },
   {
     name: 'the list is narrowed until nothing is left, and widened again',
+    isInNpmTest: true,
     async run({ open, look }) {
       await using opened = await open('/tasks')
       const { page } = opened
@@ -68,6 +72,7 @@ export const flows: readonly Flow[] = [
   },
   {
     name: 'deployments are locked with a reason, and Undo opens them again',
+    isInNpmTest: true,
     kinds: withProvider,
     async run({ world, open, look }) {
       await using opened = await open('/lock')
@@ -84,6 +89,7 @@ export const flows: readonly Flow[] = [
   },
   {
     name: 'a deployment is cancelled after one question',
+    isInNpmTest: true,
     kinds: withProvider,
     async run({ world, open, look }) {
       world.hold('held', 'never-ready', 'v0')
@@ -100,6 +106,7 @@ export const flows: readonly Flow[] = [
   },
   {
     name: 'a user signs in, comes back to the page, and signs out',
+    isInNpmTest: true,
     kinds: withProvider,
     complaint: /401/,
     async run({ world, open, look }) {

@@ -13,6 +13,7 @@ const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.ur
 export const overviewFlows: readonly Flow[] = [
   {
     name: 'a failure enters the overview by itself and leaves it with a later deployment',
+    isInNpmTest: true,
     async run({ world, open, look }) {
       const [bad, good] = [newTag(), newTag()]
       world.hold('inventory', 'crashes', 'v0', good)
@@ -143,6 +144,7 @@ export const overviewFlows: readonly Flow[] = [
 export const tokenFlows: readonly Flow[] = [
   {
     name: 'a token is issued after what the service rejects is corrected, shown once, and revoked',
+    isInNpmTest: true,
     complaint: /406/,
     async run({ world, open, look }) {
       const description = `ci-${newTag()}`

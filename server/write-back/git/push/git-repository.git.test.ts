@@ -133,11 +133,11 @@ describe('a repository that is written to without a work tree', () => {
     })
   })
 
-  test('a file above 1 MiB is blocked', async () => {
+  test('a file above 256 KiB is blocked', async () => {
     const name = await aRepository({ [file]: 'x'.repeat(1024 * 1024 + 1) })
     const { repository } = await open(name)
     const read = await repository.readFiles(await repository.readTip('known'), [file])
-    expect(read.get(file)).toEqual({ kind: 'blocked', reason: expect.stringContaining('1 MiB') })
+    expect(read.get(file)).toEqual({ kind: 'blocked', reason: expect.stringContaining('256 KiB') })
   })
 
   test('asks the host for the name of the default branch, without a cache', async () => {

@@ -33,9 +33,12 @@ test('schemas of released versions are kept', () => expect(kept).toContain('0.1.
 test.for(kept)('a database of %s is migrated to the schema that an empty one gets, and loses no row', async (file) => {
   await using fresh = await createTestDatabase()
   await using old = await databaseOf(file)
-  const tables = (await queryOnce(old.url, "SELECT tablename FROM pg_tables WHERE schemaname = 'watcher' AND tablename <> 'kysely_migration'")).map(
-    (row) => (row as { tablename: string }).tablename,
-  )
+  const tables = (
+    await queryOnce(
+      old.url,
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'watcher' AND tablename <> 'kysely_migration'",
+    )
+  ).map((row) => (row as { tablename: string }).tablename)
   const before = await countRows(old.url, tables)
   await migrate(old.settings)
   expect(await describeSchema(old.url)).toEqual(await describeSchema(fresh.url))

@@ -32,6 +32,7 @@ const lockedAtMs = async (page: Page) => {
   return page.evaluate<number>('window.lockedAtMs')
 }
 
+/** A window begins with a minute, so it waits for the next one. */
 test('a change of the lock on another replica is shown within 1 s, of the schedule within 5 s, without the stream within 15 s (spec 2.4)', async () => {
   const { fromMs, schedule } = nextWindow()
   await using world = await startWorld({
@@ -68,4 +69,4 @@ test('a change of the lock on another replica is shown within 1 s, of the schedu
   await change('POST', { reason: 'OPS-9' })
   await cut.page.getByText('OPS-9, by ada.').waitFor()
   expect(Date.now() - setMs).toBeLessThan(25_000)
-})
+}, 180_000)

@@ -113,7 +113,7 @@ test('markup in texts is shown as text, and no script runs (T31; the page of eac
     await expectText(page, payload, 20)
   }
   expect({ complaints, outside }).toEqual(quiet)
-})
+}, 180_000)
 
 test(`markup in texts is shown as text, and no script runs (T31; the lock's reason: banner, state and audit)`, async () => {
   await using opened = await open('/lock')

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { quietHttpServer } from '../../../test/support/quiet-http-server.ts'
 import { inPieces } from './answer-in-pieces.ts'
-import { closeStalledConnections, limitConnections } from './connections.ts'
+import { closeStalledConnections, dropDestroyedConnections, limitConnections } from './connections.ts'
 
 /** More than the buffers of the system take. */
 const answerBytes = 32 * 1024 * 1024
@@ -159,4 +159,22 @@ test('an answer that is written and not yet sent is sent whole', async () => {
   expect(answer.headers.get('content-length')).toBe(String(body.length))
   expect((await answer.text()).length).toBe(body.length)
   await closed
+})
+
+test('what else came in one piece on a connection that was destroyed reaches no listener', async () => {
+  const server = createServer()
+  let seen = 0
+  server.on('request', ({ socket }) => {
+    seen += 1
+    socket.destroy()
+  })
+  dropDestroyedConnections(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // a TCP server has no other kind
+  const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500))
+  await once(socket, 'close')
+  expect(seen).toBe(1)
+  await new Promise((resolve) => server.close(resolve))
 })

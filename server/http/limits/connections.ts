@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -93,6 +93,19 @@ export function closeStalledConnections(server: Server, limits: Partial<StallLim
 
 const waitingBytesOf = (socket: Socket, { body }: Progress): number =>
   socket.writableLength + (body?.readableLength ?? 0)
+
+/**
+ * Drops the requests of a destroyed connection before any listener that is there now sees them: Node parses the rest of what
+ * came in one piece, which may be thousands of requests.
+ */
+export function dropDestroyedConnections(server: Server): void {
+  const listeners = server.listeners('request')
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.socket.destroyed) return request.destroy()
+    for (const listener of listeners) listener.call(server, request, response)
+  })
+}
 
 /** How long what is written already may take to be sent. */
 const sendingMs = 10_000

@@ -11,7 +11,12 @@ import {
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { answerInOrder } from '../limits/answer-in-order.ts'
 import { answerInPieces } from '../limits/answer-in-pieces.ts'
-import { closeStalledConnections, closeUnusedConnections, limitConnections } from '../limits/connections.ts'
+import {
+  closeStalledConnections,
+  closeUnusedConnections,
+  dropDestroyedConnections,
+  limitConnections,
+} from '../limits/connections.ts'
 import { createIsTrustedProxy } from '../limits/trusted-proxies.ts'
 import { answerExpectation, createClientErrors } from './client-errors.ts'
 import { type LogSettings, logOptions } from './log-options.ts'
@@ -86,6 +91,7 @@ export function createHttpServer(settings: HttpSettings) {
   limitConnections(app.server, maxConnections, createIsTrustedProxy(trustedProxies))
   closeStalledConnections(app.server)
   const closeUnused = closeUnusedConnections(app.server)
+  dropDestroyedConnections(app.server)
   app.addHook('preClose', closeUnused)
   app.setValidatorCompiler(validateRequest)
   app.setSerializerCompiler(serializerCompiler)

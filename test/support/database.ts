@@ -16,7 +16,7 @@ export type TestDatabase = {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = inject('postgresUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE watcher_template STRATEGY FILE_COPY`)
+  await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE watcher_template`)
   const url = Object.assign(new URL(adminUrl), { pathname: `/${name}` }).href
   return {
     url,

@@ -31,6 +31,7 @@ const foreignTasks = 1_500
 const sampleMs = 100
 const probeMs = 25
 const lostAfterMs = 30_000
+const acceptedInMs = 100
 const bars = { residentMiB: 400, verdictMs: 1_000, readyP99Ms: 250, readyMaxMs: 1_000 }
 
 type Probes = { readonly residentMiB: number[]; readonly readyMs: number[] }
@@ -72,6 +73,7 @@ async function measure(checkout?: string): Promise<string[][]> {
       apps: apps.slice(at * perAttack, (at + 1) * perAttack),
       ids: ids.slice(at * perAttack, (at + 1) * perAttack),
     }
+    await untilAccepting(world.service.url)
     const callsBefore = provider.calls.length
     const untilMs = performance.now() + windowMs
     const port = Number(new URL(world.service.url).port)
@@ -83,6 +85,17 @@ async function measure(checkout?: string): Promise<string[][]> {
     rows.push(rowOf(name, await probing, verdicts, provider.calls.length - callsBefore))
   }
   return rows
+}
+
+/** Until connections that the attack before has left in the queue of the system are gone: they delay every new one. */
+async function untilAccepting(url: string): Promise<void> {
+  const agent = new Agent({ pipelining: 0 })
+  for (let tookMs = Number.POSITIVE_INFINITY; tookMs > acceptedInMs; ) {
+    const askedMs = performance.now()
+    await (await fetch(`${url}/livez`, { dispatcher: agent })).arrayBuffer()
+    tookMs = performance.now() - askedMs
+  }
+  await agent.close()
 }
 
 /** In a thread of its own, so that it delays nothing that is measured here. */

@@ -16,9 +16,15 @@ export function createAuditStore({ query }: Database) {
           .$if(before !== undefined, (some) => some.where('id', '<', String(before)))
           .orderBy('id', 'desc')
           .limit(limit + 1)
-      const rows = actions ? await newestOf(query, actions, limit + 1, newest) : await newest(ofAudit(query)).execute()
-      const { items: entries } = await fillAnswer(address, [rows.slice(0, limit).map(entryOf)])
-      return { entries, next: rows.length > entries.length ? (entries.at(-1)?.id ?? null) : null }
+      let found = 0
+      const { items: entries } = await fillAnswer(address, async () => {
+        const rows = actions
+          ? await newestOf(query, actions, limit + 1, newest)
+          : await newest(ofAudit(query)).execute()
+        found = rows.length
+        return [rows.slice(0, limit).map(entryOf)]
+      })
+      return { entries, next: found > entries.length ? (entries.at(-1)?.id ?? null) : null }
     },
   }
 }

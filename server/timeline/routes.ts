@@ -200,7 +200,7 @@ async function readPage(
       yield await visibleOf(chunk)
     }
   }
-  const { items, isCut } = await fillAnswer(address, chunks())
+  const { items, isCut } = await fillAnswer(address, async () => chunks())
   const next = isCut ? items.at(-1)?.id : last
   const hasMore = isCut || (!isWhole && (await events.after(last, 1, taskId)).length > 0)
   return { events: items, ...(hasMore && next !== undefined ? { next_after: next } : {}) }

@@ -36,10 +36,13 @@ export async function listTasks(
   { globs, address }: ListReader,
 ): Promise<TaskPage> {
   const limit = filter.limit ?? largestPage
-  const { ids, count } = isUnsearchable(filter)
-    ? { ids: [], count: 0 }
-    : await findTasks(query, filter, globs, limit + 1)
-  const { items: tasks, isCut } = await fillAnswer(address, inChunks(query, ids.slice(0, limit)), taskRecordOf)
+  let found: FoundTasks = { ids: [], count: 0 }
+  const find = async () => {
+    if (!isUnsearchable(filter)) found = await findTasks(query, filter, globs, limit + 1)
+    return inChunks(query, found.ids.slice(0, limit))
+  }
+  const { items: tasks, isCut } = await fillAnswer(address, find, taskRecordOf)
+  const { ids, count } = found
   const last = ids.length > tasks.length ? tasks.at(-1) : undefined
   return {
     tasks,

@@ -1,20 +1,10 @@
-import { HttpError } from '../request-errors.ts'
-
-/** Of one address, while others have their turn. */
-const maxWaiting = 10
-
 type Turn = () => void
-
-export type Turns = {
-  /** Does the work in its turn. @throws {HttpError} 429 where too much of the same address waits already */
-  take<Result>(address: string, work: () => Promise<Result>): Promise<Result>
-}
 
 /**
  * Lets one piece of work run at a time. Each address has a line of its own, and the addresses take turns: one that asks for
  * much waits for itself.
  */
-export function createTurns(): Turns {
+export function createTurns() {
   const lines = new Map<string, Turn[]>()
   let isTaken = false
 
@@ -24,7 +14,6 @@ export function createTurns(): Turns {
       return undefined
     }
     const line = lines.get(address) ?? []
-    if (line.length >= maxWaiting) throw tooManyAnswers()
     lines.set(address, line)
     return new Promise<void>((resolve) => line.push(resolve))
   }
@@ -43,7 +32,7 @@ export function createTurns(): Turns {
   }
 
   return {
-    async take(address, work) {
+    async take<Result>(address: string, work: () => Promise<Result>): Promise<Result> {
       await begin(address)
       try {
         return await work()
@@ -53,6 +42,3 @@ export function createTurns(): Turns {
     },
   }
 }
-
-const tooManyAnswers = () =>
-  new HttpError(429, 'too many large responses are pending for one address', { 'Retry-After': '1' })

@@ -1,16 +1,18 @@
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { describeMachine } from '../support/describe-machine.ts'
 import { loadEvents } from '../support/load-history.ts'
 import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
 import { renderTable } from '../support/render-table.ts'
 import { type BenchWorld, startBenchWorld } from '../support/start-bench-world.ts'
+import { startRival } from '../write-back/rival.ts'
 import { endTheRest, type Latencies, measureStage, type Stage, startPollers } from './measure-stage.ts'
 
 const { values } = parseArgs({
   options: {
     unfinished: { type: 'string', default: '1,100,1000,5000' },
     measured: { type: 'string', default: '300' },
-    only: { type: 'string', default: 'bursts,many,unfinished' },
+    only: { type: 'string', default: 'bursts,rival,many,unfinished' },
   },
 })
 const tenASecondMs = 100
@@ -18,6 +20,9 @@ const burst = 100
 /** 1,000 rollouts that end within 15 s. */
 const many = 1_000
 const manyApartMs = 15
+/** Few enough that the simulator, which compares all with each commit, leaves the service time to push. */
+const besideRival = 200
+const rivalEveryMs = 500
 const openStreams = 50
 const olderEvents = 200_000
 /** Beyond this the simulator was too busy for a figure to mean anything. */
@@ -83,6 +88,17 @@ async function measureBursts(world: BenchWorld, tell: (found: Figures) => void):
   tell(await measureOnce(`${burst} without a commit, 10 end a second`, announced))
 }
 
+/** The commits of the tasks lie below those of another writer: what is applied is compared with them in Git. */
+async function measureBesideRival(world: BenchWorld, tell: (found: Figures) => void): Promise<void> {
+  const apps = namesOf('rivalled', besideRival)
+  await world.installation.createApplications(apps, 'rivalled')
+  const { repositories } = await world.installation.connection()
+  const rival = startRival(path.join(repositories, 'rivalled-0.git'), rivalEveryMs)
+  const stage: Stage = { world, apps, tag: 'r', measured: besideRival, apartMs: manyApartMs, kind: 'committed' }
+  tell(await measureOnce(`${besideRival} with a commit beside a rival, 67 end a second`, stage))
+  await rival.stop()
+}
+
 async function measureMany(world: BenchWorld, tell: (found: Figures) => void): Promise<void> {
   const apps = namesOf('many', many)
   await world.installation.createApplications(apps, 'many', { perRepository: many })
@@ -116,6 +132,7 @@ async function main(): Promise<void> {
     process.stderr.write(`${found.what}: ${JSON.stringify(found)}\n`)
   }
   if (parts.includes('bursts')) await measureBursts(world, tell)
+  if (parts.includes('rival')) await measureBesideRival(world, tell)
   if (parts.includes('many')) await measureMany(world, tell)
   if (parts.includes('unfinished')) await measureUnfinished(world, tell)
   process.stdout.write(`${renderTable(heading, figures.map(rowOf))}\n${renderGrowth(figures)}${describeMachine()}\n`)

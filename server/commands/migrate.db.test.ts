@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { createTestDatabase } from '../../test/support/database.ts'
+import { createTestDatabase, serviceUrlOf } from '../../test/support/database.ts'
 
 const command = fileURLToPath(new URL('./migrate.ts', import.meta.url))
 /** The limit only ends what hangs: a busy machine takes half a minute to start a program. */
@@ -17,6 +17,16 @@ test('the migrations can be run alone, again too, into the schema of the setting
     const { status, stdout, stderr } = migrateWith({ ...argo, DATABASE_URL: database.url, DB_SCHEMA })
     expect([status, stdout, stderr]).toEqual([0, 'the schema another is up to date\n', ''])
   }
+})
+
+test('a role that may not create the schema ends with 78 and names the schema', async () => {
+  await using database = await createTestDatabase()
+  const settings = { ...argo, DATABASE_URL: serviceUrlOf(database.url), DB_SCHEMA: 'another' }
+  const { status, stderr } = migrateWith(settings)
+  expect([status, stderr]).toEqual([
+    78,
+    expect.stringContaining('the database role may not migrate the schema another: '),
+  ])
 })
 
 test('without a database the command names the setting and ends with 78', () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -104,6 +104,22 @@ describe.concurrent(`wrong settings end the start with 78 and one report (spec 2
     expect([status, stderr]).toEqual([1, expect.stringContaining('<redacted>@db.invalid')])
     expect(stderr).not.toContain('hidden')
   })
+})
+
+test('a folder that cannot be written ends the start with 78 and names its setting', async () => {
+  const file = path.join(await folder(), 'file')
+  await writeFile(file, '')
+  await using database = await createTestDatabase()
+  const settings = { ARGO_URL: 'https://argocd.example', ARGO_TOKEN: 'token', PORT: '1', DATA_DIR: await folder() }
+  const { status, stderr } = await run({
+    ...settings,
+    DATABASE_URL: serviceUrlOf(database.url),
+    REPO_CACHE_PATH: path.join(file, 'repositories'),
+  })
+  expect([status, stderr]).toEqual([
+    78,
+    expect.stringContaining(`REPO_CACHE_PATH: ${file}/repositories is not writable`),
+  ])
 })
 
 test('a role that lacks the rights which an upgrade has made necessary ends the start with 78 and one line', async () => {

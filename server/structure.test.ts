@@ -68,6 +68,37 @@ test('a store is imported from its own folder and from where the service is comp
   expect(foreign).toEqual([])
 })
 
+const tablesOf: Readonly<Record<string, readonly string[]>> = {
+  audit: ['audit'],
+  auth: ['deploy_tokens', 'sessions', 'sign_ins'],
+  deployments: ['tasks', 'task_pod_logs', 'confirmed_applications', 'idempotency_keys'],
+  locks: ['deploy_lock', 'deploy_lock_periods'],
+  ownership: ['replicas'],
+  timeline: ['task_events', 'event_counter'],
+  'write-back': ['pending_writes', 'repositories'],
+}
+const domainOfTable = new Map(
+  Object.entries(tablesOf).flatMap(([domain, tables]) => tables.map((table) => [table, domain] as const)),
+)
+/** Its rows are those of all tables. */
+const deletesWhatIsOld = 'retention'
+
+test('each table is written by the domain that it belongs to, and by retention', () => {
+  const writes =
+    /(?:updateTable|insertInto|deleteFrom)\('(\w+)'\)|(?:UPDATE|INSERT INTO|DELETE FROM) \$\{[^}']*'(\w+)'|insertRow\(schema, '(\w+)'/g
+  const written = files.flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(writes)].map((match) => ({
+      file,
+      table: match.slice(1).find((table) => table !== undefined) ?? '',
+    })),
+  )
+  expect(new Set(written.map(({ table }) => table))).toEqual(new Set(domainOfTable.keys()))
+  const foreign = written.filter(
+    ({ file, table }) => ![domainOfTable.get(table), deletesWhatIsOld].includes(domainOf(file)),
+  )
+  expect(foreign.map(({ file, table }) => `${file} -> ${table}`)).toEqual([])
+})
+
 test('what composes the service holds no SQL', () => {
   const composing = files.filter((file) => file.startsWith('server/compose/'))
   expect(composing.length).toBeGreaterThan(5)

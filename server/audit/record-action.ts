@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, RawBuilder } from 'kysely'
 import type { ActorKind, AuditAction } from '../../contract/audit.ts'
+import { insertRow } from '../storage/insert-row.ts'
 import type { Schema } from '../storage/schema.ts'
 
 /** Who acts, as far as the credential tells. */
@@ -23,7 +24,11 @@ export async function recordAction(transaction: Kysely<Schema>, action: Action) 
   await transaction.insertInto('audit').values(auditRowOf(action)).execute()
 }
 
-export const auditRowOf = ({ action, actor, subject, detail }: Action) => ({
+/** The part of a statement that does the same. */
+export const insertAction = (schema: string, action: Action): RawBuilder<unknown> =>
+  insertRow(schema, 'audit', auditRowOf(action))
+
+const auditRowOf = ({ action, actor, subject, detail }: Action) => ({
   action,
   actor_kind: actor.kind,
   actor: actor.id,

@@ -3,12 +3,13 @@ import { type Insertable, sql, type Transaction } from 'kysely'
 import { bareDiagnosis } from '../../../contract/diagnosis.ts'
 import { repositoryOf } from '../../../contract/image-name.ts'
 import { firstProgress } from '../../../contract/text/render-diagnosis.ts'
-import { auditRowOf } from '../../audit/record-action.ts'
+import { insertAction } from '../../audit/record-action.ts'
 import { createSemaphore } from '../../concurrency/semaphore.ts'
 import { DeployLockUnreadableError, lockErrorOf } from '../../locks/deploy-lock-errors.ts'
 import { evaluateDeployLock, type LockdownCalendar } from '../../locks/evaluate-deploy-lock.ts'
 import { holdDeployLock, type StoredLock, type StoredRow, storedLockOf } from '../../locks/stored-lock.ts'
 import type { Database } from '../../storage/database.ts'
+import { insertRow } from '../../storage/insert-row.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { retryConflicts } from '../../storage/transactions.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
@@ -231,7 +232,7 @@ function insertTask(
   { schema }: Settings,
   { task, created, owner, rollbackTarget, superseded }: AcceptedRow,
 ) {
-  const audited = auditRowOf({
+  const audited = insertAction(schema, {
     action: 'task_submitted',
     actor: task.submittedBy,
     subject: task.id,
@@ -260,13 +261,9 @@ function insertTask(
     fence: owner === undefined ? '0' : firstFence,
   }
   return sql`WITH accepted AS (${insertRow(schema, 'tasks', accepted)} RETURNING id),
-    audited AS (${insertRow(schema, 'audit', audited)})
+    audited AS (${audited})
     ${insertEvents(schema, 'accepted', eventsOf(task, superseded))}`.execute(transaction)
 }
-
-const insertRow = (schema: string, table: keyof Schema, row: object) =>
-  sql`INSERT INTO ${sql.id(schema, table)} (${sql.join(Object.keys(row).map((name) => sql.id(name)))})
-    VALUES (${sql.join(Object.values(row))})`
 
 function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly NewTaskEvent[] {
   const accepted: NewTaskEvent = {

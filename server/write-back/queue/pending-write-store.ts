@@ -1,12 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { recordFoundCommit } from '../../deployments/own/record-commits.ts'
 import { heldBy, isUnfinished } from '../../deployments/read/task-conditions.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
+import { appendEvents } from '../../timeline/insert-events.ts'
 import type { WriteBackPlan } from '../plan/plan-write-back.ts'
 import { repositoryName } from '../plan/repository-address.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
-import { appendEvents, recordResults } from './record-results.ts'
+import { recordResults } from './record-results.ts'
 import type { WriteResult } from './write-result.ts'
 
 /** A replica's hold on a repository, by its name. */
@@ -247,13 +249,7 @@ export function createPendingWriteStore(database: Database) {
     /** Shows which commit set the tags that a task found on the branch, perhaps after its end; false: there is nothing to do. */
     showCommit: (taskId: string, commit: string): Promise<boolean> =>
       query.transaction().execute(async (transaction) => {
-        const shown = await transaction
-          .updateTable('tasks')
-          .set({ commit }) // and not `updated`, which is the time of its end
-          .where('id', '=', taskId)
-          .where('commit', 'is', null)
-          .executeTakeFirst()
-        if (shown.numUpdatedRows === 0n) return false
+        if (!(await recordFoundCommit(transaction, taskId, commit))) return false
         const events = [{ kind: 'note' as const, detail: `the tags were set by commit ${commit}`, data: { commit } }]
         await appendEvents(transaction, [{ taskId, events }])
         return true

@@ -1,13 +1,14 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
+import { recordCommits, type TaskCommit } from '../../deployments/own/record-commits.ts'
 import type { Schema } from '../../storage/schema.ts'
-import type { NewTaskEvent } from '../../timeline/task-event.ts'
+import { appendEvents } from '../../timeline/insert-events.ts'
 import type { WriteBackOutcome } from '../plan/write-back-outcome.ts'
 import type { WriteResult } from './write-result.ts'
 
 /** Writes outcomes, the tasks' commits and their events, within the caller's transaction. */
 export async function recordResults(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
   await recordOutcomes(transaction, results)
-  await recordCommits(transaction, results)
+  await recordCommits(transaction, commitsOf(results))
   await appendEvents(transaction, results)
 }
 
@@ -34,36 +35,12 @@ async function recordOutcomes(transaction: Transaction<Schema>, results: readonl
     .execute()
 }
 
-async function recordCommits(transaction: Transaction<Schema>, results: readonly WriteResult[]): Promise<void> {
-  const rows = results.flatMap(({ taskId, outcome }) => {
+const commitsOf = (results: readonly WriteResult[]): readonly TaskCommit[] =>
+  results.flatMap(({ taskId, outcome }) => {
     if (outcome.kind !== 'landed' && outcome.kind !== 'unchanged') return []
     const { kind, commit, repository, branch } = outcome
-    return [{ id: taskId, ...(kind === 'landed' ? { commit } : {}), repository, branch }]
+    return [{ taskId, ...(kind === 'landed' ? { commit } : {}), repository, branch }]
   })
-  if (rows.length === 0) return
-  await transaction
-    .updateTable('tasks')
-    .from(foundRows(rows))
-    .whereRef('tasks.id', '=', 'found.id')
-    .set((build) => ({
-      commit: build.ref('found.commit'),
-      repository: build.ref('found.repository'),
-      branch: build.ref('found.branch'),
-      // now() is when the transaction began, and it may have waited since.
-      updated: sql`clock_timestamp()`,
-    }))
-    .execute()
-}
-
-export async function appendEvents(
-  query: Kysely<Schema>,
-  tasks: readonly { readonly taskId: string; readonly events: readonly NewTaskEvent[] }[],
-): Promise<void> {
-  const rows = tasks.flatMap(({ taskId, events }) =>
-    events.map(({ data, ...event }) => ({ task_id: taskId, ...event, data: data ? JSON.stringify(data) : null })),
-  )
-  if (rows.length > 0) await query.insertInto('task_events').values(rows).execute()
-}
 
 type FoundRow = {
   readonly id: string
@@ -71,15 +48,13 @@ type FoundRow = {
   readonly commit: string | null
   readonly cause: Schema['pending_writes']['cause']
   readonly reason: string | null
-  readonly repository: string
-  readonly branch: string
 }
 type ResultState = WriteBackOutcome['kind']
 
-/** Rows of our own making as a table; what a row leaves out is null. */
-const foundRows = (rows: readonly Partial<FoundRow>[]) =>
+/** Rows of our own making as a table. */
+const foundRows = (rows: readonly FoundRow[]) =>
   sql<FoundRow>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'found'>(
-    sql`found(id uuid, state text, commit text, cause text, reason text, repository text, branch text)`,
+    sql`found(id uuid, state text, commit text, cause text, reason text)`,
   )
 
 const commitOf = (outcome: WriteBackOutcome): string | null =>

@@ -5,6 +5,8 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { buildUi } from './launcher/build-ui.mjs'
+import { startEmbeddedPostgres } from './launcher/embedded-postgres.mjs'
+import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './launcher/embedded-postgres-files.mjs'
 import {
   addressOf,
   dataDirectoryOf,
@@ -13,6 +15,7 @@ import {
   isDemo,
   settingsAgainstDemo,
 } from './launcher/environment.mjs'
+import { spawnGuarded, stopChild } from './launcher/guarded-child.mjs'
 import { LaunchError, wrongSetup } from './launcher/launch-error.mjs'
 import { forgetStart, recordStart, waitForPreviousEnd } from './launcher/previous-start.mjs'
 import { renderDemoHints } from './launcher/render-demo-hints.mjs'
@@ -20,9 +23,6 @@ import { checkPackages, checkPort, checkPrograms, findNode } from './launcher/re
 import { simulatorReady, spawnSimulator } from './launcher/simulator.mjs'
 import { watchNpm } from './launcher/watch-npm.mjs'
 import { compileCache, nodeEnvironment, nodeFlags } from './server/node-flags.mjs'
-import { startEmbeddedPostgres } from './server/storage/embedded-postgres.mjs'
-import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './server/storage/embedded-postgres-files.mjs'
-import { spawnGuarded, stopChild } from './server/storage/guarded-child.mjs'
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 /** What runs, in the order of its start; stopped in the opposite order.

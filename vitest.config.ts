@@ -41,7 +41,7 @@ export default defineConfig({
           include: [
             'proof/{histories,mutants,system-histories}/*.test.ts',
             'test/**/*.test.ts',
-            '{server,simulator}/**/*.{db,git}.test.ts',
+            '{launcher,server,simulator}/**/*.{db,git}.test.ts',
           ],
           exclude: ['test/docs/**', '**/*.{browser,image}.test.ts'],
           ...services,

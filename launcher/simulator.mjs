@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { compileCache } from '../server/node-flags.mjs'
-import { spawnGuarded } from '../server/storage/guarded-child.mjs'
+import { spawnGuarded } from './guarded-child.mjs'
 import { LaunchError } from './launch-error.mjs'
 
 const startLimitMs = 60_000

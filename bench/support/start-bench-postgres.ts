@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { startEmbeddedPostgres } from '../../launcher/embedded-postgres.mjs'
 import { prepareDatabase } from '../../test/support/template-database.ts'
 
 /** PostgreSQL as it is delivered, durable, with the empty tables of the service. */

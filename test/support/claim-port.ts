@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { freePort } from '../../server/storage/embedded-postgres.mjs'
+import { freePort } from '../../launcher/embedded-postgres.mjs'
 
 /**
  * A free port that no other test is given until this process ends. Else two that look at once may take the same one, and the

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildUi } from '../../launcher/build-ui.mjs'
-import { startEmbeddedPostgres } from '../../server/storage/embedded-postgres.mjs'
+import { startEmbeddedPostgres } from '../../launcher/embedded-postgres.mjs'
 import { unpackBrowser } from './browser.ts'
 import { createTemplate } from './template-database.ts'
 

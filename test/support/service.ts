@@ -12,8 +12,8 @@ import {
   TaskRecord as taskSchema,
 } from '../../contract/task.ts'
 import { isFinal } from '../../contract/task-status.ts'
+import { spawnGuarded, stopChild } from '../../launcher/guarded-child.mjs'
 import { compileCache, nodeEnvironment, nodeFlags } from '../../server/node-flags.mjs'
-import { spawnGuarded, stopChild } from '../../server/storage/guarded-child.mjs'
 import { claimPort } from './claim-port.ts'
 import { createTestDatabase, serviceUrlOf } from './database.ts'
 

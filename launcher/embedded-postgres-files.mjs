@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 /** The account PostgreSQL runs as when we are root, which it refuses to run as.
  * @typedef {{ uid: number, gid: number }} Account */
 
-const checkout = fileURLToPath(new URL('../../', import.meta.url))
+const checkout = fileURLToPath(new URL('../', import.meta.url))
 
 /** Says why no embedded PostgreSQL can run here. The message is one line for the person who started us. */
 export class EmbeddedPostgresError extends Error {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { queryOnce } from '../../test/support/database.ts'
+import { queryOnce } from '../test/support/database.ts'
 import { startEmbeddedPostgres } from './embedded-postgres.mjs'
 
 const folder = await mkdtemp(path.join(tmpdir(), 'embedded-postgres-'))

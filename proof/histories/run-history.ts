@@ -284,6 +284,10 @@ function createHistory(script: HistoryScript) {
     owner = undefined
   }
 
+  /** An application of which little is told loses its events for long. */
+  const lostForMs = ({ fromMs, forMs }: Fault): number =>
+    Math.max(forMs, ...controller.replicas.map((replica) => (replica.lastLostAt() ?? fromMs) - fromMs))
+
   function startFault(fault: Fault): void {
     switch (fault.kind) {
       case 'cut-stream':
@@ -394,7 +398,9 @@ function createHistory(script: HistoryScript) {
 
     result(judge: typeof judgeVerdict): HistoryResult {
       if (serverClock.timerCount() > 0) violations.push(`${serverClock.timerCount()} timers are left`)
-      const faultsOnClock = script.faults.map((fault) => ({ ...fault, fromMs: startMs + fault.fromMs }))
+      const faultsOnClock = script.faults
+        .map((fault) => ({ ...fault, fromMs: startMs + fault.fromMs }))
+        .map((fault) => (fault.kind === 'lose-events' ? { ...fault, forMs: lostForMs(fault) } : fault))
       const verdicts = witnesses.flatMap((witness): readonly HistoryVerdict[] => {
         const { row } = witness
         const boundMs = Math.max(row.task.deadlineMs, ...backMs(faultsOnClock)) + endBoundMs

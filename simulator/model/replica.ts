@@ -17,6 +17,7 @@ export function createReplica(deps: { store: ObjectStore; clock: Clock; random: 
   let isHeld = false
   let lastDueAt = 0
   let toLose = 0
+  let lastLostAt: number | undefined
   let toDuplicate = 0
 
   function apply(event: StoreEvent): void {
@@ -27,6 +28,7 @@ export function createReplica(deps: { store: ObjectStore; clock: Clock; random: 
     else cache.set(key, event.application)
     if (toLose > 0) {
       toLose--
+      lastLostAt = clock.now()
       return
     }
     tell(event)
@@ -65,6 +67,8 @@ export function createReplica(deps: { store: ObjectStore; clock: Clock; random: 
     loseEvents(count: number): void {
       toLose += count
     },
+    /** When the last event was lost, by the clock. */
+    lastLostAt: () => lastLostAt,
     duplicateEvents(count: number): void {
       toDuplicate += count
     },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Actor, causeCodes, causeOf, pastHeadlineOf } from './causes.ts'
+import { causeCodes, causeOf, pastHeadlineOf, type Role } from './causes.ts'
 import { exampleDiagnosis } from './text/example-diagnoses.ts'
 
-const actors: Readonly<Record<Actor, string>> = {
+const actors: Readonly<Record<Role, string>> = {
   developer: 'developer',
   platform_team: 'platform team',
   operator: 'operator',

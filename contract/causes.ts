@@ -1,9 +1,9 @@
 import type { FinalStatus } from './task-status.ts'
 
 /** Who does a next step: who deploys the application, who runs Argo CD and the cluster, or who runs this service. */
-export type Actor = 'developer' | 'platform_team' | 'operator'
+export type Role = 'developer' | 'platform_team' | 'operator'
 
-export type NextStep = { readonly actor: Actor; readonly text: string }
+export type NextStep = { readonly actor: Role; readonly text: string }
 
 type CauseEntry = {
   readonly status: FinalStatus

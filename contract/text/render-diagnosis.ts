@@ -1,4 +1,4 @@
-import { type Actor, causeOf, causesOfCommit, isCause, selfExplaining } from '../causes.ts'
+import { causeOf, causesOfCommit, isCause, type Role, selfExplaining } from '../causes.ts'
 import { awaitedOf, firstUnmet, unmetOf } from '../conditions.ts'
 import type { Condition, Culprit, Diagnosis, Evidence } from '../diagnosis.ts'
 import { oneLine, shorten } from '../fields.ts'
@@ -33,7 +33,7 @@ export function renderReport(status: TaskStatus, diagnosis: Diagnosis, atSeconds
     cause === undefined || status === 'cancelled' ? sentence : `${boundedLine(sentence)} [${cause}]`,
     boundedLine(renderBlame(diagnosis)),
     labelled('Impact: ', renderImpact(impact, cause)),
-    ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderActor(actor)}): ${boundedLine(text)}`),
+    ...steps.map(({ actor, text }, index) => `Next step ${index + 1} (${renderRole(actor)}): ${boundedLine(text)}`),
     ...links.map(({ kind, url }) => `Link (${kind}): ${boundedLine(url)}`),
     ...renderDetails(diagnosis, atSeconds).map(boundedLine),
   ]
@@ -190,13 +190,13 @@ const notesOf = ({ evidence }: Pick<Diagnosis, 'evidence'>) =>
   evidence.flatMap((one) => (one.kind === 'note' ? [one.text] : []))
 
 /** Who does a step. */
-export const renderActor = (actor: string) => actorNames[actor] ?? actor
+export const renderRole = (actor: string) => roleNames[actor] ?? actor
 
-const actorNames: Readonly<Record<string, string>> = {
+const roleNames: Readonly<Record<string, string>> = {
   developer: 'developer',
   platform_team: 'platform team',
   operator: 'operator of this service',
-} satisfies Record<Actor, string>
+} satisfies Record<Role, string>
 
 const maxLineLength = 600
 const maxBytes = 8_192

@@ -2,19 +2,19 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
 import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
-import type { Client } from '../http/limits/client-address.ts'
+import type { RequestOrigin } from '../http/limits/client-address.ts'
 import type { AuditStore } from './audit-store.ts'
 
 type Dependencies = {
   readonly audit: AuditStore
   /** Rejects unless a user calls who may read it. */
   readonly requireUser: (request: FastifyRequest) => Promise<unknown>
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
 }
 
 /** Registered below /api/v1, and only with an identity provider. */
 export const auditRoutes =
-  ({ audit, requireUser, clientOf }: Dependencies): FastifyPluginAsyncZod =>
+  ({ audit, requireUser, originOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/audit',
@@ -37,7 +37,7 @@ export const auditRoutes =
       },
       async (request) => {
         await requireUser(request)
-        return audit.page(request.query, clientOf(request).address)
+        return audit.page(request.query, originOf(request).address)
       },
     )
   }

@@ -42,7 +42,7 @@ async function countingService() {
     database,
     wallMs: Date.now,
     monotonicMs: () => performance.now(),
-    clientOf: ({ ip }) => ({ address: ip, share: 1 }),
+    originOf: ({ ip }) => ({ address: ip, weight: 1 }),
     log: { warn: () => undefined, error: () => undefined },
   })
   const http = quietHttpServer()

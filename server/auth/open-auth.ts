@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Client } from '../http/limits/client-address.ts'
+import type { RequestOrigin } from '../http/limits/client-address.ts'
 import { createRateLimit } from '../http/limits/rate-limit.ts'
 import { HttpError } from '../http/request-errors.ts'
 import { isReadMethod } from '../http/server/request-rules.ts'
@@ -35,7 +35,7 @@ type Dependencies = {
   readonly wallMs: () => number
   /** By which things are remembered: it never goes back. */
   readonly monotonicMs: () => number
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
   readonly log: SignInLog
 }
 
@@ -43,7 +43,7 @@ type Dependencies = {
 const signInsPerMinute = 300
 
 /** Everything that says who calls and what they may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonicMs, clientOf, log }: Dependencies) {
+export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonicMs, originOf, log }: Dependencies) {
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
   const authenticators = { scopedToken: deployTokens.verify, ...users?.authenticators }
@@ -146,7 +146,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
     /** Verifies the reader of an open stream again, without counting as use of the session. Rejects as the first time. */
     async recheckReadAccess(request: FastifyRequest): Promise<void> {
       if (request.readAccess === undefined) return
-      request.authentication = authenticate(request.authentication.presented, clientOf(request), 'look')
+      request.authentication = authenticate(request.authentication.presented, originOf(request), 'peek')
       request.readAccess = await requireReadAccess(request)
     },
 
@@ -166,7 +166,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       // A change with a cookie and without its header is refused for that, before its body is looked at.
       const readCredentials = async (request: FastifyRequest) => {
         const session = users ? users.cookies.sessionOf(request) : sessionIn(request)
-        request.authentication = authenticate(readPresentedCredentials(request.raw, session), clientOf(request))
+        request.authentication = authenticate(readPresentedCredentials(request.raw, session), originOf(request))
       }
       void http.after(() => http.addHook('onRequest', readCredentials))
       if (!users || !idp) return void http.register(sessionRoutes(undefined), api)
@@ -177,7 +177,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
         if (isClosed && isReadMethod(request.method)) request.readAccess = await requireReadAccess(request)
       })
       const signInLimit = createRateLimit(signInsPerMinute, monotonicMs)
-      http.register(signInRoutes({ ...users, publicUrl, signInLimit, clientOf }))
+      http.register(signInRoutes({ ...users, publicUrl, signInLimit, originOf }))
       const isPrivileged = (user: User) =>
         authorize({ kind: 'session', user, scope: 'all' }, 'administer').kind === 'allowed'
       http.register(sessionRoutes({ settings: idp, sessions: users.sessions, isPrivileged }), api)

@@ -25,7 +25,7 @@ import { probeRoutes } from '../health/probe-routes.ts'
 import { renderServiceConfig } from '../health/render-service-config.ts'
 import { serviceRoutes } from '../health/service-routes.ts'
 import { version } from '../health/version.ts'
-import { clientOf } from '../http/limits/client-address.ts'
+import { originOf } from '../http/limits/client-address.ts'
 import { createClientQuota } from '../http/limits/client-quota.ts'
 import { createRateLimit } from '../http/limits/rate-limit.ts'
 import type { HttpServer } from '../http/server/http-server.ts'
@@ -73,7 +73,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     controllerState: watching.controllerState,
   })
   const { submissionsPerMinute, streamsPerClient, waitsPerClient, trustedProxies } = settings.http
-  const client = (request: FastifyRequest) => clientOf(request, trustedProxies.length > 0)
+  const client = (request: FastifyRequest) => originOf(request, trustedProxies.length > 0)
   const auth = openAuth({
     settings: settings.auth,
     idp: settings.identityProvider,
@@ -81,7 +81,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     database,
     wallMs: Date.now,
     monotonicMs: systemClock.nowMs,
-    clientOf: client,
+    originOf: client,
     log,
   })
   const { requireUser } = auth
@@ -130,7 +130,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       submission: createReceiveSubmission({
         limit: createSubmissionLimit({
           limit: submissionsPerMinute > 0 ? createRateLimit(submissionsPerMinute, systemClock.nowMs) : undefined,
-          clientOf: client,
+          originOf: client,
           hasValidCredential: auth.hasValidCredential,
         }),
         normalize: createNormalizeSubmission(settings.submission),
@@ -142,7 +142,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       }),
       cancelTask,
       waits: createClientQuota(waitsPerClient, maxWaits),
-      clientOf: client,
+      originOf: client,
       canonicalName: nameOf,
       tasks,
       describeTask: createDescribeTask({
@@ -179,14 +179,14 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       requireTask,
       recheckReadAccess: auth.recheckReadAccess,
       streams,
-      clientOf: client,
+      originOf: client,
       stopping,
     }),
     api,
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
   if (settings.identityProvider)
-    http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser, clientOf: client }), api)
+    http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser, originOf: client }), api)
   http.register(
     serviceRoutes({
       checkParts,

@@ -25,7 +25,7 @@ async function streamServer() {
   const tellState: Parameters<LiveStates['follow']>[0][] = []
   const stopping = new AbortController()
   const streams = createClientQuota(1, 5_000)
-  const ada = { address: 'ada', share: 1 }
+  const ada = { address: 'ada', weight: 1 }
   http.decorateRequest('reader', undefined)
   http.addHook('onRequest', async (_request, reply) => void responses.push(reply.raw))
   const routes = timelineRoutes({
@@ -61,7 +61,7 @@ async function streamServer() {
     requireTask: async (_request, id) => ({ id }),
     recheckReadAccess: async () => undefined,
     streams,
-    clientOf: () => ada,
+    originOf: () => ada,
     stopping: stopping.signal,
   })
   http.register(routes)
@@ -72,9 +72,9 @@ async function streamServer() {
     return socket
   }
   const isPlaceFree = () => {
-    const leave = streams.take(ada)
-    leave?.()
-    return leave !== undefined
+    const release = streams.acquire(ada)
+    release?.()
+    return release !== undefined
   }
   return {
     release,
@@ -90,7 +90,7 @@ async function streamServer() {
 
 const until = (isSo: () => boolean) => expect.poll(isSo).toBe(true)
 
-async function leave(socket: Socket, response: ServerResponse | undefined): Promise<void> {
+async function release(socket: Socket, response: ServerResponse | undefined): Promise<void> {
   socket.destroy()
   await until(() => response?.destroyed === true)
 }
@@ -99,7 +99,7 @@ test('a reader that leaves before its stream begins takes no place', async () =>
   await using server = await streamServer()
   const socket = server.open()
   await until(() => server.responses.length === 1)
-  await leave(socket, server.responses[0])
+  await release(socket, server.responses[0])
   server.release()
   await delay(50)
   expect(server.followers.size).toBe(0)
@@ -112,7 +112,7 @@ test('a reader that leaves gives its place back', async () => {
   const socket = server.open()
   await until(() => server.followers.size === 1)
   expect(server.isPlaceFree()).toBe(false)
-  await leave(socket, server.responses[0])
+  await release(socket, server.responses[0])
   await until(() => server.followers.size === 0 && server.isPlaceFree())
 })
 
@@ -164,7 +164,7 @@ test('of the states that a reader could not take it is told the newest only', as
   socket.resume()
   await until(() => text.includes('event: lock'))
   expect(text.match(/event: lock\ndata: \{"count":\d+/g)).toEqual(['event: lock\ndata: {"count":1000'])
-  await leave(socket, response)
+  await release(socket, response)
   await until(() => server.tellState.length === 0)
 })
 

@@ -5,7 +5,7 @@ import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
 import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { UnauthorizedError } from '../auth/access/auth-errors.ts'
-import type { Client } from '../http/limits/client-address.ts'
+import type { RequestOrigin } from '../http/limits/client-address.ts'
 import type { ClientQuota } from '../http/limits/client-quota.ts'
 import { fillAnswer } from '../http/limits/fill-answer.ts'
 import { HttpError } from '../http/request-errors.ts'
@@ -28,8 +28,8 @@ type Dependencies = {
   readonly requireTask: (request: FastifyRequest, id: string) => Promise<{ readonly id: string }>
   /** Judges the credential of an open stream once more; rejects with a {@link UnauthorizedError}. */
   readonly recheckReadAccess: (request: FastifyRequest) => Promise<void>
-  readonly streams: Pick<ClientQuota, 'take'>
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly streams: Pick<ClientQuota, 'acquire'>
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
   /** Aborts when the service begins to stop; open streams end then. */
   readonly stopping: AbortSignal
 }
@@ -66,7 +66,7 @@ export const timelineRoutes =
     requireTask,
     recheckReadAccess,
     streams,
-    clientOf,
+    originOf,
     stopping,
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
@@ -92,10 +92,10 @@ export const timelineRoutes =
 
     const answer = async (request: FastifyRequest, reply: FastifyReply, after: number | undefined, taskId?: string) => {
       if (!wantsStream(request))
-        return readPage(events, clientOf(request).address, after ?? 0, taskId, (chunk) =>
+        return readPage(events, originOf(request).address, after ?? 0, taskId, (chunk) =>
           visibleOf(request, chunk, taskId),
         )
-      const client = clientOf(request) // known only as long as it is connected
+      const client = originOf(request) // known only as long as it is connected
       const newest = await events.newest()
       const resumeAfter = lastEventId(request) ?? after
       // The timeline of one task is told from its beginning, all events from now on.
@@ -105,8 +105,8 @@ export const timelineRoutes =
       }
       const deletedTo = await events.deletedTo()
       if (reply.raw.destroyed) return reply.hijack()
-      const leave = streams.take(client)
-      if (!leave) throw tooManyStreams()
+      const release = streams.acquire(client)
+      if (!release) throw tooManyStreams()
       reply.hijack()
       const isLost = start > newest || (taskId === undefined && start < deletedTo)
       const position = isLost ? newest : start
@@ -131,7 +131,7 @@ export const timelineRoutes =
         stopJudging()
         stopping.removeEventListener('abort', reader.end)
         reader.end()
-        leave()
+        release()
       }
       return reply
     }

@@ -33,7 +33,7 @@ const authenticate = (
   authenticators = withoutUsers,
 ) => {
   const presented = readPresentedCredentials({ rawHeaders: headers.flat(), url: `/api/v1/tasks${query}` }, session)
-  const client = { address: '192.0.2.1', share: 1 }
+  const client = { address: '192.0.2.1', weight: 1 }
   return createAuthenticate({ ...settings, ...change }, authenticators, () => nowSeconds)(presented, client)
 }
 

@@ -1,5 +1,5 @@
 import { canonicalName } from '../../../contract/application-name.ts'
-import type { Client } from '../../http/limits/client-address.ts'
+import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
 import { UnauthorizedError } from '../access/auth-errors.ts'
 import { scopeOfClaim } from '../access/authorize.ts'
@@ -19,9 +19,9 @@ export type Authenticators = {
   /** Of a token that begins with {@link scopedTokenPrefix}. */
   readonly scopedToken: (token: string) => Promise<AuthResult>
   /** Undefined without an identity provider, as is the next. */
-  readonly accessToken?: (token: string, client: Client) => Promise<AuthResult>
+  readonly accessToken?: (token: string, client: RequestOrigin) => Promise<AuthResult>
   /** A session that is looked at is not prolonged. */
-  readonly session?: (id: string, purpose: 'use' | 'look') => Promise<AuthResult>
+  readonly session?: (id: string, purpose: 'use' | 'peek') => Promise<AuthResult>
 }
 
 /** The credentials of one request. Each is verified once, however often it is asked who calls. */
@@ -49,7 +49,7 @@ export const scopedTokenPrefix = 'dwt_'
  */
 export const createAuthenticate =
   (settings: AuthSettings, authenticators: Authenticators, nowSeconds: () => number) =>
-  (presented: PresentedCredentials, client: Client, purpose: 'use' | 'look' = 'use'): Authentication => {
+  (presented: PresentedCredentials, client: RequestOrigin, purpose: 'use' | 'peek' = 'use'): Authentication => {
     const { authorization, accessToken, deployTokens, session } = presented
 
     const verify = once(async () => {

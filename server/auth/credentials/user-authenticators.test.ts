@@ -54,7 +54,7 @@ const claims = (more: object = {}) => {
   const now = Math.floor(Date.now() / 1000)
   return { iss: idp.issuer, aud: clientId, sub: 'ada', groups: ['platform'], iat: now, exp: now + 600, ...more }
 }
-const client = { address: '192.0.2.1', share: 1 }
+const client = { address: '192.0.2.1', weight: 1 }
 const verify = (token: string) => authenticators.accessToken(token, client)
 const confirm = async (token: string) => {
   const judgement = await verify(token)
@@ -208,7 +208,7 @@ describe('access tokens that nobody knows (spec 5.7)', () => {
     passedMs = 59_000 // in the same minute; the good one was asked about at its beginning
     expect(await judge(good)).toEqual(['platform'])
     expect(await judge(await idp.issueJwt(claims()))).toEqual(['platform'])
-    const elsewhere = authenticators.accessToken(junk(), { address: '192.0.2.2', share: 1 })
+    const elsewhere = authenticators.accessToken(junk(), { address: '192.0.2.2', weight: 1 })
     expect((await elsewhere).kind).toBe('refused')
     passedMs = 61_000
     expect(await judge(good)).toEqual(['platform'])

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Client } from '../../http/limits/client-address.ts'
+import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import { createClientQuota } from '../../http/limits/client-quota.ts'
 import { createRateLimit } from '../../http/limits/rate-limit.ts'
 import { HttpError } from '../../http/request-errors.ts'
@@ -84,14 +84,14 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   }
 
   /** `claimed`: the claims of a JWT whose signature by the provider is verified. */
-  async function askAbout(token: string, client: Client, claimed?: User): Promise<AuthResult> {
+  async function askAbout(token: string, client: RequestOrigin, claimed?: User): Promise<AuthResult> {
     const key = createHash('sha256').update(token).digest('base64')
     const known = accepted.get(key) ?? refused.get(key)
     if (known) return known
     const isKnown = claimed !== undefined || wasGood.has(key)
-    const leave = isKnown ? undefined : takePlace(client)
+    const release = isKnown ? undefined : takePlace(client)
     const user = claimed && { subject: claimed.subject, claims: claimed }
-    const answer = await provider.userOf(token, user).finally(leave)
+    const answer = await provider.userOf(token, user).finally(release)
     if (answer.kind === 'refused') {
       const judgement = refusalOf(answer.cause)
       wasGood.delete(key)
@@ -105,11 +105,11 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
   }
 
   /** @throws {HttpError} where a client shows too many tokens that are not known */
-  function takePlace(client: Client): () => void {
-    const leave = unknownAtOnce.take(client)
-    const retryAfterSeconds = leave ? unknownPerMinute.take(client) : 1
-    if (leave && retryAfterSeconds === undefined) return leave
-    leave?.()
+  function takePlace(client: RequestOrigin): () => void {
+    const release = unknownAtOnce.acquire(client)
+    const retryAfterSeconds = release ? unknownPerMinute.acquire(client) : 1
+    if (release && retryAfterSeconds === undefined) return release
+    release?.()
     throw new HttpError(429, 'too many unknown access tokens from one address', {
       'Retry-After': String(retryAfterSeconds),
     })

@@ -32,7 +32,7 @@ export const sessionRoutes =
         if (!signIn) return withoutProvider
         // Open pages ask this again and again; a session that is only shown must still end.
         const { session: id } = request.authentication.presented
-        return stateOf(id === undefined ? undefined : await signIn.sessions.find(id, 'look'), signIn)
+        return stateOf(id === undefined ? undefined : await signIn.sessions.find(id, 'peek'), signIn)
       },
     )
   }

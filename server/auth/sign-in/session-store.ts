@@ -64,7 +64,7 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** A session that has not expired; using one prolongs it, to be written down once a minute, and a mere look does not. */
-    async find(id: string, purpose: 'use' | 'look' = 'use'): Promise<Session | undefined> {
+    async find(id: string, purpose: 'use' | 'peek' = 'use'): Promise<Session | undefined> {
       if (!isOpaqueId(id)) return undefined
       const row = await query
         .selectFrom('sessions')

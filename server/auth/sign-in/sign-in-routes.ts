@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { SignedOut } from '../../../contract/auth.ts'
 import { ErrorReply } from '../../../contract/error-reply.ts'
 import { returnPathOf, type SignInErrorReason, signInErrorPath } from '../../../contract/text/sign-in-error.ts'
-import type { Client } from '../../http/limits/client-address.ts'
+import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import type { RateLimit } from '../../http/limits/rate-limit.ts'
 import { HttpError } from '../../http/request-errors.ts'
 import { baseUrlOf, isOnThisMachine, isSecure } from './browser-address.ts'
@@ -20,19 +20,19 @@ type Dependencies = {
   readonly cookies: BrowserCookies
   readonly publicUrl: string | undefined
   readonly signInLimit: RateLimit
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
 }
 
 const tags = ['sign-in']
 
 /** Signing in and out with a browser; registered without a prefix, and only with an identity provider. */
 export const signInRoutes =
-  ({ signIn, sessions, provider, cookies, publicUrl, signInLimit, clientOf }: Dependencies): FastifyPluginAsyncZod =>
+  ({ signIn, sessions, provider, cookies, publicUrl, signInLimit, originOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.addHook('onSend', async (_request, reply) => void reply.header('Cache-Control', 'no-store'))
     const addressOf = (request: FastifyRequest) => baseUrlOf(request, publicUrl)
     const requireSignInsLeft = (request: FastifyRequest) => {
-      const retryAfterSeconds = signInLimit.take(clientOf(request))
+      const retryAfterSeconds = signInLimit.acquire(originOf(request))
       if (retryAfterSeconds === undefined) return
       const rule = `more than ${signInLimit.maxPerMinute} sign-ins a minute from one address`
       throw new HttpError(429, rule, { 'Retry-After': String(retryAfterSeconds) })

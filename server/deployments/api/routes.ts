@@ -16,7 +16,7 @@ import {
 import { isFinal } from '../../../contract/task-status.ts'
 import type { Principal } from '../../auth/access/principal.ts'
 import { globsOf } from '../../auth/access/read-access.ts'
-import type { Client } from '../../http/limits/client-address.ts'
+import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import type { ClientQuota } from '../../http/limits/client-quota.ts'
 import { HttpError, InvalidRequestError } from '../../http/request-errors.ts'
 import { InvalidJsonError } from '../../http/server/json-body.ts'
@@ -33,8 +33,8 @@ import { parseTaskId } from '../task-id.ts'
 
 type Dependencies = {
   readonly submission: ReceiveSubmission
-  readonly waits: Pick<ClientQuota, 'take'>
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly waits: Pick<ClientQuota, 'acquire'>
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
   readonly cancelTask: CancelTask
@@ -59,7 +59,7 @@ export const taskRoutes =
   ({
     submission,
     waits,
-    clientOf,
+    originOf,
     canonicalName,
     cancelTask,
     tasks,
@@ -139,7 +139,7 @@ export const taskRoutes =
           total,
         } = await tasks.list(filter, {
           globs: globsOf(request),
-          address: clientOf(request).address,
+          address: originOf(request).address,
         })
         return {
           tasks: page.map(taskRecordOf),
@@ -183,10 +183,10 @@ export const taskRoutes =
         try {
           const task = await requireTask(request, id)
           if (isFinal(task.status)) return await recordFor(request, task)
-          const leave = waits.take(clientOf(request))
-          if (!leave) throw tooManyWaits()
-          await ending.finally(leave)
-          if (answered.signal.aborted) return reply.hijack() // when thousands leave at once, their reads would delay all others
+          const release = waits.acquire(originOf(request))
+          if (!release) throw tooManyWaits()
+          await ending.finally(release)
+          if (answered.signal.aborted) return reply.hijack() // when thousands release at once, their reads would delay all others
           // A credential may have been revoked, or a session ended, while the request waited.
           await recheckReadAccess(request)
           const isOpen = request.readAccess === undefined

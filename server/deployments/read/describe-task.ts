@@ -1,12 +1,12 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { Task } from '../task.ts'
 import { findSimilarApps } from './find-similar-apps.ts'
+import type { TaskContext } from './task-context.ts'
 import type { TaskReader } from './task-reader.ts'
 import { taskRecordOf } from './task-record.ts'
-import type { TaskContext } from './task-surroundings.ts'
 
 type Dependencies = {
-  readonly tasks: Pick<TaskReader, 'podLog' | 'surroundings' | 'appsOfLength'>
+  readonly tasks: Pick<TaskReader, 'podLog' | 'context' | 'appsOfLength'>
   /** Where people look at a commit; undefined where no one said. */
   readonly commitUrl: (repository: string, commit: string) => string | undefined
   /** Names of the applications that Argo CD has, as far as this replica knows. */
@@ -31,7 +31,7 @@ export const createDescribeTask =
   async (task: Task, audience: TaskAudience): Promise<TaskRecord> => {
     const [log, { file, ...others }, similar] = await Promise.all([
       task.status === 'failed' ? tasks.podLog(task.id) : undefined,
-      tasks.surroundings(task),
+      tasks.context(task),
       task.status === 'app not found' ? similarApps(task.app, audience) : [],
     ])
     const url =

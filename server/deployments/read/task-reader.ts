@@ -13,8 +13,8 @@ import { maxAppEdits } from './find-similar-apps.ts'
 import { type FoundHistory, type HistoryRange, readHistory } from './history.ts'
 import { type ListReader, listTasks, readListed, type TaskPage } from './list-tasks.ts'
 import { summarizeApps } from './summarize-apps.ts'
+import { readTaskContext, type TaskContext } from './task-context.ts'
 import { listedTaskOf } from './task-record.ts'
-import { readTaskContext, type TaskContext } from './task-surroundings.ts'
 
 /** What comparing names costs is a few milliseconds. */
 const maxAppsCompared = 5_000
@@ -43,7 +43,7 @@ export function createTaskReader({ query }: Database, forReaders: Database) {
     names: (search: NameSearch, globs?: readonly string[]): Promise<TaskNames> =>
       findNames(forReaders.query, search, globs),
 
-    surroundings: (task: Task): Promise<TaskContext> => readTaskContext(query, task),
+    context: (task: Task): Promise<TaskContext> => readTaskContext(query, task),
 
     /** Applications that Argo CD has shown, with a name about as long as this. */
     async appsOfLength(length: number): Promise<string[]> {

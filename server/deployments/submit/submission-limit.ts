@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../../http/limits/client-address.ts'
+import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import type { RateLimit } from '../../http/limits/rate-limit.ts'
 import { HttpError } from '../../http/request-errors.ts'
 
 type Dependencies = {
   /** SUBMISSIONS_PER_MINUTE; undefined: no limit */
   readonly limit: RateLimit | undefined
-  readonly clientOf: (request: FastifyRequest) => Client
+  readonly originOf: (request: FastifyRequest) => RequestOrigin
   /** Whether a credential of the request is valid; asked only past the limit. */
   readonly hasValidCredential: (request: FastifyRequest) => Promise<boolean>
 }
@@ -15,7 +15,7 @@ type Dependencies = {
  * Limits what is submitted without a valid credential. Each submission counts until it is exempted: whether its credential
  * is valid, and whether its Idempotency-Key is known, shows late.
  */
-export function createSubmissionLimit({ limit, clientOf, hasValidCredential }: Dependencies) {
+export function createSubmissionLimit({ limit, originOf, hasValidCredential }: Dependencies) {
   const refusals = new WeakMap<FastifyRequest, HttpError>()
 
   return {
@@ -24,7 +24,7 @@ export function createSubmissionLimit({ limit, clientOf, hasValidCredential }: D
      * @throws {HttpError} for one too many that nothing can exempt
      */
     async count(request: FastifyRequest): Promise<void> {
-      const retryAfterSeconds = limit?.take(clientOf(request))
+      const retryAfterSeconds = limit?.acquire(originOf(request))
       if (limit === undefined || retryAfterSeconds === undefined) return
       const refusal = new HttpError(
         429,
@@ -36,7 +36,7 @@ export function createSubmissionLimit({ limit, clientOf, hasValidCredential }: D
       refusals.set(request, refusal)
     },
     exempt(request: FastifyRequest): void {
-      if (!refusals.has(request)) limit?.giveBack(clientOf(request))
+      if (!refusals.has(request)) limit?.release(originOf(request))
     },
     /** @throws {HttpError} for one too many */
     require(request: FastifyRequest): void {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import { clientOf } from './client-address.ts'
+import { originOf } from './client-address.ts'
 
-const addressOf = (ip: string) => clientOf({ ip, headers: {} } as FastifyRequest, false).address
+const addressOf = (ip: string) => originOf({ ip, headers: {} } as FastifyRequest, false).address
 
 test.for([
   ['192.0.2.1', '192.0.2.1'],

@@ -2,21 +2,21 @@ import { isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /** Whom limits count for. */
-export type Client = {
+export type RequestOrigin = {
   /** Of an IPv6 address its /64, from which one host may choose. */
   readonly address: string
   /** How many times the limit of one client it may take. */
-  readonly share: number
+  readonly weight: number
 }
 
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip']
 /** Behind a proxy that is not trusted there may be many clients, and no header may lift a limit altogether. */
-const unknownClientsShare = 10
+const unknownOriginsWeight = 10
 
 /** Who sends a request: behind a proxy that is not trusted all clients have its address, and say what they like about theirs. */
-export function clientOf(request: FastifyRequest, trustsProxies: boolean): Client {
+export function originOf(request: FastifyRequest, trustsProxies: boolean): RequestOrigin {
   const isUnknown = !trustsProxies && forwardingHeaders.some((name) => request.headers[name] !== undefined)
-  return { address: networkOf(request.ip), share: isUnknown ? unknownClientsShare : 1 }
+  return { address: networkOf(request.ip), weight: isUnknown ? unknownOriginsWeight : 1 }
 }
 
 /** The address that limits count for: of an IPv6 address its /64. */

@@ -1,4 +1,4 @@
-import type { Client } from './client-address.ts'
+import type { RequestOrigin } from './client-address.ts'
 
 /** Counts what clients hold at the same time, so that none takes all there is. */
 export function createClientQuota(maxPerClient: number, maxInAll: number) {
@@ -8,9 +8,9 @@ export function createClientQuota(maxPerClient: number, maxInAll: number) {
   return {
     taken: () => takenInAll,
     /** @returns how to give it back, once; or undefined where there is none left */
-    take({ address, share }: Client): (() => void) | undefined {
+    acquire({ address, weight }: RequestOrigin): (() => void) | undefined {
       const own = taken.get(address) ?? 0
-      if (takenInAll >= maxInAll || own >= maxPerClient * share) return undefined
+      if (takenInAll >= maxInAll || own >= maxPerClient * weight) return undefined
       takenInAll += 1
       taken.set(address, own + 1)
       return () => {

@@ -25,9 +25,9 @@ export function limitConnections(
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     if (isTrustedProxy(address)) return
-    const giveBack = quota.take({ address: networkOf(address), share: 1 })
-    if (giveBack === undefined) socket.destroy()
-    else socket.once('close', giveBack)
+    const release = quota.acquire({ address: networkOf(address), weight: 1 })
+    if (release === undefined) socket.destroy()
+    else socket.once('close', release)
   })
   let nextRoundMs = 0
   server.maxConnections = maxConnections

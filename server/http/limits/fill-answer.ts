@@ -33,8 +33,8 @@ export async function fillAnswer<Item>(
   find: () => Promise<Chunks<Item>>,
   shownAs: (item: Item) => unknown = (item) => item,
 ): Promise<FilledAnswer<Item>> {
-  const giveBack = underWay.take({ address, share: 1 })
-  if (!giveBack) {
+  const release = underWay.acquire({ address, weight: 1 })
+  if (!release) {
     await delay(rejectionMs)
     throw new HttpError(429, 'too many large responses are pending for one address', { 'Retry-After': '1' })
   }
@@ -42,7 +42,7 @@ export async function fillAnswer<Item>(
     const chunks = await finding.take(address, find)
     return await filling.take(address, () => fill(chunks, shownAs))
   } finally {
-    giveBack()
+    release()
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRateLimit } from './rate-limit.ts'
 
-const client = (address: string, share = 1) => ({ address, share })
+const client = (address: string, weight = 1) => ({ address, weight })
 
 function aLimit(maxPerMinute: number) {
   let nowMs = 0
@@ -11,22 +11,22 @@ function aLimit(maxPerMinute: number) {
 
 test('one too many within a minute is told how many seconds are left of it', () => {
   const limit = aLimit(2)
-  expect([limit.take(client('ada')), limit.take(client('ada'))]).toEqual([undefined, undefined])
+  expect([limit.acquire(client('ada')), limit.acquire(client('ada'))]).toEqual([undefined, undefined])
   limit.at(20_500)
-  expect([limit.take(client('ada')), limit.take(client('bob'))]).toEqual([40, undefined])
+  expect([limit.acquire(client('ada')), limit.acquire(client('bob'))]).toEqual([40, undefined])
   limit.at(60_000)
-  expect(limit.take(client('ada'))).toBeUndefined()
+  expect(limit.acquire(client('ada'))).toBeUndefined()
 })
 
 test('what is given back does not count', () => {
   const limit = aLimit(1)
-  limit.take(client('ada'))
-  limit.giveBack(client('ada'))
-  expect([limit.take(client('ada')), limit.take(client('ada'))]).toEqual([undefined, 60])
+  limit.acquire(client('ada'))
+  limit.release(client('ada'))
+  expect([limit.acquire(client('ada')), limit.acquire(client('ada'))]).toEqual([undefined, 60])
 })
 
-test('clients that are not known share ten times as much', () => {
+test('clients that are not known weight ten times as much', () => {
   const limit = aLimit(1)
-  const taken = Array.from({ length: 11 }, () => limit.take(client('proxy', 10)))
+  const taken = Array.from({ length: 11 }, () => limit.acquire(client('proxy', 10)))
   expect(taken).toEqual([...Array(10).fill(undefined), 60])
 })

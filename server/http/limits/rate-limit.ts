@@ -1,4 +1,4 @@
-import type { Client } from './client-address.ts'
+import type { RequestOrigin } from './client-address.ts'
 
 const windowMs = 60_000
 /** Addresses that are counted at once. */
@@ -24,14 +24,14 @@ export function createRateLimit(maxPerMinute: number, nowMs: () => number) {
   return {
     maxPerMinute,
     /** Counts one more. @returns the seconds until the window ends where that is one too many, which then does not count */
-    take({ address, share }: Client): number | undefined {
+    acquire({ address, weight }: RequestOrigin): number | undefined {
       const window = currentOf(address)
-      if (window.count >= maxPerMinute * share) return Math.ceil((window.endsMs - nowMs()) / 1000)
+      if (window.count >= maxPerMinute * weight) return Math.ceil((window.endsMs - nowMs()) / 1000)
       window.count += 1
       return undefined
     },
     /** For what turned out not to count. */
-    giveBack({ address }: Client): void {
+    release({ address }: RequestOrigin): void {
       const window = windows.get(address)
       if (window && window.count > 0) window.count -= 1
     },

@@ -4,9 +4,6 @@ import type { Evaluation } from './conditions/evaluate.ts'
 import { missingImageReads } from './conditions/images-condition.ts'
 import { findUnattributedPods, nextTreeAtMs, waitingAgeMs } from './conditions/judge-pods.ts'
 import type { Suspect } from './conditions/suspect.ts'
-import type { RolloutMemory, StateStartTimes } from './input/rollout-memory.ts'
-import { ancestryKey, type DueAction, type NextAction } from './input/rollout-observation.ts'
-import { rolloutTimes } from './input/rollout-settings.ts'
 import {
   badPodGraceOf,
   changeOverdueAtMs,
@@ -14,7 +11,10 @@ import {
   isAwaitingCommit,
   isCurrent,
   secondsAt,
-} from './input/snapshot.ts'
+} from './input/judge-input.ts'
+import type { RolloutMemory, StateStartTimes } from './input/rollout-memory.ts'
+import { ancestryKey, type DueAction, type NextAction } from './input/rollout-observation.ts'
+import { rolloutTimes } from './input/rollout-settings.ts'
 import { refreshActions } from './refresh-policy.ts'
 import { explainEvents } from './report/explain-events.ts'
 import { missingOverrides } from './verdicts/judge-failure.ts'
@@ -61,7 +61,7 @@ function goneRead({ observation }: Evaluation, startedAtMs: number): DueAction {
 
 function treeReads(evaluation: Evaluation, since: StateStartTimes): readonly DueAction[] {
   const atMs = nextTreeAtMs(since, evaluation.observation.tree, badPodGraceOf(evaluation))
-  return atMs === undefined ? [] : [{ atMs, action: { kind: 'tree', isDiagnosis: true } }]
+  return atMs === undefined ? [] : [{ atMs, action: { kind: 'tree', priority: 'low' } }]
 }
 
 /** A sync window leaves no trace in the application, so it must be asked for. */
@@ -102,7 +102,7 @@ function declarationReads(evaluation: Evaluation, { images_unmet: sinceMs }: Sta
   if (currentValue(managed, evaluation) !== undefined) return []
   const earlierMs = managed?.askedAtMs ?? -Infinity
   const atMs = Math.max(sinceMs + rolloutTimes.imagesLagMs, earlierMs + rolloutTimes.retryMs)
-  return [{ atMs, action: { kind: 'managed_resources', isDiagnosis: true } }]
+  return [{ atMs, action: { kind: 'managed_resources', priority: 'low' } }]
 }
 
 /** The suspect is looked into, for the reason. */

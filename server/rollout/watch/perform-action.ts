@@ -186,7 +186,7 @@ function isWaitedFor(
       return false
     case 'tree':
     case 'managed_resources':
-      return action.isDiagnosis !== true
+      return action.priority !== 'low'
     case 'read':
     case 'list':
       return (

@@ -90,7 +90,7 @@ describe('the annotations of an application (spec 2.6)', () => {
   test('an alias without its Helm value path fails with the missing annotation (B63), that alias alone', () => {
     const { managedImages, issues } = parse({ 'watcher/managed-images': 'a=x' })
     expect(issues).toEqual([])
-    expect(managedImages[0]?.tag).toEqual({ kind: 'fault', reason: expect.stringContaining('a.helm.image-tag') })
+    expect(managedImages[0]?.tag).toEqual({ kind: 'invalid', reason: expect.stringContaining('a.helm.image-tag') })
   })
 
   test.for([
@@ -110,7 +110,7 @@ describe('the annotations of an application (spec 2.6)', () => {
   ])('an invalid Helm value path fails with the grammar (B64) (%j)', (path) => {
     const { managedImages } = parse({ 'watcher/managed-images': 'a=x', 'watcher/a.helm.image-tag': path })
     expect(managedImages[0]?.tag).toMatchObject({
-      kind: 'fault',
+      kind: 'invalid',
       reason: expect.stringMatching(/a\.helm\.image-tag .*names joined by dots/),
     })
   })
@@ -148,7 +148,7 @@ describe('the annotations of an application (spec 2.6)', () => {
     })
     expect(issues).toEqual([])
     expect(managedImages[0]?.tag).toEqual({
-      kind: 'fault',
+      kind: 'invalid',
       reason: expect.stringMatching(/^annotation a\.kustomize\.image-name is .*without a tag$/),
     })
   })
@@ -165,7 +165,7 @@ describe('the annotations of an application (spec 2.6)', () => {
       /"d" has .*d\.helm\.image-tag and d\.kustomize\.image-name/,
     ]
     expect(managedImages.map(({ tag }) => tag)).toEqual(
-      reasons.map((reason) => ({ kind: 'fault', reason: expect.stringMatching(reason) })),
+      reasons.map((reason) => ({ kind: 'invalid', reason: expect.stringMatching(reason) })),
     )
   })
 

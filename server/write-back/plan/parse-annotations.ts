@@ -11,7 +11,7 @@ export type ManagedImage = {
     | { readonly kind: 'parameter'; readonly name: string }
     /** By the name that the kustomization has for it. */
     | { readonly kind: 'kustomize_image'; readonly name: string }
-    | { readonly kind: 'fault'; readonly reason: string }
+    | { readonly kind: 'invalid'; readonly reason: string }
 }
 
 /** Everything that an application's annotations say to the service. */
@@ -129,30 +129,30 @@ function readManagedImages(
   const seen = new Set<string>()
   for (const entry of entries) {
     const parsed = readEntry(entry, seen)
-    if (parsed.kind === 'fault') issues.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
+    if (parsed.kind === 'invalid') issues.push(`managed-images: entry ${quote(entry)} ${parsed.reason}`)
     else images.push({ ...parsed.entry, tag: readTagPlace(parsed.entry, read) })
   }
   return { images, issues }
 }
 
 type Entry = { readonly alias: string; readonly image: string }
-type EntryRead = { kind: 'entry'; entry: Entry } | { kind: 'fault'; reason: string }
+type EntryRead = { kind: 'entry'; entry: Entry } | { kind: 'invalid'; reason: string }
 
 /** The first `=` splits; blanks around both parts do not count. */
 function readEntry(entry: string, seen: Set<string>): EntryRead {
   const at = entry.indexOf('=')
-  if (at < 0) return { kind: 'fault', reason: 'must be <alias>=<image>' }
+  if (at < 0) return { kind: 'invalid', reason: 'must be <alias>=<image>' }
   const alias = entry.slice(0, at).trim()
   const image = entry.slice(at + 1).trim()
-  if (alias === '') return { kind: 'fault', reason: 'has no alias' }
+  if (alias === '') return { kind: 'invalid', reason: 'has no alias' }
   if (!isAlias(alias)) {
-    return { kind: 'fault', reason: 'has an invalid alias: must be 1 to 63 letters, digits, dots, _ or -' }
+    return { kind: 'invalid', reason: 'has an invalid alias: must be 1 to 63 letters, digits, dots, _ or -' }
   }
-  if (image === '') return { kind: 'fault', reason: 'has no image' }
+  if (image === '') return { kind: 'invalid', reason: 'has no image' }
   if (/[\s\p{Cc}]/u.test(image) || image.length > 255) {
-    return { kind: 'fault', reason: 'has an image name with blanks or of more than 255 characters' }
+    return { kind: 'invalid', reason: 'has an image name with blanks or of more than 255 characters' }
   }
-  if (seen.has(alias)) return { kind: 'fault', reason: `repeats the alias ${quote(alias)}` }
+  if (seen.has(alias)) return { kind: 'invalid', reason: `repeats the alias ${quote(alias)}` }
   seen.add(alias)
   return { kind: 'entry', entry: { alias, image } }
 }
@@ -167,29 +167,29 @@ function readTagPlace({ alias, image }: Entry, read: ReadAnnotation): ManagedIma
   const path = read(helm)?.trim()
   const imageName = read(kustomize)?.trim()
   if (path !== undefined && imageName !== undefined) {
-    return fault(`alias ${quote(alias)} has the annotations ${helm} and ${kustomize}: only one of them is allowed`)
+    return invalid(`alias ${quote(alias)} has the annotations ${helm} and ${kustomize}: only one of them is allowed`)
   }
   if (path !== undefined) return readTagParameter(helm, path)
   if (imageName !== undefined) return readImageName(kustomize, imageName, image)
-  return fault(`missing annotation ${helm} or ${kustomize} for alias ${quote(alias)}`)
+  return invalid(`missing annotation ${helm} or ${kustomize} for alias ${quote(alias)}`)
 }
 
-const fault = (reason: string) => ({ kind: 'fault', reason }) as const
+const invalid = (reason: string) => ({ kind: 'invalid', reason }) as const
 
 function readImageName(annotation: string, name: string, image: string): ManagedImage['tag'] {
   if (!isImageName(name)) {
-    return fault(
+    return invalid(
       `annotation ${annotation} is ${quote(name)}: must be the name of an image as the kustomization has it, without a tag`,
     )
   }
   if (!isImageName(image))
-    return fault(`annotation ${annotation} is for ${quote(image)}, which cannot be the name of an image`)
+    return invalid(`annotation ${annotation} is for ${quote(image)}, which cannot be the name of an image`)
   return { kind: 'kustomize_image', name }
 }
 
 function readTagParameter(annotation: string, path: string): ManagedImage['tag'] {
   if (isParameterPath(path)) return { kind: 'parameter', name: path }
-  return fault(`annotation ${annotation} is ${quote(path)}: ${parameterGrammar}`)
+  return invalid(`annotation ${annotation} is ${quote(path)}: ${parameterGrammar}`)
 }
 
 function isParameterPath(path: string): boolean {

@@ -8,7 +8,7 @@ import { isTag, kustomizeImage, nameOfKustomizeImage } from './kustomize-image.t
 import { type ApplicationAnnotations, type ManagedImage, parseAnnotations } from './parse-annotations.ts'
 import { isAllowedRepository, parseRepositoryAddress, type RepositoryAddress } from './repository-address.ts'
 import { checkFileName, manifestPathWarnings } from './repository-path.ts'
-import { type Refusal, refused } from './write-back-outcome.ts'
+import { type RejectedWriteBack, refused } from './write-back-outcome.ts'
 import type { WriteBackSettings } from './write-back-settings.ts'
 import { addressNotAllowed, writeTargetByAnnotations, writeTargetBySource } from './write-target.ts'
 
@@ -46,7 +46,7 @@ export type WriteBackDecision =
       readonly why: 'not_managed' | 'no_credential' | 'no_alias'
       readonly note: string
     }
-  | Refusal
+  | RejectedWriteBack
 
 /** A task, as far as a write-back reads it. */
 export type WriteBackTask = CommitTask & { readonly mayWrite: boolean }
@@ -142,7 +142,7 @@ const typeWords = {
 } as const satisfies Record<SourceTool, readonly [string, string]>
 
 /** With a section of another tool in its override file the delivery controller could not render it any more. */
-function otherType(directory: string, type: string, tool: SourceTool): Refusal {
+function otherType(directory: string, type: string, tool: SourceTool): RejectedWriteBack {
   const [needed, entries] = typeWords[tool]
   const source = `the source in the directory ${quote(directory || '.')} is of type ${type}, not ${needed}`
   return refused('annotation_invalid', `managed-images: ${source}, and ${entries} would break the application`)
@@ -150,7 +150,7 @@ function otherType(directory: string, type: string, tool: SourceTool): Refusal {
 
 type Planned =
   | { readonly kind: 'entries'; readonly tool: SourceTool | undefined; readonly entries: readonly PlannedEntry[] }
-  | Refusal
+  | RejectedWriteBack
 
 /** Every alias of every wanted image (spec 2.6, rule 3). Two aliases may share an entry only for the same tag. */
 function entriesOf(images: readonly Image[], { managedImages }: ApplicationAnnotations): Planned {
@@ -176,10 +176,12 @@ function entriesOf(images: readonly Image[], { managedImages }: ApplicationAnnot
 const twoTools =
   'the images of the task have annotations .helm.image-tag and .kustomize.image-name: one override file takes only one kind'
 
-type PlannedAlias = { readonly kind: 'entry'; readonly tool: SourceTool; readonly entry: PlannedEntry } | Refusal
+type PlannedAlias =
+  | { readonly kind: 'entry'; readonly tool: SourceTool; readonly entry: PlannedEntry }
+  | RejectedWriteBack
 
 function entryOf({ alias, tag: place }: ManagedImage, { image, tag }: Image): PlannedAlias {
-  if (place.kind === 'fault') return refused('annotation_invalid', place.reason)
+  if (place.kind === 'invalid') return refused('annotation_invalid', place.reason)
   const { name } = place
   if (place.kind === 'parameter') return { kind: 'entry', tool: 'helm', entry: { name, value: tag, image } }
   if (!isTag(tag)) {
@@ -194,7 +196,7 @@ function sourceEntries({ helmParameters, kustomizeImages }: ApplicationSource, t
   return kustomizeImages.map((value) => ({ name: nameOfKustomizeImage(value), value, forceString: false }))
 }
 
-type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryAddress } | Refusal
+type Access = { kind: 'access'; spelled: RepositoryAddress; address: RepositoryAddress } | RejectedWriteBack
 
 function checkAccess(repository: string, isMultiSource: boolean, settings: WriteBackSettings): Access {
   const spelled = parseRepositoryAddress(repository)
@@ -220,10 +222,10 @@ function overrideFile(
   application: WriteBackApplication,
   annotations: ApplicationAnnotations,
   settings: WriteBackSettings,
-): { kind: 'file'; path: string } | Refusal {
+): { kind: 'file'; path: string } | RejectedWriteBack {
   const name = annotations.writeBackFilename ?? overrideFileName(application, settings)
   const checked = checkFileName(name)
-  if (checked.kind === 'fault') {
+  if (checked.kind === 'invalid') {
     return refused('annotation_invalid', `write-back-filename: the file name ${quote(name)} ${checked.reason}`)
   }
   return { kind: 'file', path: directory === '' ? checked.path : `${directory}/${checked.path}` }

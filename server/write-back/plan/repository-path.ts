@@ -1,7 +1,7 @@
 import { quote } from '../../../contract/fields.ts'
 import type { WriteBackApplication } from './application-source.ts'
 
-export type CheckedPath = { kind: 'path'; path: string } | { kind: 'fault'; reason: string }
+export type CheckedPath = { kind: 'path'; path: string } | { kind: 'invalid'; reason: string }
 
 /**
  * Normalises a directory inside a repository ('' is its root) and refuses what must never reach git: fast-import would
@@ -10,7 +10,7 @@ export type CheckedPath = { kind: 'path'; path: string } | { kind: 'fault'; reas
 export function checkDirectory(text: string): CheckedPath {
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.')
   const reason = segments.length > 64 || text.length > 1024 ? 'is too long' : firstFault(segments)
-  return reason === undefined ? { kind: 'path', path: segments.join('/') } : { kind: 'fault', reason }
+  return reason === undefined ? { kind: 'path', path: segments.join('/') } : { kind: 'invalid', reason }
 }
 
 /** Directories in which Git hosts look for pipelines, some of them in any letter case. */
@@ -33,10 +33,10 @@ export function hiddenDirectoryFault(directory: string, sourcePaths: readonly st
 
 /** A file name without a directory. Names that git itself reads (`.gitmodules`, `.gitattributes`) are refused. */
 export function checkFileName(name: string): CheckedPath {
-  if (name === '' || name === '.') return { kind: 'fault', reason: 'is empty' }
-  if (name.includes('/')) return { kind: 'fault', reason: 'holds a slash' }
+  if (name === '' || name === '.') return { kind: 'invalid', reason: 'is empty' }
+  if (name.includes('/')) return { kind: 'invalid', reason: 'holds a slash' }
   const reason = /^\.git/i.test(name) ? 'is a name reserved by git' : (firstFault([name]) ?? extensionFault(name))
-  return reason === undefined ? { kind: 'path', path: name } : { kind: 'fault', reason }
+  return reason === undefined ? { kind: 'path', path: name } : { kind: 'invalid', reason }
 }
 
 function extensionFault(name: string): string | undefined {

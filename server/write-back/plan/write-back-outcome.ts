@@ -17,8 +17,8 @@ export type WriteBackOutcome =
   | { readonly kind: 'dropped' }
 
 /** The task fails at once, before any commit. */
-export type Refusal = Extract<WriteBackOutcome, { kind: 'refused' }>
+export type RejectedWriteBack = Extract<WriteBackOutcome, { kind: 'refused' }>
 
-export function refused(cause: Cause, reason: string): Refusal {
+export function refused(cause: Cause, reason: string): RejectedWriteBack {
   return { kind: 'refused', cause, reason }
 }

@@ -4,7 +4,7 @@ import { defaultBranch, followedBranch, parseBranchName } from './branch-name.ts
 import type { ApplicationAnnotations } from './parse-annotations.ts'
 import { isSameRepository, parseRepositoryAddress } from './repository-address.ts'
 import { checkDirectory, hiddenDirectoryFault } from './repository-path.ts'
-import { type Refusal, refused } from './write-back-outcome.ts'
+import { type RejectedWriteBack, refused } from './write-back-outcome.ts'
 
 type WriteTarget = {
   kind: 'target'
@@ -16,7 +16,7 @@ type WriteTarget = {
 }
 
 /** Where the only source of an application reads its override file (spec 2.6, rule 1). */
-export function writeTargetBySource(source: ApplicationSource | undefined): WriteTarget | Refusal {
+export function writeTargetBySource(source: ApplicationSource | undefined): WriteTarget | RejectedWriteBack {
   if (source === undefined) return refused('not_followed', 'the application has no source to write to')
   if (source.chart !== undefined || /^oci:/i.test(source.repository)) {
     return refused('not_followed', 'the source of the application is not a git repository')
@@ -24,7 +24,7 @@ export function writeTargetBySource(source: ApplicationSource | undefined): Writ
   const followed = followedBranch(source.targetRevision)
   if (followed.kind === 'none') return notFollowed(source, followed.why)
   const directory = checkDirectory(source.path)
-  if (directory.kind === 'fault') return refused('not_followed', `the path of the source ${directory.reason}`)
+  if (directory.kind === 'invalid') return refused('not_followed', `the path of the source ${directory.reason}`)
   const hidden = hiddenDirectoryFault(directory.path, [directory.path])
   if (hidden !== undefined) {
     return refused('annotation_invalid', `managed: the path of the source ${quote(source.path)} ${hidden}`)
@@ -33,7 +33,7 @@ export function writeTargetBySource(source: ApplicationSource | undefined): Writ
   return { kind: 'target', repository: source.repository, branch, directory: directory.path, reader: source }
 }
 
-function notFollowed(source: ApplicationSource, why: string): Refusal {
+function notFollowed(source: ApplicationSource, why: string): RejectedWriteBack {
   const revision = quote(source.targetRevision)
   return refused('not_followed', `a write-back needs a branch: the targetRevision ${revision} ${why}`)
 }
@@ -42,7 +42,7 @@ function notFollowed(source: ApplicationSource, why: string): Refusal {
 export function writeTargetByAnnotations(
   application: WriteBackApplication,
   annotations: ApplicationAnnotations,
-): WriteTarget | Refusal {
+): WriteTarget | RejectedWriteBack {
   const { writeBackRepository: repository, writeBackBranch: branch, writeBackPath: path } = annotations
   if (repository === undefined || branch === undefined || path === undefined) {
     return refused('annotation_invalid', `an application with several sources needs ${missing(annotations)}`)
@@ -51,7 +51,7 @@ export function writeTargetByAnnotations(
     return refused('annotation_invalid', `write-back-branch ${quote(branch)} is not a branch name`)
   }
   const directory = checkDirectory(path)
-  if (directory.kind === 'fault') {
+  if (directory.kind === 'invalid') {
     return refused('annotation_invalid', `write-back-path ${quote(path)} ${directory.reason}`)
   }
   if (parseRepositoryAddress(repository) === undefined) return addressNotAllowed(repository, true)
@@ -81,7 +81,7 @@ function followersOf(
   sources: readonly ApplicationSource[],
   repository: string,
   branch: string,
-): { kind: 'followers'; sources: readonly ApplicationSource[] } | Refusal {
+): { kind: 'followers'; sources: readonly ApplicationSource[] } | RejectedWriteBack {
   const ofRepository = sources.filter(
     (source) => source.chart === undefined && isSameRepository(source.repository, repository),
   )
@@ -110,7 +110,7 @@ function directoryOf(source: ApplicationSource): string | undefined {
 }
 
 /** The address itself is not shown: it may hold a password. */
-export function addressNotAllowed(repository: string, isMultiSource: boolean): Refusal {
+export function addressNotAllowed(repository: string, isMultiSource: boolean): RejectedWriteBack {
   const [cause, field] = isMultiSource
     ? (['annotation_invalid', 'write-back-repo'] as const)
     : (['git_refused', 'repoURL'] as const)

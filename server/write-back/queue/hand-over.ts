@@ -26,12 +26,12 @@ export function createHandOver(
       { code }: GitError,
       beganMs: number,
       writes: readonly OpenWrite[],
-    ): Promise<'given' | readonly OpenWrite[]> {
+    ): Promise<'handed_over' | readonly OpenWrite[]> {
       if (!ofThisReplica.has(code)) return []
       sinceMs ??= beganMs
       const elapsedMs = nowMs() - sinceMs
       if (elapsedMs < giveAfterMs) return []
-      if (await store.giveAway(claim)) return 'given'
+      if (await store.giveAway(claim)) return 'handed_over'
       if (code !== 'machine' || elapsedMs < endAfterMs) return []
       return writes.filter(({ isWanted, waitedSeconds }) => isWanted && waitedSeconds * 1_000 >= endAfterMs)
     },

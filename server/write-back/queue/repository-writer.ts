@@ -384,7 +384,7 @@ export function createRepositoryWriter(queue: WriteQueue, repository: GitReposit
   async function waitOrHandOver(error: GitError, writes: readonly OpenWrite[]): Promise<Step> {
     note(writes, () => ({ cause: causeOfFailure[error.code] }))
     const ending = await handOver.failed(error, stepBeganMs, writes)
-    if (ending === 'given') return stop
+    if (ending === 'handed_over') return stop
     const results = ending.map((write) => refusedResult(write, causeOfFailure[error.code], error.message))
     // what the end of the task cut off says less than what was told before
     const isCutOff = error.code === 'timed_out' && deps.nowMs() > nextEndMs

@@ -3,7 +3,7 @@ import { causeOf, isCause, pastHeadlineOf } from '../../../contract/causes.ts'
 import { awaitedOf, firstUnmet } from '../../../contract/conditions.ts'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { renderActor, renderExpectation, renderImpact, renderReason } from '../../../contract/text/render-diagnosis.ts'
+import { renderExpectation, renderImpact, renderReason, renderRole } from '../../../contract/text/render-diagnosis.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
 import { podsOf } from './running-images.ts'
@@ -35,7 +35,7 @@ export function verdictWords(task: TaskRecord): VerdictWords {
 export const isHistory = ({ status, deployed_since: since }: TaskRecord): boolean =>
   status !== 'in progress' && since !== undefined
 
-const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({ actor: renderActor(actor), text })
+const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({ actor: renderRole(actor), text })
 
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {

@@ -1,5 +1,5 @@
 import { appliedComparedRevision } from '../../observed/observed-application.ts'
-import { changeOverdueAtMs, type JudgeInput } from '../input/snapshot.ts'
+import { changeOverdueAtMs, type JudgeInput } from '../input/judge-input.ts'
 import { appliedImagesOf } from './applied-images.ts'
 import { isImageRunning } from './image-reference.ts'
 

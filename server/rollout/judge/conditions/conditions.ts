@@ -1,6 +1,6 @@
 import type { ConditionName, ConditionState } from '../../../../contract/conditions.ts'
 import type { ObservedApplication, ObservedCondition } from '../../observed/observed-application.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 
 /** One condition of a finished rollout. `note`: what has to be said although it is met. */
 export type Condition = {

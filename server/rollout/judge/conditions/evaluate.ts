@@ -1,6 +1,6 @@
 import type { ObservedCondition } from '../../observed/observed-application.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import type { NextAction } from '../input/rollout-observation.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
 import {
   appErrorsOf,
   type Conditions,

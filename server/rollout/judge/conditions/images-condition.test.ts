@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type ApplicationFields, anApplication, repository } from '../../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../../test/support/rollout-builder.ts'
 import type { ManagedResources } from '../../observed/observed-resources.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import { findImages, judgeImages, missingImageReads } from './images-condition.ts'
 
 type Seen = ApplicationFields & { readonly managed?: ManagedResources | 'unreadable'; readonly tag: string }

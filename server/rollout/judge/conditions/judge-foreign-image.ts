@@ -1,6 +1,6 @@
 import type { Image } from '../../../../contract/task.ts'
 import { appliedImages } from '../../observed/observed-application.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import { hasHooks } from './applied-images.ts'
 import type { Conditions } from './conditions.ts'
 import { imagesOf } from './image-reference.ts'

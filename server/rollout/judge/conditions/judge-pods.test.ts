@@ -87,7 +87,7 @@ describe('Pods of a requested image that cannot start', () => {
     expect(judge(looks)).toMatchObject({ againAtMs: 16_000 })
     expect(judge([...looks, { ...progressing, atMs: 16_000 }]).actions).toContainEqual({
       kind: 'tree',
-      isDiagnosis: true,
+      priority: 'low',
     })
   })
 })

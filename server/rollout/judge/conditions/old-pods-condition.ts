@@ -1,6 +1,6 @@
 import type { Image } from '../../../../contract/task.ts'
 import { isPodEnding } from '../../observed/observed-resources.ts'
-import { currentValue, type JudgeInput } from '../input/snapshot.ts'
+import { currentValue, type JudgeInput } from '../input/judge-input.ts'
 import { type Condition, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 

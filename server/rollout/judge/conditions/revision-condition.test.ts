@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { anApplication, aSha, repository } from '../../../../test/support/application-builder.ts'
 import { aSnapshot } from '../../../../test/support/rollout-builder.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import { ancestryKey } from '../input/rollout-observation.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
 import { judgeOperation, judgeRevision } from './revision-condition.ts'
 
 const [dry, laterDry, hydrated, laterHydrated, old] = ['c', 'd', '1', '2', '0'].map(aSha) as [

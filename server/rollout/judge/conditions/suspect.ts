@@ -7,7 +7,7 @@ import {
 } from '../../observed/observed-resources.ts'
 import { causeOfState, type PodCause } from '../../observed/pod-states.ts'
 import { isSameResource, newestBelow } from '../../observed/resource-owners.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import { type BadPod, findWaitingPod, isUnready, oldestWaiting } from './judge-pods.ts'
 import { awaitedByOperation, isAwaited } from './operation-wait.ts'
 

@@ -85,8 +85,8 @@ export type NextAction =
   | { readonly kind: 'read' }
   | { readonly kind: 'refresh'; readonly why: string }
   | { readonly kind: 'list' }
-  | { readonly kind: 'tree'; readonly isDiagnosis?: true }
-  | { readonly kind: 'managed_resources'; readonly isDiagnosis?: true }
+  | { readonly kind: 'tree'; readonly priority?: 'low' }
+  | { readonly kind: 'managed_resources'; readonly priority?: 'low' }
   | { readonly kind: 'sync_windows' }
   | ({ readonly kind: 'events' | 'live_pod' } & ResourceAddress)
   | { readonly kind: 'ancestry'; readonly repository: string; readonly commit: string; readonly revision: string }

@@ -48,7 +48,7 @@ export type WatchedTask = {
 
 type CommonField = 'id' | 'app' | 'author' | 'project' | 'images' | 'mayWrite' | 'refresh'
 
-type ClaimedTask = {
+type TaskToWatch = {
   readonly task: Pick<Task, CommonField | 'created' | 'timeoutSeconds'> & Pick<WatchedTask, 'diagnosis'>
   readonly claim: Claim
   readonly remainingMs: number
@@ -57,7 +57,7 @@ type ClaimedTask = {
 
 /** A task as its new owner watches it. `claimedAtMs` is on the watcher's clock. */
 export function watchedTaskOf(
-  { task, claim, remainingMs, baseline }: ClaimedTask,
+  { task, claim, remainingMs, baseline }: TaskToWatch,
   claimedAtMs: number,
   writeBackOutcome: WriteBackOutcome | undefined,
 ): WatchedTask {

@@ -5,7 +5,7 @@ import { isInInit } from '../../observed/pod-states.ts'
 import { unboundClaim } from '../../observed/resource-owners.ts'
 import { type BadPod, startErrorOf } from '../conditions/judge-pods.ts'
 import type { Suspect } from '../conditions/suspect.ts'
-import { type JudgeInput, secondsAt } from '../input/snapshot.ts'
+import { type JudgeInput, secondsAt } from '../input/judge-input.ts'
 import { type Verdict, verdictOf } from '../input/verdict.ts'
 import { causeOfRejection, type Explanation, explainEvents } from './explain-events.ts'
 

@@ -10,10 +10,10 @@ import type { ObservedApplication } from '../../observed/observed-application.ts
 import { isPodEnding, isPodReady, type ObservedPod } from '../../observed/observed-resources.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { imagesOf, isImageRunning } from '../conditions/image-reference.ts'
+import { isAwaitingCommit, type JudgedTask, secondsAt } from '../input/judge-input.ts'
 import type { ConditionTimes, RolloutMemory } from '../input/rollout-memory.ts'
 import type { RolloutObservation } from '../input/rollout-observation.ts'
 import type { RolloutSettings } from '../input/rollout-settings.ts'
-import { isAwaitingCommit, type JudgedTask, secondsAt } from '../input/snapshot.ts'
 import { note, type Verdict } from '../input/verdict.ts'
 import { evidenceOf, situationOf } from './evidence.ts'
 

@@ -48,7 +48,7 @@ describe('a commit without effect: applied, synced and healthy, but the manifest
   test('has the manifests read when the images lag for 3 s, not before, and once for each state', () => {
     const later = (atMs: number, more: object = {}) =>
       judge([...looks, { ...old, atMs, seen: { tree: tree([], 900), ...more } }]).actions
-    const read = { kind: 'managed_resources', isDiagnosis: true }
+    const read = { kind: 'managed_resources', priority: 'low' }
     expect(later(3_999)).not.toContainEqual(read)
     expect(later(4_000)).toContainEqual(read)
     expect(later(60_000, { managed })).not.toContainEqual(read)

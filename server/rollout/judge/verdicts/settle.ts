@@ -1,8 +1,8 @@
 import { isBuiltInGroup } from '../../observed/kubernetes-groups.ts'
 import { isChangeWitnessed } from '../conditions/change-since-baseline.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import type { StateStartTimes } from '../input/rollout-memory.ts'
 import { rolloutTimes } from '../input/rollout-settings.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
 
 const withoutProofMs = 2_000
 const withCustomHealthMs = 5_000

@@ -7,7 +7,7 @@ import {
 } from '../../observed/observed-application.ts'
 import type { Conditions } from '../conditions/conditions.ts'
 import { concernsTask } from '../conditions/revision-condition.ts'
-import type { JudgeInput } from '../input/snapshot.ts'
+import type { JudgeInput } from '../input/judge-input.ts'
 import { applicationVerdict, type Verdict, verdictOf } from '../input/verdict.ts'
 
 /** Whether the failure of a sync counts: an operation that failed on the commit, or automated sync that gave it up. */

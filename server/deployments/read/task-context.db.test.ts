@@ -16,12 +16,12 @@ async function insert(status: string, repository: string, secondsAgo: number, co
   return rows[0]?.id ?? ''
 }
 
-const surroundingsOf = async (id: string) => {
+const contextOf = async (id: string) => {
   const task = await tasks.find(id)
   if (!task) throw new Error('no such task')
-  return tasks.surroundings(task)
+  return tasks.context(task)
 }
-const previousOf = async (id: string) => (await surroundingsOf(id)).previous
+const previousOf = async (id: string) => (await contextOf(id)).previous
 
 test('the version before is that of the deployed task before with one of the images', async () => {
   const ours = 'registry.example/shop'
@@ -42,7 +42,7 @@ test('the version before is that of the deployed task before with one of the ima
 test('a task knows what came after it with one of the images: the last deployed, and the newest that may have changed something', async () => {
   const ours = 'registry.example/since'
   const id = await insert('failed', ours, 500)
-  expect(await surroundingsOf(id)).toMatchObject({ deployedSince: undefined, newestSince: undefined })
+  expect(await contextOf(id)).toMatchObject({ deployedSince: undefined, newestSince: undefined })
   await insert('deployed', ours, 400)
   const deployed = await insert('deployed', ours, 300)
   const failed = await insert('failed', ours, 200)
@@ -50,14 +50,14 @@ test('a task knows what came after it with one of the images: the last deployed,
   await insert('cancelled', ours, 100)
   await insert('app not found', ours, 50)
   const images = (tag: string) => [{ image: ours, tag }]
-  expect(await surroundingsOf(id)).toMatchObject({
+  expect(await contextOf(id)).toMatchObject({
     deployedSince: { id: deployed, images: images('v300'), ended: expect.any(Number) },
     newestSince: { id: failed, images: images('v200'), status: 'failed' },
   })
   const cancelled = await insert('cancelled', ours, 40)
   await sql`UPDATE watcher.tasks SET commit = 'a62a982' WHERE id = ${cancelled}`.execute(database.query)
-  expect((await surroundingsOf(id)).newestSince).toMatchObject({ id: cancelled, status: 'cancelled' })
-  expect(await surroundingsOf(cancelled)).toMatchObject({ deployedSince: undefined, newestSince: undefined })
+  expect((await contextOf(id)).newestSince).toMatchObject({ id: cancelled, status: 'cancelled' })
+  expect(await contextOf(cancelled)).toMatchObject({ deployedSince: undefined, newestSince: undefined })
 })
 
 test('tasks of others in between are passed over by an index, and 1,000 deployed ones are looked at', async () => {

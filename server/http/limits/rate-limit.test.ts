@@ -25,7 +25,7 @@ test('what is given back does not count', () => {
   expect([limit.acquire(client('ada')), limit.acquire(client('ada'))]).toEqual([undefined, 60])
 })
 
-test('clients that are not known weight ten times as much', () => {
+test('clients that are not known share ten times as much', () => {
   const limit = aLimit(1)
   const taken = Array.from({ length: 11 }, () => limit.acquire(client('proxy', 10)))
   expect(taken).toEqual([...Array(10).fill(undefined), 60])

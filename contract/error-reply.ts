@@ -6,7 +6,7 @@ export const ErrorReply = z
 export type ErrorReply = z.infer<typeof ErrorReply>
 
 /** Why a submission or a cancellation was refused. */
-export const Refusal = ErrorReply.extend({ status: z.string() }).meta({
+export const RejectedReply = ErrorReply.extend({ status: z.string() }).meta({
   id: 'Refusal',
   examples: [{ status: 'invalid payload', error: 'app: must not be empty' }],
 })

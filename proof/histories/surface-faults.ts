@@ -1,6 +1,6 @@
 import type { CallKind, Fault } from './history-script.ts'
 
-type Refusal = 'forbidden' | 'unauthorized' | 'unreachable'
+type RejectedReply = 'forbidden' | 'unauthorized' | 'unreachable'
 
 /** Which faults of a script are on at a moment. Times count from the start of the history. */
 export function createSurfaceFaults(faults: readonly Fault[], elapsedMs: () => number, random: () => number) {
@@ -8,7 +8,7 @@ export function createSurfaceFaults(faults: readonly Fault[], elapsedMs: () => n
 
   return {
     isOn: (kind: Fault['kind']) => on(kind).length > 0,
-    refusalOf(call: CallKind): Refusal | undefined {
+    refusalOf(call: CallKind): RejectedReply | undefined {
       for (const fault of on('refuse-calls')) {
         if (fault.kind !== 'refuse-calls' || !fault.calls.includes(call)) continue
         if (random() * 10 < fault.often) return fault.outcome

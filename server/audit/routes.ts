@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AuditFilter, AuditPage } from '../../contract/audit.ts'
-import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
 import type { RequestOrigin } from '../http/limits/client-address.ts'
 import type { AuditStore } from './audit-store.ts'
 
@@ -28,7 +28,7 @@ export const auditRoutes =
           response: {
             200: AuditPage,
             400: ErrorReply,
-            401: Refusal,
+            401: RejectedReply,
             403: ErrorReply,
             429: ErrorReply,
             503: ErrorReply,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { EffectiveSettings } from '../../contract/effective-settings.ts'
-import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
 import { Reachability } from '../../contract/health.ts'
 import { ServiceConfig } from '../../contract/service-config.ts'
 import { ServiceStatus } from '../../contract/service-status.ts'
@@ -43,7 +43,7 @@ export const serviceRoutes =
           tags,
           operationId: 'getVersion',
           summary: 'Get the version of this service',
-          response: { 200: Version, 401: Refusal, 503: ErrorReply },
+          response: { 200: Version, 401: RejectedReply, 503: ErrorReply },
         },
       },
       // A string would be sent as text, unless it is JSON already.
@@ -75,7 +75,7 @@ export const serviceRoutes =
           description:
             'Shown to callers with a credential for all applications, and to privileged users, also where reading is open.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [] }],
-          response: { 200: EffectiveSettings, 401: Refusal, 403: ErrorReply, 503: ErrorReply },
+          response: { 200: EffectiveSettings, 401: RejectedReply, 403: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
@@ -92,7 +92,7 @@ export const serviceRoutes =
           tags,
           operationId: 'getStatus',
           summary: 'Get the state of this service and what it depends on',
-          response: { 200: ServiceStatus, 401: Refusal, 503: ErrorReply },
+          response: { 200: ServiceStatus, 401: RejectedReply, 503: ErrorReply },
         },
       },
       async (request) => describeStatus(await mayReadService(request)),
@@ -106,7 +106,7 @@ export const serviceRoutes =
           tags,
           operationId: 'getReachability',
           summary: 'Check that the parts answer',
-          response: { 200: Reachability, 401: Refusal, 503: ErrorReply },
+          response: { 200: Reachability, 401: RejectedReply, 503: ErrorReply },
         },
       },
       async () => describeReachability(await checkParts()),

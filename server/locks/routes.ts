@@ -8,7 +8,7 @@ import {
   DeployLockState,
   LockRequest,
 } from '../../contract/deploy-lock.ts'
-import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
 import type { Actor } from '../audit/record-action.ts'
 import { InvalidRequestError } from '../http/request-errors.ts'
 import type { DeployLock } from './deploy-lock.ts'
@@ -23,7 +23,7 @@ type DeployLockReader = Pick<DeployLock, 'isActive' | 'details' | 'calendarAroun
 
 const tags = ['deploy lock']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
-const refusals = { 401: Refusal, 403: ErrorReply, 503: ErrorReply }
+const refusals = { 401: RejectedReply, 403: ErrorReply, 503: ErrorReply }
 const json = 'application/json; charset=utf-8'
 
 /**
@@ -55,7 +55,7 @@ export const lockRoutes =
           tags,
           operationId: 'getDeployLockDetails',
           summary: 'Get the reason and end of the deploy lock, and the next lockdown',
-          response: { 200: DeployLockDetails, 401: Refusal, 503: ErrorReply },
+          response: { 200: DeployLockDetails, 401: RejectedReply, 503: ErrorReply },
         },
       },
       () => lock.details(),
@@ -73,7 +73,7 @@ export const lockRoutes =
             'Returns the lockdown windows of the current schedule, and the locks and overrides of users. A schedule without a pause is ' +
             'one interval that begins before `from` and ends after `to`.',
           querystring: CalendarRange,
-          response: { 200: DeployLockCalendar, 400: ErrorReply, 401: Refusal, 503: ErrorReply },
+          response: { 200: DeployLockCalendar, 400: ErrorReply, 401: RejectedReply, 503: ErrorReply },
         },
       },
       (request) => lock.calendar(request.query),
@@ -91,7 +91,7 @@ export const lockRoutes =
           description: 'After the response no task is accepted until the lock is released. A body is optional.',
           security,
           body: LockRequest.nullish(),
-          response: { 200: z.literal('deploy lock is set'), 406: Refusal, 415: ErrorReply, ...refusals },
+          response: { 200: z.literal('deploy lock is set'), 406: RejectedReply, 415: ErrorReply, ...refusals },
         },
       },
       async (request, reply) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, Refusal } from '../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
 import { TaskMissing } from '../../contract/task.ts'
 import { EventsAfter, type TaskEvent, TaskEvents } from '../../contract/task-event.ts'
 import { UnauthorizedError } from '../auth/access/auth-errors.ts'
@@ -39,7 +39,7 @@ const pageSize = 1_000
 /** So many events at once are in memory of which none may fit into the answer. */
 const chunkSize = 100
 const judgedAgainMs = 10_000
-const refusals = { 400: ErrorReply, 401: Refusal, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
+const refusals = { 400: ErrorReply, 401: RejectedReply, 403: ErrorReply, 429: ErrorReply, 503: ErrorReply }
 const stream =
   '`Accept: text/event-stream` streams the events, each as `data` with its `id`; `Last-Event-ID` resumes after the ' +
   'event it names. A stream begins with an `id` alone, the position that it starts from, and holds `event: alive` every ' +

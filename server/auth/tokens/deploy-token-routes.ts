@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { DeployToken, DeployTokenRequest, DeployTokens, IssuedDeployToken } from '../../../contract/auth.ts'
-import { ErrorReply, Refusal } from '../../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../../contract/error-reply.ts'
 import type { Actor } from '../../audit/record-action.ts'
 import { HttpError, InvalidRequestError } from '../../http/request-errors.ts'
 import type { DeployTokenStore } from './deploy-token-store.ts'
@@ -15,7 +15,7 @@ type Dependencies = {
 
 const tags = ['deploy tokens']
 const security = [{ session: [], csrf: [] }, { oidc: [] }]
-const refusals = { 401: Refusal, 403: ErrorReply, 503: ErrorReply }
+const refusals = { 401: RejectedReply, 403: ErrorReply, 503: ErrorReply }
 
 /** Tokens that are good for some applications; registered below /api/v1, and only with an identity provider. */
 export const deployTokenRoutes =
@@ -31,7 +31,7 @@ export const deployTokenRoutes =
           description: 'The token is shown only in this response. Send it in `Authorization`, like a JWT.',
           security,
           body: DeployTokenRequest,
-          response: { 201: IssuedDeployToken, 406: Refusal, ...refusals },
+          response: { 201: IssuedDeployToken, 406: RejectedReply, ...refusals },
         },
       },
       async (request, reply) => {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../../contract/app-summary.ts'
-import { ErrorReply, Refusal } from '../../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../../contract/error-reply.ts'
 import { History, HistoryFilter } from '../../../contract/history.ts'
 import { TaskConditions } from '../../../contract/task.ts'
 import { TaskCounts } from '../../../contract/task-counts.ts'
@@ -19,7 +19,7 @@ type Dependencies = {
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
 }
 
-const answers = { 400: ErrorReply, 401: Refusal, 503: ErrorReply }
+const answers = { 400: ErrorReply, 401: RejectedReply, 503: ErrorReply }
 
 /** What is told of many tasks at once; registered below /api/v1. */
 export const overviewRoutes =

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, Refusal } from '../../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply } from '../../../contract/error-reply.ts'
 import {
   renderTaskCursor,
   SubmissionHeaders,
@@ -98,9 +98,9 @@ export const taskRoutes =
           body: TaskSubmission,
           response: {
             202: TaskAcceptance,
-            401: Refusal,
+            401: RejectedReply,
             403: ErrorReply,
-            406: Refusal,
+            406: RejectedReply,
             409: ErrorReply,
             413: ErrorReply,
             415: ErrorReply,
@@ -126,7 +126,7 @@ export const taskRoutes =
           description:
             'Use `next_cursor` for long histories: unlike `offset`, it neither skips nor repeats tasks while new ones arrive.',
           querystring: TaskFilter,
-          response: { 200: TaskList, 400: ErrorReply, 401: Refusal, 429: ErrorReply, 503: ErrorReply },
+          response: { 200: TaskList, 400: ErrorReply, 401: RejectedReply, 429: ErrorReply, 503: ErrorReply },
         },
       },
       async (request) => {
@@ -164,7 +164,7 @@ export const taskRoutes =
           response: {
             200: TaskRecord,
             400: ErrorReply,
-            401: Refusal,
+            401: RejectedReply,
             404: TaskMissing,
             429: ErrorReply,
             503: ErrorReply,
@@ -210,7 +210,14 @@ export const taskRoutes =
           description: 'A commit that is already pushed stays.',
           security: [{ jwt: [] }, { deployToken: [] }, { oidc: [] }, { session: [], csrf: [] }],
           params: TaskParameters,
-          response: { 200: TaskRecord, 401: Refusal, 403: ErrorReply, 404: TaskMissing, 409: Refusal, 503: ErrorReply },
+          response: {
+            200: TaskRecord,
+            401: RejectedReply,
+            403: ErrorReply,
+            404: TaskMissing,
+            409: RejectedReply,
+            503: ErrorReply,
+          },
         },
       },
       async (request) => {

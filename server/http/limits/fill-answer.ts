@@ -14,7 +14,7 @@ const underWay = createClientQuota(11, Number.POSITIVE_INFINITY)
 /** A client that asks again at once, whatever it was answered, costs more than the answer. */
 const rejectionMs = 250
 
-/** Readers have two connections: with one for each of these, a small answer does not wait behind the large ones of another address. */
+/** All lists together take one connection of the readers for this and one to be filled: a small list does not wait behind many large ones. */
 const finding = createTurns()
 
 /** Reading and rendering 2 MiB keeps the event loop busy: the next one waits, and verdicts and probes go between. */

@@ -227,6 +227,9 @@ describe('at a clock that stands still', () => {
 describe('an Idempotency-Key', () => {
   test('stands for one task, also for forty requests at once on two replicas', async () => {
     await using other = openDatabase(testDatabase.settings, () => undefined)
+    // With all connections open the requests meet.
+    const connect = ({ query }: typeof other) => sql`SELECT pg_sleep(0.1)`.execute(query)
+    await Promise.all([database, other].flatMap((one) => Array.from({ length: 4 }, () => connect(one))))
     const stores = [tasks, createTaskStore(other)]
     const use = aUse()
     const { app } = aNewTask()

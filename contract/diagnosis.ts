@@ -77,7 +77,15 @@ const Evidence = z
       images: texts,
       state: z.string(),
       message: z.string(),
-      events: texts.describe('Oldest first'),
+      events: texts.describe('`<reason>: <message>`, oldest first'),
+      occurrences: z
+        .array(
+          z
+            .object({ count: wholeNumber, last: epochSeconds.optional().describe("By the cluster's clock") })
+            .meta({ id: 'Occurrence' }),
+        )
+        .optional()
+        .describe('How often each of `events` was seen, and when last; absent in diagnoses stored by an older version'),
     }),
     z.object({ kind: z.literal('out_of_sync'), resources: texts, more: wholeNumber.optional() }),
     z.object({ kind: z.literal('images'), requested: texts, found: texts.describe('In Pods'), applied: texts }),

@@ -134,7 +134,7 @@ export function createControllerSurface({ controller, clock, faults, burstGapMs 
     readEvents: (address) =>
       call('tree', () =>
         ofApplication(address, () => [
-          { reason: 'Failed', message: 'Error: ErrImagePull', count: 1, container: undefined },
+          { reason: 'Failed', message: 'Error: ErrImagePull', count: 1, lastMs: undefined, container: undefined },
         ]),
       ),
     readLivePod: async () => ({ kind: 'forbidden' }),

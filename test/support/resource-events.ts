@@ -4,7 +4,7 @@ import type { ResourceEvent } from '../../server/rollout/observed/observed-resou
 /** An event from a text such as `Failed: Error: ErrImagePull`. */
 export function anEvent(text: string, fields: Partial<ResourceEvent> = {}): ResourceEvent {
   const [reason = '', ...message] = text.split(': ')
-  return { reason, message: message.join(': '), count: 1, container: undefined, ...fields }
+  return { reason, message: message.join(': '), count: 1, lastMs: undefined, container: undefined, ...fields }
 }
 
 export const eventsOf = (

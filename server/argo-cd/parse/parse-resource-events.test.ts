@@ -20,9 +20,27 @@ test('events come in the order of their last time, in the older and the newer fo
     { message: 'without a reason' },
   ]
   expect(parseResourceEvents({ items })).toEqual([
-    { reason: 'Scheduled', message: 'assigned', count: 1, container: undefined },
-    { reason: 'FailedScheduling', message: '0/1 nodes', count: 2, container: undefined },
-    { reason: 'BackOff', message: 'Back-off restarting', count: 5, container: 'migrate' },
+    {
+      reason: 'Scheduled',
+      message: 'assigned',
+      count: 1,
+      lastMs: Date.parse('2026-11-27T18:47:05.288Z'),
+      container: undefined,
+    },
+    {
+      reason: 'FailedScheduling',
+      message: '0/1 nodes',
+      count: 2,
+      lastMs: Date.parse('2026-11-27T18:47:21.706Z'),
+      container: undefined,
+    },
+    {
+      reason: 'BackOff',
+      message: 'Back-off restarting',
+      count: 5,
+      lastMs: Date.parse('2026-11-27T18:50:01Z'),
+      container: 'migrate',
+    },
   ])
 })
 

@@ -6,10 +6,9 @@ export function parseResourceEvents(body: unknown): readonly ResourceEvent[] {
   return listAt(body, 'items')
     .flatMap((item) => {
       const reason = textAt(item, 'reason')
-      return reason === undefined ? [] : [{ atMs: lastTimeOf(item), event: readEvent(item, reason) }]
+      return reason === undefined ? [] : [readEvent(item, reason)]
     })
-    .toSorted((one, other) => one.atMs - other.atMs)
-    .map(({ event }) => event)
+    .toSorted((one, other) => (one.lastMs ?? 0) - (other.lastMs ?? 0))
 }
 
 function readEvent(item: unknown, reason: string): ResourceEvent {
@@ -18,12 +17,10 @@ function readEvent(item: unknown, reason: string): ResourceEvent {
     reason,
     message: textAt(item, 'message') ?? '',
     count: numberAt(item, 'count') ?? numberAt(objectAt(item, 'series'), 'count') ?? 1,
+    lastMs: lastTimeOf(item),
     container: /\{([a-z0-9-]+)\}$/.exec(path)?.[1],
   }
 }
 
-const lastTimeOf = (item: unknown): number =>
-  timeAt(objectAt(item, 'series'), 'lastObservedTime') ??
-  timeAt(item, 'lastTimestamp') ??
-  timeAt(item, 'eventTime') ??
-  0
+const lastTimeOf = (item: unknown): number | undefined =>
+  timeAt(objectAt(item, 'series'), 'lastObservedTime') ?? timeAt(item, 'lastTimestamp') ?? timeAt(item, 'eventTime')

@@ -128,14 +128,21 @@ test('an init container is named by an event, as Argo CD has no message of it', 
   const crash = pod('Init:CrashLoopBackOff', { health: { status: 'Progressing', message: undefined } })
   const backOff = anEvent('BackOff: Back-off restarting failed container migrate in pod shop-1_shop(1)', {
     container: 'migrate',
+    count: 4,
+    lastMs: 144_500,
   })
   const at = (atMs: number): Look => ({
     ...look(atMs, ''),
     seen: { tree: tree([crash], atMs), events: eventsOf('p1', [backOff], atMs) },
   })
-  expect(judge([beforeCommit, at(20_000), at(80_000), at(145_000)]).end?.diagnosis?.culprit).toMatchObject({
-    container: 'migrate',
-    is_init: true,
-    message: 'Init:CrashLoopBackOff: Back-off restarting failed container migrate in pod shop-1_shop(1)',
+  expect(judge([beforeCommit, at(20_000), at(80_000), at(145_000)]).end?.diagnosis).toMatchObject({
+    culprit: {
+      container: 'migrate',
+      is_init: true,
+      message: 'Init:CrashLoopBackOff: Back-off restarting failed container migrate in pod shop-1_shop(1)',
+    },
+    evidence: expect.arrayContaining([
+      expect.objectContaining({ kind: 'pod', occurrences: [{ count: 4, last: 144.5 }] }),
+    ]),
   })
 })

@@ -36,6 +36,8 @@ export type ResourceEvent = {
   readonly reason: string
   readonly message: string
   readonly count: number
+  /** When it was seen last, by the clock of the cluster. */
+  readonly lastMs: number | undefined
   /** The container that its field path names. */
   readonly container: string | undefined
 }

@@ -7,7 +7,7 @@ import {
   type ObservedApplication,
   syncErrorOf,
 } from '../../observed/observed-application.ts'
-import { isPodReady, type ResourceTree } from '../../observed/observed-resources.ts'
+import { isPodReady, type ResourceEvent, type ResourceTree } from '../../observed/observed-resources.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { imagesOf } from '../conditions/image-reference.ts'
 import { imageText } from '../conditions/images-condition.ts'
@@ -92,16 +92,25 @@ function podEvidence({ badPods = [], suspect, observation }: Evaluation): readon
   const degraded = tree?.value?.pods.filter(({ health }) => health === 'Degraded') ?? []
   const suspected = suspect === undefined || suspect.found.kind === 'resource' ? [] : [suspect.found.pod]
   const pods = [...new Set([...badPods.map(({ pod }) => pod), ...suspected, ...degraded])].slice(0, maxItems)
-  return pods.map(({ uid, namespace, name, images, reason = '', message = '' }) => ({
-    kind: 'pod',
-    namespace: boundedLine(namespace),
-    name: boundedLine(name),
-    images: boundedTexts(images),
-    state: reason,
-    message: boundedLine(message),
-    events: (events.get(uid)?.value ?? []).slice(-maxEvents).map((event) => boundedLine(renderEvent(event))),
-  }))
+  return pods.map(({ uid, namespace, name, images, reason = '', message = '' }) => {
+    const newest = (events.get(uid)?.value ?? []).slice(-maxEvents)
+    return {
+      kind: 'pod',
+      namespace: boundedLine(namespace),
+      name: boundedLine(name),
+      images: boundedTexts(images),
+      state: reason,
+      message: boundedLine(message),
+      events: newest.map((event) => boundedLine(renderEvent(event))),
+      ...(newest.length === 0 ? {} : { occurrences: newest.map(occurrenceOf) }),
+    }
+  })
 }
+
+const occurrenceOf = ({ count, lastMs }: ResourceEvent) => ({
+  count,
+  ...(lastMs === undefined ? {} : { last: lastMs / 1000 }),
+})
 
 function unhealthyEvidence(application: ObservedApplication, tree: ResourceTree | undefined): readonly Evidence[] {
   const listed = application.resources.flatMap(({ kind, name, health, healthMessage }) =>

@@ -17,4 +17,5 @@ export const listedTaskFields = {
   rollback_target_id: true,
   commit: true,
   app_url: true,
+  previous: true,
 } as const

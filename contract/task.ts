@@ -145,7 +145,7 @@ export const TaskRecord = z
     app_url: z.string().optional().describe('The application in Argo CD'),
     source: Source.optional(),
     previous: DeployedTask.optional().describe(
-      'The deployed task before it with one of its images, of the last 1,000 of the application; only when one task is read',
+      'The deployed task before it with one of its images, of the last 1,000 of the application; in lists of the last 20 deployed ones',
     ),
     deployed_since: DeployedTask.optional().describe(
       'The last deployed task after it with one of its images, of the last 1,000 of the application; only when one task is read',
@@ -160,6 +160,13 @@ export const TaskRecord = z
       .optional()
       .describe(
         'Address of the commit for people, if GIT_WEB_URLS or a public host gives one; only when one task is read',
+      ),
+    compare_url: z
+      .string()
+      .optional()
+      .describe(
+        'Address of what changed since `previous` in the repository of `source`, where both tasks name a commit of it; only ' +
+          'when one task is read',
       ),
     similar_apps: z
       .array(z.string())

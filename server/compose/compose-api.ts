@@ -38,7 +38,7 @@ import { isWeakSecret } from '../secrets/secret-rules.ts'
 import { readServerVersion } from '../storage/database.ts'
 import { createLiveStates } from '../timeline/live-states.ts'
 import { timelineRoutes } from '../timeline/routes.ts'
-import { commitUrl } from '../write-back/plan/commit-url.ts'
+import { commitUrl, compareUrl } from '../write-back/plan/commit-url.ts'
 import type { Watching } from './compose-watching.ts'
 import type { CoreServices } from './core-services.ts'
 import type { Settings } from './settings.ts'
@@ -148,6 +148,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       describeTask: createDescribeTask({
         tasks,
         commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
+        compareUrl: (repository, from, to) => compareUrl(repository, from, to, settings.gitWebUrls),
         listedApps: watching.listedApps,
       }),
       canSeeTasksOf: auth.canSeeTasksOf,

@@ -4,7 +4,7 @@ import { firstUnmet } from '../../contract/conditions.ts'
 import type { Condition } from '../../contract/diagnosis.ts'
 import type { FinalStatus } from '../../contract/task-status.ts'
 import type { Schema } from '../storage/schema.ts'
-import type { Claim, Task } from './task.ts'
+import type { Claim, DeployedTask, Task } from './task.ts'
 
 /** A task this replica has just claimed. `remainingMs` is what the database's clock leaves of its time, maybe below 0. */
 export type ClaimedTask = {
@@ -74,6 +74,7 @@ type TaskRow = Pick<Selectable<Schema['tasks']>, (typeof listedColumns)[number]>
   Partial<Pick<Selectable<Schema['tasks']>, 'diagnosis'>> & {
     readonly conditions?: readonly Condition[] | null
     readonly headline?: string | null
+    readonly previous?: DeployedTask | null
   }
 
 export const taskOf = (row: TaskRow): Task => ({
@@ -103,4 +104,5 @@ export const taskOf = (row: TaskRow): Task => ({
   commit: row.commit ?? undefined,
   repository: row.repository ?? undefined,
   branch: row.branch ?? undefined,
+  previous: row.previous ?? undefined,
 })

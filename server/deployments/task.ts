@@ -36,7 +36,12 @@ export type Task = {
   readonly commit: string | undefined
   readonly repository: string | undefined
   readonly branch: string | undefined
+  /** Read of tasks in lists only. */
+  readonly previous: DeployedTask | undefined
 }
+
+/** Another task of the application. `ended`: Unix seconds. */
+export type DeployedTask = { readonly id: string; readonly images: readonly Image[]; readonly ended: number }
 
 /** A task that was accepted but is not stored yet. */
 export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {

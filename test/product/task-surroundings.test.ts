@@ -7,14 +7,14 @@ import { type World, withToken } from '../support/world.ts'
 let world: World
 test.beforeAll(async ({ world: shared }) => {
   world = shared
-  await world.addApplications('surroundings-backend', 'surroundings-worker')
+  await world.addApplications('surroundings-backend', 'surroundings-worker', 'surroundings-unused')
 })
 
 const recordOf = async (id: string, headers: Record<string, string> = {}) =>
   TaskRecord.parse((await world.service.request(`/api/v1/tasks/${id}`, { headers })).body)
 
 describe('the answer about one task', () => {
-  test('names the file, the page of the commit, the version before and what came since; a list does not', async () => {
+  test('names the file, the page of the commit, the version before and what came since; a list names the version before', async () => {
     const first = await world.service.waitForEnd(await world.deploy('surroundings-backend', 'v2'))
     expect(first).toMatchObject({
       status: 'deployed',
@@ -29,9 +29,19 @@ describe('the answer about one task', () => {
     expect(since.newest_since).toEqual({ id: second.id, images: second.images, status: 'deployed' })
     for (const name of ['deployed_since', 'newest_since']) expect(second).not.toHaveProperty(name)
     const { tasks } = TaskList.parse((await world.service.request('/api/v1/tasks?app=surroundings-backend')).body)
+    expect(tasks.map(({ previous }) => previous?.id)).toEqual([first.id, undefined])
     for (const task of tasks)
-      for (const name of ['file', 'commit_url', 'previous', 'deployed_since', 'newest_since'])
-        expect(task).not.toHaveProperty(name)
+      for (const name of ['file', 'commit_url', 'deployed_since', 'newest_since']) expect(task).not.toHaveProperty(name)
+  })
+
+  test('leads to the commit that it ships and to what changed since the deployment before', async () => {
+    const repository = 'https://github.com/acme/shop'
+    const ship = async (tag: string, sha: string) =>
+      world.service.waitForEnd(await world.deploy('surroundings-worker', tag, { source: { repository, sha } }))
+    const first = await ship('v2', '8f3a2c1')
+    expect(first).toMatchObject({ source: { url: `${repository}/commit/8f3a2c1` } })
+    expect(first).not.toHaveProperty('compare_url')
+    expect((await ship('v3', '4f3c1d2')).compare_url).toBe(`${repository}/compare/8f3a2c1...4f3c1d2`)
   })
 
   test('names similar applications; those without a task only to callers with a credential', async () => {
@@ -43,7 +53,7 @@ describe('the answer about one task', () => {
       return [(await recordOf(id)).similar_apps, (await recordOf(id, withToken)).similar_apps]
     }
     expect(await ask('surroundings-backnd')).toEqual([['surroundings-backend'], ['surroundings-backend']])
-    expect(await ask('surroundings-workr')).toEqual([undefined, ['surroundings-worker']])
+    expect(await ask('surroundings-unusd')).toEqual([undefined, ['surroundings-unused']])
     expect(await ask('nothing-of-the-kind')).toEqual([undefined, undefined])
   })
 })

@@ -9,6 +9,8 @@ type Dependencies = {
   readonly tasks: Pick<TaskReader, 'podLog' | 'context' | 'appsOfLength'>
   /** Where people look at a commit; undefined where no one said. */
   readonly commitUrl: (repository: string, commit: string) => string | undefined
+  /** Where people look at what came between two commits; undefined likewise. */
+  readonly compareUrl: (repository: string, from: string, to: string) => string | undefined
   /** Names of the applications that Argo CD has, as far as this replica knows. */
   readonly listedApps: () => readonly string[]
 }
@@ -27,9 +29,9 @@ const maxJudged = 50
 
 /** Gives the answer about one task: its record with what a list has no room for. */
 export const createDescribeTask =
-  ({ tasks, commitUrl, listedApps }: Dependencies) =>
+  ({ tasks, commitUrl, compareUrl, listedApps }: Dependencies) =>
   async (task: Task, audience: TaskAudience): Promise<TaskRecord> => {
-    const [log, { file, ...others }, similar] = await Promise.all([
+    const [log, { file, previousSource, ...others }, similar] = await Promise.all([
       task.status === 'failed' ? tasks.podLog(task.id) : undefined,
       tasks.context(task),
       task.status === 'app not found' ? similarApps(task.app, audience) : [],
@@ -39,11 +41,25 @@ export const createDescribeTask =
     const isLogShown = log !== undefined && (await audience.canSeeMoreOf(task.app))
     return {
       ...taskRecordOf(task),
+      ...linksOfSource(task.source, audience.canSeeTasksOf(task.app) ? previousSource : undefined),
       ...(audience.canSeeTasksOf(task.app) ? otherTasks(others) : {}),
       ...(file === undefined ? {} : { file }),
       ...(url === undefined ? {} : { commit_url: url }),
       ...(similar.length === 0 ? {} : { similar_apps: similar }),
       ...(isLogShown ? { pod_log: log } : {}),
+    }
+
+    /** The commit of the application's own repository, and what changed since the deployment before. */
+    function linksOfSource(source: Task['source'], before: Task['source']): Partial<TaskRecord> {
+      if (source === undefined) return {}
+      const { repository, sha } = source
+      const url = source.url ?? commitUrl(repository, sha)
+      const isComparable = before?.repository === repository && before.sha !== sha
+      const compared = isComparable ? compareUrl(repository, before.sha, sha) : undefined
+      return {
+        source: { ...source, ...(url === undefined ? {} : { url }) },
+        ...(compared === undefined ? {} : { compare_url: compared }),
+      }
     }
 
     async function similarApps(wanted: string, { canSeeTasksOf, canSeeMoreOf }: TaskAudience): Promise<string[]> {
@@ -57,7 +73,7 @@ export const createDescribeTask =
     }
   }
 
-const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskContext, 'file'>) => ({
+const otherTasks = ({ previous, deployedSince, newestSince }: Omit<TaskContext, 'file' | 'previousSource'>) => ({
   ...(previous === undefined ? {} : { previous }),
   ...(deployedSince === undefined ? {} : { deployed_since: deployedSince }),
   ...(newestSince === undefined ? {} : { newest_since: newestSince }),

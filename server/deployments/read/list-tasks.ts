@@ -1,9 +1,9 @@
-import { type Kysely, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Condition } from '../../../contract/diagnosis.ts'
 import { largestPage, type TaskCursor, type TaskFilter } from '../../../contract/task.ts'
 import { fillAnswer } from '../../http/limits/fill-answer.ts'
 import type { Schema } from '../../storage/schema.ts'
-import type { Task } from '../task.ts'
+import type { DeployedTask, Task } from '../task.ts'
 import { listedColumns, taskOf } from '../task-row.ts'
 import { narrowingFilters, readInTime } from './read-in-time.ts'
 import { isUnsearchable, matchesFilter } from './task-filter-conditions.ts'
@@ -83,6 +83,30 @@ async function* inChunks(query: Kysely<Schema>, ids: readonly string[]): AsyncGe
   for (let at = 0; at < ids.length; at += chunkSize) yield await readListed(query, ids.slice(at, at + chunkSize))
 }
 
+const maxDeployedRead = 20
+
+/** The deployed task before one with one of its images, of the last 20 of the application. */
+const previousDeployment = (build: ExpressionBuilder<Schema, 'tasks'>) => {
+  const deployed = build
+    .selectFrom('tasks as earlier')
+    .select(['id', 'images', 'repositories', 'created', 'ended'])
+    .whereRef('earlier.app', '=', 'tasks.app')
+    .whereRef('earlier.created', '<', 'tasks.created')
+    .where('earlier.status', '=', 'deployed')
+    .orderBy('earlier.created', 'desc')
+    .limit(maxDeployedRead)
+    .as('deployed')
+  return build
+    .selectFrom(deployed)
+    .select(
+      sql<DeployedTask>`json_build_object('id', id, 'images', images, 'ended', extract(epoch FROM ended))`.as('task'),
+    )
+    .where(sql<SqlBool>`deployed.repositories && tasks.repositories`)
+    .orderBy('created', 'desc')
+    .limit(1)
+    .as('previous')
+}
+
 /** These tasks, newest first, as lists show them. */
 export async function readListed(query: Kysely<Schema>, ids: readonly string[]): Promise<Task[]> {
   const rows = await query
@@ -90,6 +114,7 @@ export async function readListed(query: Kysely<Schema>, ids: readonly string[]):
     .select(listedColumns)
     .select(sql<readonly Condition[] | null>`diagnosis -> 'conditions'`.as('conditions'))
     .select(sql<string | null>`diagnosis ->> 'headline'`.as('headline'))
+    .select(previousDeployment)
     .where(sql<SqlBool>`id = ANY(${ids}::uuid[])`)
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')

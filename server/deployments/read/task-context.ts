@@ -8,6 +8,7 @@ import type { Task } from '../task.ts'
 type OtherTask = { readonly id: string; readonly images: Image[] }
 type DeployedTask = OtherTask & { readonly ended: number }
 type NewerTask = OtherTask & { readonly status: TaskStatus }
+type Source = Task['source']
 
 /** What is known beside a task itself. Other tasks are those of its application with one of its images. */
 export type TaskContext = {
@@ -15,6 +16,8 @@ export type TaskContext = {
   readonly file: string | undefined
   /** The last deployed task before it. */
   readonly previous: DeployedTask | undefined
+  /** What `previous` shipped. */
+  readonly previousSource: Source
   /** The last deployed task after it. */
   readonly deployedSince: DeployedTask | undefined
   /** The newest task after it that may have changed what runs. */
@@ -23,7 +26,7 @@ export type TaskContext = {
 
 type Row = {
   readonly file: string | null
-  readonly previous: DeployedTask | null
+  readonly previous: (DeployedTask & { readonly source: Source | null }) | null
   readonly deployedSince: DeployedTask | null
   readonly newestSince: NewerTask | null
 }
@@ -36,7 +39,7 @@ export async function readTaskContext(query: Kysely<Schema>, task: Task): Promis
   const repositories = [...new Set(task.images.map(({ image }) => repositoryOf(image)))]
   const ofApp = query
     .selectFrom('tasks')
-    .select(['id', 'images', 'status', 'commit', 'created', 'ended', 'repositories'])
+    .select(['id', 'images', 'status', 'commit', 'created', 'ended', 'repositories', 'source'])
     .where('app', '=', task.app)
     .orderBy('created', 'desc')
     .limit(maxTasksRead)
@@ -46,7 +49,7 @@ export async function readTaskContext(query: Kysely<Schema>, task: Task): Promis
     .select(sql`plan ->> 'file'`.as('file'))
     .where('task_id', '=', task.id)
   const newestOf = (found: typeof ofApp) => sql`(
-    SELECT json_build_object('id', id, 'images', images, 'status', status, 'ended', extract(epoch FROM ended))
+    SELECT json_build_object('id', id, 'images', images, 'status', status, 'ended', extract(epoch FROM ended), 'source', source)
     FROM (${found}) AS found
     WHERE repositories && ${repositories}::text[] AND (commit IS NOT NULL OR status NOT IN ('cancelled', 'app not found'))
     ORDER BY created DESC LIMIT 1)`
@@ -58,6 +61,7 @@ export async function readTaskContext(query: Kysely<Schema>, task: Task): Promis
   return {
     file: file ?? undefined,
     previous: previous ? deployedOf(previous) : undefined,
+    previousSource: previous?.source ?? undefined,
     deployedSince: deployedSince ? deployedOf(deployedSince) : undefined,
     newestSince: newestSince ? newerOf(newestSince) : undefined,
   }

@@ -27,6 +27,7 @@ export function taskRecordOf(task: Task): TaskRecord {
     ...given('branch', task.branch),
     ...given('app_url', task.appUrl),
     ...given('source', task.source),
+    ...given('previous', task.previous && { ...task.previous, images: [...task.previous.images] }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { commitUrl } from './commit-url.ts'
+import { commitUrl, compareUrl } from './commit-url.ts'
 
 const webUrls = new Map([
   ['git.example', 'https://git.example/{path}/commit/{sha}'],
@@ -22,4 +22,15 @@ test.for([
   ['', undefined],
 ] as const)('a commit of %s is at %s', ([repository, url]) =>
   expect(commitUrl(repository, '4f3c1d2', webUrls)).toBe(url),
+)
+
+test.for([
+  ['https://github.com/acme/shop', 'https://github.com/acme/shop/compare/8f3a2c1...4f3c1d2'],
+  ['git@gitlab.com:group/sub/shop.git', 'https://gitlab.com/group/sub/shop/-/compare/8f3a2c1...4f3c1d2'],
+  ['https://bitbucket.org/team/shop', 'https://bitbucket.org/team/shop/branches/compare/4f3c1d2%0D8f3a2c1'],
+  ['ssh://git@git.example/team/shop.git', 'https://git.example/team/shop/compare/8f3a2c1...4f3c1d2'],
+  ['ssh://git@git.example:2222/team/shop.git', undefined],
+  ['acme/shop', undefined],
+] as const)('two commits of %s are compared at %s', ([repository, url]) =>
+  expect(compareUrl(repository, '8f3a2c1', '4f3c1d2', webUrls)).toBe(url),
 )

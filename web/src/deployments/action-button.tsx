@@ -1,6 +1,7 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { useFocusAfter } from '../ui/use-focus-after.ts'
 import type { Question } from './action-words.ts'
 
 export type TaskAction = {
@@ -12,6 +13,8 @@ export type TaskAction = {
   readonly look?: 'btn-danger' | 'btn-primary'
   readonly isBusy: boolean
   readonly run: () => void
+  /** What the other answer to its question does. */
+  readonly runOther?: () => void
   /** Why it has to wait: deployments are locked. */
   readonly locked?: string | undefined
   /** Asked before it runs. */
@@ -25,7 +28,9 @@ type Props = { action: TaskAction /** Of the text that says why it cannot be pre
 /** Does one thing to a task, after one question. Where it cannot be done it is dashed, with the reason beside it. */
 export function ActionButton({ action, whyNotId }: Props) {
   const [isAsking, setAsking] = useState(false)
-  const { label, busyLabel, icon, look = '', isBusy, run, question } = action
+  const button = useRef<HTMLButtonElement>(null)
+  useFocusAfter(button)
+  const { label, busyLabel, icon, look = '', isBusy, run, runOther, question } = action
   const isOff = whyNotId !== undefined
   const press = () => {
     if (!isOff && !isBusy) setAsking(true)
@@ -33,6 +38,7 @@ export function ActionButton({ action, whyNotId }: Props) {
   return (
     <>
       <button
+        ref={button}
         className={`btn ${isOff ? '' : look}`.trim()}
         type="button"
         aria-disabled={isOff || isBusy}
@@ -49,11 +55,13 @@ export function ActionButton({ action, whyNotId }: Props) {
         <ConfirmDialog
           title={question.title}
           keep={question.keep}
+          other={runOther === undefined ? undefined : question.other}
           confirm={label}
           look={look === 'btn-danger' ? look : 'btn-primary'}
-          onAnswer={(isConfirmed) => {
+          onAnswer={(answer) => {
             setAsking(false)
-            if (isConfirmed) run()
+            if (answer === 'confirmed') run()
+            if (answer === 'other') runOther?.()
           }}
         >
           <p>{question.text}</p>

@@ -1,6 +1,7 @@
 import type { Permission } from '../auth/permission.ts'
 import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { Exactly } from '../ui/when.tsx'
@@ -50,16 +51,15 @@ function Command({ label, command }: { label: string; command: string }) {
   )
 }
 
-/** What the service said, in its own words. */
+/** Why the service did not do it. */
 function Rejection({ label, error }: { label: string; error: Error }) {
-  const said = error instanceof AnswerError ? error.message : 'the service did not answer, press again'
   const retryAt = error instanceof AnswerError ? error.retryAt : undefined
   const isLocked = error instanceof AnswerError && error.status === 406
   return (
     <p className="rejection">
       <Icon name="i-failed" />
       <span>
-        {label}: {said}.{' '}
+        {label}: {failureWords(error)}.{' '}
         {retryAt === undefined ? null : (
           <>
             {isLocked ? 'The lock ends ' : 'Try again from '}

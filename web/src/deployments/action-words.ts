@@ -1,24 +1,34 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 
 /** What is asked before a task is changed; `keep` is the button that changes nothing. */
-export type Question = { readonly title: string; readonly text: string; readonly keep: string }
+export type Question = {
+  readonly title: string
+  readonly text: string
+  readonly keep: string
+  /** Another answer than the action itself. */
+  readonly other?: string
+}
 
 /** What images are called on a button; `others` where they have several tags. */
 export const versionName = (images: TaskRecord['images'], others = 'the version before'): string =>
   new Set(images.map(({ tag }) => tag)).size === 1 ? (images[0]?.tag ?? '') : others
 
-export function cancelQuestion({ commit, branch }: TaskRecord): Question {
-  return { title: 'Cancel this deployment?', text: cancelText(commit, branch), keep: 'Keep watching' }
+export function cancelQuestion({ commit, branch, previous }: TaskRecord): Question {
+  return {
+    title: 'Cancel this deployment?',
+    text: `Watching stops and the deployment ends as cancelled. ${whatStays(commit, branch)}`,
+    keep: 'Keep watching',
+    ...(previous === undefined ? {} : { other: `Cancel and roll back to ${versionName(previous.images)}` }),
+  }
 }
 
-function cancelText(commit: string | undefined, branch: string | undefined): string {
-  const end = 'Watching stops and the task ends as cancelled.'
-  if (commit === undefined) return `${end} A commit that has been pushed stays, so Argo CD still rolls it out.`
-  const where = branch === undefined ? '' : ` on ${branch}`
-  return `${end} Commit ${commit.slice(0, 7)} stays${where}, so Argo CD still rolls it out. To return to the version before, roll back instead.`
+/** What a cancelled deployment leaves behind in Git. */
+export function whatStays(commit: string | undefined, branch: string | undefined): string {
+  if (commit === undefined) return 'A commit that has been pushed stays, so Argo CD still rolls it out.'
+  return `Commit ${commit.slice(0, 7)} stays${branch === undefined ? '' : ` on ${branch}`}, so Argo CD still rolls it out.`
 }
 
-const watched = 'A new task commits that version and is watched like any other.'
+const watched = 'A new deployment commits that version and is watched like any other.'
 
 export function backQuestion(task: TaskRecord, version: string): Question {
   return {

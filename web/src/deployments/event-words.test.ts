@@ -10,7 +10,7 @@ test.for([
   ['of_a_newer_service', '', 'of_a_newer_service', ''],
   ['constructor', 'what', 'What', ''],
 ] as const)('the event %s with "%s" is told as "%s"', ([kind, detail, what, more]) => {
-  expect(eventWords({ kind: kind as 'note', detail })).toEqual({ what, more })
+  expect(eventWords({ kind: kind as 'note', detail })).toEqual({ what, more, images: [] })
 })
 
 test.for([
@@ -28,5 +28,13 @@ test.for([
   ['waiting_for', { condition: 'of_a_newer_service' }, 'As it is said', ''],
   ['health_changed', { canary: 20 }, 'Health status:', 'as it is said'],
 ] as const)('the event %s with the values %o is shown as "%s %s"', ([kind, data, what, more]) => {
-  expect(eventWords({ kind, detail: 'as it is said', data: data as object })).toEqual({ what, more })
+  expect(eventWords({ kind, detail: 'as it is said', data: data as object })).toEqual({ what, more, images: [] })
+})
+
+test.for([
+  ['accepted', { images: ['shop:v2'] }, 'Accepted:', ''],
+  ['images_changed', { images: ['shop:v2', 'cart:v2'], health: 'Healthy' }, 'Images:', 'Healthy'],
+] as const)('the images of %s are behind its words', ([kind, data, what, more]) => {
+  const words = eventWords({ kind, detail: 'as it is said', data: { ...data, images: [...data.images] } })
+  expect(words).toEqual({ what, more, images: data.images })
 })

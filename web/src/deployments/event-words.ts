@@ -4,6 +4,7 @@ import { capitalize } from '../ui/capitalize.ts'
 
 /** What a step is called, before its detail. A detail that is a sentence by itself needs no name. */
 const names: Readonly<Record<string, string>> = {
+  accepted: 'Accepted',
   application_confirmed: 'Application found',
   write_back_skipped: 'Nothing committed',
   write_back_queued: 'Commit queued',
@@ -15,18 +16,21 @@ const names: Readonly<Record<string, string>> = {
   taken_over: 'Taken over by another replica',
 }
 
+/** An event in words; `images` stand behind them. */
+export type EventWords = { readonly what: string; readonly more: string; readonly images: readonly string[] }
+
 /**
  * An event in words, by its values where it has them. One that an older or a newer service has made is told by its detail.
  */
-export function eventWords({ kind, detail, data }: Pick<TaskEvent, 'kind' | 'detail' | 'data'>): {
-  what: string
-  more: string
-} {
-  if (kind === 'waiting_for' && data !== undefined) return waitingWords(data, detail)
+export function eventWords({ kind, detail, data }: Pick<TaskEvent, 'kind' | 'detail' | 'data'>): EventWords {
+  if (kind === 'waiting_for' && data !== undefined) return { ...waitingWords(data, detail), images: [] }
+  const images = data?.images ?? []
   const what = Object.hasOwn(names, kind) ? names[kind] : undefined
-  if (what === undefined) return { what: capitalize(detail) || kind, more: '' }
-  const more = (data && shownWords(kind, data)) || detail
-  return { what: more === '' ? what : `${what}:`, more }
+  if (what === undefined || (kind === 'accepted' && images.length === 0))
+    return { what: capitalize(detail) || kind, more: '', images: [] }
+  const shown = data === undefined ? '' : shownWords(kind, data)
+  const more = shown === '' && images.length === 0 ? detail : shown
+  return { what: more === '' && images.length === 0 ? what : `${what}:`, more, images }
 }
 
 /** What holds a task up, which is a sentence, or the condition that is not met. */
@@ -44,7 +48,7 @@ function shownWords(kind: string, data: TaskEventData): string {
     ['sync_changed', '', sync && `${sync}${at === '' ? '' : ` at ${at}`}`],
     ['operation_changed', 'sync operation ', operation],
     ['health_changed', '', health],
-    ['images_changed', '', images?.join(', ') || (images && 'no Pods')],
+    ['images_changed', '', images?.length === 0 ? 'no Pods' : undefined],
     ['', '', refresh ? 'refresh requested' : undefined],
   ]
   return parts

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { useNow } from '../ui/now.tsx'
 import { At } from '../ui/when.tsx'
 import { type GateTime, gateTimes } from './gate-times.ts'
-import { describeGates, type Gate, gatesOf } from './gates.ts'
+import { describeGates, type Gate, type GateName, gateRowId, gatesOf } from './gates.ts'
 import { wordsOf } from './status-words.ts'
 import { deadlineOf } from './verdict-words.ts'
 
@@ -33,7 +33,9 @@ function GateMark({ gate, time, task, far }: MarkProps) {
   return (
     <li className={classes.filter((name) => name !== '').join(' ')}>
       {gate.state === 'stop' ? <Icon name={wordsOf(task.status).icon} /> : <span className="dot" />}
-      <b>{gate.name}</b>
+      <a className="quiet" href={`#${gateRowId(gate.name)}`} onClick={() => openRow(gate.name)}>
+        {gate.name}
+      </a>
       <span className="at">
         {time?.waitsSince === undefined ? noteOf(gate, time, task) : <Waiting since={time.waitsSince} />}
       </span>
@@ -42,19 +44,24 @@ function GateMark({ gate, time, task, far }: MarkProps) {
   )
 }
 
+function openRow(gate: GateName) {
+  const row = document.getElementById(gateRowId(gate))
+  if (row instanceof HTMLDetailsElement) row.open = true
+}
+
 const Waiting = ({ since }: { since: number }) => `for ${duration(useNow() - since)}`
 
 function Deadline({ at }: { at: number | undefined }) {
   return (
     <li className="gate end far">
       <span className="dot" />
-      <b>Verdict</b>
+      <b>Done</b>
       <span className="at">
         {at === undefined ? (
           'when all gates are passed'
         ) : (
           <>
-            by <At at={at} /> at the latest
+            by <At at={at} />
           </>
         )}
       </span>
@@ -74,5 +81,6 @@ function noteOf(gate: Gate, time: GateTime | undefined, task: TaskRecord): React
   if (gate.name === 'Committed' && gate.state === 'done' && task.commit === undefined) return 'not by this service'
   if (time?.at !== undefined) return <At at={time.at} />
   if (gate.name === 'Settled' && task.status === 'in progress') return 'then a final check'
-  return gate.state === 'ahead' && task.status !== 'in progress' ? 'not seen' : ''
+  if (gate.state !== 'ahead' || task.status === 'in progress') return ''
+  return task.status === 'cancelled' ? 'not watched' : 'not reached'
 }

@@ -54,6 +54,7 @@ describe('the gates of an ended task', () => {
     [{ status: 'aborted', cause: 'controller_unreachable' }, '=.....', 'At least 1 of 6 gates passed'],
     [{ status: 'app not found', cause: 'app_not_found' }, 'x.....', 'Ended at gate 1 of 6: Accepted'],
     [{ status: 'cancelled', cause: 'superseded' }, '=.....', 'At least 1 of 6 gates passed'],
+    [{ status: 'cancelled', commit: 'abc1234', ...unmet('healthy') }, '====..', 'At least 4 of 6 gates passed'],
   ] as const)('%j are %s', ([fields, picture, words]) => {
     const task = aTask(fields)
     expect(draw(task)).toBe(picture)

@@ -4,12 +4,16 @@ import type { Condition } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 
 const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
-type GateName = (typeof gateNames)[number]
+export type GateName = (typeof gateNames)[number]
+
+/** Of its row in the timeline. */
+export const gateRowId = (gate: GateName) => `gate-${gate.toLowerCase().replace(' ', '-')}`
 
 /** `now`: it waits here. `stop`: it ended here. `ahead`: not reached, or the record does not tell. */
 export type Gate = { readonly name: GateName; readonly state: 'done' | 'now' | 'stop' | 'ahead' }
 
-const gateOfCondition: Readonly<Record<ConditionName, GateName>> = {
+/** Where a task waits while a condition is not met. */
+export const gateOfCondition: Readonly<Record<ConditionName, GateName>> = {
   alive: 'Picked up',
   no_errors: 'Picked up',
   revision: 'Picked up',
@@ -37,8 +41,11 @@ export function gatesOf(task: TaskRecord): readonly Gate[] {
   }))
 }
 
-/** How many gates are passed for certain: accepted, and committed once there is a commit. */
-const certain = (task: TaskRecord) => (task.commit === undefined ? 1 : 2)
+/** How many gates are passed for certain: accepted, committed once there is a commit, and of a cancelled task what was seen. */
+function certain({ status, commit, unmet_condition: unmet }: TaskRecord): number {
+  const seen = status === 'cancelled' && unmet !== undefined ? gateOfCondition[unmet] : undefined
+  return Math.max(commit === undefined ? 1 : 2, seen === undefined ? 0 : gateNames.indexOf(seen))
+}
 
 function gateAt({ status, cause, unmet_condition: unmet, diagnosis }: TaskRecord): GateName | undefined {
   if (status === 'app not found') return 'Accepted'

@@ -8,9 +8,13 @@ export function offeredActions(task: TaskRecord): readonly ActionName[] {
   if (status === 'in progress') return ['cancel']
   if (status === 'deployed') return isRunning(task) ? [] : ['back']
   if (cause === 'superseded') return []
-  const isBroken = status === 'failed' || status === 'aborted'
+  const isBroken = status === 'failed' || status === 'aborted' || isLeftInGit(task)
   return isBroken && previous !== undefined && deployedSince === undefined ? ['back', 'again'] : ['again']
 }
+
+/** Whether Argo CD goes on to roll it out, though it is cancelled: its commit stays on the branch. */
+export const isLeftInGit = ({ status, cause, commit }: TaskRecord): boolean =>
+  status === 'cancelled' && cause !== 'superseded' && commit !== undefined
 
 /** Whether nothing came after a deployed task, or the same images were deployed again. */
 function isRunning({ images, newest_since: newest }: TaskRecord): boolean {

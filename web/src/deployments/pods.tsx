@@ -2,16 +2,22 @@ import type { TaskRecord } from '../../../contract/task.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { changedImages } from '../ui/version-change.ts'
 import { countMarks, type PodMark, podsOf, runningImages } from './running-images.ts'
 
 /** Which images a task requests, what runs, and in which Pods. */
 export function Images({ task }: { task: TaskRecord }) {
-  const rows = runningImages(task)
+  const changed = new Map(changedImages(task.previous?.images, task.images).map(({ image, from }) => [image, from]))
+  const rows = runningImages(task).toSorted((a, b) => Number(changed.has(b.image)) - Number(changed.has(a.image)))
   const hasRunning = rows.some(({ running }) => running.length > 0)
   const hasPods = rows.some(({ pods }) => pods.length > 0)
   const columns = ['Image', 'Requested', ...(hasRunning ? ['Running'] : []), ...(hasPods ? ['Pods'] : [])]
   return (
-    <Section title="Images" id="images" note={String(rows.length)}>
+    <Section
+      title="Images"
+      id="images"
+      note={changed.size > 0 && rows.length > 1 ? `${changed.size} of ${rows.length} changed` : String(rows.length)}
+    >
       <Table label="Images" className={hasPods ? 'top images' : 'top'} columns={columns.map((name) => ({ name }))}>
         {rows.map(({ image, requested, running, pods }) => (
           <Row key={`${image}:${requested}`}>
@@ -19,7 +25,7 @@ export function Images({ task }: { task: TaskRecord }) {
               <code className="wrap-any">{image}</code>
             </RowHead>
             <Cell className="full" data-label="Requested">
-              <code className="wrap-any">{requested}</code>
+              <Requested from={changed.get(image)} tag={requested} />
             </Cell>
             {hasRunning ? (
               <Cell className="full" data-label="Running">
@@ -35,6 +41,21 @@ export function Images({ task }: { task: TaskRecord }) {
         ))}
       </Table>
     </Section>
+  )
+}
+
+function Requested({ from, tag }: { from: string | undefined; tag: string }) {
+  return (
+    <>
+      {from === undefined ? null : (
+        <>
+          <code className="wrap-any dim">{from}</code>
+          <span aria-hidden="true"> → </span>
+          <span className="sr"> to </span>
+        </>
+      )}
+      <code className="wrap-any">{tag}</code>
+    </>
   )
 }
 

@@ -5,6 +5,7 @@ import { useSession } from '../auth/session.ts'
 import { lockHeadline } from '../locks/lock-words.ts'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { useNow } from '../ui/now.tsx'
+import { AnswerError } from '../ui/read-json.ts'
 import { useTimeWords } from '../ui/time-zone.ts'
 import { ActionButton, type TaskAction } from './action-button.tsx'
 import { ActionNotes } from './action-notes.tsx'
@@ -40,19 +41,29 @@ export function TaskActions({ offered, all, permission, children }: OfferedActio
   )
 }
 
-/** What can be done to a task, and whether the reader may. */
-export function useTaskActions(id: string, task: TaskRecord | undefined): OfferedActions {
+/** A failure is shown so long at least, then until the task was read since: the page has moved on. */
+const shownFailureMs = 10_000
+
+/** What can be done to a task, and whether the reader may. `readAtMs`: when the task was last read. */
+export function useTaskActions(id: string, task: TaskRecord | undefined, readAtMs: number): OfferedActions {
   const session = useSession()
   const permission = permissionOf(session)
   const author = session.data?.user?.name ?? ''
   const { data: lock } = useDeployLock()
-  const time = useTimeWords(useNow())
+  const now = useNow()
+  const time = useTimeWords(now)
   const locked = lock?.active ? `${lockHeadline(lock, time)}. Release the lock first.` : undefined
   const { origin } = window.location
   const cancel = useCancelTask(id)
   const goBack = useSubmitTask()
   const again = useSubmitTask()
   if (task === undefined) return { offered: [], all: [], permission }
+  const errorOf = ({ error, submittedAt }: Pick<typeof cancel, 'error' | 'submittedAt'>) => {
+    const isLocked = error instanceof AnswerError && error.status === 406
+    const wasRead = readAtMs > submittedAt && now * 1000 > submittedAt + shownFailureMs
+    const isOver = isLocked ? lock?.active === false : wasRead
+    return isOver ? null : error
+  }
   const { status, images, previous } = task
   const isDeployed = status === 'deployed'
   const target = isDeployed ? task : previous
@@ -75,9 +86,10 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       look: 'btn-danger',
       isBusy: cancel.isPending,
       run: () => cancel.mutate(),
+      ...(previous === undefined || locked !== undefined ? {} : { runOther: () => goBack.mutate(back) }),
       question: cancelQuestion(task),
       command: cancelCommand(origin, id),
-      error: cancel.error,
+      error: errorOf(cancel),
     },
     back: {
       name: 'back',
@@ -90,7 +102,7 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       locked,
       question: backQuestion(task, version),
       command: submitCommand(origin, { ...back, author: forTerminal }),
-      error: goBack.error,
+      error: errorOf(goBack),
     },
     again: {
       name: 'again',
@@ -102,7 +114,7 @@ export function useTaskActions(id: string, task: TaskRecord | undefined): Offere
       locked,
       question: againQuestion(task),
       command: submitCommand(origin, { ...same, author: forTerminal }),
-      error: again.error,
+      error: errorOf(again),
     },
   } as const satisfies Record<string, TaskAction>
 

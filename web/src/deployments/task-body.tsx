@@ -1,47 +1,75 @@
+import type { Evidence } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { Section } from '../ui/section.tsx'
+import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { Ago } from '../ui/when.tsx'
 import { Images, Pods } from './pods.tsx'
 import type { useTimeline } from './read-timeline.ts'
-import { taskReport } from './task-report.ts'
 import { Timeline } from './timeline.tsx'
 
 type Props = { task: TaskRecord; timeline: ReturnType<typeof useTimeline>; isGone: boolean }
 
-/** Below the verdict: events of Pods, images, Pods, the timeline and, after another end than deployed, the report as text. */
+/** Below the verdict: the timeline, events of Pods, images and Pods. */
 export function TaskBody({ task, timeline, isGone }: Props) {
-  const hasReport = task.status !== 'in progress' && task.status !== 'deployed'
+  const pods = (task.diagnosis?.evidence ?? []).filter((one) => one.kind === 'pod')
   return (
     <div className="flow">
-      <PodEvents task={task} />
+      {isGone && timeline.data === undefined ? null : <Timeline task={task} timeline={timeline} />}
+      {pods.map((pod) => (
+        <PodEvents pod={pod} key={`${pod.namespace}/${pod.name}`} />
+      ))}
       <Images task={task} />
       <Pods task={task} />
-      {isGone && timeline.data === undefined ? null : <Timeline task={task} timeline={timeline} />}
-      {hasReport ? <Report task={task} /> : null}
     </div>
   )
 }
 
-/** What Kubernetes said of the Pods that decided. */
-function PodEvents({ task: { diagnosis } }: { task: TaskRecord }) {
-  const pods = (diagnosis?.evidence ?? []).filter((one) => one.kind === 'pod').filter(({ events }) => events.length > 0)
-  return pods.map(({ namespace, name, events }) => (
-    <Section title={`Events of Pod ${name}`} id={`events-${namespace}-${name}`} note={String(events.length)} key={name}>
-      <ol className="lines">
-        {events.map((event, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the same event may stand there twice, and none moves
-          <li key={index}>{event}</li>
-        ))}
-      </ol>
-    </Section>
-  ))
-}
-
-function Report({ task }: { task: TaskRecord }) {
-  const text = taskReport(task, `${window.location.origin}/task/${encodeURIComponent(task.id)}`)
+/** What Kubernetes said of a Pod that decided. Of an older service it is not known how often and when. */
+function PodEvents({ pod: { namespace, name, events, occurrences } }: { pod: Extract<Evidence, { kind: 'pod' }> }) {
+  if (events.length === 0) return null
+  const columns = [
+    { name: 'Reason' },
+    { name: 'Message' },
+    ...(occurrences === undefined
+      ? []
+      : [
+          { name: 'Times', isNumber: true },
+          { name: 'Last', isNumber: true },
+        ]),
+  ]
   return (
-    <Section title="Report as text" id="report" end={<CopyButton text={text} label="Copy" />}>
-      <code className="code-block">{text}</code>
+    <Section title={`Events of Pod ${name}`} id={`events-${namespace}-${name}`} note={String(events.length)}>
+      <Table label={`Events of Pod ${name}`} className="top" columns={columns}>
+        {events.map((event, index) => {
+          const { reason, message } = partsOf(event)
+          const { count, last } = occurrences?.[index] ?? {}
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same event may be there twice, and none moves
+            <Row key={index}>
+              <RowHead className="full">{reason}</RowHead>
+              <Cell className="full">
+                <span className="wrap-any">{message}</span>
+              </Cell>
+              {occurrences === undefined ? null : (
+                <>
+                  <Cell className="num" data-label="Times">
+                    {count}
+                  </Cell>
+                  <Cell className="num push" data-label="Last">
+                    {last === undefined ? null : <Ago at={last} />}
+                  </Cell>
+                </>
+              )}
+            </Row>
+          )
+        })}
+      </Table>
     </Section>
   )
+}
+
+/** `<reason>: <message>`, of which a reason has no colon. */
+function partsOf(event: string): { readonly reason: string; readonly message: string } {
+  const at = event.indexOf(': ')
+  return at < 0 ? { reason: event, message: '' } : { reason: event.slice(0, at), message: event.slice(at + 2) }
 }

@@ -7,8 +7,8 @@ import { httpUrl } from '../ui/http-url.ts'
 import { OutsideLink } from '../ui/outside-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Ago, At, Exactly } from '../ui/when.tsx'
+import { Change } from './change.tsx'
 import { followCommand, repositoryName } from './task-links.ts'
-import { Tags } from './task-row.tsx'
 import { deadlineOf, supersededBy } from './verdict-words.ts'
 
 /** Beside the verdict: where it went, the task's own facts, and how to follow it from a terminal. */
@@ -16,13 +16,11 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
   return (
     <div className="aside">
       <Where task={task} />
-      <Section title="Task" id="facts">
+      <Section title="Deployment" id="facts">
         <dl className="facts">
           <Fact name="Id">
             <code>{task.id}</code>
           </Fact>
-          <Fact name="Author">{task.author}</Fact>
-          <Fact name="Project">{task.project}</Fact>
           <Fact name="Created">
             <Exactly at={task.created} />
           </Fact>
@@ -32,7 +30,7 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
           <OtherTask name="Superseded by" id={supersededBy(task)} />
         </dl>
       </Section>
-      <Follow id={task.id} />
+      {task.status === 'in progress' ? <Follow id={task.id} /> : null}
     </div>
   )
 }
@@ -53,7 +51,7 @@ function Replaces({ previous }: Pick<TaskRecord, 'previous'>) {
   return (
     <Fact name="Replaces">
       <Link href={`/task/${encodeURIComponent(previous.id)}`}>
-        <Tags images={previous.images} />
+        <Change task={{ images: previous.images, previous: undefined }} />
       </Link>
       , deployed <Ago at={previous.ended} />
     </Fact>
@@ -66,10 +64,10 @@ function EndOrDeadline({ task }: { task: TaskRecord }) {
     <>
       {task.status === 'in progress' ? null : (
         <Fact name="Ended">
-          <Exactly at={task.updated} />, after {duration(task.updated - task.created)}
+          <Exactly at={task.updated} />
         </Fact>
       )}
-      {task.timeout === undefined || deadline === undefined ? null : (
+      {task.timeout === undefined || deadline === undefined || task.status === 'deployed' ? null : (
         <Fact name="Timeout">
           {duration(task.timeout)}, at <At at={deadline} />
         </Fact>
@@ -119,13 +117,13 @@ function Where({ task }: { task: TaskRecord }) {
             <OutsideLink href={argoCd}>{task.app}</OutsideLink>
           </Fact>
         )}
-        <Source source={source} />
+        <Source source={source} compareUrl={task.compare_url} />
       </dl>
     </Section>
   )
 }
 
-function Source({ source }: { source: TaskRecord['source'] }) {
+function Source({ source, compareUrl }: { source: TaskRecord['source']; compareUrl: string | undefined }) {
   if (source === undefined) return null
   return (
     <Fact name="Source">
@@ -136,7 +134,10 @@ function Source({ source }: { source: TaskRecord['source'] }) {
         <>
           , committed <Ago at={source.committed_at} />
         </>
-      )}
+      )}{' '}
+      <OutsideLink href={compareUrl} orElse="nothing">
+        Compare
+      </OutsideLink>
     </Fact>
   )
 }
@@ -149,7 +150,7 @@ function Follow({ id }: { id: string }) {
         <code className="code-block">{command}</code>
         <CopyButton text={command} label="Copy the command" size="icon" />
       </div>
-      <p className="why">Answers when the task is final, or after 50&nbsp;s.</p>
+      <p className="why">Answers when the deployment has ended, or after 50&nbsp;s.</p>
     </Section>
   )
 }

@@ -1,3 +1,4 @@
+import type { TaskRecord } from '../../../contract/task.ts'
 import { httpUrl } from '../ui/http-url.ts'
 
 /** The repository in words: `shop/deployments` of an address, anything else as it is. */
@@ -8,6 +9,17 @@ export function repositoryName(repository: string): string {
       ? /^(?:ssh:\/\/)?[^/@\s]+@[^/:\s]+(?::\d+\/|[:/])(.+)$/.exec(repository)?.[1]
       : new URL(url).pathname
   return path?.replace(/^\/|(\.git)?\/?$/g, '') || repository
+}
+
+/** The log of the Pod to blame in Argo CD's own page of the application. */
+export function podLogAddress({
+  app_url: address,
+  diagnosis,
+}: Pick<TaskRecord, 'app_url' | 'diagnosis'>): string | undefined {
+  const [url, culprit] = [httpUrl(address), diagnosis?.culprit]
+  if (url === undefined || culprit?.kind !== 'Pod') return undefined
+  const query = new URLSearchParams({ node: `/Pod/${culprit.namespace}/${culprit.name}/0`, tab: 'logs' })
+  return `${url}?${query}`
 }
 
 /** A full client in one line, for the record of a task. */

@@ -2,12 +2,14 @@ import { useDocumentTitle } from '@mantine/hooks'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { Answered } from '../ui/answered.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { OutsideLink } from '../ui/outside-link.tsx'
 import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
 import { versionName } from './action-words.ts'
+import { Change } from './change.tsx'
 import { isNotFound, useTask } from './read-task.ts'
 import { useTimeline } from './read-timeline.ts'
 import { StatusMark } from './status-mark.tsx'
@@ -16,7 +18,6 @@ import { type OfferedActions, TaskActions, useTaskActions } from './task-actions
 import { TaskBody } from './task-body.tsx'
 import { TaskFacts } from './task-facts.tsx'
 import { listAddress } from './task-filters.ts'
-import { Tags } from './task-row.tsx'
 import { Verdict } from './verdict.tsx'
 import { VerdictAnnouncement } from './verdict-announcement.tsx'
 
@@ -27,13 +28,13 @@ export function TaskPage({ id }: { id: string }) {
   useDocumentTitle(`${titleOf(task, id)} · Deployment Watcher`)
   const isMissing = task === undefined && isNotFound(error)
   // Here, above all that changes with the status: an answer of the service stays while the task ends and its buttons move.
-  const actions = useTaskActions(id, task)
+  const actions = useTaskActions(id, task, read.dataUpdatedAt)
   return (
     <>
       <div className="title">
         <Crumbs task={task} id={id} />
         <div className="title-row">
-          <h1 tabIndex={-1}>{task?.app ?? (isMissing ? 'Task not found' : `Task ${id.slice(0, 8)}`)}</h1>
+          <h1 tabIndex={-1}>{task?.app ?? (isMissing ? 'Deployment not found' : `Deployment ${id.slice(0, 8)}`)}</h1>
           {task === undefined ? null : <TitleEnd task={task} actions={actions} />}
         </div>
         {task === undefined ? null : (
@@ -46,7 +47,7 @@ export function TaskPage({ id }: { id: string }) {
       {isMissing ? (
         <NoSuchTask id={id} />
       ) : (
-        <Answered query={read} what="the task">
+        <Answered query={read} what="the deployment">
           {(known) => <Known task={known} isGone={isNotFound(error)} actions={actions} />}
         </Answered>
       )}
@@ -60,7 +61,9 @@ function Known({ task, isGone, actions }: { task: TaskRecord; isGone: boolean; a
   return (
     <>
       {isGone ? (
-        <p className="why">This task was deleted while the page was open. What you see is the last that was read.</p>
+        <p className="why">
+          This deployment was deleted while the page was open. What you see is the last that was read.
+        </p>
       ) : null}
       <Verdict task={task} events={timeline.data ?? []} actions={actions} />
       <VerdictAnnouncement task={task} />
@@ -75,7 +78,7 @@ function Known({ task, isGone, actions }: { task: TaskRecord; isGone: boolean; a
 function Crumbs({ task, id }: { task: TaskRecord | undefined; id: string }) {
   return (
     <nav className="crumbs" aria-label="Path">
-      <Link href="/tasks">Tasks</Link>
+      <Link href="/tasks">Deployments</Link>
       <span aria-hidden="true">/</span>
       {task === undefined ? null : (
         <>
@@ -101,13 +104,20 @@ function TitleEnd({ task, actions }: { task: TaskRecord; actions: OfferedActions
       Argo CD
     </OutsideLink>
   )
+  const link = `${window.location.origin}/task/${encodeURIComponent(task.id)}`
   return (
     <>
       <StatusMark status={task.status} as="pill" />
       {task.status === 'in progress' ? (
-        <TaskActions {...actions}>{argoCd}</TaskActions>
+        <TaskActions {...actions}>
+          {argoCd}
+          <CopyButton text={link} label="Copy link" size="icon" />
+        </TaskActions>
       ) : (
-        <div className="actions">{argoCd}</div>
+        <div className="actions">
+          {argoCd}
+          <CopyButton text={link} label="Copy link" size="icon" />
+        </div>
       )}
     </>
   )
@@ -117,10 +127,12 @@ function By({ task }: { task: TaskRecord }) {
   return (
     <p className="by">
       <span>
-        <Tags images={task.images} />
+        <Change task={task} />
       </span>
       <span>by {task.author}</span>
-      <span>project {task.project}</span>
+      <span>
+        project <OutsideLink href={task.project}>{task.project}</OutsideLink>
+      </span>
       {task.is_rollback ? <span>rollback</span> : null}
       {task.status === 'in progress' ? (
         <span>
@@ -153,10 +165,10 @@ function NoSuchTask({ id }: { id: string }) {
   return (
     <div className="empty">
       <Icon name="i-missing" />
-      <h2>Task {id} not found</h2>
+      <h2>Deployment {id} not found</h2>
       <p>It does not exist or was deleted.</p>
       <Link className="btn btn-s" href="/tasks">
-        All tasks
+        All deployments
       </Link>
     </div>
   )
@@ -164,7 +176,7 @@ function NoSuchTask({ id }: { id: string }) {
 
 /** What a tab shows first: `checkout-api: in progress`, `Failed: checkout-api`. */
 function titleOf(task: TaskRecord | undefined, id: string): string {
-  if (task === undefined) return `Task ${id.slice(0, 8)}`
+  if (task === undefined) return `Deployment ${id.slice(0, 8)}`
   const { word } = wordsOf(task.status)
   return task.status === 'in progress' ? `${task.app}: in progress` : `${word}: ${task.app}`
 }

@@ -6,6 +6,7 @@ import { useNow } from '../ui/now.tsx'
 import { Cell, Row, RowHead } from '../ui/table.tsx'
 import { useFlash } from '../ui/use-flash.ts'
 import { Ago } from '../ui/when.tsx'
+import { Change } from './change.tsx'
 import { GateStrip } from './gate-strip.tsx'
 import { StatusMark } from './status-mark.tsx'
 import { rowCause, secondsTaken } from './verdict-words.ts'
@@ -25,7 +26,7 @@ export const TaskRow = memo(function TaskRow({ task }: { task: TaskRecord }) {
         {cause === undefined ? null : <div className="dim">{cause}</div>}
       </RowHead>
       <Cell className="full c-tag">
-        <Tags images={task.images} />
+        <Change task={task} />
       </Cell>
       <Cell className="hide-phone c-proj">{task.project}</Cell>
       <Cell className="c-by">{task.author}</Cell>
@@ -41,14 +42,3 @@ export const TaskRow = memo(function TaskRow({ task }: { task: TaskRecord }) {
     </Row>
   )
 })
-
-/** The first tag, and how many more images there are. */
-export function Tags({ images }: { images: TaskRecord['images'] }) {
-  const more = images.length - 1
-  return (
-    <>
-      <code className="wrap-any">{images[0]?.tag}</code>
-      {more > 0 ? <span className="dim nowrap">{` and ${more} more image${more === 1 ? '' : 's'}`}</span> : null}
-    </>
-  )
-}

@@ -1,43 +1,31 @@
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { Answered } from '../ui/answered.tsx'
-import { exactTime, isoTime, stepTime } from '../ui/moment.ts'
-import { useNow } from '../ui/now.tsx'
+import { fineDuration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+import { exactTime, isoTime } from '../ui/moment.ts'
 import { Section } from '../ui/section.tsx'
 import { useTimeZone } from '../ui/time-zone.ts'
 import { eventWords } from './event-words.ts'
+import { type GateRow, gateRows } from './gate-rows.ts'
+import { gateRowId } from './gates.ts'
+import { ImageList } from './image-list.tsx'
 import type { useTimeline } from './read-timeline.ts'
 import { StatusIcon } from './status-mark.tsx'
 import { wordsOf } from './status-words.ts'
-import { rowCause, verdictWords } from './verdict-words.ts'
 
 type Props = { task: TaskRecord; timeline: ReturnType<typeof useTimeline> }
 
-/** What happened to a task, step by step; while it runs, its end says what it waits for. */
+/** What happened to a task: a row for each gate, the current or failed one open, with the events of each behind it. */
 export function Timeline({ task, timeline }: Props) {
-  const count = timeline.data?.length
   return (
-    <Section
-      title="Timeline"
-      id="timeline"
-      {...(count !== undefined && { note: count === 1 ? '1 step' : `${count} steps` })}
-      end={<span className="dim">{useTimeZone()}</span>}
-    >
+    <Section title="Timeline" id="timeline" end={<span className="dim">since it was accepted</span>}>
       <Answered query={timeline} what="the timeline">
         {(events) => (
-          <ol className="events" aria-labelledby="h-timeline">
-            {events.map((event) => (
-              <Step key={event.id} event={event} task={task} />
+          <ol className="gate-rows" aria-labelledby="h-timeline">
+            {gateRows(task, events).map((row) => (
+              <Row key={row.gate.name} row={row} task={task} />
             ))}
-            {task.status === 'in progress' ? (
-              <li className="live-end">
-                <span className="t">now</span>
-                <span className="dot" />
-                <div>
-                  <span className="what">{verdictWords(task).headline}</span>
-                </div>
-              </li>
-            ) : null}
           </ol>
         )}
       </Answered>
@@ -45,26 +33,49 @@ export function Timeline({ task, timeline }: Props) {
   )
 }
 
+function Row({ row: { gate, time, sentence, steps }, task }: { row: GateRow; task: TaskRecord }) {
+  const isHere = gate.state === 'now' || gate.state === 'stop'
+  return (
+    <li className={gate.state === 'stop' ? `stop st-${wordsOf(task.status).tone}` : gate.state}>
+      <details id={gateRowId(gate.name)} open={isHere}>
+        <summary>
+          <Icon name="i-down" className="tiny" />
+          {gate.state === 'stop' ? <StatusIcon icon={wordsOf(task.status).icon} /> : <span className="dot" />}
+          <b>{gate.name}</b>
+          <span className="off">{time?.at === undefined ? '' : offset(time.at, task)}</span>
+          <span className="says">{sentence}</span>
+        </summary>
+        <ol className="steps">
+          {steps.map((event) => (
+            <Step key={event.id} event={event} task={task} />
+          ))}
+          {steps.length === 0 ? <li className="dim">No event</li> : null}
+        </ol>
+      </details>
+    </li>
+  )
+}
+
 function Step({ event, task }: { event: TaskEvent; task: TaskRecord }) {
-  const [zone, now] = [useTimeZone(), useNow()]
-  const isVerdict = event.kind === 'verdict' && task.status !== 'in progress'
-  const { word, icon, tone } = wordsOf(isVerdict ? (event.data?.status ?? task.status) : task.status)
-  const { what, more } = isVerdict ? { what: word, more: rowCause(task) ?? '' } : eventWords(event)
+  const zone = useTimeZone()
+  const { what, more, images } = eventWords(event)
   return (
     <li>
       <time dateTime={isoTime(event.at)} title={exactTime(event.at, zone)}>
-        {stepTime(event.at, now, zone)}
+        {offset(event.at, task)}
       </time>
-      {isVerdict ? (
-        <span className={`end-mark st-${tone}`}>
-          <StatusIcon icon={icon} />
-        </span>
-      ) : (
-        <span className="dot" />
-      )}
       <div>
-        <span className="what">{what}</span> {more === '' ? null : <span className="more">{more}</span>}
+        <span className="what">{what}</span> {more}
+        {images.length === 0 ? null : (
+          <>
+            {more === '' ? '' : ' · '}
+            <ImageList images={images} />
+          </>
+        )}
       </div>
     </li>
   )
 }
+
+/** "+0.8 s" */
+const offset = (at: number, { created }: TaskRecord) => `+${fineDuration(at - created)}`

@@ -94,7 +94,7 @@ describe('what a task in progress waits for', () => {
   const crash = { cause: 'crash_loop' as const, pods }
   const away = { evidence: [{ kind: 'unreachable' as const, since: 1, message: 'refused' }], pods }
   test.for([
-    ['healthy', { pods }, 'Waiting for 1 more Pod to become ready'],
+    ['healthy', { pods }, '1 of 2 Pods ready'],
     ['healthy', {}, 'Waiting for the application to become healthy'],
     ['revision', {}, 'Waiting for Argo CD to pick up the commit'],
     ['healthy', crash, causes.crash_loop.headline],

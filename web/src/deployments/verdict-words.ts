@@ -17,7 +17,8 @@ export type VerdictWords = {
   /** Whether the version before still serves, as far as its Pods tell. */
   readonly impact: string | undefined
   readonly facts: readonly Fact[]
-  readonly steps: readonly { readonly actor: string; readonly text: string }[]
+  /** `actor`: who does it, where that is not the developer who reads it. */
+  readonly steps: readonly { readonly actor: string | undefined; readonly text: string }[]
 }
 
 export function verdictWords(task: TaskRecord): VerdictWords {
@@ -35,7 +36,10 @@ export function verdictWords(task: TaskRecord): VerdictWords {
 export const isHistory = ({ status, deployed_since: since }: TaskRecord): boolean =>
   status !== 'in progress' && since !== undefined
 
-const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({ actor: renderRole(actor), text })
+const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({
+  actor: actor === 'developer' ? undefined : renderRole(actor),
+  text,
+})
 
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {
@@ -57,11 +61,17 @@ export const deadlineOf = (task: TaskRecord): number | undefined =>
 
 function headlineOf(task: TaskRecord): string {
   if (task.status === 'in progress') return waitingHeadline(task) ?? progressOf(task)
+  if (task.cause === 'app_not_found') return notFoundHeadline(task)
   if (task.status === 'deployed') return `Deployed in ${duration(task.updated - task.created)}`
   if (task.cause !== undefined && isCause(task.cause) && isHistory(task)) return pastHeadlineOf(task.cause)
   if (task.headline !== undefined) return task.headline
   if (task.cause !== undefined && isCause(task.cause)) return causeOf(task.cause).headline
   return endingOf(task.status)
+}
+
+/** With the name, as a letter of it may be wrong. */
+function notFoundHeadline({ app, similar_apps: [similar] = [] }: TaskRecord): string {
+  return `Argo CD has no application “${app}”${similar === undefined ? '' : `. Did you mean ${similar}?`}`
 }
 
 const progressOf = ({ progress }: TaskRecord) => capitalize(progress || 'waiting for the first evaluation')
@@ -76,8 +86,7 @@ function waitingHeadline(task: TaskRecord): string | undefined {
   if (cause !== undefined && isCause(cause)) return causeOf(cause).headline
   if (unmet === undefined) return undefined
   const { ready, all } = newPods(task)
-  if (unmet === 'healthy' && ready < all)
-    return `Waiting for ${all - ready} more ${all - ready === 1 ? 'Pod' : 'Pods'} to become ready`
+  if (unmet === 'healthy' && ready < all) return `${ready} of ${all} ${all === 1 ? 'Pod' : 'Pods'} ready`
   return Object.hasOwn(awaitedOf, unmet) ? `Waiting for ${awaitedOf[unmet]}` : undefined
 }
 
@@ -130,6 +139,7 @@ function factsOf({ culprit, cancelled_by: by }: Diagnosis): readonly Fact[] {
     ...(culprit === undefined ? [] : [{ name: culprit.kind, value: culprit.name }]),
     ...(culprit?.namespace ? [{ name: 'Namespace', value: culprit.namespace }] : []),
     ...(culprit?.container === undefined ? [] : [{ name: 'Container', value: culprit.container }]),
+    ...(culprit?.restarts === undefined ? [] : [{ name: 'Restarts', value: String(culprit.restarts) }]),
     ...(by === undefined ? [] : [{ name: 'Cancelled by', value: callerName(by) }]),
   ]
 }

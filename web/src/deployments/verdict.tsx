@@ -1,11 +1,10 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useId } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
-import { Exactly } from '../ui/when.tsx'
 import { GateLine } from './gate-line.tsx'
 import { Pace } from './pace.tsx'
 import { PodLog } from './pod-log.tsx'
@@ -15,6 +14,7 @@ import { type OfferedActions, TaskActions } from './task-actions.tsx'
 import { listAddress } from './task-filters.ts'
 import { taskReport } from './task-report.ts'
 import {
+  deadlineOf,
   type Fact as FactWords,
   isHistory,
   secondsTaken,
@@ -47,8 +47,7 @@ function Waiting({ task, events, words }: Omit<Props, 'actions'>) {
           <span className="big" role="timer" aria-label="Elapsed">
             {duration(seconds)}
           </span>
-          <Pace app={task.app} seconds={seconds} />
-          {task.timeout === undefined ? null : <span>{duration(task.timeout)} at most</span>}
+          <Pace app={task.app} seconds={seconds} deadline={deadlineOf(task)} />
         </div>
       </div>
       <GateLine task={task} events={events} />
@@ -66,9 +65,6 @@ function Deployed({ task, events, words, actions }: Props) {
             {words.headline}
           </h2>
           {words.lead === undefined ? null : <p>{words.lead}</p>}
-          <p>
-            Finished <Exactly at={task.updated} />.
-          </p>
         </div>
         <div className="act">
           <TaskActions {...actions} />
@@ -80,17 +76,22 @@ function Deployed({ task, events, words, actions }: Props) {
 }
 
 function BadEnd({ task, events, words, actions }: Props) {
-  const address = `${window.location.origin}/task/${encodeURIComponent(task.id)}`
   const isOver = isHistory(task)
   return (
     <Sheet task={task} calm={isOver}>
+      <Headline task={task} words={words} />
+      <div className="act">
+        <TaskActions {...actions}>
+          <Successor task={task} />
+          <Report task={task} />
+        </TaskActions>
+      </div>
       <div className="top">
         <div className="stack">
-          <Headline task={task} words={words} />
           {task.status === 'aborted' ? (
             <p className="lead">Outcome unknown: the rollout may {isOver ? 'have been' : 'be'} complete.</p>
           ) : null}
-          {words.lead === undefined ? null : <p className="lead">{words.lead}</p>}
+          {words.lead === undefined ? null : <p className="grey">{words.lead}</p>}
           {words.impact === undefined ? null : <p className="impact">{words.impact}</p>}
           <Facts facts={words.facts} cause={task.cause} />
           <SimilarApps apps={task.similar_apps} />
@@ -98,15 +99,25 @@ function BadEnd({ task, events, words, actions }: Props) {
         <NextSteps steps={words.steps} />
       </div>
       <PodLog task={task} />
-      <div className="act">
-        <TaskActions {...actions}>
-          <Successor task={task} />
-          <CopyButton text={taskReport(task, address)} label="Copy report as text" size="full" shortcut="c" />
-        </TaskActions>
-      </div>
-      <hr />
       <GateLine task={task} events={events} />
     </Sheet>
+  )
+}
+
+/** Everything the record tells, to be passed on. */
+function Report({ task }: { task: TaskRecord }) {
+  const id = useId()
+  const text = taskReport(task, `${window.location.origin}/task/${encodeURIComponent(task.id)}`)
+  return (
+    <>
+      <CopyButton text={text} label="Copy report" size="full" shortcut="c" />
+      <button className="btn btn-plain" type="button" popoverTarget={id}>
+        View report
+      </button>
+      <div className="panel" id={id} popover="auto" role="dialog" aria-label="Report">
+        <code className="code-block">{text}</code>
+      </div>
+    </>
   )
 }
 
@@ -116,7 +127,7 @@ function Successor({ task }: { task: TaskRecord }) {
   if (id === undefined) return null
   return (
     <Link className="btn btn-primary" href={`/task/${encodeURIComponent(id)}`}>
-      Open the newer task
+      Open the newer deployment
     </Link>
   )
 }
@@ -157,25 +168,21 @@ function Headline({ task, words }: Pick<Props, 'task' | 'words'>) {
   )
 }
 
+/** One line: who is to blame, from the outside in. */
 function Facts({ facts, cause }: { facts: readonly FactWords[]; cause: string | undefined }) {
+  const all = cause === undefined ? facts : [...facts, { name: 'Cause', value: cause }]
+  if (all.length === 0) return null
   return (
-    <dl className="facts culprit">
-      {facts.map(({ name, value }) => (
-        <Fact name={name} value={value} key={name} />
+    <dl className="facts in-line">
+      {all.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{value}</code>
+          </dd>
+        </div>
       ))}
-      {cause === undefined ? null : <Fact name="Cause" value={cause} />}
     </dl>
-  )
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        <code>{value}</code>
-      </dd>
-    </>
   )
 }
 
@@ -188,7 +195,7 @@ function NextSteps({ steps }: Pick<VerdictWords, 'steps'>) {
         {steps.map(({ actor, text }) => (
           <li key={text}>
             <span>
-              {text} <span className="dim2">({actor})</span>
+              {text} {actor === undefined ? null : <span className="dim2">({actor})</span>}
             </span>
           </li>
         ))}

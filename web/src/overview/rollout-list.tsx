@@ -1,10 +1,10 @@
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { Change } from '../deployments/change.tsx'
 import { GateStrip } from '../deployments/gate-strip.tsx'
 import { StatusMark } from '../deployments/status-mark.tsx'
 import { listAddress } from '../deployments/task-filters.ts'
-import { Tags } from '../deployments/task-row.tsx'
 import { secondsTaken, verdictWords } from '../deployments/verdict-words.ts'
 import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
@@ -57,7 +57,7 @@ const Rollout = memo(function Rollout({ task, usual }: { task: TaskRecord; usual
           {task.app}
         </Link>
         <div className="sub">
-          <Tags images={task.images} /> by {task.author}
+          <Change task={task} /> by {task.author}
         </div>
       </div>
       <div className="c-track">

@@ -112,7 +112,7 @@ function Revoke({ token: { id, description, last_used: used }, now }: { token: D
           keep="Keep the token"
           confirm="Revoke token"
           look="btn-danger"
-          onAnswer={answer}
+          onAnswer={(given) => answer(given === 'confirmed')}
         >
           <p>
             {used === null ? 'It was never used.' : `It was last used ${relativeTime(used, now, zone)}.`} From the next

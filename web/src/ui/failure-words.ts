@@ -1,5 +1,18 @@
 import { AnswerError } from './read-json.ts'
 
-/** Why an action did not work: the service's own words where it answered. */
-export const failureWords = (error: Error): string =>
-  error instanceof AnswerError ? error.message : 'the service did not answer'
+/** Why something did not work, to stand behind a colon. Of the service's own words only the rule of a field is for people. */
+export function failureWords(error: Error): string {
+  if (!(error instanceof AnswerError)) return 'the service did not answer'
+  if (error.status === 400) return error.message
+  return words[error.status] ?? (error.status < 500 ? 'the service rejected it' : 'the service failed')
+}
+
+const words: Readonly<Record<number, string>> = {
+  401: 'your session has ended, sign in again',
+  403: 'your account may not do this',
+  404: 'it is not there any more',
+  406: 'deployments are locked',
+  409: 'it has ended or changed meanwhile',
+  429: 'too many requests at once, try again in a moment',
+  503: 'the service cannot reach its database',
+}

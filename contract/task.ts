@@ -283,8 +283,9 @@ export const TaskFilter = conditions
   .extend({
     status: z
       .string()
-      .meta({ enum: [...taskStatuses] })
-      .optional(),
+      .meta({ pattern: `^(${taskStatuses.join('|')})(,(${taskStatuses.join('|')}))*$` })
+      .optional()
+      .describe(`One of ${taskStatuses.join(', ')}; or several, separated by commas`),
     limit: z
       .string()
       .regex(/^(-?\d+)?$/, 'must be a whole number')
@@ -311,9 +312,10 @@ export const TaskFilter = conditions
   .refine(isEndInOrder, endNotInOrder)
   // Not a fault of the field, which would stand before it: argo-watcher's words are exactly these.
   .transform(({ status: wanted, ...filter }, context) => {
-    const status = filterStatuses.find((one) => one === wanted)
-    if (wanted && status === undefined) context.addIssue('unsupported status filter')
-    return { ...filter, ...(status === undefined ? {} : { status }) }
+    const asked = wanted ? wanted.split(',') : []
+    const statuses = filterStatuses.filter((one) => asked.includes(one))
+    if (asked.some((one) => !statuses.some((known) => known === one))) context.addIssue('unsupported status filter')
+    return { ...filter, ...(statuses.length === 0 ? {} : { statuses }) }
   })
 export type TaskFilter = z.infer<typeof TaskFilter>
 

@@ -53,10 +53,11 @@ const linesOf = ({ id, app, author, project, images, commit }: Known) =>
   )
 
 function isMatch(task: Known, filter: TaskFilter, isInScope: (app: string) => boolean): boolean {
-  const { app, author, project, status, to_timestamp, search = '' } = filter
+  const { app, author, project, statuses = taskStatuses, to_timestamp, search = '' } = filter
   return (
-    [app ?? task.app, author ?? task.author, project ?? task.project, status ?? task.status].join() ===
-      [task.app, task.author, task.project, task.status].join() &&
+    [app ?? task.app, author ?? task.author, project ?? task.project].join() ===
+      [task.app, task.author, task.project].join() &&
+    statuses.some((status) => status === task.status) &&
     task.created <= (to_timestamp ?? newestSecond) &&
     isInScope(task.app) &&
     linesOf(task).some((line) => line.includes(search.toLowerCase()))
@@ -86,7 +87,7 @@ function anyFilter(random: Random, tasks: readonly Known[]): TaskFilter {
     ...some(0.2, { app: oneOf(random, apps) }),
     ...some(0.1, { author: 'Ada' }),
     ...some(0.2, { project: 'shop' }),
-    ...some(0.3, { status: oneOf(random, taskStatuses) }),
+    ...some(0.3, { statuses: [oneOf(random, taskStatuses), oneOf(random, taskStatuses)] }),
     ...some(0.2, { to_timestamp: newestSecond - Math.floor(random() * tasks.length) }),
     ...some(0.2, { offset: Math.floor(random() * 5) }),
     limit: oneOf(random, [1, 10, 1000]),

@@ -63,6 +63,8 @@ describe('a list parameter out of range is limited, one of a wrong type is 400, 
     ['from_timestamp=1e300', 'from_timestamp: must be a number of Unix seconds'],
     ['to_timestamp=1e300', 'to_timestamp: must be a number of Unix seconds'],
     ['status=nonsense', 'unsupported status filter'],
+    ['status=failed,nonsense', 'unsupported status filter'],
+    ['status=failed,', 'unsupported status filter'],
   ] as const)('%s is 400', async ([query, error]) => {
     expect(await list(query)).toMatchObject({ status: 400, body: { error: expect.stringContaining(error) } })
   })

@@ -88,7 +88,7 @@ describe('submission', () => {
     const { app } = aNewTask()
     const submitted = Array.from({ length: 20 }, () => aNewTask({ app }))
     await Promise.all(submitted.map((task) => tasks.accept({ task, closed: neverClosed })))
-    const { tasks: alive } = await tasks.list({ app, status: 'in progress' })
+    const { tasks: alive } = await tasks.list({ app, statuses: ['in progress'] })
     expect(alive).toHaveLength(1)
     const { tasks: all } = await tasks.list({ app })
     expect(all[0]?.id).toBe(alive[0]?.id)
@@ -351,7 +351,7 @@ describe('the list', () => {
     expect(await ids({})).toBe('cba')
     expect(await ids({ limit: 1, offset: 1 })).toBe('b')
     expect(await ids({ author: 'a' })).toBe('a')
-    expect(await ids({ status: 'deployed' })).toBe('')
+    expect(await ids({ statuses: ['deployed'] })).toBe('')
     expect(await ids({ search: 'EXAMPLE/PART-B' })).toBe('b')
     expect(await ids({ search: '%' })).toBe('')
     const created = Number((await tasks.find(submitted[1]?.id ?? ''))?.created) / 1000

@@ -189,7 +189,7 @@ describe('searching', () => {
       const { tasks, next, total } = await list({
         project,
         search: 'example/shop',
-        status: 'deployed',
+        statuses: ['deployed'],
         limit: 2,
         ...filter,
       })
@@ -199,6 +199,8 @@ describe('searching', () => {
     expect(first).toMatchObject({ tags: ['v4', 'v3'], count: 4 })
     expect(await shown({ offset: 1 })).toMatchObject({ tags: ['v3', 'v2'], count: 4 })
     expect(await shown({ cursor: first.next })).toEqual({ tags: ['v2', 'v0'], next: undefined, count: undefined })
+    const some = await shown({ statuses: ['failed', 'deployed'], limit: 4 })
+    expect(some).toMatchObject({ tags: ['v4', 'v3', 'v2', 'v1'], count: 5 })
     expect(await shown({ app: 'bank' })).toMatchObject({ tags: [], count: 0 })
     expect(await shown({ from_timestamp: Date.now() / 1000 - 60 * 7.5 })).toMatchObject({
       tags: ['v4', 'v3'],
@@ -364,7 +366,7 @@ test.for<{ name: string; read: (tasks: TaskStore) => Promise<unknown>; message: 
   },
   {
     name: 'a list',
-    read: ({ list }) => list({ status: 'failed' }),
+    read: ({ list }) => list({ statuses: ['failed'] }),
     message: 'list timed out after 1.8s; use an application, a project or a time',
   },
   {

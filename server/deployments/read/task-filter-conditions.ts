@@ -3,13 +3,13 @@ import type { TaskFilter } from '../../../contract/task.ts'
 
 /** Whether a task belongs to the list. Globs know `*` and `?`. */
 export function matchesFilter(filter: TaskFilter, globs: readonly string[] | undefined): Expression<SqlBool> {
-  const { app, author, project, status, cause, from_timestamp, to_timestamp, ended_from, ended_to, cursor, search } =
+  const { app, author, project, statuses, cause, from_timestamp, to_timestamp, ended_from, ended_to, cursor, search } =
     filter
   const conditions = [
     app !== undefined && sql`app = ${app}`,
     author !== undefined && sql`author = ${author}`,
     project !== undefined && sql`project = ${project}`,
-    status !== undefined && sql`status = ${status}`,
+    statuses !== undefined && isOneOf(statuses),
     cause !== undefined && sql`cause = ${cause}`,
     from_timestamp !== undefined && sql`created > ${timestamp(from_timestamp)}`,
     to_timestamp !== undefined && sql`created <= ${timestamp(to_timestamp)}`,
@@ -21,6 +21,10 @@ export function matchesFilter(filter: TaskFilter, globs: readonly string[] | und
   ].filter((condition) => typeof condition === 'object')
   return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
 }
+
+/** One by itself is found in the order of an index. */
+const isOneOf = (statuses: readonly string[]) =>
+  statuses.length === 1 ? sql`status = ${statuses[0]}` : sql`status = ANY(${statuses}::text[])`
 
 /** No field may hold a control character; in the searched text line ends stand between the fields. */
 export const isUnsearchable = ({ search = '' }: Pick<TaskFilter, 'search'>) => /\p{Cc}/u.test(search)

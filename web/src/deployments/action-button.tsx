@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react'
+import { useHistoryState } from 'wouter/use-browser-location'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { useFocusAfter } from '../ui/use-focus-after.ts'
@@ -25,9 +26,10 @@ export type TaskAction = {
 
 type Props = { action: TaskAction /** Of the text that says why it cannot be pressed. */; whyNotId: string | undefined }
 
-/** Does one thing to a task, after one question. Where it cannot be done it is dashed, with the reason beside it. */
+/** Does one thing to a task, after one question, which a link to the page may have asked already. Where it cannot be done it is dashed, with the reason beside it. */
 export function ActionButton({ action, whyNotId }: Props) {
-  const [isAsking, setAsking] = useState(false)
+  const isAsked = useHistoryState<{ readonly asks?: string } | null>()?.asks === action.name
+  const [isAsking, setAsking] = useState(isAsked && whyNotId === undefined)
   const button = useRef<HTMLButtonElement>(null)
   useFocusAfter(button)
   const { label, busyLabel, icon, look = '', isBusy, run, runOther, question } = action

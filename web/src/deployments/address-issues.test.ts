@@ -7,6 +7,8 @@ test.for<[string, readonly string[]]>([
   ['status=&cursor=', []],
   ['status=in+progress&app=shop&from_timestamp=1795420800.25&cause=timeout&unknown=1', []],
   ['status=broken', ['status']],
+  ['status=failed,aborted', []],
+  ['status=failed,broken', ['status']],
   ['from_timestamp=yesterday&to_timestamp=-1', ['from_timestamp', 'to_timestamp']],
   ['from_timestamp=1e9&to_timestamp=253402300799', []],
   ['from_timestamp=999999999999&to_timestamp=1e99', ['from_timestamp', 'to_timestamp']],

@@ -7,7 +7,11 @@ const isMoment = (text: string) => momentPattern.test(text) && Number(text) <= l
 const momentRule = (text: string) => (isMoment(text) ? undefined : unixSeconds)
 
 const rules = {
-  status: oneOf(taskStatuses),
+  status: (text: string) =>
+    text
+      .split(',')
+      .map(oneOf(taskStatuses))
+      .find((rule) => rule !== undefined),
   search: textRule,
   app: textRule,
   project: textRule,

@@ -2,10 +2,10 @@ import { listedTaskFields } from '../../../contract/listed-task-fields.ts'
 import type { ListedTask, TaskList, TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { isFinal } from '../../../contract/task-status.ts'
-import { pageSize, type TaskFilters } from './task-filters.ts'
+import { pageSize, statusesIn, type TaskFilters } from './task-filters.ts'
 
 /** Tasks that came since wait to be shown: so many at most are kept, those in progress before others. */
-const maxRows = 4 * pageSize
+export const maxRows = 4 * pageSize
 
 /** The task as its newest event tells it, with what only the answer about one task holds. */
 export function applyToTask(task: TaskRecord, events: readonly TaskEvent[]): TaskRecord {
@@ -47,7 +47,8 @@ export function matches(task: ListedTask, filters: TaskFilters): boolean {
   const { search, from_timestamp: from, to_timestamp: to, ended_from: endedFrom, ended_to: endedTo } = filters
   const searched = [task.id, task.app, task.author, task.project, task.commit ?? '', ...task.images.map(nameOf)]
   return (
-    (['status', 'app', 'project', 'author', 'cause'] as const).every(
+    (filters.status === undefined || statusesIn(filters.status).includes(task.status)) &&
+    (['app', 'project', 'author', 'cause'] as const).every(
       (name) => filters[name] === undefined || filters[name] === task[name],
     ) &&
     (search === undefined || searched.some((text) => text.toLowerCase().includes(search.toLowerCase()))) &&

@@ -8,12 +8,13 @@ const counts: TaskCounts = {
 }
 
 test.for([
-  ['failed', '312', '312'],
-  ['deployed', 'more than 10,000', '10,000+'],
-  [undefined, 'more than 10,371', '10,371+'],
-] as const)('tasks that are %s are %s, in short %s', ([status, words, short]) => {
-  const count = countOf(counts, status)
+  [['failed'], '312', '312'],
+  [['failed', 'cancelled'], '360', '360'],
+  [['deployed'], 'more than 10,000', '10,000+'],
+  [[], 'more than 10,371', '10,371+'],
+] as const)('tasks that are %j are %s, in short %s', ([statuses, words, short]) => {
+  const count = countOf(counts, statuses)
   expect([count && countWords(count), count && shortCount(count)]).toEqual([words, short])
 })
 
-test('counts that were not read are left out', () => expect(countOf(undefined, 'failed')).toBeUndefined())
+test('counts that were not read are left out', () => expect(countOf(undefined, ['failed'])).toBeUndefined())

@@ -5,7 +5,7 @@ import { type Followed, followedQuery } from '../live/followed-query.ts'
 import { useFollowedQuery } from '../live/use-followed-query.ts'
 import { Live, useLiveEvents } from '../live/use-live.ts'
 import { readJson } from '../ui/read-json.ts'
-import { applyToList, applyToTask } from './apply-events.ts'
+import { applyToList, applyToTask, maxRows } from './apply-events.ts'
 import { keepRowOrder } from './keep-row-order.ts'
 import { followedTask } from './read-task.ts'
 import { listQuery, pageSize, type TaskFilters } from './task-filters.ts'
@@ -51,10 +51,17 @@ export function useTaskList(filters: TaskFilters, cursor: string | undefined) {
   return {
     list,
     rows,
-    waiting: cursor === undefined ? kept.waiting.length : 0,
+    waiting:
+      cursor === undefined
+        ? { count: kept.waiting.length, isCapped: kept.waiting.length > 0 && (latest?.length ?? 0) >= maxRows }
+        : { count: 0, isCapped: false },
     showNew: () => setShown({ page, tasks: latest ?? [] }),
   }
 }
+
+/** The newest task that matches; undefined while it is not known, and where there is none. */
+export const useNewest = (filters: TaskFilters): TaskRecord | undefined =>
+  useFollowedQuery(followedList({ filters, limit: 1 })).data?.tasks[0]
 
 const maxRollouts = 200
 const rolloutFilters: TaskFilters = { status: 'in progress' }

@@ -27,9 +27,9 @@ export function NoMatch({ filters, cursor }: { filters: TaskFilters; cursor: str
   return (
     <div className="empty">
       <Icon name="i-find" />
-      <h2>{cursor !== undefined ? 'No older task' : `No ${describeFilters(filters)}`}</h2>
+      <h2>{cursor !== undefined ? 'No older deployment' : `No ${describeFilters(filters)}`}</h2>
       <div className="row">
-        {cursor !== undefined ? <Way to={listAddress(filters)}>Newest tasks</Way> : null}
+        {cursor !== undefined ? <Way to={listAddress(filters)}>Newest deployments</Way> : null}
         {status !== undefined && names.length > 1 ? <Way to={listAddress(others)}>Any status</Way> : null}
         {names.length > 0 ? <Way to="/tasks">Clear all filters</Way> : null}
       </div>

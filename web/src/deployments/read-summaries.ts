@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { AppSummaries } from '../../../contract/app-summary.ts'
+import type { AppSummaries, AppSummary } from '../../../contract/app-summary.ts'
 import { useFollowedQuery } from '../live/use-followed-query.ts'
 import { readJson } from '../ui/read-json.ts'
 import { applyToSummaries } from './apply-to-summaries.ts'
@@ -26,6 +26,10 @@ export function useUsual(app: string): Usual | undefined {
   const { median_seconds: median, p95_seconds: p95 } = data?.apps.find((one) => one.app === app) ?? {}
   return median === undefined ? undefined : { median, p95 }
 }
+
+/** How one application does; undefined where it is not known, or not for this reader. */
+export const useSummary = (app: string): AppSummary | undefined =>
+  useQuery(usualQuery).data?.apps.find((one) => one.app === app)
 
 /** How the applications do, kept up to date by events. */
 export const useSummaries = () =>

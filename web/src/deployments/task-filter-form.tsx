@@ -1,14 +1,24 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { TaskCounts } from '../../../contract/task-counts.ts'
+import type { TaskStatus } from '../../../contract/task-status.ts'
+import { keepViews, useSavedViews } from '../ui/device-settings.ts'
 import { Icon } from '../ui/icon.tsx'
 import { exactTime } from '../ui/moment.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
-import { countOf, shortCount } from './count-words.ts'
+import { type CappedCount, countOf, shortCount } from './count-words.ts'
 import { CreatedFilter } from './created-filter.tsx'
 import { StatusIcon } from './status-mark.tsx'
 import { shownStatuses, wordsOf } from './status-words.ts'
-import { listAddress, type TaskFilters } from './task-filters.ts'
+import {
+  describeFilters,
+  filtersIn,
+  listAddress,
+  listQuery,
+  notDeployed,
+  statusesIn,
+  type TaskFilters,
+} from './task-filters.ts'
 import { NameFilter, TextFilter } from './text-filters.tsx'
 
 type Props = {
@@ -17,15 +27,31 @@ type Props = {
   change: (changed: TaskFilters) => void
 }
 
-/** Status chips, text filters and times. */
+/** Status chips, text filters and times; on a phone all but the chips are behind a button. */
 export function TaskFilterForm({ filters, counts, change }: Props) {
-  const [more, setMore] = useState(filters.author !== undefined || filters.from_timestamp !== undefined)
-  const onPhone = more ? 'field' : 'field hide-phone'
+  const [isOpen, setOpen] = useState(false)
+  const { status, ...others } = filters
+  const used = Object.keys(others).length
   return (
     <search>
-      <form className="filters" aria-label="Tasks" onSubmit={(event) => event.preventDefault()}>
-        <StatusChips status={filters.status} counts={counts} change={(status) => change({ status })} />
-        <div className="line">
+      <form className="filters" aria-label="Deployments" onSubmit={(event) => event.preventDefault()}>
+        <div className="chips">
+          <button
+            className="btn btn-s only-phone"
+            type="button"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name="i-down" className="tiny" />
+            Filters{used === 0 ? '' : ` (${used})`}
+          </button>
+          <StatusChips
+            statuses={statusesIn(status)}
+            counts={counts}
+            change={(chosen) => change({ status: chosen.join(',') })}
+          />
+        </div>
+        <div className={isOpen ? 'line' : 'line hide-phone'}>
           <TextFilter
             label="Search"
             placeholder="Name, tag, author, id or commit"
@@ -33,62 +59,113 @@ export function TaskFilterForm({ filters, counts, change }: Props) {
             value={filters.search}
             change={(search) => change({ search })}
           />
-          <NameFilter name="app" className="field" value={filters.app} change={(app) => change({ app })} />
-          <NameFilter
-            name="project"
-            className="field"
-            value={filters.project}
-            change={(project) => change({ project })}
-          />
-          <NameFilter
-            name="author"
-            className={onPhone}
-            value={filters.author}
-            change={(author) => change({ author })}
-          />
-          <CreatedFilter filters={filters} className={onPhone} change={change} />
-          <button className="btn only-phone" type="button" aria-expanded={more} onClick={() => setMore(!more)}>
-            <Icon name="i-down" className="tiny" />
-            {more ? 'Fewer filters' : 'More filters'}
-          </button>
+          {nameFields.map((name) => (
+            <NameFilter
+              name={name}
+              className="field"
+              value={filters[name]}
+              change={(value) => change({ [name]: value })}
+              key={name}
+            />
+          ))}
+          <CreatedFilter filters={filters} className="field" change={change} />
         </div>
         <OtherFilters filters={filters} />
+        <SavedViews filters={filters} />
       </form>
     </search>
   )
 }
 
-type ChipsProps = { status: string | undefined; counts: TaskCounts | undefined; change: (status: string) => void }
+const nameFields = ['app', 'project', 'author'] as const
 
-function StatusChips({ status, counts, change }: ChipsProps) {
-  const chip = (value: string, words: ReactNode, count: ReturnType<typeof countOf>, className?: string) => (
-    <label key={value} className={className}>
-      <input
-        type="radio"
-        name="status"
-        value={value}
-        checked={(status ?? '') === value}
-        onChange={() => change(value)}
-      />
-      {words}
-      <span className="n">{count === undefined ? '' : shortCount(count)}</span>
-    </label>
-  )
+type ChipsProps = {
+  statuses: readonly TaskStatus[]
+  counts: TaskCounts | undefined
+  change: (statuses: readonly TaskStatus[]) => void
+}
+
+/** Any of them together; "All" takes the others away, and "Not deployed" is what did not end as one wants. */
+function StatusChips({ statuses, counts, change }: ChipsProps) {
+  const isNotDeployed = statuses.join() === notDeployed.join()
+  const toggle = (status: TaskStatus) =>
+    change(shownStatuses.filter((one) => statuses.includes(one) !== (one === status)))
   return (
     <fieldset className="choice">
       <legend className="sr">Status</legend>
-      {chip('', 'All', countOf(counts, undefined))}
-      {shownStatuses.map((value) => {
-        const { word, icon, tone } = wordsOf(value)
-        const words = (
-          <>
+      <Chip isChosen={statuses.length === 0} count={countOf(counts, [])} change={() => change([])}>
+        All
+      </Chip>
+      <Chip
+        isChosen={isNotDeployed}
+        count={countOf(counts, notDeployed)}
+        change={() => change(isNotDeployed ? [] : notDeployed)}
+      >
+        Not deployed
+      </Chip>
+      {shownStatuses.map((status) => {
+        const { word, icon, tone } = wordsOf(status)
+        return (
+          <Chip
+            isChosen={statuses.includes(status)}
+            count={countOf(counts, [status])}
+            change={() => toggle(status)}
+            className={`st-${tone}`}
+            key={status}
+          >
             <StatusIcon icon={icon} />
             {word}
-          </>
+          </Chip>
         )
-        return chip(value, words, countOf(counts, value), `st-${tone}`)
       })}
     </fieldset>
+  )
+}
+
+type ChipProps = {
+  isChosen: boolean
+  count: CappedCount | undefined
+  change: () => void
+  className?: string
+  children: ReactNode
+}
+
+const Chip = ({ isChosen, count, change, className, children }: ChipProps) => (
+  <label className={className}>
+    <input type="checkbox" checked={isChosen} onChange={change} />
+    {children}
+    <span className="n">{count === undefined ? '' : shortCount(count)}</span>
+  </label>
+)
+
+/** Filters that this device keeps; each is a link, and one more button keeps the filters of now. */
+function SavedViews({ filters }: { filters: TaskFilters }) {
+  const views = useSavedViews()
+  const query = listQuery(filters)
+  if (views.length === 0 && query === '') return null
+  return (
+    <div className="row small">
+      {views.map((view) => (
+        <span className="view" key={view}>
+          <Link href={`/tasks?${view}`} aria-current={view === query ? 'true' : undefined}>
+            {describeFilters(filtersIn(new URLSearchParams(view)))}
+          </Link>
+          <button
+            className="btn btn-plain btn-s icon-btn"
+            type="button"
+            aria-label={`Forget the view: ${describeFilters(filtersIn(new URLSearchParams(view)))}`}
+            onClick={() => keepViews(views.filter((one) => one !== view))}
+          >
+            <Icon name="i-close" className="tiny" />
+          </button>
+        </span>
+      ))}
+      {query === '' || views.includes(query) ? null : (
+        <button className="btn btn-plain btn-s" type="button" onClick={() => keepViews([...views, query])}>
+          Save this view
+        </button>
+      )}
+    </div>
   )
 }
 

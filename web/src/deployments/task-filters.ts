@@ -1,8 +1,9 @@
-import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
+import type { TaskStatus } from '../../../contract/task-status.ts'
 import { figure } from '../ui/figure.ts'
 import { type CappedCount, countWords } from './count-words.ts'
+import { shownStatuses } from './status-words.ts'
 
-/** The filters as the query string has them, in the page's address and in the API's alike. */
+/** The filters as the query string has them, in the page's address and in the API's alike. Statuses are joined by commas. */
 const filterNames = [
   'status',
   'search',
@@ -27,8 +28,18 @@ export function filtersIn(query: URLSearchParams): TaskFilters {
     return value === null || value === '' ? [] : [[name, value] as const]
   })
   const { status, ...filters }: TaskFilters = Object.fromEntries(given)
-  return status !== undefined && isStatus(status) ? { status, ...filters } : filters
+  const statuses = statusesIn(status)
+  return statuses.length === 0 ? filters : { status: statuses.join(','), ...filters }
 }
+
+/** In the order of the chips; none stands for all. */
+export const statusesIn = (status: string | undefined): readonly TaskStatus[] => {
+  const asked = status?.split(',') ?? []
+  return shownStatuses.filter((one) => asked.includes(one))
+}
+
+/** Those that did not end as one wants: the commonest question. */
+export const notDeployed = shownStatuses.filter((status) => status !== 'deployed' && status !== 'in progress')
 
 /** Where the page of the address begins; undefined for the newest tasks. */
 export const cursorIn = (query: URLSearchParams): string | undefined => query.get('cursor') || undefined
@@ -50,12 +61,12 @@ export function listAddress(filters: TaskFilters, cursor?: string): string {
   return query === '' ? '/tasks' : `/tasks?${query}`
 }
 
-/** "failed task of checkout-api by ada": what the filters ask for. */
+/** "failed or aborted deployment of checkout-api by ada": what the filters ask for. */
 export function describeFilters(filters: TaskFilters): string {
+  const statuses = statusesIn(filters.status).map((status) => (status === 'app not found' ? '“app not found”' : status))
   const parts = [
-    filters.status === undefined
-      ? 'task'
-      : `${filters.status === 'app not found' ? '“app not found”' : filters.status} task`,
+    statuses.join(' or '),
+    'deployment',
     filters.app && `of ${filters.app}`,
     filters.project && `in project ${filters.project}`,
     filters.author && `by ${filters.author}`,
@@ -67,9 +78,8 @@ export function describeFilters(filters: TaskFilters): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-/** "50 of more than 10,000": how many rows are shown of how many. */
-export function describePage(shown: number, total: CappedCount | undefined): string {
-  return total === undefined ? figure(shown) : `${figure(shown)} of ${countWords(total)}`
+/** "51–100 of more than 10,000": which rows are shown of how many; `before` is undefined where it is not known. */
+export function describePage(before: number | undefined, shown: number, total: CappedCount | undefined): string {
+  const rows = before === undefined || shown === 0 ? figure(shown) : `${figure(before + 1)}–${figure(before + shown)}`
+  return total === undefined ? rows : `${rows} of ${countWords(total)}`
 }
-
-const isStatus = (text: string): text is TaskStatus => taskStatuses.some((status) => status === text)

@@ -4,20 +4,21 @@ import { useHistoryState } from 'wouter/use-browser-location'
 import type { TaskList, TaskRecord } from '../../../contract/task.ts'
 import { Answered } from '../ui/answered.tsx'
 import { Icon } from '../ui/icon.tsx'
+import type { CappedCount } from './count-words.ts'
 import { NoDeploymentYet, NoMatch } from './no-tasks.tsx'
-import { listAddress, type TaskFilters } from './task-filters.ts'
-import { TaskTable } from './task-table.tsx'
+import { listAddress, pageSize, type TaskFilters } from './task-filters.ts'
+import { type SortByTook, TaskTable } from './task-table.tsx'
 
 type Place = { filters: TaskFilters; cursor: string | undefined }
-type RowsProps = Place & { list: UseQueryResult<TaskList>; rows: readonly TaskRecord[] }
+type RowsProps = Place & { list: UseQueryResult<TaskList>; rows: readonly TaskRecord[]; sort: SortByTook }
 
 /** The table, or why there is none. */
-export function Rows({ list, rows, filters, cursor }: RowsProps) {
-  if (rows.length > 0) return <TaskTable tasks={rows} />
+export function Rows({ list, rows, filters, cursor, sort }: RowsProps) {
+  if (rows.length > 0) return <TaskTable tasks={rows} sort={sort} />
   const isNarrowed = Object.keys(filters).length > 0
   return (
     <>
-      <Answered query={list} what="the tasks">
+      <Answered query={list} what="the deployments">
         {() =>
           cursor === undefined && !isNarrowed ? <NoDeploymentYet /> : <NoMatch filters={filters} cursor={cursor} />
         }
@@ -31,19 +32,29 @@ export function Rows({ list, rows, filters, cursor }: RowsProps) {
   )
 }
 
+/** "3", or "199+" where more came than the page keeps. */
+export const waitingCount = ({ count, isCapped }: CappedCount): string => `${count}${isCapped ? '+' : ''}`
+
 /** What came since: it waits until the reader asks for it. */
-export function NewTasks({ count, show }: { count: number; show: () => void }) {
-  if (count === 0) return null
+export function NewTasks({ waiting, show }: { waiting: CappedCount; show: () => void }) {
+  if (waiting.count === 0) return null
   return (
     <button className="new-pill" type="button" onClick={show}>
       <Icon name="i-up" />
-      {`${count} new task${count === 1 ? '' : 's'}`}
+      {`${waitingCount(waiting)} new deployment${waiting.count === 1 ? '' : 's'}`}
     </button>
   )
 }
 
 /** A cursor leads to older tasks only, so each page remembers the newer ones that led to it, the nearest first. */
 type CameFrom = { readonly newer?: readonly string[] } | null
+
+/** How many rows came before this page; undefined where the address does not tell. */
+export function useRowsBefore(cursor: string | undefined): number | undefined {
+  const newer = useHistoryState<CameFrom>()?.newer
+  if (cursor === undefined) return 0
+  return newer === undefined || newer.length === 0 ? undefined : newer.length * pageSize
+}
 
 export function Pages({ filters, cursor, next }: Place & { next: string | undefined }) {
   const newer = useHistoryState<CameFrom>()?.newer ?? []
@@ -52,7 +63,6 @@ export function Pages({ filters, cursor, next }: Place & { next: string | undefi
   const older = next === undefined ? undefined : listAddress(filters, next)
   return (
     <nav className="between" aria-label="Pages">
-      <span className="small dim">Rows keep their place while you read.</span>
       <span className="row">
         <Step
           name={cursor !== undefined && newer.length === 0 ? 'Newest' : 'Newer'}

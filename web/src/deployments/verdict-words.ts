@@ -44,7 +44,7 @@ const stepOf = ({ actor, text }: Diagnosis['next_steps'][number]) => ({
 /** The second line of a row: why it ended as it did, or that it went back. Nothing for what went as usual. */
 export function rowCause(task: TaskRecord): string | undefined {
   if (task.status === 'in progress' || task.status === 'deployed') return task.is_rollback ? 'Rollback' : undefined
-  return headlineOf(task)
+  return task.cause === 'app_not_found' ? causeOf('app_not_found').headline : headlineOf(task)
 }
 
 /** The task that took the place of this one. */

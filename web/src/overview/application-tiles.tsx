@@ -88,7 +88,7 @@ function WhenLast({ summary }: { summary: AppSummary }) {
 }
 
 /** Good outcomes are small discs, any other has its full shape: ten good ones are quiet. The sentence is in the label. */
-function LastTen({ recent }: { recent: AppSummary['recent'] }) {
+export function LastTen({ recent }: { recent: AppSummary['recent'] }) {
   const counts = shownStatuses.flatMap((status) => {
     const count = recent.filter((one) => one.status === status).length
     return count === 0 ? [] : [`${count} ${status}`]

@@ -46,6 +46,16 @@ export const useDeviceSetting = <Name extends keyof Choices>(name: Name): Choice
 export const useZoneSetting = (): string => useSyncExternalStore(subscribe, () => kept('zone') ?? 'utc')
 export const keepZone = (zone: string): void => keep('zone', zone)
 
+const maxViews = 12
+const viewMark = '\n'
+
+/** Query strings of lists that this device keeps. */
+export const useSavedViews = (): readonly string[] =>
+  useSyncExternalStore(subscribe, () => kept('views') ?? '')
+    .split(viewMark)
+    .filter((view) => view !== '')
+export const keepViews = (views: readonly string[]): void => keep('views', views.slice(-maxViews).join(viewMark))
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)

@@ -7,9 +7,15 @@ export function Table({ label, className, columns, children }: TableProps) {
     <table className={`table cards ${className}`} role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ name, isNumber, isHidden }) => (
-            <th role="columnheader" scope="col" className={isNumber ? 'num' : undefined} key={name}>
-              {isHidden ? <span className="sr">{name}</span> : name}
+          {columns.map(({ name, isNumber, isHidden, content = name, isSorted }) => (
+            <th
+              role="columnheader"
+              scope="col"
+              className={isNumber ? 'num' : undefined}
+              aria-sort={isSorted ? 'descending' : undefined}
+              key={name}
+            >
+              {isHidden ? <span className="sr">{name}</span> : content}
             </th>
           ))}
         </tr>
@@ -22,8 +28,14 @@ export function Table({ label, className, columns, children }: TableProps) {
 type TableProps = {
   label: string
   className: string
-  /** A hidden name is for the ear. */
-  columns: readonly { name: string; isNumber?: boolean; isHidden?: boolean }[]
+  /** A hidden name is for the ear; `content` is shown in place of the name. */
+  columns: readonly {
+    name: string
+    isNumber?: boolean
+    isHidden?: boolean
+    content?: ReactNode
+    isSorted?: boolean
+  }[]
   children: ReactNode
 }
 

@@ -19,10 +19,10 @@ export const platformTeam = (text: string): NextStep => ({ actor: 'platform_team
 const operator = (text: string): NextStep => ({ actor: 'operator', text })
 
 // The commit of a failed rollout stays, so the same tag makes no other one: what helps then is another tag or a change in Git.
-export const redeploy = developer('Then deploy the fixed image with a new tag.')
-export const argoCdRetries = developer('Automated sync applies the fix; submit the task again to follow it.')
-const submitAgain = developer('Then submit the task again.')
-export const follow = developer('To follow the rest of the rollout, submit the task again.')
+export const redeploy = developer('Fix it and deploy a new tag.')
+export const argoCdRetries = developer('Automated sync applies the fix; submit the deployment again to follow it.')
+const submitAgain = developer('Then submit the deployment again.')
+export const follow = developer('To follow the rest of the rollout, submit the deployment again.')
 
 /**
  * Why a task did not end `deployed`. Codes are stable: one may be added, none changes its meaning. docs/causes.md is made from
@@ -34,8 +34,8 @@ export const causes = {
     headline: 'Argo CD has no application of this name, or this account may not read it',
     past: 'Argo CD had no application of this name, or hid it',
     nextSteps: [
-      developer('Compare the name in the task with Argo CD, letter by letter, then submit the task again.'),
-      platformTeam('Check that the policy of the account has: applications, get, <project>/<application>, allow.'),
+      developer('Compare the name with Argo CD, letter by letter, then submit the deployment again.'),
+      platformTeam('Or the service may not see it: allow `applications, get` for its project.'),
     ],
   },
   app_gone: {
@@ -60,7 +60,7 @@ export const causes = {
     status: 'failed',
     headline: 'The name of the image is not valid',
     past: 'The name of the image was not valid',
-    nextSteps: [developer('Correct the name of the image or its tag, then submit the task again.')],
+    nextSteps: [developer('Correct the name of the image or its tag, then submit the deployment again.')],
   },
   container_config: {
     status: 'failed',
@@ -153,7 +153,7 @@ export const causes = {
     headline: 'The image is not part of the application',
     past: 'The image was not part of the application',
     nextSteps: [
-      developer('Compare the image in the task with the images of the application, then submit the task again.'),
+      developer('Compare the image with the images of the application, then submit the deployment again.'),
       developer('If Argo CD cannot show the image, set the annotation skip-image-validation.'),
     ],
   },
@@ -230,7 +230,7 @@ export const causes = {
     headline: 'The time ran out before the rollout was complete',
     nextSteps: [
       developer('Open the application in Argo CD and check what that condition names.'),
-      developer('If it only needs more time, submit the task again with a longer timeout.'),
+      developer('If it only needs more time, submit the deployment again with a longer timeout.'),
     ],
   },
   controller_unreachable: {
@@ -254,8 +254,8 @@ export const causes = {
   cancelled: { status: 'cancelled', headline: 'Cancelled on request', nextSteps: [] },
   no_credential: {
     status: 'failed',
-    headline: 'No credential came with the task, so nothing was committed',
-    nextSteps: [developer('Submit the task again with a deploy token or a JWT.')],
+    headline: 'No credential came with the deployment, so nothing was committed',
+    nextSteps: [developer('Submit the deployment again with a deploy token or a JWT.')],
   },
   not_managed: {
     status: 'failed',
@@ -267,7 +267,7 @@ export const causes = {
     status: 'failed',
     headline: 'An annotation of the application is not valid',
     past: 'An annotation of the application was not valid',
-    nextSteps: [developer('Correct the annotation that the message names, then submit the task again.')],
+    nextSteps: [developer('Correct the annotation that the message names, then submit the deployment again.')],
   },
   setting_missing: {
     status: 'failed',
@@ -328,14 +328,14 @@ export const causes = {
     headline: 'The override file cannot be edited',
     past: 'The override file could not be edited',
     nextSteps: [
-      developer('Correct the file that the message names in the GitOps repository, then submit the task again.'),
+      developer('Correct the file that the message names in the GitOps repository, then submit the deployment again.'),
     ],
   },
   no_replica: {
     status: 'aborted',
-    headline: 'The task timed out while no replica watched it',
+    headline: 'The deployment timed out while no replica watched it',
     nextSteps: [
-      developer('Open the application in Argo CD; submit the task again unless it runs the requested images.'),
+      developer('Open the application in Argo CD; submit the deployment again unless it runs the requested images.'),
       operator('Find out why no replica was running, or why none could reach the database.'),
     ],
   },

@@ -127,7 +127,7 @@ const stepsOf: Partial<Readonly<Record<Cause, Steps>>> = {
       ]
     return [
       developer(`Open ${kind} ${name} in Argo CD and read its events.`),
-      developer('If it only needs more time, submit the task again with a longer timeout.'),
+      developer('If it only needs more time, submit the deployment again with a longer timeout.'),
     ]
   },
 }

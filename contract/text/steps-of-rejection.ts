@@ -33,8 +33,8 @@ export function stepsOfArgoCd(message: string, after: 'sync' | 'compare'): reado
 const isRepairedInGit: ReadonlySet<ArgoCdFault> = new Set(['quota_rule', 'pod_security', 'policy', 'webhook'])
 
 const continues = {
-  sync: developer('Then sync the application in Argo CD, and submit the task again to follow it.'),
-  compare: developer('Argo CD then goes on by itself; submit the task again to follow it.'),
+  sync: developer('Then sync the application in Argo CD, and submit the deployment again to follow it.'),
+  compare: developer('Argo CD then goes on by itself; submit the deployment again to follow it.'),
 }
 
 const stepsOfFault: Readonly<Record<ArgoCdFault, readonly NextStep[] | undefined>> = {

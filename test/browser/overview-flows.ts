@@ -65,23 +65,21 @@ export const overviewFlows: readonly Flow[] = [
       await using opened = await open('/lock')
       const { page } = opened
       await page.getByRole('heading', { level: 1 }).waitFor()
-      const typeInDialog = (text: string) =>
-        page.getByRole('dialog', { name: 'Find' }).getByRole('searchbox').fill(text)
+      const typeInDialog = (text: string) => page.getByRole('dialog', { name: 'Find' }).getByRole('combobox').fill(text)
       const find = async (text: string) => {
         await page.getByRole('dialog').waitFor({ state: 'hidden' }) // the address changes before it closes
         await page.keyboard.press('/')
         await typeInDialog(text)
       }
       const found = (name: string | RegExp): Locator =>
-        page.getByRole('dialog', { name: 'Find' }).getByRole('link', { name })
+        page.getByRole('dialog', { name: 'Find' }).getByRole('option', { name })
       await find(tasks.failed)
       await found(/preferences/).waitFor()
       await look(opened)
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/task/${tasks.failed}`)
       await find('prefer')
-      await found('preferences').waitFor()
-      await page.keyboard.press('ArrowDown')
+      await found(/^preferences/).waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL('**/tasks?app=preferences')
       await find('hist')
@@ -94,8 +92,8 @@ export const overviewFlows: readonly Flow[] = [
       await typeInDialog('hist')
       await found('History').click()
       await page.locator('h1:focus').getByText('History').waitFor()
-      await page.keyboard.press('/')
-      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Control+k')
+      await typeInDialog('anything')
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     },

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { FindDialog } from '../find/find-dialog.tsx'
 import { OpenFind } from '../find/open-find.ts'
@@ -67,4 +67,18 @@ function usePageKeys(find: () => void, keys: { readonly current: HTMLDialogEleme
     return { ...Object.fromEntries(ways), '/': find, '?': () => keys.current?.showModal() }
   }, [navigate, find, keys])
   useKeys(actions)
+  useFindKey(find)
+}
+
+/** Ctrl+K or Cmd+K finds, from a field too. */
+function useFindKey(find: () => void) {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      if (document.querySelector('dialog[open]') === null) find()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [find])
 }

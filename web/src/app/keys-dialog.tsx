@@ -1,16 +1,18 @@
 import { type RefObject, useId } from 'react'
 
 const shortcuts = [
-  ['/', 'Find'],
+  ['/', 'Find, as Ctrl+K and ⌘K do'],
   ['g o', 'Overview'],
-  ['g t', 'Tasks'],
+  ['g t', 'Deployments'],
   ['g h', 'History'],
   ['g l', 'Deploy lock'],
   ['g s', 'Settings'],
   ['j k', 'Next and previous row'],
   ['Enter', 'Open the row'],
-  ['.', 'Show new tasks'],
-  ['c', 'Copy the report of a failed task'],
+  ['x', 'Copy the link of the row'],
+  ['r', 'Roll back the row, after a question'],
+  ['.', 'Show new deployments'],
+  ['c', 'Copy the report of a failed deployment'],
   ['?', 'This list'],
 ] as const
 

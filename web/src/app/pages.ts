@@ -5,7 +5,7 @@ type Page = { readonly path: string; readonly name: string; readonly icon: IconN
 /** The pages of the bar, with the letter that follows `g`. */
 export const pages = [
   { path: '/', name: 'Overview', icon: 'n-overview', key: 'o' },
-  { path: '/tasks', name: 'Tasks', icon: 'n-tasks', key: 't' },
+  { path: '/tasks', name: 'Deployments', icon: 'n-tasks', key: 't' },
   { path: '/history', name: 'History', icon: 'n-history', key: 'h' },
   { path: '/lock', name: 'Lock', icon: 'n-lock', key: 'l' },
   { path: '/settings', name: 'Settings', icon: 'n-settings', key: 's' },

@@ -27,9 +27,11 @@ export function useUsual(app: string): Usual | undefined {
   return median === undefined ? undefined : { median, p95 }
 }
 
+/** How applications do, as it was read a while ago; none where it is not known. */
+export const useKnownSummaries = (): readonly AppSummary[] => useQuery(usualQuery).data?.apps ?? []
+
 /** How one application does; undefined where it is not known, or not for this reader. */
-export const useSummary = (app: string): AppSummary | undefined =>
-  useQuery(usualQuery).data?.apps.find((one) => one.app === app)
+export const useSummary = (app: string): AppSummary | undefined => useKnownSummaries().find((one) => one.app === app)
 
 /** How the applications do, kept up to date by events. */
 export const useSummaries = () =>

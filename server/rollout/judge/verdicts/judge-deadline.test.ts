@@ -128,7 +128,7 @@ describe('the deadline', () => {
     const writeBack: WriteBackState = { kind: 'monitor', why: 'no_credential', note: 'no credential came along' }
     const end = judge([beforeCommit, { atMs: 900_000, images: ['registry.example/shop:v1'] }], { writeBack }).end
     expect(end?.cause).toBe('no_credential')
-    expect(end?.reason?.split('\n')[0]).toMatch(/^No credential came with the task/)
+    expect(end?.reason?.split('\n')[0]).toMatch(/^No credential came with the deployment/)
   })
 
   test('a credential that came for an application that is not managed is named', () => {

@@ -64,14 +64,46 @@ export const actionFlows: readonly Flow[] = [
     async run({ tasks, open, look }) {
       await using opened = await open(`/task/${tasks.cancelled}`)
       const { page } = opened
-      const newer = page.getByRole('link', { name: 'Open the newer task' })
+      const newer = page.getByRole('link', { name: 'Open the newer deployment' })
       await newer.waitFor()
-      await button(page, 'Copy report as text').waitFor()
+      await button(page, 'Copy report').waitFor()
       expect(await button(page, /Deploy again|Roll back/).count()).toBe(0)
       await look(opened)
       await newer.click()
       await page.locator('dt:text("Replaces")').waitFor()
       expect(page.url()).not.toContain(tasks.cancelled)
+    },
+  },
+  {
+    name: 'a deployment is cancelled and rolled back at once, and an error of it leaves once the page was read since',
+    async run({ world, open, look }) {
+      const [good, bad] = [newTag(), newTag()]
+      world.hold('orders', 'never-ready', 'v0', good)
+      await world.service.waitForEnd(await world.deploy('orders', good))
+      const id = await world.deploy('orders', bad)
+      await world.service.waitForTask(id, (task) => task.commit !== undefined)
+      await using opened = await open(`/task/${id}`)
+      const { page } = opened
+      await page.clock.install()
+      const question = page.getByRole('dialog', { name: 'Cancel this deployment?' })
+      const answer = async (name: string) => {
+        await button(page, 'Cancel deployment').click()
+        await look(opened)
+        await question.getByRole('button', { name }).click()
+      }
+      await page.route('**/api/v1/tasks/*', (route) =>
+        route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+      )
+      await answer('Cancel deployment')
+      const rejection = page.getByText('Cancel deployment: the service did not answer.')
+      await rejection.waitFor()
+      await page.clock.fastForward(16_000)
+      await rejection.waitFor({ state: 'detached' })
+      await page.unroute('**/api/v1/tasks/*')
+      await answer(`Cancel and roll back to ${good}`)
+      await page.waitForURL((url) => !url.href.endsWith(id))
+      await page.getByRole('heading', { level: 2, name: /^Deployed in/ }).waitFor()
+      expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'cancelled', cause: 'superseded' })
     },
   },
   {

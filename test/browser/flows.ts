@@ -47,11 +47,14 @@ export const flows: readonly Flow[] = [
       await page.getByRole('row').nth(1).waitFor()
       await page.getByText('Live', { exact: true }).waitFor()
       const id = await world.deploy('payments-worker', newTag())
-      await page.getByRole('button', { name: '1 new task' }).click()
+      await page.getByRole('button', { name: '1 new deployment' }).click()
       await page.locator(`a[href="/task/${id}"]`).click()
       expect(await world.service.waitForEnd(id)).toMatchObject({ status: 'deployed' })
       await page.getByRole('heading', { level: 2, name: /^Deployed in/ }).waitFor()
-      await page.getByRole('region', { name: 'Timeline' }).getByText('Deployed', { exact: true }).waitFor()
+      await page
+        .getByRole('region', { name: 'Timeline' })
+        .getByText(/^Deployed in/)
+        .waitFor()
       await look(opened)
     },
   },
@@ -61,10 +64,12 @@ export const flows: readonly Flow[] = [
     async run({ open, look }) {
       await using opened = await open('/tasks')
       const { page } = opened
-      await page.getByRole('radio', { name: 'Failed' }).press('Space')
+      await page.getByRole('checkbox', { name: 'Failed' }).press('Space')
       await page.waitForURL('**/tasks?status=failed')
+      const filters = page.getByRole('button', { name: 'Filters' })
+      if (await filters.isVisible()) await filters.click()
       await page.getByLabel('Search').fill('nothing like it')
-      await page.getByRole('heading', { name: /^No failed task with/ }).waitFor()
+      await page.getByRole('heading', { name: /^No failed deployment with/ }).waitFor()
       await look(opened)
       await page.getByRole('link', { name: 'Clear all filters' }).click()
       await page.getByRole('row').nth(3).waitFor()
@@ -102,6 +107,7 @@ export const flows: readonly Flow[] = [
       await look(opened)
       await question.getByRole('button', { name: 'Cancel deployment' }).click()
       await page.getByRole('heading', { level: 2, name: 'Cancelled on request' }).waitFor()
+      await page.locator('h1:focus').waitFor() // its button is gone
     },
   },
   {

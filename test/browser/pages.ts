@@ -45,7 +45,7 @@ export const pageStates: readonly PageState[] = [
     shows: (page) => page.getByRole('row').nth(3),
     picture: { name: 'tasks' },
   },
-  { name: 'the list without a match', path: '/tasks?app=none', shows: heading('No task of none') },
+  { name: 'the list without a match', path: '/tasks?app=none', shows: heading('No deployment of none') },
   {
     name: 'a list asked for what it has not',
     path: '/tasks?status=brokn&from_timestamp=today&cursor=x&offset=-1',
@@ -106,7 +106,12 @@ export const pageStates: readonly PageState[] = [
     path: `/tasks?search=${'x'.repeat(255)}`,
     shows: (page) => page.getByRole('row').nth(1),
   },
-  { name: 'a task that is not there', path: '/task/none', shows: heading('Task none not found'), complaint: /404/ },
+  {
+    name: 'a task that is not there',
+    path: '/task/none',
+    shows: heading('Deployment none not found'),
+    complaint: /404/,
+  },
   {
     name: 'a task signed out',
     path: '/task/none',
@@ -240,7 +245,7 @@ export const pageStates: readonly PageState[] = [
       cut(service.lines.database)
       return { [Symbol.asyncDispose]: async () => restore(service.lines.database) }
     },
-    shows: heading('The tasks could not be read'),
+    shows: heading('The deployments could not be read'),
     complaint: /^503/,
   },
 ]

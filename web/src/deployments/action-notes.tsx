@@ -1,7 +1,7 @@
 import type { Permission } from '../auth/permission.ts'
 import { WhyNot } from '../auth/why-not.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { failureWords } from '../ui/failure-words.ts'
+import { failureWords, isLockRejection } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { Exactly } from '../ui/when.tsx'
@@ -54,7 +54,6 @@ function Command({ label, command }: { label: string; command: string }) {
 /** Why the service did not do it. */
 function Rejection({ label, error }: { label: string; error: Error }) {
   const retryAt = error instanceof AnswerError ? error.retryAt : undefined
-  const isLocked = error instanceof AnswerError && error.status === 406
   return (
     <p className="rejection">
       <Icon name="i-failed" />
@@ -62,7 +61,7 @@ function Rejection({ label, error }: { label: string; error: Error }) {
         {label}: {failureWords(error)}.{' '}
         {retryAt === undefined ? null : (
           <>
-            {isLocked ? 'The lock ends ' : 'Try again from '}
+            {isLockRejection(error) ? 'The lock ends ' : 'Try again from '}
             <Exactly at={retryAt} />.
           </>
         )}

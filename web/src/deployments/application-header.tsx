@@ -27,7 +27,7 @@ export function ApplicationHeader({ app }: { app: string }) {
   if (newest === undefined) return null
   const rate = total === undefined ? undefined : successRate(total.counts)
   return (
-    <section className="app-header" aria-label="Application">
+    <section className="app-header" aria-label="How it goes">
       <dl className="values">
         <Value name="Runs">{running === undefined ? 'nothing deployed here' : <Running task={running} />}</Value>
         {summary === undefined ? null : (

@@ -4,8 +4,8 @@ import { type Permission, permissionOf } from '../auth/permission.ts'
 import { useSession } from '../auth/session.ts'
 import { lockHeadline } from '../locks/lock-words.ts'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
+import { isLockRejection } from '../ui/failure-words.ts'
 import { useNow } from '../ui/now.tsx'
-import { AnswerError } from '../ui/read-json.ts'
 import { useTimeWords } from '../ui/time-zone.ts'
 import { ActionButton, type TaskAction } from './action-button.tsx'
 import { ActionNotes } from './action-notes.tsx'
@@ -59,9 +59,8 @@ export function useTaskActions(id: string, task: TaskRecord | undefined, readAtM
   const again = useSubmitTask()
   if (task === undefined) return { offered: [], all: [], permission }
   const errorOf = ({ error, submittedAt }: Pick<typeof cancel, 'error' | 'submittedAt'>) => {
-    const isLocked = error instanceof AnswerError && error.status === 406
     const wasRead = readAtMs > submittedAt && now * 1000 > submittedAt + shownFailureMs
-    const isOver = isLocked ? lock?.active === false : wasRead
+    const isOver = isLockRejection(error) ? lock?.active === false : wasRead
     return isOver ? null : error
   }
   const { status, images, previous } = task

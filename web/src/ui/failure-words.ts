@@ -3,7 +3,8 @@ import { AnswerError } from './read-json.ts'
 /** Why something did not work, to stand behind a colon. Of the service's own words only the rule of a field is for people. */
 export function failureWords(error: Error): string {
   if (!(error instanceof AnswerError)) return 'the service did not answer'
-  if (error.status === 400) return error.message
+  if (isLockRejection(error)) return 'deployments are locked'
+  if (error.status === 400 || error.status === 406) return error.message
   return words[error.status] ?? (error.status < 500 ? 'the service rejected it' : 'the service failed')
 }
 
@@ -11,8 +12,11 @@ const words: Readonly<Record<number, string>> = {
   401: 'your session has ended, sign in again',
   403: 'your account may not do this',
   404: 'it is not there any more',
-  406: 'deployments are locked',
   409: 'it has ended or changed meanwhile',
   429: 'too many requests at once, try again in a moment',
   503: 'the service cannot reach its database',
 }
+
+/** The API answers both a lock and a broken rule of a field with 406. */
+export const isLockRejection = (error: Error | null): boolean =>
+  error instanceof AnswerError && error.status === 406 && error.message.startsWith('lockdown is active')

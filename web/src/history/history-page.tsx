@@ -10,9 +10,7 @@ import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { Answered } from '../ui/answered.tsx'
 import { Delayed } from '../ui/delayed.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { useNow } from '../ui/now.tsx'
 import { useTimeZone } from '../ui/time-zone.ts'
-import { ZoneSelect } from '../ui/zone-select.tsx'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
 import { DeploymentsChart, DurationChart, LeadTimeChart, SuccessChart } from './history-charts.tsx'
@@ -31,10 +29,7 @@ export function HistoryPage() {
     navigate(historyAddress({ ...address, ...changed }), { replace: true })
   return (
     <>
-      <div className="between mid">
-        <h1 tabIndex={-1}>History</h1>
-        <ZoneSelect now={useNow()} />
-      </div>
+      <h1 tabIndex={-1}>History</h1>
       <AddressIssueNotice issues={issues} cleared={historyAddress(address)} />
       <Range address={address} change={change} />
       <Answered query={history} what="the history">

@@ -8,8 +8,7 @@ import { Answered } from '../ui/answered.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
 import { useTimeWords, useTimeZone } from '../ui/time-zone.ts'
-import { ZoneSelect } from '../ui/zone-select.tsx'
-import { startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
+import { ownTimeZone, startOfDay, wallDay, weekdayOf, zoneLabel, zoneName } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
 import { LockAudit } from './lock-audit.tsx'
 import { emptyDraft } from './lock-ends.ts'
@@ -44,6 +43,7 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
   const zone = useTimeZone()
   const time = useTimeWords(now)
   const issues = findAddressIssues(new URLSearchParams(useSearch()), { tz: zoneRule })
+  const isLocal = zoneLabel(now, zone, ownTimeZone()) === ''
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
@@ -53,7 +53,11 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
       <div className="cols">
         <div className="flow">
           <LockSwitch lock={lock} zone={zone} draft={draft} setDraft={setDraft} />
-          <Section title="This week" id="week" end={<ZoneSelect suggested={lock.schedule.time_zone} now={now} />}>
+          <Section
+            title="This week"
+            id="week"
+            end={isLocal ? undefined : <span className="dim">{zoneName(zone, now)}</span>}
+          >
             <Answered query={calendar} what="the week">
               {({ intervals }) => <LockWeek intervals={intervals} now={now} zone={zone} />}
             </Answered>

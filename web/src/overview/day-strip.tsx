@@ -7,6 +7,7 @@ import { useDeployLock } from '../locks/read-deploy-lock.ts'
 import { useLockCalendar } from '../locks/read-lock-calendar.ts'
 import { useNow } from '../ui/now.tsx'
 import { useTimeWords } from '../ui/time-zone.ts'
+import { ownTimeZone, zoneLabel } from '../ui/zoned-time.ts'
 import { clockMarks, type Day, describeDay, placeOn } from './lay-out-day.ts'
 
 type Props = { history: History; rollingOut: number; zone: string }
@@ -15,6 +16,7 @@ type Props = { history: History; rollingOut: number; zone: string }
 export function DayStrip({ history, rollingOut, zone }: Props) {
   const now = useNow()
   const time = useTimeWords(now)
+  const own = ownTimeZone()
   const { data: lock } = useDeployLock()
   const today = history.by_day.at(-1)
   const day = { from: today?.from ?? history.total.from, to: today?.to ?? history.total.to }
@@ -32,7 +34,7 @@ export function DayStrip({ history, rollingOut, zone }: Props) {
             <rect className="lockd" x={`${placeOn(day, from)}%`} y="10" width={widthOf(day, from, to)} height="22" />
             {placeOn(day, to) - placeOn(day, from) < 14 ? null : (
               <text className="hide-phone" x={`${placeOn(day, from) + 0.7}%`} y="25">
-                Locked until {to >= day.to ? '24:00' : time(to)}
+                Locked until {to >= day.to ? `24:00${zoneLabel(to, zone, own)}` : time(to)}
               </text>
             )}
           </g>
@@ -40,7 +42,7 @@ export function DayStrip({ history, rollingOut, zone }: Props) {
         <line className="base" x1="0" x2="100%" y1="32" y2="32" />
         <Marks marks={marks} from={day.from} to={day.to} />
         {rollingOut === 0 ? null : <rect className="run" x={nowAt} y="10" width="3" height="22" />}
-        {clockMarks(day, now, zone).map(({ place, words, isTight }) => (
+        {clockMarks(day, now, zone, own).map(({ place, words, isTight }) => (
           <text className={isTight ? 'hide-phone' : ''} x={`${place}%`} y="48" textAnchor={anchorAt(place)} key={place}>
             {words}
           </text>

@@ -2,12 +2,34 @@ import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { causes } from '../../contract/causes.ts'
+import { withToken } from '../support/world.ts'
 import type { Flow } from './flows.ts'
 
 const section = (page: Page, name: string) => page.getByRole('region', { name })
 /** A tag that no other run of a flow has. */
 const newTag = () => `v-${randomUUID().slice(0, 8)}`
 const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
+
+/** Requires that the tab has the gate mark in a colour of the tokens. */
+async function requireFavicon(page: Page, token: string): Promise<void> {
+  const wanted = await page.evaluate<string>(`{
+    const probe = document.body.appendChild(document.createElement('i'))
+    probe.style.color = 'var(${token})'
+    const { color } = getComputedStyle(probe)
+    probe.remove()
+    color
+  }`)
+  const icon = page.locator('link[rel="icon"]')
+  await expect.poll(async () => decodeURIComponent((await icon.getAttribute('href')) ?? '')).toContain(`"${wanted}"`)
+}
+
+/** A browser that notes its notifications, and grants them when asked. */
+const notingNotifications = `
+  window.notified = []
+  window.Notification = class {
+    static requestPermission = () => Promise.resolve('granted')
+    constructor(title) { window.notified.push(title) }
+  }`
 
 /** What somebody does on the overview, the history and the settings, and with Find. */
 export const overviewFlows: readonly Flow[] = [
@@ -27,7 +49,8 @@ export const overviewFlows: readonly Flow[] = [
       await section(page, 'Rolling out now').getByText(bad).waitFor()
       await alarm.getByText(/crashes on start/).waitFor()
       await section(page, 'Rolling out now').getByText(bad).waitFor({ state: 'detached' })
-      expect(await page.title()).toMatch(/^\d+ needs? attention · Deployment Watcher$/)
+      expect(await page.title()).toMatch(/^✕ \d+ · Overview · Deployment Watcher$/)
+      await requireFavicon(page, '--failed-mark')
       await look(opened)
       await world.deploy('inventory', good)
       await alarm.getByText('A newer deployment is in progress.').waitFor()
@@ -57,6 +80,31 @@ export const overviewFlows: readonly Flow[] = [
       await rollouts.getByRole('listitem').filter({ hasText: tag }).getByText('Cancelled', { exact: true }).waitFor()
       await page.mouse.move(0, 0)
       await rollouts.getByText(tag).waitFor({ state: 'detached' })
+    },
+  },
+  {
+    name: 'the tab tells of a deployment and of its end, by a notification on request, also while it is hidden',
+    async run({ world, open, look }) {
+      const tag = newTag()
+      world.hold('held', 'never-ready', 'v0')
+      const id = await world.deploy('held', tag)
+      await using opened = await open('/')
+      const { page } = opened
+      await page.addInitScript(notingNotifications)
+      await page.goto(`${world.service.url}/task/${id}`)
+      await expect.poll(() => page.title()).toBe(`held ${tag} in progress · Deployment Watcher`)
+      await requireFavicon(page, '--accent-mark')
+      await page.getByRole('button', { name: 'Notify me when it ends' }).click()
+      await page.getByRole('button', { name: 'Notify me when it ends', pressed: true }).waitFor()
+      await look(opened)
+      await page.evaluate(`{
+        Object.defineProperty(document, 'hidden', { get: () => true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }`)
+      await world.service.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })
+      await expect.poll(() => page.evaluate('window.notified')).toEqual([`held ${tag} cancelled`])
+      await expect.poll(() => page.title()).toBe(`held ${tag} cancelled · Deployment Watcher`)
+      await requireFavicon(page, '--ink')
     },
   },
   {

@@ -278,17 +278,17 @@ describe('the task list', () => {
 
 describe('the task page', () => {
   test.for([
-    ['waiting', 'checkout-api: in progress', /is not ready: readiness probe/, 'Waiting at gate 5 of 6'],
-    ['failed', 'Failed: preferences', /crashes on start/, 'Stopped at gate 5 of 6'],
-    ['deployed', 'Deployed: payments-worker', /^Deployed in /, 'All 6 gates passed'],
-    ['cancelled', 'Cancelled: search', causes.superseded.headline, 'At least . of 6 gates passed'],
+    ['waiting', 'checkout-api v2 in progress', /is not ready: readiness probe/, 'Waiting at gate 5 of 6'],
+    ['failed', '✕ preferences v2 failed', /crashes on start/, 'Stopped at gate 5 of 6'],
+    ['deployed', '✓ payments-worker v2 deployed', /^Deployed in /, 'All 6 gates passed'],
+    ['cancelled', 'search v2 cancelled', causes.superseded.headline, 'At least . of 6 gates passed'],
     [
       'aborted',
-      'Aborted: ledger',
+      '✕ ledger v1 aborted',
       /^The outcome is not confirmed|^The outcome could not be confirmed/,
       'At least 1 of 6 gates passed',
     ],
-    ['missing', 'App not found: preferencse', causes.app_not_found.headline, 'Ended at gate 1 of 6'],
+    ['missing', 'preferencse v1 app not found', causes.app_not_found.headline, 'Ended at gate 1 of 6'],
   ] as const)('of a task that is %s says so first', async ([name, title, headline, gates]) => {
     await using opened = await open(`/task/${tasks[name]}`)
     const { page, complaints, outside } = opened

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useId } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import type { History } from '../../../contract/history.ts'
@@ -10,6 +9,7 @@ import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { Answered } from '../ui/answered.tsx'
 import { Delayed } from '../ui/delayed.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
@@ -24,7 +24,7 @@ export function HistoryPage() {
   const zone = useTimeZone()
   const { address, issues } = readHistoryAddress(query)
   const history = useHistory(address, zone)
-  useDocumentTitle('History · Deployment Watcher')
+  useTab('History')
   const change = (changed: Partial<HistoryAddress>) =>
     navigate(historyAddress({ ...address, ...changed }), { replace: true })
   return (

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
@@ -7,6 +6,7 @@ import { findAddressIssues, zoneRule } from '../ui/address-issues.ts'
 import { Answered } from '../ui/answered.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useTimeWords, useTimeZone } from '../ui/time-zone.ts'
 import { ownTimeZone, startOfDay, wallDay, weekdayOf, zoneLabel, zoneName } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
@@ -21,7 +21,7 @@ import { useLockCalendar } from './read-lock-calendar.ts'
 export function LockPage() {
   const details = useDeployLock()
   const lock = details.data
-  useDocumentTitle(`Lock${lock === undefined ? '' : lock.active ? ': locked' : ': open'} · Deployment Watcher`)
+  useTab(`Lock${lock === undefined ? '' : lock.active ? ': locked' : ': open'}`)
   return (
     <>
       <div className="between">

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import type { AppSummary } from '../../../contract/app-summary.ts'
 import { ChangeAnnouncement } from '../deployments/change-announcement.tsx'
 import { useRollouts } from '../deployments/list-tasks.ts'
@@ -6,6 +5,7 @@ import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
 import { useSummaries } from '../deployments/read-summaries.ts'
 import { useToday } from '../history/read-history.ts'
 import { Answered } from '../ui/answered.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
 import { ApplicationTiles } from './application-tiles.tsx'
 import { AttentionList } from './attention-list.tsx'
@@ -26,8 +26,8 @@ export function OverviewPage() {
   const apps = rollouts.isRead ? summaries.data?.apps : undefined
   const attentions = attentionsOf(apps ?? [])
   const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps?.length ?? 0)
-  const title = apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length)
-  useDocumentTitle(`${title} · Deployment Watcher`)
+  const mood = attentions.length > 0 ? 'bad' : inProgress.length > 0 ? 'moving' : undefined
+  useTab(apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length), { mood })
   const refetch = () => {
     void summaries.refetch()
     void rollouts.refetch()
@@ -38,7 +38,7 @@ export function OverviewPage() {
         <div className="headline">
           <h1 tabIndex={-1}>
             {bad === undefined ? null : <span className="bad">{bad} </span>}
-            {apps === undefined ? title : rest}
+            {apps === undefined ? 'Overview' : rest}
           </h1>
           {today === undefined ? null : <p>{todaySentence(today)}</p>}
         </div>

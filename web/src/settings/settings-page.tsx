@@ -1,10 +1,10 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useId } from 'react'
 import { useOpenFind } from '../find/open-find.ts'
 import { ZoneMenu } from '../locks/zone-menu.tsx'
 import { DeviceChoices } from '../ui/device-choices.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useJump } from '../ui/use-jump.ts'
 import { SettingsSection } from './effective-settings.tsx'
 import { HealthSection } from './health-section.tsx'
@@ -14,7 +14,7 @@ import { TokenSection } from './token-section.tsx'
 export function SettingsPage() {
   const find = useOpenFind()
   const zone = useId()
-  useDocumentTitle('Settings · Deployment Watcher')
+  useTab('Settings')
   useJump()
   return (
     <>

@@ -3,8 +3,8 @@ import { clockIn, dateIn, offsetWords, secondIn, wallDay, yearIn, zoneLabel } fr
 
 // Moments in Unix seconds, in words. Built by hand: no locale of a browser can break them.
 
-/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`; where the zone is said beside it. */
-export function stepTime(at: number, now: number, zone: string): string {
+/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`. */
+function stepTime(at: number, now: number, zone: string): string {
   return beside(at, now, zone, secondIn(at, zone))
 }
 

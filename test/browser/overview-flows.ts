@@ -31,6 +31,33 @@ const notingNotifications = `
     constructor(title) { window.notified.push(title) }
   }`
 
+/** Adds up what moved without the reader's doing, as browsers count it. */
+const shiftsOfLayout = `
+  window.layoutShift = 0
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.layoutShift += value
+  }).observe({ type: 'layout-shift', buffered: true })`
+
+const rollouts = Array.from({ length: 20 }, (_, at) => ({
+  id: `roll-${at}`,
+  app: `service-${at}`,
+  created: Date.now() / 1000 - 60,
+  updated: Date.now() / 1000,
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  status: 'in progress',
+  unmet_condition: 'healthy',
+}))
+const pods = [true, false].map((ready) => ({
+  namespace: 'shop',
+  name: `shop-${ready}`,
+  image: 'registry.example/shop:v2',
+  ready,
+  state: 'Running',
+  restarts: 0,
+}))
+
 /** What somebody does on the overview, the history and the settings, and with Find. */
 export const overviewFlows: readonly Flow[] = [
   {
@@ -52,12 +79,63 @@ export const overviewFlows: readonly Flow[] = [
       expect(await page.title()).toMatch(/^✕ \d+ · Overview · Deployment Watcher$/)
       await requireFavicon(page, '--failed-mark')
       await look(opened)
+      await alarm.getByText(/still serves\.$/).waitFor()
+      await alarm.hover()
+      await alarm.getByRole('link', { name: 'Argo CD' }).waitFor({ state: 'attached' })
+      await page.mouse.move(0, 0)
       await world.deploy('inventory', good)
-      await alarm.getByText('A newer deployment is in progress.').waitFor()
+      await section(page, 'Rolling out now').getByText(`after a failed ${bad}`).waitFor()
       await alarm.waitFor({ state: 'detached' })
       const tile = section(page, 'Applications').getByRole('listitem').filter({ hasText: 'inventory' })
       await tile.getByText(good).waitFor()
       await tile.getByRole('img', { name: /^Last ten: .*\d deployed, \d+ failed/ }).waitFor()
+    },
+  },
+  {
+    name: 'twenty rollouts are six rows, each with its Pods, and a button for the others',
+    async run({ world, open, look }) {
+      await using opened = await open('/')
+      const { page } = opened
+      await page.route('**/api/v1/tasks?status=in+progress*', (route) =>
+        route.fulfill({ json: { tasks: rollouts, total: rollouts.length } }),
+      )
+      await page.route('**/api/v1/tasks/roll-*', (route) => {
+        const task = rollouts.find(({ id }) => route.request().url().endsWith(`/${id}`))
+        return route.fulfill({
+          json: { ...task, diagnosis: { conditions: [], evidence: [], next_steps: [], links: [], pods } },
+        })
+      })
+      await page.goto(`${world.service.url}/`)
+      const rows = section(page, 'Rolling out now').getByRole('listitem')
+      await rows.nth(5).getByText('1 of 2 Pods ready').waitFor()
+      await rows.nth(5).getByRole('img', { name: '1 of 2 Pods ready' }).waitFor()
+      expect(await rows.count()).toBe(6)
+      const isWide = (page.viewportSize()?.width ?? 0) > 768
+      if (isWide) for (const row of await rows.all()) expect((await row.boundingBox())?.height).toBeLessThanOrEqual(40)
+      await look(opened)
+      await section(page, 'Rolling out now').getByRole('button', { name: '14 more' }).click()
+      expect(await rows.count()).toBe(20)
+    },
+  },
+  {
+    name: 'the overview keeps its places while the day comes later',
+    async run({ world, open }) {
+      await using opened = await open('/')
+      const { page } = opened
+      await page.addInitScript(shiftsOfLayout)
+      const day = Promise.withResolvers<void>()
+      await page.route('**/api/v1/history?days=1*', async (route) => {
+        await day.promise
+        await route.continue()
+      })
+      await page.goto(`${world.service.url}/`)
+      await section(page, 'Applications').getByRole('listitem').first().waitFor()
+      await page.evaluate('window.layoutShift = 0')
+      day.resolve()
+      await page.getByText(/deployed today/).waitFor()
+      await page.getByText(/^Deployments today by time of day/).waitFor({ state: 'attached' })
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect(await page.evaluate('window.layoutShift')).toBeLessThanOrEqual(0.05)
     },
   },
   {

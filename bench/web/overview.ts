@@ -45,6 +45,7 @@ export async function measureOverview() {
   await page.goto(`${service.url}/`)
   await page.getByText('Live', { exact: true }).waitFor()
   const rows = page.getByRole('region', { name: 'Rolling out now' }).getByRole('listitem')
+  await page.getByRole('button', { name: `${rollouts - 6} more` }).click()
   await rows.nth(rollouts - 1).waitFor()
   const openingMs = await page.evaluate<number>('window.longestTaskMs')
   const longest: number[] = []

@@ -144,7 +144,6 @@ export const actionFlows: readonly Flow[] = [
         await page.getByText(new RegExp(`^Deployments are locked ${end}\\.`)).waitFor()
         await page.getByRole('heading', { name: new RegExp(`^Locked ${end}$`) }).waitFor()
         await page.locator(`[aria-label^="This week in ${zone}."]`).waitFor({ state: 'attached' }) // a list where it is narrow
-        await page.getByText(`Times in ${zone}.`).waitFor()
         const time = page.getByRole('row').nth(1).locator('time')
         const at = Date.parse((await time.getAttribute('datetime')) ?? '') / 1000
         expect(await time.textContent()).toMatch(new RegExp(`${clockIn(zone, at)}${label}$`))
@@ -155,10 +154,20 @@ export const actionFlows: readonly Flow[] = [
           .getByText(new RegExp(`^\\s*Locked ${end}$`))
           .waitFor()
       }
-      await requireClock('UTC', '\\sUTC')
-      await page.goto(`${world.service.url}/lock`)
-      await page.getByLabel('Shown in').selectOption('Europe/Stockholm')
       await requireClock('Europe/Stockholm', '')
+      await page.goto(`${world.service.url}/settings`)
+      await page.getByRole('region', { name: 'On this device' }).getByLabel('Time zone').selectOption('UTC')
+      await requireClock('UTC', '\\sUTC')
+      await page.goto(`${world.service.url}/history`)
+      await page.getByText('Days are UTC.').waitFor()
+      expect(
+        await page
+          .getByRole('main')
+          .getByRole('combobox', { name: /zone|Shown in/ })
+          .count(),
+      ).toBe(0)
+      await page.goto(`${world.service.url}/history?tz=Asia%2FTokyo`)
+      await page.getByText('Days are Asia/Tokyo.').waitFor()
     },
   },
 ]

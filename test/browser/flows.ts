@@ -142,7 +142,7 @@ export const flows: readonly Flow[] = [
       }
       const choice = (name: string) => page.getByRole('radio', { name, exact: true })
       const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-      const chosen = ['Dark', 'Local', '14:26', 'Off']
+      const chosen = ['Dark', '14:26', 'Off']
       await choice('System').waitFor()
       await press('g', 't')
       await page.waitForURL('**/tasks')

@@ -2,12 +2,61 @@ import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { causes } from '../../contract/causes.ts'
+import { withToken } from '../support/world.ts'
 import type { Flow } from './flows.ts'
 
 const section = (page: Page, name: string) => page.getByRole('region', { name })
 /** A tag that no other run of a flow has. */
 const newTag = () => `v-${randomUUID().slice(0, 8)}`
 const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
+
+/** Requires that the tab has the gate mark in a colour of the tokens. */
+async function requireFavicon(page: Page, token: string): Promise<void> {
+  const wanted = await page.evaluate<string>(`{
+    const probe = document.body.appendChild(document.createElement('i'))
+    probe.style.color = 'var(${token})'
+    const { color } = getComputedStyle(probe)
+    probe.remove()
+    color
+  }`)
+  const icon = page.locator('link[rel="icon"]')
+  await expect.poll(async () => decodeURIComponent((await icon.getAttribute('href')) ?? '')).toContain(`"${wanted}"`)
+}
+
+/** A browser that notes its notifications, and grants them when asked. */
+const notingNotifications = `
+  window.notified = []
+  window.Notification = class {
+    static requestPermission = () => Promise.resolve('granted')
+    constructor(title) { window.notified.push(title) }
+  }`
+
+/** Adds up what moved without the reader's doing, as browsers count it. */
+const shiftsOfLayout = `
+  window.layoutShift = 0
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.layoutShift += value
+  }).observe({ type: 'layout-shift', buffered: true })`
+
+const rollouts = Array.from({ length: 20 }, (_, at) => ({
+  id: `roll-${at}`,
+  app: `service-${at}`,
+  created: Date.now() / 1000 - 60,
+  updated: Date.now() / 1000,
+  author: 'ada',
+  project: 'shop',
+  images: [{ image: 'registry.example/shop', tag: 'v2' }],
+  status: 'in progress',
+  unmet_condition: 'healthy',
+}))
+const pods = [true, false].map((ready) => ({
+  namespace: 'shop',
+  name: `shop-${ready}`,
+  image: 'registry.example/shop:v2',
+  ready,
+  state: 'Running',
+  restarts: 0,
+}))
 
 /** What somebody does on the overview, the history and the settings, and with Find. */
 export const overviewFlows: readonly Flow[] = [
@@ -27,14 +76,66 @@ export const overviewFlows: readonly Flow[] = [
       await section(page, 'Rolling out now').getByText(bad).waitFor()
       await alarm.getByText(/crashes on start/).waitFor()
       await section(page, 'Rolling out now').getByText(bad).waitFor({ state: 'detached' })
-      expect(await page.title()).toMatch(/^\d+ needs? attention · Deployment Watcher$/)
+      expect(await page.title()).toMatch(/^✕ \d+ · Overview · Deployment Watcher$/)
+      await requireFavicon(page, '--failed-mark')
       await look(opened)
+      await alarm.getByText(/still serves\.$/).waitFor()
+      await alarm.hover()
+      await alarm.getByRole('link', { name: 'Argo CD' }).waitFor({ state: 'attached' })
+      await page.mouse.move(0, 0)
       await world.deploy('inventory', good)
-      await alarm.getByText('A newer deployment is in progress.').waitFor()
+      await section(page, 'Rolling out now').getByText(`after a failed ${bad}`).waitFor()
       await alarm.waitFor({ state: 'detached' })
       const tile = section(page, 'Applications').getByRole('listitem').filter({ hasText: 'inventory' })
       await tile.getByText(good).waitFor()
       await tile.getByRole('img', { name: /^Last ten: .*\d deployed, \d+ failed/ }).waitFor()
+    },
+  },
+  {
+    name: 'twenty rollouts are six rows, each with its Pods, and a button for the others',
+    async run({ world, open, look }) {
+      await using opened = await open('/')
+      const { page } = opened
+      await page.route('**/api/v1/tasks?status=in+progress*', (route) =>
+        route.fulfill({ json: { tasks: rollouts, total: rollouts.length } }),
+      )
+      await page.route('**/api/v1/tasks/roll-*', (route) => {
+        const task = rollouts.find(({ id }) => route.request().url().endsWith(`/${id}`))
+        return route.fulfill({
+          json: { ...task, diagnosis: { conditions: [], evidence: [], next_steps: [], links: [], pods } },
+        })
+      })
+      await page.goto(`${world.service.url}/`)
+      const rows = section(page, 'Rolling out now').getByRole('listitem')
+      await rows.nth(5).getByText('1 of 2 Pods ready').waitFor()
+      await rows.nth(5).getByRole('img', { name: '1 of 2 Pods ready' }).waitFor()
+      expect(await rows.count()).toBe(6)
+      const isWide = (page.viewportSize()?.width ?? 0) > 768
+      if (isWide) for (const row of await rows.all()) expect((await row.boundingBox())?.height).toBeLessThanOrEqual(40)
+      await look(opened)
+      await section(page, 'Rolling out now').getByRole('button', { name: '14 more' }).click()
+      expect(await rows.count()).toBe(20)
+    },
+  },
+  {
+    name: 'the overview keeps its places while the day comes later',
+    async run({ world, open }) {
+      await using opened = await open('/')
+      const { page } = opened
+      await page.addInitScript(shiftsOfLayout)
+      const day = Promise.withResolvers<void>()
+      await page.route('**/api/v1/history?days=1*', async (route) => {
+        await day.promise
+        await route.continue()
+      })
+      await page.goto(`${world.service.url}/`)
+      await section(page, 'Applications').getByRole('listitem').first().waitFor()
+      await page.evaluate('window.layoutShift = 0')
+      day.resolve()
+      await page.getByText(/deployed today/).waitFor()
+      await page.getByText(/^Deployments today by time of day/).waitFor({ state: 'attached' })
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect(await page.evaluate('window.layoutShift')).toBeLessThanOrEqual(0.05)
     },
   },
   {
@@ -57,6 +158,31 @@ export const overviewFlows: readonly Flow[] = [
       await rollouts.getByRole('listitem').filter({ hasText: tag }).getByText('Cancelled', { exact: true }).waitFor()
       await page.mouse.move(0, 0)
       await rollouts.getByText(tag).waitFor({ state: 'detached' })
+    },
+  },
+  {
+    name: 'the tab tells of a deployment and of its end, by a notification on request, also while it is hidden',
+    async run({ world, open, look }) {
+      const tag = newTag()
+      world.hold('held', 'never-ready', 'v0')
+      const id = await world.deploy('held', tag)
+      await using opened = await open('/')
+      const { page } = opened
+      await page.addInitScript(notingNotifications)
+      await page.goto(`${world.service.url}/task/${id}`)
+      await expect.poll(() => page.title()).toBe(`held ${tag} in progress · Deployment Watcher`)
+      await requireFavicon(page, '--accent-mark')
+      await page.getByRole('button', { name: 'Notify me when it ends' }).click()
+      await page.getByRole('button', { name: 'Notify me when it ends', pressed: true }).waitFor()
+      await look(opened)
+      await page.evaluate(`{
+        Object.defineProperty(document, 'hidden', { get: () => true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }`)
+      await world.service.request(`/api/v1/tasks/${id}`, { method: 'DELETE', headers: withToken })
+      await expect.poll(() => page.evaluate('window.notified')).toEqual([`held ${tag} cancelled`])
+      await expect.poll(() => page.title()).toBe(`held ${tag} cancelled · Deployment Watcher`)
+      await requireFavicon(page, '--ink')
     },
   },
   {
@@ -131,8 +257,7 @@ export const overviewFlows: readonly Flow[] = [
       await look(opened)
       await page.getByRole('link', { name: 'Clear it' }).click()
       expect(addressOf(page)).toBe('/history?project=shop')
-      await page.getByLabel('Shown in').selectOption('America/New_York')
-      await page.getByText('Days are America/New_York.').waitFor()
+      await page.getByText('Days are UTC.').waitFor()
       expect(addressOf(page)).toBe('/history?project=shop')
     },
   },

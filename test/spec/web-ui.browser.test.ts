@@ -291,19 +291,19 @@ describe('the list of deployments', () => {
 
 describe('the page of a deployment', () => {
   test.for([
-    ['waiting', 'checkout-api: in progress', /is not ready: readiness probe/, 'Waiting at gate 5 of 6'],
-    ['failed', 'Failed: preferences', /crashes on start/, 'Stopped at gate 5 of 6'],
-    ['deployed', 'Deployed: payments-worker', /^Deployed in /, 'All 6 gates passed'],
-    ['cancelled', 'Cancelled: search', causes.superseded.headline, 'At least . of 6 gates passed'],
+    ['waiting', 'checkout-api v2 in progress', /is not ready: readiness probe/, 'Waiting at gate 5 of 6'],
+    ['failed', '✕ preferences v2 failed', /crashes on start/, 'Stopped at gate 5 of 6'],
+    ['deployed', '✓ payments-worker v2 deployed', /^Deployed in /, 'All 6 gates passed'],
+    ['cancelled', 'search v2 cancelled', causes.superseded.headline, 'At least . of 6 gates passed'],
     [
       'aborted',
-      'Aborted: ledger',
+      '✕ ledger v1 aborted',
       /^The outcome is not confirmed|^The outcome could not be confirmed/,
       'At least 1 of 6 gates passed',
     ],
     [
       'missing',
-      'App not found: preferencse',
+      'preferencse v1 app not found',
       'Argo CD has no application “preferencse”. Did you mean preferences?',
       'Ended at gate 1 of 6',
     ],
@@ -418,7 +418,7 @@ describe('the page of a deployment', () => {
     const context = await world.browser.newContext({ locale: 'en-GB', timezoneId: 'Asia/Tokyo' })
     const local = await context.newPage()
     await local.goto(page.url())
-    await local.getByRole('button', { name: 'Switch to local time' }).click()
+    await local.getByRole('banner').getByLabel('Time zone').getByText('Tokyo, UTC+9').waitFor({ state: 'attached' })
     const gateOf = (one: Page) =>
       one
         .getByRole('list', { name: /^Gates/ })
@@ -427,7 +427,9 @@ describe('the page of a deployment', () => {
         .textContent()
     const later = minutesOf(await gateOf(local)) - minutesOf(await gateOf(page))
     expect((later + 24 * 60) % (24 * 60)).toBe(9 * 60)
-    expect(await gateOf(local)).toMatch(/\d\d:\d\d:\d\d\sUTC\+9$/)
+    expect(await gateOf(local)).toMatch(/\d\d:\d\d:\d\d$/)
+    await local.getByRole('banner').getByLabel('Time zone').selectOption('UTC')
+    await expect.poll(() => gateOf(local)).toMatch(/\d\d:\d\d:\d\d\sUTC$/)
     await context.close()
   })
 

@@ -1,11 +1,11 @@
 import { Link, useLocation } from 'wouter'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
+import { ZoneMenu } from '../locks/zone-menu.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Account } from './account.tsx'
 import type { Liveness } from './liveness.ts'
 import { isCurrentPage, pages } from './pages.ts'
-import { ZoneButton } from './zone-button.tsx'
 
 type Props = {
   find: () => void
@@ -48,7 +48,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
             <i />
             {isSignedOut ? 'Signed out' : livenessWords(liveness, age)}
           </span>
-          <ZoneButton />
+          <ZoneMenu className="inline zone hide-phone" />
           <Account />
         </div>
       </div>

@@ -10,6 +10,7 @@ import { useKeys } from '../ui/use-keys.ts'
 import { ArgoCdNotice } from './argo-cd-notice.tsx'
 import { Bar } from './bar.tsx'
 import { ConnectionNotice } from './connection-notice.tsx'
+import { useFavicon } from './favicon.ts'
 import { KeysDialog } from './keys-dialog.tsx'
 import { PageBoundary } from './page-boundary.tsx'
 import { pages } from './pages.ts'
@@ -27,6 +28,7 @@ export function Frame({ children }: { children: ReactNode }) {
   usePageKeys(find, keys)
   useRouteFocus()
   useLiveWhileVisible()
+  useFavicon()
   const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
   const age = state.kind === 'stale' && since !== undefined ? now - since : undefined
   return (

@@ -1,10 +1,10 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useMemo, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { withoutIssues } from '../ui/address-issues.ts'
 import { focusNext } from '../ui/focus-next.ts'
+import { useTab } from '../ui/tab.ts'
 import { useToast } from '../ui/toast.tsx'
 import { useKeys } from '../ui/use-keys.ts'
 import { addressIssues } from './address-issues.ts'
@@ -30,9 +30,7 @@ export function TaskListPage() {
   const page = useRef<HTMLDivElement>(null)
   const before = useRowsBefore(cursor)
   const [byTook, setByTook] = useState(false)
-  useDocumentTitle(
-    `${waiting.count === 0 ? '' : `(${waitingCount(waiting)}) `}${filters.app ?? 'Deployments'} · Deployment Watcher`,
-  )
+  useTab(filters.app ?? 'Deployments', { waiting: waitingCount(waiting) })
   const showNewRows = () => {
     showNew()
     requestAnimationFrame(() => namesIn(page)[0]?.focus())

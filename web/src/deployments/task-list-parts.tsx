@@ -32,8 +32,9 @@ export function Rows({ list, rows, filters, cursor, sort }: RowsProps) {
   )
 }
 
-/** "3", or "199+" where more came than the page keeps. */
-export const waitingCount = ({ count, isCapped }: CappedCount): string => `${count}${isCapped ? '+' : ''}`
+/** "3", "199+" where more came than the page keeps, or nothing. */
+export const waitingCount = ({ count, isCapped }: CappedCount): string =>
+  count === 0 ? '' : `${count}${isCapped ? '+' : ''}`
 
 /** What came since: it waits until the reader asks for it. */
 export function NewTasks({ waiting, show }: { waiting: CappedCount; show: () => void }) {

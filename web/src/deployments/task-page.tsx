@@ -1,11 +1,13 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
+import { EndBell } from '../notify/end-bell.tsx'
+import { taskTab } from '../notify/task-tab.ts'
 import { Answered } from '../ui/answered.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { OutsideLink } from '../ui/outside-link.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useJump } from '../ui/use-jump.ts'
 import { Ago, At } from '../ui/when.tsx'
 import { versionName } from './action-words.ts'
@@ -25,7 +27,8 @@ import { VerdictAnnouncement } from './verdict-announcement.tsx'
 export function TaskPage({ id }: { id: string }) {
   const read = useTask(id)
   const { data: task, error } = read
-  useDocumentTitle(`${titleOf(task, id)} · Deployment Watcher`)
+  const { title, mood } = task === undefined ? { title: `Deployment ${id.slice(0, 8)}` } : taskTab(task)
+  useTab(title, { mood })
   const isMissing = task === undefined && isNotFound(error)
   // Here, above all that changes with the status: an answer of the service stays while the task ends and its buttons move.
   const actions = useTaskActions(id, task, read.dataUpdatedAt)
@@ -108,6 +111,7 @@ function TitleEnd({ task, actions }: { task: TaskRecord; actions: OfferedActions
   return (
     <>
       <StatusMark status={task.status} as="pill" />
+      <EndBell task={task} />
       {task.status === 'in progress' ? (
         <TaskActions {...actions}>
           {argoCd}
@@ -172,11 +176,4 @@ function NoSuchTask({ id }: { id: string }) {
       </Link>
     </div>
   )
-}
-
-/** What a tab shows first: `checkout-api: in progress`, `Failed: checkout-api`. */
-function titleOf(task: TaskRecord | undefined, id: string): string {
-  if (task === undefined) return `Deployment ${id.slice(0, 8)}`
-  const { word } = wordsOf(task.status)
-  return task.status === 'in progress' ? `${task.app}: in progress` : `${word}: ${task.app}`
 }

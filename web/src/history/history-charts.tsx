@@ -45,7 +45,7 @@ export function DeploymentsChart({
   const ofDay = (day: HistoryDay, status: string) =>
     listAddress({ ...filters, status, ended_from: String(day.from), ended_to: String(day.to) })
   const tops = stackTops(days)
-  const colours = ['--deployed-mark', '--failed-mark', '--aborted-mark']
+  const colours = ['--deployed-mark', '--failed-mark', '--aborted-mark'] as const
   const against = growth(decidedOf(total.counts), decidedOf(before.counts))
   return (
     <HistoryFigure

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useId } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import type { History } from '../../../contract/history.ts'
@@ -10,9 +9,8 @@ import { AddressIssueNotice } from '../ui/address-issue-notice.tsx'
 import { Answered } from '../ui/answered.tsx'
 import { Delayed } from '../ui/delayed.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { useNow } from '../ui/now.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
-import { ZoneSelect } from '../ui/zone-select.tsx'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
 import { DeploymentsChart, DurationChart, LeadTimeChart, SuccessChart } from './history-charts.tsx'
@@ -26,15 +24,12 @@ export function HistoryPage() {
   const zone = useTimeZone()
   const { address, issues } = readHistoryAddress(query)
   const history = useHistory(address, zone)
-  useDocumentTitle('History · Deployment Watcher')
+  useTab('History')
   const change = (changed: Partial<HistoryAddress>) =>
     navigate(historyAddress({ ...address, ...changed }), { replace: true })
   return (
     <>
-      <div className="between mid">
-        <h1 tabIndex={-1}>History</h1>
-        <ZoneSelect now={useNow()} />
-      </div>
+      <h1 tabIndex={-1}>History</h1>
       <AddressIssueNotice issues={issues} cleared={historyAddress(address)} />
       <Range address={address} change={change} />
       <Answered query={history} what="the history">

@@ -2,6 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Axis, Options, Series } from 'uplot'
 import type { HistoryDay } from '../../../contract/history.ts'
+import { tokenColours } from '../ui/token-colours.ts'
 import { shortDay } from './figures.ts'
 import { labelledDays, lonelyPoints } from './plot-data.ts'
 
@@ -12,10 +13,24 @@ const lineLooks = [
   { colour: '--ink-3', dash: [1, 5] },
 ] as const
 
+const plotColours = [
+  '--ink',
+  '--ink-3',
+  '--accent-mark',
+  '--bg',
+  '--line',
+  '--line-strong',
+  '--locked-soft',
+  '--deployed-mark',
+  '--failed-mark',
+  '--aborted-mark',
+] as const
+type PlotColours = Record<(typeof plotColours)[number], string>
+
 export type PlotData = {
   readonly days: readonly HistoryDay[]
   /** Tops of stacked bars, from the base up, with the name of their colour; or lines, whose gaps are null. */
-  readonly bars?: readonly { readonly colour: string; readonly tops: readonly (number | null)[] }[]
+  readonly bars?: readonly { readonly colour: keyof PlotColours; readonly tops: readonly (number | null)[] }[]
   readonly lines?: readonly (readonly (number | null)[])[]
   readonly ticks: readonly number[]
   readonly tickWords: (value: number) => string
@@ -83,15 +98,15 @@ async function draw(element: HTMLElement, data: PlotData, handlers: Handlers): P
   const [{ default: UPlot }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')])
   if (!element.isConnected) return () => undefined
   const { days, bars = [], lines = [], ticks, fields } = data
-  const colourOf = colourReader(element)
+  const colours = tokenColours(element, plotColours)
   const columns = UPlot.paths.bars?.({ size: [0.56, 24] })
   const series: Series[] = [
     {},
     // The highest first: each lower part is painted over it.
     ...bars.toReversed().map(
       ({ colour }): Series => ({
-        fill: colourOf(colour),
-        stroke: colourOf('--bg'),
+        fill: colours[colour],
+        stroke: colours['--bg'],
         width: 1,
         points: { show: false },
         ...(columns && { paths: columns }),
@@ -101,11 +116,11 @@ async function draw(element: HTMLElement, data: PlotData, handlers: Handlers): P
       const { colour, dash } = lineLooks[index] ?? lineLooks[0]
       const lonely = lonelyPoints(values)
       return {
-        stroke: colourOf(colour),
+        stroke: colours[colour],
         width: 2,
         dash: [...dash],
         spanGaps: false,
-        points: { show: lonely.length > 0, filter: () => [...lonely], size: 5, fill: colourOf(colour) },
+        points: { show: lonely.length > 0, filter: () => [...lonely], size: 5, fill: colours[colour] },
       }
     }),
   ]
@@ -123,13 +138,13 @@ async function draw(element: HTMLElement, data: PlotData, handlers: Handlers): P
       x: { time: false, range: [-0.5, days.length - 0.5] },
       y: { range: [ticks[0] ?? 0, ticks.at(-1) ?? 1] },
     },
-    axes: axesOf(data, colourOf),
+    axes: axesOf(data, colours),
     series,
     hooks: {
       drawClear: [
         (plot) => {
           const { ctx, bbox } = plot
-          ctx.fillStyle = colourOf('--locked-soft')
+          ctx.fillStyle = colours['--locked-soft']
           for (const [from, to] of fields) {
             const left = plot.valToPos(from, 'x', true)
             ctx.fillRect(left, bbox.top, Math.max(1, plot.valToPos(to, 'x', true) - left), bbox.height)
@@ -157,49 +172,24 @@ async function draw(element: HTMLElement, data: PlotData, handlers: Handlers): P
   }
 }
 
-function axesOf({ days, ticks, tickWords }: PlotData, colourOf: (name: string) => string): Axis[] {
+function axesOf({ days, ticks, tickWords }: PlotData, colours: PlotColours): Axis[] {
   const font = `12px ${getComputedStyle(document.body).fontFamily}`
-  const common = { font, stroke: colourOf('--ink-3'), ticks: { show: false } }
+  const common = { font, stroke: colours['--ink-3'], ticks: { show: false } }
   return [
     {
       ...common,
       size: 28,
       grid: { show: false },
-      border: { show: true, stroke: colourOf('--line-strong'), width: 1 },
+      border: { show: true, stroke: colours['--line-strong'], width: 1 },
       splits: ({ width }) => [...labelledDays(days.length, width < phoneWidth ? 3 : 5)],
       values: (_, at) => at.map((index) => shortDay(days[index]?.day ?? '')),
     },
     {
       ...common,
       size: axisWidth,
-      grid: { stroke: colourOf('--line'), width: 1 },
+      grid: { stroke: colours['--line'], width: 1 },
       splits: () => [...ticks],
       values: (_, at) => at.map(tickWords),
     },
   ]
-}
-
-/** Reads colours of the tokens as a canvas needs them: a custom property is given unresolved, the colour of an element is not. */
-function colourReader(element: HTMLElement): (name: string) => string {
-  const probe = element.appendChild(document.createElement('i'))
-  const colours = new Map<string, string>()
-  const read = (name: string) => {
-    probe.style.color = `var(${name})`
-    return getComputedStyle(probe).color
-  }
-  for (const name of [
-    '--ink',
-    '--ink-3',
-    '--accent-mark',
-    '--bg',
-    '--line',
-    '--line-strong',
-    '--locked-soft',
-    '--deployed-mark',
-    '--failed-mark',
-    '--aborted-mark',
-  ])
-    colours.set(name, read(name))
-  probe.remove()
-  return (name) => colours.get(name) ?? 'CanvasText'
 }

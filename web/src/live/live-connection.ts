@@ -58,6 +58,7 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
   /** The last event, or the position that the stream named. Undefined: a new stream begins with a read. */
   let position: number | undefined
   let events: TaskEvent[] = []
+  const keepers = new Set<object>()
   let [retry, silence, reads]: (ReturnType<typeof setTimeout> | undefined)[] = []
 
   const requestRead = () => {
@@ -154,6 +155,13 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
       requestRead()
       connect()
     },
+    /** Until the returned function is called, a hidden page keeps the stream too. */
+    keepOpen(): () => void {
+      const keeper = {}
+      keepers.add(keeper)
+      return () => void keepers.delete(keeper)
+    },
+    isKeptOpen: () => keepers.size > 0,
     state: () => state,
     /** Of the last stream; undefined while Argo CD answers. */
     argoCd: () => (argoCd?.available === false ? argoCd : undefined),

@@ -3,13 +3,25 @@ import type { ServiceState } from '../../../contract/health.ts'
 import { type ConnectionState, createLiveConnection, type Listeners, type LiveConnection } from './live-connection.ts'
 
 const path = '/api/v1/events'
+const maxFrameMs = 250
 
 /** The connection of this page, which `useLiveWhileVisible` opens. */
 const ofThisPage = createLiveConnection({
   open: (after) => new EventSource(after === undefined ? path : `${path}?after=${after}`),
-  nextFrame: requestAnimationFrame.bind(globalThis),
+  nextFrame,
   nowMs: Date.now,
 })
+
+/** A hidden page gets no frames. */
+function nextFrame(work: () => void): void {
+  let isDone = false
+  const once = () => {
+    if (!isDone) work()
+    isDone = true
+  }
+  requestAnimationFrame(once)
+  setTimeout(once, maxFrameMs)
+}
 
 export const Live = createContext<LiveConnection>(ofThisPage)
 

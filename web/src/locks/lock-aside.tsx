@@ -1,7 +1,7 @@
 import type { DeployLockDetails, DeployLockInterval } from '../../../contract/deploy-lock.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Section } from '../ui/section.tsx'
-import { clockIn, dayIn } from '../ui/zoned-time.ts'
+import { clockIn, dayIn, ownTimeZone, zoneLabel } from '../ui/zoned-time.ts'
 import { tryScheduleCommand } from './lock-command.ts'
 import { nextChanges } from './next-changes.ts'
 
@@ -23,12 +23,12 @@ export function NextChanges({ intervals, now, zone, days }: NextProps) {
               <dt>{dayIn(at, zone)}</dt>
               <dd>
                 {isLocked ? 'locks' : 'opens'} at {clockIn(at, zone)}
+                {zoneLabel(at, zone, ownTimeZone())}
               </dd>
             </div>
           ))}
         </dl>
       )}
-      <p className="why">Times in {zone}.</p>
     </Section>
   )
 }

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import { useState } from 'react'
 import { useSearch } from 'wouter'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
@@ -7,9 +6,9 @@ import { findAddressIssues, zoneRule } from '../ui/address-issues.ts'
 import { Answered } from '../ui/answered.tsx'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useTimeWords, useTimeZone } from '../ui/time-zone.ts'
-import { ZoneSelect } from '../ui/zone-select.tsx'
-import { startOfDay, wallDay, weekdayOf } from '../ui/zoned-time.ts'
+import { ownTimeZone, startOfDay, wallDay, weekdayOf, zoneLabel, zoneName } from '../ui/zoned-time.ts'
 import { NextChanges, Schedule } from './lock-aside.tsx'
 import { LockAudit } from './lock-audit.tsx'
 import { emptyDraft } from './lock-ends.ts'
@@ -22,7 +21,7 @@ import { useLockCalendar } from './read-lock-calendar.ts'
 export function LockPage() {
   const details = useDeployLock()
   const lock = details.data
-  useDocumentTitle(`Lock${lock === undefined ? '' : lock.active ? ': locked' : ': open'} · Deployment Watcher`)
+  useTab(`Lock${lock === undefined ? '' : lock.active ? ': locked' : ': open'}`)
   return (
     <>
       <div className="between">
@@ -44,6 +43,7 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
   const zone = useTimeZone()
   const time = useTimeWords(now)
   const issues = findAddressIssues(new URLSearchParams(useSearch()), { tz: zoneRule })
+  const isLocal = zoneLabel(now, zone, ownTimeZone()) === ''
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
@@ -53,7 +53,11 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
       <div className="cols">
         <div className="flow">
           <LockSwitch lock={lock} zone={zone} draft={draft} setDraft={setDraft} />
-          <Section title="This week" id="week" end={<ZoneSelect suggested={lock.schedule.time_zone} now={now} />}>
+          <Section
+            title="This week"
+            id="week"
+            end={isLocal ? undefined : <span className="dim">{zoneName(zone, now)}</span>}
+          >
             <Answered query={calendar} what="the week">
               {({ intervals }) => <LockWeek intervals={intervals} now={now} zone={zone} />}
             </Answered>

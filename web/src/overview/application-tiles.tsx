@@ -7,9 +7,10 @@ import { listAddress } from '../deployments/task-filters.ts'
 import { duration } from '../ui/duration.ts'
 import { figure } from '../ui/figure.ts'
 import { Section } from '../ui/section.tsx'
+import { changeText } from '../ui/version-change.ts'
 import { Ago } from '../ui/when.tsx'
 import { useHeldRows } from './use-held-rows.ts'
-import { attentionOf, isRollingOut, sortTiles } from './views.ts'
+import { changeOf, isRollingOut, sortTiles } from './views.ts'
 
 const shownAtMost = 12
 
@@ -49,16 +50,15 @@ export function ApplicationTiles({ apps }: { apps: readonly AppSummary[] }) {
 
 /** Drawn again only when its summary changes. */
 const Tile = memo(function Tile({ summary }: { summary: AppSummary }) {
-  const { app, last_deployment: last, median_seconds: median } = summary
-  const attention = attentionOf(summary)
-  const tone = attention === undefined ? '' : `s-${wordsOf(attention.status).tone}`
+  const { app, median_seconds: median } = summary
+  const change = changeText(changeOf(summary))
   return (
-    <li className={`tile ${tone}`.trim()}>
+    <li className="tile">
       <div className="stack tight">
         <h3 className="name">
           <Link href={listAddress({ app })}>{app}</Link>
         </h3>
-        {last === undefined ? null : <code className="tag">{last.images[0]?.tag}</code>}
+        {change === '' ? null : <code className="tag">{change}</code>}
       </div>
       <div className="stack tight">
         <LastTen recent={summary.recent} />

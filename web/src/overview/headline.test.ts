@@ -5,10 +5,10 @@ import { headlineOf, titleOf, todaySentence } from './headline.ts'
 test.for([
   [0, 0, 0, undefined, 'No deployment yet. Nothing is rolling out.', 'Overview'],
   [0, 0, 1, undefined, 'The application is well. Nothing is rolling out.', 'Overview'],
-  [0, 1, 1_234, undefined, 'All 1,234 applications are well. One is rolling out.', '1 rolling out'],
-  [1, 0, 9, 'One application needs attention.', 'Nothing is rolling out.', '1 needs attention'],
-  [2, 4, 46, 'Two applications need attention.', 'Four are rolling out.', '2 need attention'],
-  [11, 12, 46, '11 applications need attention.', '12 are rolling out.', '11 need attention'],
+  [0, 1, 1_234, undefined, 'All 1,234 applications are well. One is rolling out.', '1 rolling out · Overview'],
+  [1, 0, 9, 'One application needs attention.', 'Nothing is rolling out.', '✕ 1 · Overview'],
+  [2, 4, 46, 'Two applications need attention.', 'Four are rolling out.', '✕ 2 · Overview'],
+  [11, 12, 46, '11 applications need attention.', '12 are rolling out.', '✕ 11 · Overview'],
 ] as const)('%i in need, %i rolling out, %i in all', ([attention, rollingOut, count, bad, rest, title]) => {
   expect(headlineOf(attention, rollingOut, count)).toEqual({ bad, rest })
   expect(titleOf(attention, rollingOut)).toBe(title)

@@ -30,8 +30,8 @@ export function headlineOf(attention: number, rollingOut: number, applications: 
 
 /** For the title of the document: what matters first. */
 export function titleOf(attention: number, rollingOut: number): string {
-  if (attention > 0) return `${attention} ${attention === 1 ? 'needs' : 'need'} attention`
-  return rollingOut > 0 ? `${rollingOut} rolling out` : 'Overview'
+  if (attention > 0) return `✕ ${attention} · Overview`
+  return rollingOut > 0 ? `${rollingOut} rolling out · Overview` : 'Overview'
 }
 
 /** "38 deployed today. Median 1 min 42 s, 11 s faster than yesterday." */

@@ -17,9 +17,14 @@ test.for([
   ['07:00', 7, ['00:00', '12:00', '18:00', '24:00'], []],
   ['08:00', 8, ['00:00', '06:00', '12:00', '18:00', '24:00'], ['06:00']],
 ] as const)('at %s the times below the line leave room for now, on a phone more', ([, at, words, tight]) => {
-  const marks = clockMarks(day, from + at * hour, 'UTC')
+  const marks = clockMarks(day, from + at * hour, 'UTC', 'UTC')
   expect(marks.map((mark) => mark.words)).toEqual(words)
   expect(marks.filter(({ isTight }) => isTight).map((mark) => mark.words)).toEqual(tight)
+})
+
+test('the times below the line name their zone where it is not that of the device', () => {
+  const words = clockMarks(day, from + 12 * hour, 'UTC', 'Asia/Tokyo').map((mark) => mark.words)
+  expect(words).toEqual(['00:00\u00a0UTC', '06:00\u00a0UTC', '18:00\u00a0UTC', '24:00\u00a0UTC'])
 })
 
 test('the day in a sentence', () => {

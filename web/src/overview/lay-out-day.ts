@@ -1,6 +1,6 @@
 import type { History, HistoryMark } from '../../../contract/history.ts'
 import { duration } from '../ui/duration.ts'
-import { clockIn } from '../ui/zoned-time.ts'
+import { clockIn, zoneLabel } from '../ui/zoned-time.ts'
 
 /** The day in Unix seconds: 23 or 25 hours long on days of a clock change. */
 export type Day = { readonly from: number; readonly to: number }
@@ -9,6 +9,8 @@ export type Day = { readonly from: number; readonly to: number }
 export const placeOn = ({ from, to }: Day, at: number): number =>
   Math.min(100, Math.max(0, Math.round(((at - from) / (to - from)) * 10_000) / 100))
 
+const momentAt = ({ from, to }: Day, place: number) => from + ((to - from) * place) / 100
+
 type ClockMark = {
   readonly place: number
   readonly words: string /** On a phone there is no room beside `now`. */
@@ -16,14 +18,14 @@ type ClockMark = {
 }
 
 /** Clock times below the line: each quarter of the day, unless it is where `now` is written. */
-export function clockMarks(day: Day, now: number, zone: string): readonly ClockMark[] {
+export function clockMarks(day: Day, now: number, zone: string, own: string): readonly ClockMark[] {
   const nowAt = placeOn(day, now)
   return [0, 25, 50, 75, 100]
     .filter((place) => Math.abs(place - nowAt) > 5)
     .map((place) => ({
       place,
       isTight: Math.abs(place - nowAt) < 15,
-      words: place === 100 ? '24:00' : clockIn(day.from + ((day.to - day.from) * place) / 100, zone),
+      words: `${place === 100 ? '24:00' : clockIn(momentAt(day, place), zone)}${zoneLabel(momentAt(day, place), zone, own)}`,
     }))
 }
 

@@ -1,4 +1,3 @@
-import { useDocumentTitle } from '@mantine/hooks'
 import type { AppSummary } from '../../../contract/app-summary.ts'
 import { ChangeAnnouncement } from '../deployments/change-announcement.tsx'
 import { useRollouts } from '../deployments/list-tasks.ts'
@@ -6,14 +5,16 @@ import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
 import { useSummaries } from '../deployments/read-summaries.ts'
 import { useToday } from '../history/read-history.ts'
 import { Answered } from '../ui/answered.tsx'
+import { noBreak } from '../ui/figure.ts'
+import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
 import { ApplicationTiles } from './application-tiles.tsx'
 import { AttentionList } from './attention-list.tsx'
-import { DayStrip } from './day-strip.tsx'
+import { DayStrip, dayHeight } from './day-strip.tsx'
 import { headlineOf, titleOf, todaySentence } from './headline.ts'
 import { ArgoCdSummary, LockSummary, TodaySummary } from './overview-aside.tsx'
 import { RolloutList } from './rollout-list.tsx'
-import { type Attention, attentionsOf, sortRollouts } from './views.ts'
+import { type Attention, attentionsOf, failedBefore, sortRollouts } from './views.ts'
 
 /** `/`: is anything wrong, and what is happening? */
 export function OverviewPage() {
@@ -26,8 +27,8 @@ export function OverviewPage() {
   const apps = rollouts.isRead ? summaries.data?.apps : undefined
   const attentions = attentionsOf(apps ?? [])
   const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps?.length ?? 0)
-  const title = apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length)
-  useDocumentTitle(`${title} · Deployment Watcher`)
+  const mood = attentions.length > 0 ? 'bad' : inProgress.length > 0 ? 'moving' : undefined
+  useTab(apps === undefined ? 'Overview' : titleOf(attentions.length, inProgress.length), { mood })
   const refetch = () => {
     void summaries.refetch()
     void rollouts.refetch()
@@ -38,11 +39,15 @@ export function OverviewPage() {
         <div className="headline">
           <h1 tabIndex={-1}>
             {bad === undefined ? null : <span className="bad">{bad} </span>}
-            {apps === undefined ? title : rest}
+            {apps === undefined ? 'Overview' : rest}
           </h1>
-          {today === undefined ? null : <p>{todaySentence(today)}</p>}
+          <p>{today === undefined ? noBreak : todaySentence(today)}</p>
         </div>
-        {today === undefined ? null : <DayStrip history={today} rollingOut={inProgress.length} zone={zone} />}
+        {today === undefined ? (
+          <svg className="day" width="100%" height={dayHeight} aria-hidden="true" />
+        ) : (
+          <DayStrip history={today} rollingOut={inProgress.length} zone={zone} />
+        )}
       </div>
       <div className="cols">
         <div className="flow">
@@ -75,6 +80,7 @@ function Applications({ apps, attentions, rollouts: { inProgress, ended, hasMore
         tasks={sortRollouts(inProgress, apps)}
         ended={ended}
         count={`${hasMore ? 'more than ' : ''}${inProgress.length}`}
+        failed={failedBefore(apps)}
         usual={new Map(apps.map(({ app, median_seconds }) => [app, median_seconds]))}
       />
       <ApplicationTiles apps={apps} />

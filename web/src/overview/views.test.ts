@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { AppSummary } from '../../../contract/app-summary.ts'
 import type { TaskStatus } from '../../../contract/task-status.ts'
 import { aTask } from '../deployments/a-task.ts'
-import { attentionOf, attentionsOf, holdRows, sortRollouts, sortTiles } from './views.ts'
+import { changeText } from '../ui/version-change.ts'
+import { attentionOf, attentionsOf, changeOf, failedBefore, holdRows, sortRollouts, sortTiles } from './views.ts'
 
 /** An application with its last outcomes, the newest first; the newest was created last and ended at `at`. */
 function anApp(app: string, statuses: readonly TaskStatus[], at = 100): AppSummary {
@@ -18,7 +19,7 @@ describe('an application needs attention', () => {
     [['failed', 'deployed'], 0, true],
     [['aborted'], 0, true],
     [['deployed', 'failed'], undefined, false],
-    [['in progress', 'failed'], 1, false],
+    [['in progress', 'failed'], undefined, false],
     [['cancelled', 'app not found', 'failed'], 2, true],
     [['cancelled'], undefined, false],
     [[], undefined, false],
@@ -36,6 +37,34 @@ describe('an application needs attention', () => {
       anApp('d', ['deployed']),
     ]
     expect(attentionsOf(apps).map(({ app }) => app)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+test('a rollout is to repair the failed deployment before it', () => {
+  const apps = [
+    anApp('repair', ['in progress', 'cancelled', 'failed', 'deployed']),
+    anApp('usual', ['in progress', 'deployed', 'failed']),
+    anApp('bad', ['failed']),
+  ]
+  expect(failedBefore(apps)).toEqual(new Map([['repair', 'repair2']]))
+})
+
+describe('what an application changes is', () => {
+  const images = (...tags: readonly string[]) => ({
+    images: tags.map((tag, at) => ({ image: `i${at}`, tag })),
+    image_count: tags.length,
+  })
+  const newest = { id: '2', status: 'failed' as const, author: 'ada', created: 2 }
+  const last = { id: '1', created: 1, ...images('v1') }
+  test.for([
+    ['v1 → v2', { latest: { ...newest, ...images('v2') }, last_deployment: last }],
+    ['v2', { latest: { ...newest, ...images('v2') } }],
+    ['v1', { last_deployment: last }],
+    ['v1', { latest: { ...newest, ...last, status: 'deployed' as const }, last_deployment: last }],
+    ['a, and 15 more images', { latest: { ...newest, ...images('a', 'b', 'c'), image_count: 16 } }],
+  ] as const)('"%s"', ([words, fields]) => {
+    const summary = structuredClone({ app: 'shop', counts: {}, recent: [], ...fields }) as AppSummary
+    expect(changeText(changeOf(summary))).toBe(words)
   })
 })
 

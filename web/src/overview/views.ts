@@ -1,31 +1,56 @@
 import type { AppSummary } from '../../../contract/app-summary.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskStatus } from '../../../contract/task-status.ts'
+import { type VersionChange, versionChange } from '../ui/version-change.ts'
 
 /** An application whose newest deployment did not work. */
 export type Attention = {
   readonly app: string
   readonly id: string
   readonly status: TaskStatus
-  /** More about that task; undefined while a newer one of the application is in progress. */
+  readonly change: VersionChange
+  /** More about that task, where it is the newest one. */
   readonly details: AppSummary['latest']
 }
 
 const isBad = (status: TaskStatus | undefined): boolean => status === 'failed' || status === 'aborted'
 
-/** The newest of its tasks with an outcome, where that is failed or aborted. A cancelled one and one in progress have none. */
-export function attentionOf({ app, recent, latest }: AppSummary): Attention | undefined {
+/** The newest of its tasks with an outcome, where that is failed or aborted. */
+function lastBad({ recent, latest }: AppSummary): Pick<AppSummary['recent'][number], 'id' | 'status'> | undefined {
   const decided = recent.find(({ status }) => status === 'deployed' || isBad(status)) ?? latest
-  if (decided === undefined || !isBad(decided.status)) return undefined
-  const { id, status } = decided
-  return { app, id, status, details: latest?.id === id ? latest : undefined }
+  return decided !== undefined && isBad(decided.status) ? decided : undefined
 }
+
+/** Undefined where its newest deployment worked, or a newer one is under way. A cancelled one is neither. */
+export function attentionOf(summary: AppSummary): Attention | undefined {
+  const bad = lastBad(summary)
+  if (bad === undefined || isRollingOut(summary)) return undefined
+  const { app, latest } = summary
+  const { id, status } = bad
+  return { app, id, status, change: changeOf(summary), details: latest?.id === id ? latest : undefined }
+}
+
+/** The failed tasks that a rollout is to repair: ids by application. */
+export const failedBefore = (apps: readonly AppSummary[]): ReadonlyMap<string, string> =>
+  new Map(
+    apps.filter(isRollingOut).flatMap((summary) => {
+      const bad = lastBad(summary)
+      return bad === undefined ? [] : [[summary.app, bad.id] as const]
+    }),
+  )
 
 /** Those that need attention, the newest end first. */
 export const attentionsOf = (apps: readonly AppSummary[]): readonly Attention[] =>
   apps
     .flatMap((summary) => attentionOf(summary) ?? [])
     .toSorted((a, b) => (b.details?.ended ?? 0) - (a.details?.ended ?? 0) || (a.app < b.app ? -1 : 1))
+
+/** What the newest deployment changes, as far as the summary tells: it has the first images only. */
+export function changeOf({ latest, last_deployment: last }: AppSummary): VersionChange {
+  const { images = [], image_count: count = 0, id } = latest ?? last ?? {}
+  if (count > images.length) return { from: '', to: images[0]?.tag ?? '', note: `and ${count - 1} more images` }
+  return versionChange(last?.id === id ? undefined : last?.images, images)
+}
 
 /** Whether one of its last tasks is in progress. */
 export const isRollingOut = ({ recent }: AppSummary): boolean => recent.some(({ status }) => status === 'in progress')

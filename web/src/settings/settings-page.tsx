@@ -1,8 +1,10 @@
-import { useDocumentTitle } from '@mantine/hooks'
+import { useId } from 'react'
 import { useOpenFind } from '../find/open-find.ts'
+import { ZoneMenu } from '../locks/zone-menu.tsx'
 import { DeviceChoices } from '../ui/device-choices.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Section } from '../ui/section.tsx'
+import { useTab } from '../ui/tab.ts'
 import { useJump } from '../ui/use-jump.ts'
 import { SettingsSection } from './effective-settings.tsx'
 import { HealthSection } from './health-section.tsx'
@@ -11,7 +13,8 @@ import { TokenSection } from './token-section.tsx'
 /** `/settings`: how is it set up, and who may deploy? */
 export function SettingsPage() {
   const find = useOpenFind()
-  useDocumentTitle('Settings · Deployment Watcher')
+  const zone = useId()
+  useTab('Settings')
   useJump()
   return (
     <>
@@ -48,7 +51,12 @@ export function SettingsPage() {
             </p>
           </Section>
           <Section title="On this device" id="device">
-            <DeviceChoices />
+            <DeviceChoices>
+              <div className="field">
+                <label htmlFor={zone}>Time zone</label>
+                <ZoneMenu id={zone} />
+              </div>
+            </DeviceChoices>
           </Section>
         </div>
       </div>

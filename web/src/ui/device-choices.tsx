@@ -1,13 +1,12 @@
 import { useMantineColorScheme } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Choice } from './choice.tsx'
-import { setDeviceSetting, useDeviceSetting, useZoneSetting } from './device-settings.ts'
-import { useChooseZone } from './time-zone.ts'
+import { setDeviceSetting, useDeviceSetting } from './device-settings.ts'
 
-/** What this device keeps for itself. */
-export function DeviceChoices() {
+/** What this device keeps for itself; `children` is what else it keeps. */
+export function DeviceChoices({ children }: { children: ReactNode }) {
   // Else a style element would stop the transitions meanwhile, which the content security policy forbids.
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
-  const zone = useZoneSetting()
   return (
     <>
       <Choice
@@ -20,16 +19,7 @@ export function DeviceChoices() {
         value={colorScheme}
         choose={setColorScheme}
       />
-      <Choice
-        legend="Time zone"
-        options={[
-          ['utc', 'UTC'],
-          ['local', 'Local'],
-          ...(zone === 'utc' || zone === 'local' ? [] : [[zone, zone] as const]),
-        ]}
-        value={zone}
-        choose={useChooseZone()}
-      />
+      {children}
       <Choice
         legend="Times"
         options={[

@@ -43,7 +43,7 @@ export const useDeviceSetting = <Name extends keyof Choices>(name: Name): Choice
   useSyncExternalStore(subscribe, () => deviceSetting(name))
 
 /** `utc`, `local`, or the name of a time zone. */
-export const useZoneSetting = (): string => useSyncExternalStore(subscribe, () => kept('zone') ?? 'utc')
+export const useZoneSetting = (): string => useSyncExternalStore(subscribe, () => kept('zone') ?? 'local')
 export const keepZone = (zone: string): void => keep('zone', zone)
 
 const maxViews = 12

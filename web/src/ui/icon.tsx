@@ -17,6 +17,8 @@ export type IconName =
   | 'i-down'
   | 'i-close'
   | 'i-key'
+  | 'i-bell'
+  | 'i-bell-on'
   | 'n-overview'
   | 'n-tasks'
   | 'n-history'

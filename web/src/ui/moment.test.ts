@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clockTime, exactTime, isoTime, relativeTime } from './moment.ts'
+import { clockTime, exactTime, isoTime, relativeTime, shortTime } from './moment.ts'
 
 const at = (iso: string) => Date.parse(iso) / 1000
 const now = at('2026-11-19T14:32:04Z')
@@ -25,10 +25,11 @@ test('an exact time says its zone', () => {
 })
 
 test.for([
-  ['2026-11-19T03:04:05Z', 'UTC', '03:04:05 UTC'],
-  ['2026-11-18T23:30:00Z', 'Europe/Stockholm', '00:30:00 UTC+1'],
-  ['2026-11-18T22:30:00Z', 'Europe/Stockholm', '18 Nov, 23:30:00 UTC+1'],
-  ['2025-12-31T12:00:00Z', 'UTC', '31 Dec 2025, 12:00:00 UTC'],
-] as const)('a time of day has its date once it is another day: %s in %s is "%s"', ([iso, zone, words]) => {
-  expect(clockTime(at(iso), now, zone).replaceAll('\u00a0', ' ')).toBe(words)
+  ['2026-11-19T03:04:05Z', 'UTC', '03:04:05', '03:04'],
+  ['2026-11-18T23:30:00Z', 'Europe/Stockholm', '00:30:00 UTC+1', '00:30 UTC+1'],
+  ['2026-11-18T22:30:00Z', 'Europe/Stockholm', '18 Nov, 23:30:00 UTC+1', '18 Nov, 23:30 UTC+1'],
+  ['2025-12-31T12:00:00Z', 'UTC', '31 Dec 2025, 12:00:00', '31 Dec 2025, 12:00'],
+] as const)('for a reader in UTC %s in %s is "%s", in short "%s"', ([iso, zone, words, short]) => {
+  const shown = [clockTime, shortTime].map((tell) => tell(at(iso), now, zone, 'UTC').replaceAll('\u00a0', ' '))
+  expect(shown).toEqual([words, short])
 })

@@ -1,21 +1,21 @@
 import { noBreak } from './figure.ts'
-import { clockIn, dateIn, offsetWords, secondIn, wallDay, yearIn } from './zoned-time.ts'
+import { clockIn, dateIn, offsetWords, secondIn, wallDay, yearIn, zoneLabel } from './zoned-time.ts'
 
 // Moments in Unix seconds, in words. Built by hand: no locale of a browser can break them.
 
-/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`; where the zone is said beside it. */
-export function stepTime(at: number, now: number, zone: string): string {
+/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`. */
+function stepTime(at: number, now: number, zone: string): string {
   return beside(at, now, zone, secondIn(at, zone))
 }
 
-/** `14:30:52 UTC` on the day of `now`, else `18 Nov, 14:30:52 UTC`. */
-export function clockTime(at: number, now: number, zone: string): string {
-  return `${stepTime(at, now, zone)}${noBreak}${offsetWords(at, zone)}`
+/** `14:30:52` on the day of `now`, else `18 Nov, 14:30:52`; with the zone where clocks in `own` show another time. */
+export function clockTime(at: number, now: number, zone: string, own: string): string {
+  return `${stepTime(at, now, zone)}${zoneLabel(at, zone, own)}`
 }
 
-/** `14:30` on the day of `now`, else `18 Nov, 14:30`. */
-export function shortTime(at: number, now: number, zone: string): string {
-  return beside(at, now, zone, clockIn(at, zone))
+/** The same without the seconds. */
+export function shortTime(at: number, now: number, zone: string, own: string): string {
+  return `${beside(at, now, zone, clockIn(at, zone))}${zoneLabel(at, zone, own)}`
 }
 
 /** `19 Nov 2026, 14:30:52 UTC` */

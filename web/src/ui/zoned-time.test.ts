@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clockIn, dayIn, epochAt, labelledTime, offsetWords, timeIn, wallDay } from './zoned-time.ts'
+import { clockIn, dayIn, epochAt, labelledTime, offsetWords, timeIn, wallDay, zoneName } from './zoned-time.ts'
 
 const seconds = (iso: string) => Date.parse(iso) / 1000
 
@@ -42,5 +42,15 @@ describe('times in a zone', () => {
     const at = seconds('2026-07-01T00:00Z')
     const words = ['UTC', 'Europe/Stockholm', 'Asia/Kolkata', 'America/New_York'].map((zone) => offsetWords(at, zone))
     expect(words).toEqual(['UTC', 'UTC+2', 'UTC+5:30', 'UTC−4'])
+  })
+
+  test.for([
+    ['UTC', 'UTC'],
+    ['Etc/UTC', 'UTC'],
+    ['Europe/Stockholm', 'Stockholm, UTC+1'],
+    ['Europe/London', 'London, UTC'],
+    ['America/Argentina/Buenos_Aires', 'Buenos Aires, UTC−3'],
+  ] as const)('are of a zone whose name is short: %s is "%s"', ([zone, words]) => {
+    expect(zoneName(zone, seconds('2026-11-19T17:18Z'))).toBe(words)
   })
 })

@@ -96,8 +96,17 @@ export function timeIn(at: number, now: number, zone: string): string {
 
 /** As `timeIn`, with the zone where clocks in `own` show another time. */
 export function labelledTime(at: number, now: number, zone: string, own: string): string {
-  const label = wallSeconds(at, zone) === wallSeconds(at, own) ? '' : `${noBreak}${offsetWords(at, zone)}`
-  return `${timeIn(at, now, zone)}${label}`
+  return `${timeIn(at, now, zone)}${zoneLabel(at, zone, own)}`
+}
+
+/** What follows a time in the zone: nothing where clocks in `own` show the same. */
+export const zoneLabel = (at: number, zone: string, own: string): string =>
+  wallSeconds(at, zone) === wallSeconds(at, own) ? '' : `${noBreak}${offsetWords(at, zone)}`
+
+/** `Stockholm, UTC+1`, `UTC` */
+export function zoneName(zone: string, at: number): string {
+  const [city, offset] = [zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone, offsetWords(at, zone)]
+  return city === offset ? city : `${city}, ${offset}`
 }
 
 export const yearIn = (at: number, zone: string) => new Date(wallSeconds(at, zone) * 1000).getUTCFullYear()

@@ -148,7 +148,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       describeTask: createDescribeTask({
         tasks,
         commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
-        listedApps: watching.listedApps,
+        listedApps: watching.shownApplications.names,
       }),
       canSeeTasksOf: auth.canSeeTasksOf,
       requireTask,

@@ -45,6 +45,7 @@ const closed = () => [
   '/api/v1/tasks/counts',
   '/api/v1/tasks/names?field=app',
   '/api/v1/apps/summary',
+  '/api/v1/versions',
   '/api/v1/history',
   '/api/v1/settings',
   '/api/v1/status',

@@ -5,9 +5,11 @@ import { auditRoutes } from '../audit/routes.ts'
 import { openAuth } from '../auth/open-auth.ts'
 import { systemClock } from '../concurrency/clock.ts'
 import { singleFlight } from '../concurrency/single-flight.ts'
+import { badgeRoutes } from '../deployments/api/badge-routes.ts'
 import { overviewRoutes } from '../deployments/api/overview-routes.ts'
 import { taskRoutes } from '../deployments/api/routes.ts'
 import { versionsRoutes } from '../deployments/api/versions-routes.ts'
+import { readBadgeTask } from '../deployments/badge/read-badge-task.ts'
 import { createCancelTask } from '../deployments/own/cancel-task.ts'
 import { createAppSummaries } from '../deployments/read/app-summaries.ts'
 import { createDescribeTask, type TaskAudience } from '../deployments/read/describe-task.ts'
@@ -186,6 +188,8 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     }),
     api,
   )
+  if (settings.http.hasPublicBadges)
+    http.register(badgeRoutes({ readTask: (app) => readBadgeTask(database.query, app), canonicalName: nameOf }), api)
   http.register(
     timelineRoutes({
       events,

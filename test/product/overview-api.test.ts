@@ -38,6 +38,13 @@ describe('GET /api/v1/history', () => {
   })
 })
 
+test('without PUBLIC_BADGES there is no badge, as there is no other unknown path', async () => {
+  expect(await read('apps/overview/badge.svg')).toMatchObject({
+    status: 404,
+    body: { error: 'no route for GET /api/v1/apps/overview/badge.svg' },
+  })
+})
+
 describe('GET /api/v1/settings', () => {
   test('shows the settings to callers with a credential, and never a secret', async () => {
     const { status, body } = await read('settings', withToken)

@@ -4,6 +4,7 @@ const shortcuts = [
   ['/', 'Find'],
   ['g o', 'Overview'],
   ['g t', 'Tasks'],
+  ['g v', 'Versions'],
   ['g h', 'History'],
   ['g l', 'Deploy lock'],
   ['g s', 'Settings'],

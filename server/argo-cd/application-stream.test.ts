@@ -134,6 +134,22 @@ test('a stream without a byte for 45 s is opened anew', async () => {
   expect(told.opened).toHaveLength(2)
 })
 
+test('a stream that has brought nothing for 20 s, over all its connections, is silent since the last byte', async () => {
+  const { clock, stream, body } = aStream(['open', 'unreachable', 'unreachable', 'open'])
+  await using _ = stream
+  await clock.advanceTo(1_000)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(10_000)
+  body()?.end()
+  await clock.advanceTo(20_999)
+  expect(stream.silentSinceMs()).toBeUndefined()
+  await clock.advanceTo(30_000)
+  expect(stream.silentSinceMs()).toBe(1_000)
+  body()?.send(frame('shop'))
+  await clock.advanceTo(30_001)
+  expect(stream.silentSinceMs()).toBeUndefined()
+})
+
 test('reconnects come later and later, up to 30 s, and a List follows when one works', async () => {
   const { clock, stream, told } = aStream(Array(9).fill('unreachable'))
   await using _ = stream

@@ -64,6 +64,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
   let state: StreamState['state'] = 'connecting'
   let why: string | undefined
   let lastByteAtMs: number | undefined
+  /** Also of an earlier connection. */
+  let heardAtMs = clock.nowMs()
   const seenUids = new Set<string>()
   let failures = 0
   let connectedAtMs = 0
@@ -153,7 +155,7 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
 
   const noteByte = () => {
     waitForQuiet()
-    lastByteAtMs = clock.nowMs()
+    lastByteAtMs = heardAtMs = clock.nowMs()
     later('watchdog', streamTimes.watchdogMs, abortSilentStream)
   }
 
@@ -217,6 +219,8 @@ export function createApplicationStream(deps: ApplicationStreamDeps) {
       why,
       lastByteAtMs,
     }),
+    /** When the last byte came, or the stream was begun, if that is 20 s ago: a connection that is replaced is no silence. */
+    silentSinceMs: (): number | undefined => (clock.nowMs() - heardAtMs < streamTimes.liveMs ? undefined : heardAtMs),
     async [Symbol.asyncDispose]() {
       isClosed = true
       abort.abort()

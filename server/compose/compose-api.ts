@@ -5,11 +5,14 @@ import { auditRoutes } from '../audit/routes.ts'
 import { openAuth } from '../auth/open-auth.ts'
 import { systemClock } from '../concurrency/clock.ts'
 import { singleFlight } from '../concurrency/single-flight.ts'
+import { badgeRoutes } from '../deployments/api/badge-routes.ts'
 import { overviewRoutes } from '../deployments/api/overview-routes.ts'
 import { taskRoutes } from '../deployments/api/routes.ts'
+import { versionsRoutes } from '../deployments/api/versions-routes.ts'
+import { readBadgeTask } from '../deployments/badge/read-badge-task.ts'
 import { createCancelTask } from '../deployments/own/cancel-task.ts'
 import { createAppSummaries } from '../deployments/read/app-summaries.ts'
-import { createDescribeTask } from '../deployments/read/describe-task.ts'
+import { createDescribeTask, type TaskAudience } from '../deployments/read/describe-task.ts'
 import { createReadHistory } from '../deployments/read/history.ts'
 import { createRequireTask } from '../deployments/read/require-task.ts'
 import { createReceiveSubmission } from '../deployments/submit/receive-submission.ts'
@@ -18,6 +21,8 @@ import { createFindSubmitted, createNormalizeSubmission, createSubmitTask } from
 import { createUnfinishedQuota } from '../deployments/submit/unfinished-quota.ts'
 import type { Task } from '../deployments/task.ts'
 import type { EndedTask } from '../deployments/task-row.ts'
+import { createListVersions } from '../deployments/versions/list-versions.ts'
+import { createReadDeployedImages } from '../deployments/versions/read-deployed-images.ts'
 import { addExplorer } from '../explorer/explorer.ts'
 import { createCheckParts } from '../health/check-parts.ts'
 import { createDescribeStatus } from '../health/describe-status.ts'
@@ -34,6 +39,7 @@ import { createDeployLockStore, type DeployLockStore } from '../locks/deploy-loc
 import { lockRoutes } from '../locks/routes.ts'
 import type { MetricSources } from '../metrics/metric-sources.ts'
 import { listReplicas } from '../ownership/list-replicas.ts'
+import { imagesOf, isImageRunning } from '../rollout/judge/conditions/image-reference.ts'
 import { isWeakSecret } from '../secrets/secret-rules.ts'
 import { readServerVersion } from '../storage/database.ts'
 import { createLiveStates } from '../timeline/live-states.ts'
@@ -122,6 +128,10 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   )
 
   const nameOf = (app: string) => canonicalName(app, settings.submission.controlPlaneNamespace)
+  const audienceOf = (request: FastifyRequest): TaskAudience => ({
+    canSeeTasksOf: (app) => auth.canSeeTasksOf(request, app),
+    canSeeMoreOf: (app) => auth.isAllowed(request, 'read_private', app),
+  })
   const { submitTask, cancelTask } = taskActions(services, watching, lock.calendarAround)
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)
@@ -149,9 +159,9 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
         tasks,
         commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
         compareUrl: (repository, from, to) => compareUrl(repository, from, to, settings.gitWebUrls),
-        listedApps: watching.listedApps,
+        listedApps: watching.shownApplications.names,
       }),
-      canSeeTasksOf: auth.canSeeTasksOf,
+      audienceOf,
       requireTask,
       completions,
       requireAccess: auth.requireAccess,
@@ -170,6 +180,17 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     }),
     api,
   )
+  http.register(
+    versionsRoutes({
+      listVersions: listVersionsOf(services, watching),
+      canonicalName: nameOf,
+      audienceOf,
+      originOf: client,
+    }),
+    api,
+  )
+  if (settings.http.hasPublicBadges)
+    http.register(badgeRoutes({ readTask: (app) => readBadgeTask(database.query, app), canonicalName: nameOf }), api)
   http.register(
     timelineRoutes({
       events,
@@ -215,6 +236,22 @@ const describeStatusOf = (
     readControllerVersion,
     readDatabaseVersion: () => readServerVersion(database),
     listReplicas: () => listReplicas(database),
+    nowMs: systemClock.nowMs,
+    wallMs: Date.now,
+  })
+
+const listVersionsOf = (
+  { settings, forReaders }: CoreServices,
+  { shownApplications, staleSinceMs }: Watching,
+): ReturnType<typeof createListVersions> =>
+  createListVersions({
+    shown: shownApplications,
+    staleSinceMs,
+    readDeployed: createReadDeployedImages(forReaders.query),
+    match: {
+      isOfImage: (image, reference) => imagesOf({ image }, [reference], settings.rollout).length > 0,
+      isRunning: (image, reference) => isImageRunning(image, [reference], settings.rollout),
+    },
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   })

@@ -1,7 +1,7 @@
 import { createApplicationStream } from '../argo-cd/application-stream.ts'
 import { type ArgoCdClient, createArgoCdClient } from '../argo-cd/argo-cd-client.ts'
 import { countCalls } from '../argo-cd/count-calls.ts'
-import { createListedNames } from '../argo-cd/listed-names.ts'
+import { createShownApplications, type ShownApplications } from '../argo-cd/shown-applications.ts'
 import { systemClock } from '../concurrency/clock.ts'
 import { createSemaphore } from '../concurrency/semaphore.ts'
 import { type Claim, hasEarlierOwner, type NewTask } from '../deployments/task.ts'
@@ -38,6 +38,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   const { settings, opened, database, ownedTasks, wakeUps, metrics, log, onError } = services
   const replica = opened.use(createReplica(settings.database, wakeUpChannel(settings.database.schema)))
   const controller = opened.use(countCalls(createArgoCdClient(settings.deliveryController), metrics.argoCdCalled))
+  const shown = createShownApplications(settings.submission.controlPlaneNamespace, nowMs)
   const history = createCommitHistory({
     access,
     nowMs,
@@ -69,7 +70,7 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   const limiter = createCallLimiter(systemClock, replica.registered)
   const watcher = opened.use(
     createRolloutWatcher({
-      controller,
+      controller: notingReads(controller, shown),
       limiter,
       records: createHeldRecords({
         tasks: ownedTasks,
@@ -92,7 +93,6 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     }),
   )
   opened.defer(writeBack.onOutcome((taskId, outcome) => watcher.outcome(taskId, outcome)))
-  const listedNames = createListedNames(settings.submission.controlPlaneNamespace)
   const stream = opened.use(
     createApplicationStream({
       clock: systemClock,
@@ -105,11 +105,12 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       isUnreachable: () => watcher.unreachable() !== undefined,
       checkReachability: watcher.checkReachability,
       onUpdate(type, seen) {
-        listedNames.note(type, seen)
+        if (type === 'seen') shown.see(seen)
+        else shown.remove(seen)
         watcher.updated(type, seen)
       },
       onListed(list, askedAtMs) {
-        listedNames.replace(list.applications)
+        shown.replace(list.applications, askedAtMs)
         watcher.listed(list, askedAtMs)
       },
       onError,
@@ -172,15 +173,30 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
     noteAmbiguousCommit: owned.noteAmbiguousCommit,
     watchedCount: watcher.watchedCount,
     openWriteBacks: writeBack.open,
-    listedApps: listedNames.all,
+    shownApplications: shown,
+    /** Since when what is shown may be outdated: Argo CD does not answer, or its stream has brought nothing for 20 s. */
+    staleSinceMs: () => watcher.unreachable()?.sinceMs ?? stream.silentSinceMs(),
     streamState: stream.streamState,
     readControllerVersion: controller.readVersion,
     controllerFacts: () => ({
       lastMessageMs: stream.streamState().lastByteAtMs,
       unreachableSinceMs: watcher.unreachable()?.sinceMs,
-      applications: listedNames.count(),
+      applications: shown.count(),
     }),
     controllerState: () => describeController(stream.streamState(), watcher.unreachable()),
+  }
+}
+
+/** A direct read shows an application as an event does. */
+function notingReads(controller: ArgoCdClient, { see }: ShownApplications): ArgoCdClient {
+  const noted = <Outcome extends Awaited<ReturnType<ArgoCdClient['refreshApplication']>>>(outcome: Outcome) => {
+    if (outcome.kind === 'read') see(outcome.value)
+    return outcome
+  }
+  return {
+    ...controller,
+    readApplication: async (address) => noted(await controller.readApplication(address)),
+    refreshApplication: async (address) => noted(await controller.refreshApplication(address)),
   }
 }
 

@@ -95,6 +95,7 @@ function settingsOf(values: Values, environment: Environment) {
       port: values.PORT,
       metricsPort: values.METRICS_PORT,
       publicUrl: values.PUBLIC_URL,
+      hasPublicBadges: values.PUBLIC_BADGES,
       trustedProxies: values.TRUST_PROXY,
       drainDelayMs: values.DRAIN_DELAY,
       submissionsPerMinute: values.SUBMISSIONS_PER_MINUTE,

@@ -10,6 +10,7 @@ const service = {
   PORT: value.port.prefault('8080'),
   METRICS_PORT: value.port.optional(),
   PUBLIC_URL: value.httpOrigin.optional(),
+  PUBLIC_BADGES: value.booleanFlag.prefault('false'),
   TRUST_PROXY: value.proxies.prefault(''),
   DRAIN_DELAY: value.duration.prefault('5s'),
   SUBMISSIONS_PER_MINUTE: value.wholeNumber(0, 100_000).prefault('600'),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { causes } from '../../contract/causes.ts'
@@ -8,6 +9,8 @@ import type { Flow } from './flows.ts'
 const section = (page: Page, name: string) => page.getByRole('region', { name })
 /** A tag that no other run of a flow has. */
 const newTag = () => `v-${randomUUID().slice(0, 8)}`
+/** The file of an application's parameters, as another author commits it. */
+const overrideOf = (tag: string) => `helm: { parameters: [{ name: image.tag, value: ${tag}, forceString: true }] }\n`
 const addressOf = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
 
 /** Requires that the tab has the gate mark in a colour of the tokens. */
@@ -244,6 +247,51 @@ export const overviewFlows: readonly Flow[] = [
       await section(page, 'Why deployments failed').getByRole('link', { name: causes.crash_loop.headline }).click()
       await page.waitForURL(/\/tasks\?project=shop&cause=crash_loop&ended_from=/)
       await page.getByRole('rowheader', { name: 'preferences' }).first().waitFor()
+    },
+  },
+  {
+    name: 'a version that drifts is found, named and taken into a spreadsheet',
+    async run({ world, open, look }) {
+      const [tag, other] = [newTag(), newTag()]
+      const { updated } = await world.service.waitForEnd(await world.deploy('orders', tag))
+      await using opened = await open('/')
+      const { page } = opened
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Versions' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Versions' }).waitFor()
+      await page.getByLabel('Search').fill('ORDERS')
+      await page.waitForURL('**/versions?search=ORDERS')
+      const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'orders', exact: true }) })
+      await row.getByText(tag, { exact: true }).waitFor()
+      expect(await row.locator('time').getAttribute('datetime')).toBe(
+        `${new Date(updated * 1000).toISOString().slice(0, 19)}Z`,
+      )
+      const file = { 'apps/orders/.argocd-source-orders.yaml': overrideOf(other) }
+      await world.simulator.git.commit('gitops', file)
+      world.simulator.controller.refreshNow({ name: 'orders', namespace: 'argocd' }, 3)
+      const readUntil = async (query: string, total: number) => {
+        const path = `/api/v1/versions?app=orders&${query}`
+        await expect
+          .poll(async () => (await world.service.request(path, { headers: withToken })).body)
+          .toMatchObject({ total })
+        await page.reload()
+      }
+      await readUntil('drift=true', 1)
+      await row.getByText(`drift: ${tag} was deployed last`).waitFor()
+      await row.getByText('not by this service').waitFor()
+      await page.getByRole('checkbox', { name: 'Only drift' }).press('Space')
+      await page.waitForURL('**/versions?search=ORDERS&drift=true')
+      await page.getByText('1 image in 1 application. 1 drifts.').waitFor()
+      await look(opened)
+      const saving = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Download CSV' }).click()
+      const [, line] = (await readFile(await (await saving).path(), 'utf8')).split('\r\n')
+      expect(line).toMatch(
+        new RegExp(`^"orders","registry.example/orders","${other}","","","[^"]+","true","${tag}",""$`),
+      )
+      const next = newTag()
+      await world.service.waitForEnd(await world.deploy('orders', next))
+      await readUntil(`search=${next}`, 1)
+      await page.getByRole('heading', { name: 'Nothing drifts' }).waitFor()
     },
   },
   {

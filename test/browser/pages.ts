@@ -176,6 +176,35 @@ export const pageStates: readonly PageState[] = [
     complaint: /401/,
   },
   {
+    name: 'the versions',
+    path: '/versions',
+    shows: (page) => page.getByRole('row').nth(4),
+    picture: { name: 'versions' },
+  },
+  { name: 'the versions without a match', path: '/versions?search=none', shows: heading('No version matches') },
+  {
+    name: 'versions asked for what they have not',
+    path: '/versions?drift=maybe',
+    shows: text('drift=maybe'),
+  },
+  {
+    name: 'the versions signed out',
+    path: '/versions',
+    kinds: ['closed reading'],
+    isSignedOut: true,
+    shows: needsSignIn,
+    complaint: /401/,
+  },
+  {
+    name: 'the versions while Argo CD is unavailable',
+    path: '/versions',
+    arrange: async ({ service }) => {
+      cut(service.lines.controller)
+      return { [Symbol.asyncDispose]: async () => restore(service.lines.controller) }
+    },
+    shows: text(/This is the last state/),
+  },
+  {
     name: 'the settings without a provider',
     path: '/settings',
     kinds: ['without a provider'],

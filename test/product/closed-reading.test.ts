@@ -20,6 +20,7 @@ beforeAll(async () => {
     parts: ['provider'],
     settings: {
       IDP_REQUIRE_READ_AUTH: 'true',
+      PUBLIC_BADGES: 'true',
       IDP_PRIVILEGED_GROUPS: 'platform',
       JWT_SECRET: jwtSecret,
     },
@@ -45,6 +46,7 @@ const closed = () => [
   '/api/v1/tasks/counts',
   '/api/v1/tasks/names?field=app',
   '/api/v1/apps/summary',
+  '/api/v1/versions',
   '/api/v1/history',
   '/api/v1/settings',
   '/api/v1/status',
@@ -198,6 +200,46 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(await read('/api/v1/history', scoped)).toMatchObject({
       body: { total: { counts: { failed: 1 } }, most_failing: [{ app: 'team-a' }] },
     })
+  })
+
+  test('a badge needs no credential, and all that it does not show is the same grey', async () => {
+    const badge = async (app: string) => {
+      const { status, headers, body } = await read(`/api/v1/apps/${app}/badge.svg`)
+      return { status, headers: [...headers].filter(([name]) => name !== 'date'), body }
+    }
+    const store = (app: string, status: string, tag: string, minutesAgo: number) =>
+      world.database.query(
+        `INSERT INTO watcher.tasks (id, created, deadline, app, author, project, images, timeout_seconds, refresh, may_write, status)
+         VALUES (gen_random_uuid(), now() - make_interval(mins => $4), now(), $1, 'ada', 'p', jsonb_build_array(jsonb_build_object('image', 'r/x', 'tag', $3::text)), 60, true, true, $2)`,
+        [app, status, tag, minutesAgo],
+      )
+    await world.database.query("INSERT INTO watcher.confirmed_applications VALUES ('badge/shop'), ('badge-new')")
+    await store('badge/shop', 'failed', 'v1', 3)
+    await store('badge/shop', 'deployed', '<v2>', 2)
+    await store('badge/shop', 'cancelled', 'v3', 1)
+    await store('badge-invented', 'deployed', 'v9', 1)
+    const shown = await badge('badge%2Fshop')
+    expect(shown).toMatchObject({ status: 200, body: expect.stringContaining('>deployed &#60;v2&#62;</text>') })
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'cache-control': 'max-age=60',
+      'content-type': 'image/svg+xml; charset=utf-8',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(await badge('badge%2fshop')).toEqual(shown)
+    const grey = await badge('nothing-of-the-kind')
+    expect(grey).toMatchObject({ status: 200, body: expect.stringContaining('>unknown</text>') })
+    for (const hidden of [
+      'badge-new',
+      'badge-invented',
+      'badge%2Fother',
+      'badge%252Fshop',
+      encodeURIComponent('<svg>'),
+    ])
+      expect(await badge(hidden), hidden).toEqual(grey)
+    expect(await badge('badge/shop')).toMatchObject({ status: 404 })
+    expect(await badge('%00')).toMatchObject({ status: 404 })
   })
 
   test('the settings and the whole status are read with a credential for all applications, and by privileged users', async () => {

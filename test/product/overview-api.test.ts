@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
+import { IssuedDeployToken } from '../../contract/auth.ts'
 import { EffectiveSettings } from '../../contract/effective-settings.ts'
 import { History } from '../../contract/history.ts'
 import { ServiceStatus } from '../../contract/service-status.ts'
+import { Versions } from '../../contract/versions.ts'
 import { test } from '../support/shared-world.ts'
 import { type World, withToken } from '../support/world.ts'
 
@@ -9,7 +11,7 @@ let world: World
 let id: string
 test.beforeAll(async ({ world: shared }) => {
   world = shared
-  await world.addApplications('overview')
+  await world.addApplications('overview', 'overview-new')
   id = await world.deploy('overview', 'v2')
   await world.service.waitForEnd(id)
 })
@@ -33,6 +35,13 @@ describe('GET /api/v1/history', () => {
       body: { total: { counts: { deployed: 1 } } },
     })
     expect(await read('history?days=90&project=none')).toMatchObject({ body: { total: { counts: {} }, causes: [] } })
+  })
+})
+
+test('without PUBLIC_BADGES there is no badge, as there is no other unknown path', async () => {
+  expect(await read('apps/overview/badge.svg')).toMatchObject({
+    status: 404,
+    body: { error: 'no route for GET /api/v1/apps/overview/badge.svg' },
   })
 })
 
@@ -78,6 +87,69 @@ describe('GET /api/v1/status', () => {
   })
 })
 
+describe('GET /api/v1/versions', () => {
+  const image = (app: string) => `registry.example/${app}`
+  const versions = async (query: string, headers?: Record<string, string>) =>
+    Versions.parse((await read(`versions?${query}`, headers)).body)
+  const runningOf = async (app: string) => (await versions(`app=${app}`)).apps.flatMap(({ images }) => images)
+  const namesOf = async (headers?: Record<string, string>) =>
+    (await versions('search=overview', headers)).apps.map(({ app }) => app)
+
+  test('has what runs since the end of its task', async () => {
+    const { updated } = await world.service.getTask(id)
+    const running = { image: image('overview'), tag: 'v2', since: updated, task_id: id, drift: false }
+    await expect.poll(() => runningOf('argocd%2Foverview')).toEqual([running])
+    expect(await versions('image=OVERVIEW&app=overview')).toMatchObject({ total: 1, stale: false, has_more: false })
+    expect(await versions('search=overview%3Av2&drift=true')).toMatchObject({ total: 0, apps: [] })
+  })
+
+  test('shows an application without a task to callers whose credential is for it', async () => {
+    const ada = await world.signedIn('ada')
+    const tokenFor = async (...apps: readonly string[]) => {
+      const request = { apps, description: 'versions', expires: Math.floor(Date.now() / 1000) + 600 }
+      const issued = await ada.change(world.service.url, '/api/v1/deploy-tokens', 'POST', request)
+      return { Authorization: IssuedDeployToken.parse(await issued.json()).token }
+    }
+    await expect.poll(() => namesOf(withToken)).toEqual(['overview', 'overview-new'])
+    expect(await namesOf()).toEqual(['overview'])
+    expect(await namesOf(await tokenFor('overview-n*'))).toEqual(['overview', 'overview-new'])
+    expect(await namesOf(await tokenFor('other'))).toEqual(['overview'])
+    expect((await versions('app=overview-new', withToken)).apps).toMatchObject([
+      { app: 'overview-new', images: [{ image: image('overview-new'), tag: 'v0', seen_since: expect.any(Number) }] },
+    ])
+  })
+
+  test('marks a change by another author, until the next deployment', async () => {
+    const file = 'apps/overview/.argocd-source-overview.yaml'
+    const parameter = '{ name: image.tag, value: v9, forceString: true }'
+    await world.simulator.git.commit('gitops', { [file]: `helm: { parameters: [${parameter}] }\n` })
+    world.simulator.controller.refreshNow({ name: 'overview', namespace: 'argocd' }, 3)
+    const drifted = { image: image('overview'), tag: 'v9', seen_since: expect.any(Number), drift: true }
+    await expect.poll(() => runningOf('overview')).toEqual([{ ...drifted, deployed_tag: 'v2' }])
+    const next = await world.deploy('overview', 'v3')
+    await world.service.waitForEnd(next)
+    await expect.poll(() => runningOf('overview')).toMatchObject([{ tag: 'v3', task_id: next, drift: false }])
+  })
+
+  test('keeps the last state while Argo CD is away, and says since when', async () => {
+    const { argo } = world.simulator
+    argo.faults.add({ action: { kind: 'reset' } })
+    argo.endStreams('reset')
+    try {
+      await expect
+        .poll(() => versions('app=overview'))
+        .toMatchObject({
+          stale: true,
+          stale_since: expect.any(Number),
+          apps: [{ app: 'overview' }],
+        })
+    } finally {
+      argo.faults.clear()
+    }
+    await expect.poll(() => versions('app=overview')).toMatchObject({ stale: false })
+  })
+})
+
 test.for([
   ['history?days=2', 'days: must be one of 1, 7, 30, 90'],
   ['history?days=', 'days: must be one of 1, 7, 30, 90'],
@@ -86,6 +158,9 @@ test.for([
   [`history?tz=${'A'.repeat(65)}`, 'tz: must be at most 64 characters long'],
   ['history?app=%00', 'app: must not contain a NUL character'],
   [`history?project=${'a'.repeat(256)}`, 'project: must be at most 255 characters long'],
+  ['versions?drift=maybe', 'drift: must be true or false'],
+  ['versions?search=%00', 'search: must not contain a NUL character'],
+  [`versions?image=${'a'.repeat(256)}`, 'image: must be at most 255 characters long'],
   ['tasks/names', 'field: must be one of app, project, author'],
   ['tasks/names?field=images', 'field: must be one of app, project, author'],
   ['tasks/names?field=app&search=%00', 'search: must not contain a NUL character'],

@@ -22,7 +22,7 @@ import { HttpError, InvalidRequestError } from '../../http/request-errors.ts'
 import { InvalidJsonError } from '../../http/server/json-body.ts'
 import type { CancelTask } from '../own/cancel-task.ts'
 import type { TaskCompletions } from '../own/task-completions.ts'
-import type { DescribeTask } from '../read/describe-task.ts'
+import type { DescribeTask, TaskAudience } from '../read/describe-task.ts'
 import { findTask, type RequireTask } from '../read/require-task.ts'
 import type { TaskReader } from '../read/task-reader.ts'
 import { taskRecordOf } from '../read/task-record.ts'
@@ -40,14 +40,14 @@ type Dependencies = {
   readonly cancelTask: CancelTask
   readonly tasks: Pick<TaskReader, 'find' | 'list'>
   readonly describeTask: DescribeTask
-  /** Whether a request is shown tasks of an application beside the one that it asks for. */
-  readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
+  /** What a request is shown of applications beside the task that it asks for. */
+  readonly audienceOf: (request: FastifyRequest) => TaskAudience
   readonly requireTask: RequireTask
   readonly completions: Pick<TaskCompletions, 'wait'>
   /** Who cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
   readonly requireAccess: (request: FastifyRequest, action: 'cancel', app?: string) => Promise<Principal>
-  /** Whether a request may be shown tasks of `app`, or what their Pods wrote, for which it needs a good credential. */
-  readonly isAllowed: (request: FastifyRequest, action: 'read' | 'read_private', app: string) => Promise<boolean>
+  /** Whether a request shows a good credential that may read tasks of `app`. */
+  readonly isAllowed: (request: FastifyRequest, action: 'read', app: string) => Promise<boolean>
   /** Verifies the right to read once more. @throws as the first time */
   readonly recheckReadAccess: (request: FastifyRequest) => Promise<void>
 }
@@ -64,7 +64,7 @@ export const taskRoutes =
     cancelTask,
     tasks,
     describeTask,
-    canSeeTasksOf,
+    audienceOf,
     requireTask,
     completions,
     requireAccess,
@@ -73,10 +73,7 @@ export const taskRoutes =
   }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const recordFor = (request: FastifyRequest, task: Task): Promise<TaskRecord> =>
-      describeTask(task, {
-        canSeeTasksOf: (name) => canSeeTasksOf(request, name),
-        canSeeMoreOf: (name) => isAllowed(request, 'read_private', name),
-      })
+      describeTask(task, audienceOf(request))
 
     app.post(
       '/tasks',

@@ -1,5 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
 import { sessionQuery } from '../auth/session.ts'
@@ -10,11 +11,16 @@ import { HistoryPage } from '../history/history-page.tsx'
 import { LockPage } from '../locks/lock-page.tsx'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { SettingsPage } from '../settings/settings-page.tsx'
+import { LoadingRows } from '../ui/loading-rows.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { retryTooMany } from '../ui/retry-too-many.ts'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
+
+const VersionsPage = lazy(() =>
+  import('../versions/versions-page.tsx').then((page) => ({ default: page.VersionsPage })),
+)
 
 /**
  * A failed read is not repeated at once: the connection asks for the next one, and the page says how old it is meanwhile.
@@ -47,6 +53,11 @@ export function App() {
               <Route path="/" component={OverviewPage} />
               <Route path="/tasks" component={TaskListPage} />
               <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
+              <Route path="/versions">
+                <Suspense fallback={<LoadingRows label="Loading the page" rows={8} />}>
+                  <VersionsPage />
+                </Suspense>
+              </Route>
               <Route path="/history" component={HistoryPage} />
               <Route path="/lock" component={LockPage} />
               <Route path="/settings" component={SettingsPage} />

@@ -4,6 +4,7 @@ const shortcuts = [
   ['/', 'Find, as Ctrl+K and ⌘K do'],
   ['g o', 'Overview'],
   ['g t', 'Deployments'],
+  ['g v', 'Versions'],
   ['g h', 'History'],
   ['g l', 'Deploy lock'],
   ['g s', 'Settings'],

@@ -18,6 +18,6 @@ test.for([
 })
 
 test('entries that wait are counted in front', () => {
-  expect(tabTitle('Deployments', 0)).toBe('Deployments · Deployment Watcher')
-  expect(tabTitle('Deployments', 3)).toBe('(3) Deployments · Deployment Watcher')
+  expect(tabTitle('Deployments', '')).toBe('Deployments · Deployment Watcher')
+  expect(tabTitle('Deployments', '3')).toBe('(3) Deployments · Deployment Watcher')
 })

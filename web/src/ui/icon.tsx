@@ -13,6 +13,7 @@ export type IconName =
   | 'i-up'
   | 'i-back'
   | 'i-again'
+  | 'i-commit'
   | 'i-cut'
   | 'i-down'
   | 'i-close'

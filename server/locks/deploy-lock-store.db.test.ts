@@ -23,3 +23,21 @@ test('an override ends with its lockdown window: the next one locks, however soo
   expect([1, 4, 7, 11].map(isActiveAfter)).toEqual([false, false, false, true])
   expect(evaluateDeployLock(after(1), closed, stored).nextWindow).toEqual({ from: after(10), to: after(60) })
 })
+
+test('a release inside a lockdown window opens it for a quarter of an hour, and setting the lock ends that', async () => {
+  const store = createDeployLockStore(database)
+  const actor = { kind: 'session', id: 'ada', name: 'ada' } as const
+  const { at: began } = await store.read()
+  const whole = { from: new Date(began.getTime() - 60 * minuteMs), to: new Date(began.getTime() + 60 * minuteMs) }
+  const closed: LockdownCalendar = { known: whole, intervals: [whole] }
+  const activeAfter = async () => {
+    const { at, stored } = await store.read()
+    const isActiveAfter = (minutes: number) =>
+      evaluateDeployLock(new Date(at.getTime() + minutes * minuteMs), closed, stored).active
+    return [0, 14, 16].map(isActiveAfter)
+  }
+  await store.release(() => closed, actor)
+  expect(await activeAfter()).toEqual([false, false, true])
+  await store.set({ reason: null, until: null }, actor)
+  expect(await activeAfter()).toEqual([true, true, true])
+})

@@ -169,7 +169,7 @@ const examples: Readonly<Record<Cause, Example>> = {
   },
   timeout: { ...serving, culprit: { kind: 'Ingress', name: 'shop', message: '' } },
   controller_unreachable: {
-    evidence: [{ kind: 'unreachable', since: 600, message: 'connect ECONNREFUSED 10.0.0.7:443' }],
+    evidence: [{ kind: 'unreachable', since: 600, message: 'connection refused' }],
   },
   controller_silent: {},
   superseded: { superseded_by: { task: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11' } },

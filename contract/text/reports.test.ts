@@ -206,7 +206,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     `),
   controller_unreachable: (report) =>
     expect(report).toMatchInlineSnapshot(`
-      "The outcome is not confirmed: Argo CD is unreachable: connect ECONNREFUSED 10.0.0.7:443 [controller_unreachable]
+      "The outcome is not confirmed: Argo CD is unreachable: connection refused [controller_unreachable]
       Next step 1 (developer): Open the application in Argo CD: the rollout may be complete.
       Next step 2 (operator of this service): Check that Argo CD answers from where this service runs.
       Argo CD was unreachable for the last 300s"

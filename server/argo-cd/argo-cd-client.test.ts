@@ -137,8 +137,10 @@ test('a server that is silent or gone is unreachable, and no reason holds the to
   const outcome = await client.readApplication(shop)
   expect(outcome.kind).toBe('unreachable')
   expect(JSON.stringify(outcome)).not.toContain('se.cr.et')
-  await using nowhere = aClient('http://127.0.0.1:1')
-  expect((await nowhere.readApplication(shop)).kind).toBe('unreachable')
+  const gone = await aServer(() => {})
+  await gone[Symbol.asyncDispose]()
+  await using nowhere = aClient(gone.url)
+  expect(await nowhere.readApplication(shop)).toEqual({ kind: 'unreachable', why: 'connection refused' })
 })
 
 test('of a rotated token that no header can hold, nothing is told but that', async () => {

@@ -337,8 +337,20 @@ function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'the call failed'
   if (error.name === 'TimeoutError') return 'no answer in time'
   if (error.cause !== undefined) return describeFailure(error.cause)
-  const code = 'code' in error && typeof error.code === 'string' ? `${error.code} ` : ''
-  return `${code}${error.message}`.slice(0, maxMessageLength)
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const words = Object.hasOwn(wordsOfCodes, code) ? wordsOfCodes[code] : undefined
+  const isSaid = code === '' || error.message.includes(code)
+  return words ?? (isSaid ? error.message : `${code} ${error.message}`).slice(0, maxMessageLength)
+}
+
+const wordsOfCodes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed',
+  UND_ERR_SOCKET: 'connection closed',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name lookup failed',
+  ETIMEDOUT: 'connection timed out',
 }
 
 async function openingOf(response: Response): Promise<StreamOpening> {

@@ -502,7 +502,7 @@ describe('a part that fails', () => {
 
 test('any other address is not found, inside the frame', async () => {
   await using opened = await open('/lock/nowhere')
-  await opened.page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
+  await opened.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   await opened.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Deployments' }).click()
   await names(opened.page).first().waitFor()
 })

@@ -1,22 +1,26 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { Icon } from '../ui/icon.tsx'
+import { pages } from './pages.ts'
 
 /** Any address that is no page, inside the frame. */
 export function NotFoundPage() {
-  useDocumentTitle('Not found · Deployment Watcher')
+  useDocumentTitle('Page not found · Deployment Watcher')
   return (
     <>
-      <h1 tabIndex={-1}>Not found</h1>
+      <h1 tabIndex={-1}>Page not found</h1>
       <div className="empty">
         <Icon name="i-missing" />
-        <h2>Page not found</h2>
         <p>
-          <code>{window.location.pathname}</code>
+          Nothing is at <code className="wrap-any">{window.location.pathname}</code>.
         </p>
-        <Link className="btn btn-s" href="/tasks">
-          All tasks
-        </Link>
+        <div className="row">
+          {pages.map(({ path, name }) => (
+            <Link className="btn btn-s" href={path} key={path}>
+              {name}
+            </Link>
+          ))}
+        </div>
       </div>
     </>
   )

@@ -23,7 +23,7 @@ export class PageBoundary extends Component<Props, { hasFailed: boolean }> {
               Reload the page
             </button>
             <a className="btn btn-s" href="/tasks">
-              All tasks
+              All deployments
             </a>
           </div>
         </div>

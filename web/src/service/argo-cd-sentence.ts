@@ -20,6 +20,6 @@ export function argoCdSentence(status: ServiceStatus['argo_cd'], now: number): s
 
 function stateOf(status: ServiceStatus['argo_cd']['status'], unreachableSeconds: number | undefined): string {
   if (status === 'up') return 'Connected.'
-  const since = unreachableSeconds === undefined ? '' : ` for ${duration(unreachableSeconds)}`
+  const since = unreachableSeconds === undefined || unreachableSeconds < 1 ? '' : ` for ${duration(unreachableSeconds)}`
   return status === 'down' ? `Unreachable${since}.` : `Connected, with delays${since}.`
 }

@@ -204,7 +204,7 @@ const reports: Readonly<Record<Cause, Report>> = {
     {
       ...slow,
       atMs: 900_000,
-      seen: { unreachable: { sinceMs: 600_000, why: 'connect ECONNREFUSED 10.0.0.7:443' }, directRead: undefined },
+      seen: { unreachable: { sinceMs: 600_000, why: 'connection refused' }, directRead: undefined },
     },
   ]),
   superseded: recorded('12-superseded', '1.0.1', '2592c8c', 220, {

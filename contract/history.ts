@@ -27,6 +27,11 @@ const HistoryLeadTime = z
   .meta({ id: 'HistoryLeadTime' })
 export type HistoryLeadTime = z.infer<typeof HistoryLeadTime>
 
+const HistoryRestore = z
+  .object({ median_seconds: decimalNumber, known: wholeNumber.describe('How often an application was restored') })
+  .meta({ id: 'HistoryRestore' })
+export type HistoryRestore = z.infer<typeof HistoryRestore>
+
 /** What is told of a period, and of each of its days. */
 const Period = z.object({
   counts,
@@ -36,6 +41,10 @@ const Period = z.object({
   lead_time: HistoryLeadTime.optional().describe(
     'Seconds from `source.committed_at` to the end of the first deployed task of that `source.sha`, by the time of that ' +
       'end; absent where no commit is known',
+  ),
+  restore: HistoryRestore.optional().describe(
+    'Seconds from the end of the first failed or aborted task to the end of the next deployed task of the application, by ' +
+      'the time of that second end; failures since the beginning of `before`. Absent where nothing was restored',
   ),
   locked_seconds: decimalNumber.describe('How long deployments were locked, manually or by the current schedule'),
 })
@@ -99,6 +108,7 @@ export const History = z
           counts: { deployed: 38, failed: 2 },
           durations: { median_seconds: 102, p95_seconds: 260.5, p99_seconds: 473 },
           lead_time: { median_seconds: 2_340, p75_seconds: 6_540, known: 27 },
+          restore: { median_seconds: 640, known: 2 },
           locked_seconds: 0,
         },
         before: { from: 1_795_305_600, to: 1_795_334_460, counts: { deployed: 35 }, locked_seconds: 3_600 },
@@ -110,6 +120,7 @@ export const History = z
             counts: { deployed: 38, failed: 2 },
             durations: { median_seconds: 102, p95_seconds: 260.5, p99_seconds: 473 },
             lead_time: { median_seconds: 2_340, p75_seconds: 6_540, known: 27 },
+            restore: { median_seconds: 640, known: 2 },
             locked_seconds: 0,
           },
         ],

@@ -139,6 +139,7 @@ export const overviewFlows: readonly Flow[] = [
       await page.getByText(/^Deployments today by time of day/).waitFor({ state: 'attached' })
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       expect(await page.evaluate('window.layoutShift')).toBeLessThanOrEqual(0.05)
+      expect(await page.locator('.day a title').first().textContent()).toMatch(/^\S+: [a-z]+, \d\d:\d\d$/)
     },
   },
   {
@@ -236,6 +237,29 @@ export const overviewFlows: readonly Flow[] = [
       await page
         .getByRole('img', { name: /^Deployments a day over 7 days/ })
         .locator('canvas')
+        .waitFor()
+      for (const name of ['Deploy frequency', 'Lead time', 'Change failure rate', 'Time to restore'])
+        await page.locator(`dt:text-is("${name}")`).waitFor()
+      await page.getByText('No deployment of these days names its source commit.').waitFor()
+      expect(await page.getByRole('figure', { name: 'Lead time' }).count()).toBe(0)
+      const numbers = (await section(page, 'Why deployments failed').locator('.num').allTextContents()).map(Number)
+      const total = Number(await section(page, 'Why deployments failed').locator('.count').textContent())
+      expect(numbers.reduce((sum, count) => sum + count, 0)).toBe(total)
+      const chart = page.getByRole('img', { name: /^Deployments a day over 7 days/ })
+      await chart.press('ArrowLeft')
+      await page
+        .getByRole('status')
+        .getByText(/: \d+ deployed, \d+ failed/)
+        .waitFor()
+      await chart.press('Escape')
+      await page
+        .getByRole('status')
+        .getByText(/: \d+ deployed, \d+ failed/)
+        .waitFor({ state: 'detached' })
+      await chart.locator('.u-over').hover()
+      await page
+        .getByRole('status')
+        .getByText(/: \d+ deployed, \d+ failed/)
         .waitFor()
       const figure = page.getByRole('figure', { name: 'Deployments a day' })
       await figure.getByText('Show as a table').click()

@@ -46,6 +46,34 @@ test('the history is read from the indexes of ended tasks, without the table', a
 
 const expectedOf = (index: string) => ({ index, scans: expect.toSatisfy((scans) => scans > 0), rows: 0 })
 
+test('an application is restored by the next deployed task after the first that failed', async () => {
+  const now = Date.now() / 1000
+  const day = 86_400
+  const at = (daysAgo: number, seconds: number) => ({
+    created: now - daysAgo * day + seconds,
+    seconds: 10,
+    project: 'mttr',
+  })
+  await storeTasks(database, [
+    { ...at(2, 0), app: 'mended', status: 'failed' },
+    { ...at(2, 100), app: 'mended', status: 'aborted' },
+    { ...at(2, 200), app: 'mended', status: 'cancelled' },
+    { ...at(2, 600), app: 'mended' },
+    { ...at(2, 900), app: 'mended' }, // nothing is left to restore
+    { ...at(1, 0), app: 'quick', status: 'failed' },
+    { ...at(1, 200), app: 'quick' },
+    { ...at(1, 0), app: 'broken', status: 'failed' },
+    { ...at(9, 0), app: 'before', status: 'failed' },
+    { ...at(9, 40), app: 'before' },
+  ])
+  const { total, before, by_day: days } = await tell({ days: 7, project: 'mttr' })
+  expect([total.restore, before.restore]).toEqual([
+    { median_seconds: expect.closeTo(400, 3), known: 2 },
+    { median_seconds: expect.closeTo(40, 3), known: 1 },
+  ])
+  expect(days.map(({ restore }) => restore?.known ?? 0)).toEqual([0, 0, 0, 0, 1, 1, 0])
+})
+
 test('a task with the longest names enters the indexes of ended tasks', async () => {
   // Of three bytes each, and in no order that PostgreSQL could compress.
   const longest = (seed: number) =>

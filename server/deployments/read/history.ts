@@ -9,6 +9,7 @@ import {
   type HistoryFilter,
   type HistoryLeadTime,
   type HistoryMark,
+  type HistoryRestore,
   maxFailingApps,
   maxMarks,
 } from '../../../contract/history.ts'
@@ -95,6 +96,7 @@ type EndedTasks = {
   readonly counts: Counts
   readonly durations?: HistoryDurations
   readonly lead_time?: HistoryLeadTime
+  readonly restore?: HistoryRestore
 }
 export type FoundHistory = {
   readonly total: EndedTasks
@@ -109,16 +111,18 @@ export type FoundHistory = {
 type PeriodRow = { readonly counts: number[]; readonly seconds: number[] | null }
 /** Of a period by its number, or of the whole time: null. */
 type LeadRow = { readonly bucket: number | null; readonly seconds: number[]; readonly known: number }
+type RestoreRow = { readonly bucket: number | null; readonly median: number; readonly known: number }
 type Row = {
   /** The whole time, the period before, each day. */
   readonly periods: readonly PeriodRow[]
   readonly leads: readonly LeadRow[] | null
+  readonly restores: readonly RestoreRow[] | null
   readonly causes: FoundHistory['causes'] | null
   readonly failing: readonly { app: string; counts: number[]; median: number | null }[] | null
   readonly marks: readonly HistoryMark[] | null
 }
 
-/** The places of a lead time among the limits of the range: in the period before, after that, and in the first day. */
+/** The places of a lead time, or of a restoring end, among the limits of the range: in the period before, after that, and in the first day. */
 const [isBefore, , isFirstDay] = [1, 2, 3]
 
 /**
@@ -152,6 +156,20 @@ export async function readHistory(
     .select('id')
     .where('ended', '<', range.before.from)
     .where(sql<boolean>`tasks.source_sha = first.source_sha`)
+  const bad = matching
+    .where('status', 'in', ['failed', 'aborted'])
+    .where('ended', '>=', range.before.from)
+    .where('ended', '<', end)
+    .select(['app', 'created', 'ended'])
+  // Created after it too: the index of deployed tasks leads there.
+  const deployedAfter = query
+    .selectFrom('tasks')
+    .where('status', '=', 'deployed')
+    .where(sql<boolean>`tasks.app = bad.app AND tasks.created > bad.created AND tasks.ended > bad.ended`)
+    .select(['id', 'ended'])
+    .orderBy('created')
+    .orderBy('id')
+    .limit(1)
   const parts = {
     // Span by span, where the index of the ends has them together: nothing is sorted but the durations.
     periods: sql`SELECT period.*
@@ -167,6 +185,14 @@ export async function readHistory(
         SELECT bucket, date_part('epoch', ended) - committed_at AS seconds FROM (${firstOfCommit}) AS first
         WHERE NOT EXISTS (${earlier})
       ) AS lead WHERE seconds >= 0 GROUP BY ${buckets}`,
+    restores: sql`SELECT bucket, percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS median, count(*) AS known
+      FROM (
+        SELECT width_bucket(restored.ended, ${limits}::timestamptz[]) AS bucket,
+          date_part('epoch', restored.ended - min(bad.ended)) AS seconds
+        FROM (${bad}) AS bad CROSS JOIN LATERAL (
+          ${deployedAfter}
+        ) AS restored WHERE restored.ended < ${end} GROUP BY restored.id, restored.ended
+      ) AS restore GROUP BY ${buckets}`,
     causes: failed
       .where('cause', 'is not', null)
       .select(['cause', sql`count(*)`.as('count')])
@@ -190,13 +216,16 @@ export async function readHistory(
   const { rows } = await readInTime(query, 'history', 'an application, a project or fewer days', (limited) =>
     read.execute(limited),
   )
-  const { periods, leads, causes, failing, marks } = rows[0] ?? {}
+  const { periods, leads, restores, causes, failing, marks } = rows[0] ?? {}
   const [total, before, ...byDay] = periods ?? []
-  const leadOf = (bucket: number | null) => leads?.find((row) => row.bucket === bucket)
+  const of = (period: PeriodRow | undefined, bucket: number | null) => {
+    const isOfBucket = (row: { readonly bucket: number | null }) => row.bucket === bucket
+    return endedTasksOf(period, leads?.find(isOfBucket), restores?.find(isOfBucket))
+  }
   return {
-    total: endedTasksOf(total, leadOf(null)),
-    before: endedTasksOf(before, leadOf(isBefore)),
-    byDay: range.days.map((_, index) => endedTasksOf(byDay[index], leadOf(isFirstDay + index))),
+    total: of(total, null),
+    before: of(before, isBefore),
+    byDay: range.days.map((_, index) => of(byDay[index], isFirstDay + index)),
     causes: causes ?? [],
     mostFailing: (failing ?? []).map((row) => ({
       app: row.app,
@@ -217,13 +246,18 @@ const buckets = sql`GROUPING SETS ((bucket), (bucket >= ${sql.lit(isFirstDay)}))
 const asJson = (name: string, part: RawBuilder<unknown> | { as(alias: string): unknown }) =>
   sql`(SELECT json_agg(part) FROM (${part}) AS part) AS ${sql.ref(name)}`
 
-function endedTasksOf(period: PeriodRow | undefined, lead: LeadRow | undefined): EndedTasks {
+function endedTasksOf(
+  period: PeriodRow | undefined,
+  lead: LeadRow | undefined,
+  restore: RestoreRow | undefined,
+): EndedTasks {
   const [median = 0, p95 = 0, p99 = 0] = period?.seconds ?? []
   const [half = 0, p75 = 0] = lead?.seconds ?? []
   return {
     counts: countsOf(period?.counts ?? []),
     ...(period?.seconds && { durations: { median_seconds: median, p95_seconds: p95, p99_seconds: p99 } }),
     ...(lead && { lead_time: { median_seconds: half, p75_seconds: p75, known: lead.known } }),
+    ...(restore && { restore: { median_seconds: restore.median, known: restore.known } }),
   }
 }
 

@@ -16,29 +16,30 @@ type Props = {
 
 /** Why deployments did not work, the most frequent cause first; each leads to its tasks. */
 export function CauseBars({ history: { causes, total, days }, filters }: Props) {
-  const most = Math.max(1, ...causes.map(({ count }) => count))
+  const bad = badOf(total.counts)
+  const other = bad - causes.reduce((sum, { count }) => sum + count, 0)
+  const bars = [...causes, ...(other > 0 ? [{ cause: undefined, count: other }] : [])]
+  const most = Math.max(1, ...bars.map(({ count }) => count))
   return (
     <Section
       title="Why deployments failed"
       id="causes"
-      note={figure(badOf(total.counts))}
+      note={figure(bad)}
       end={<span className="dim">{days} days</span>}
     >
-      {causes.length === 0 ? (
-        <p className="why">{badOf(total.counts) === 0 ? 'None failed.' : 'No cause is known.'}</p>
-      ) : null}
+      {bad === 0 ? <p className="why">None failed.</p> : null}
       <ul className="bars">
-        {causes.map(({ cause, count }) => (
-          <li key={cause}>
+        {bars.map(({ cause, count }) => (
+          <li key={cause ?? 'other'}>
             <span>
-              {isCause(cause) ? (
+              {cause !== undefined && isCause(cause) ? (
                 <Link className="quiet" href={listAddress({ ...filters, cause })}>
                   {causeOf(cause).headline}
                 </Link>
               ) : (
-                'Another cause'
+                'Other'
               )}{' '}
-              <code className="dim">{cause}</code>
+              {cause === undefined ? null : <code className="dim">{cause}</code>}
             </span>
             <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
               <rect className="cause-bar" width={(count / most) * 100} height="10" />
@@ -53,7 +54,7 @@ export function CauseBars({ history: { causes, total, days }, filters }: Props) 
 
 const columns = [
   { name: 'Application' },
-  { name: 'Tasks', isNumber: true },
+  { name: 'Deployments', isNumber: true },
   { name: 'Failed', isNumber: true },
   { name: 'Median', isNumber: true },
 ]
@@ -73,7 +74,7 @@ export function FailingApps({ history: { most_failing: apps }, filters }: Props)
                   {app}
                 </Link>
               </RowHead>
-              <Cell className="num" data-label="Tasks">
+              <Cell className="num" data-label="Deployments">
                 {figure(decidedOf(counts))}
               </Cell>
               <Cell className="num" data-label="Failed">

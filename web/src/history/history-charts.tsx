@@ -1,22 +1,13 @@
+import { useId } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { History, HistoryDay } from '../../../contract/history.ts'
 import type { TaskFilters } from '../deployments/task-filters.ts'
 import { listAddress } from '../deployments/task-filters.ts'
 import type { LockedRange } from '../locks/next-changes.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { figure, noBreak } from '../ui/figure.ts'
-import {
-  dayInWords,
-  decidedOf,
-  deployedOf,
-  growth,
-  percent,
-  perDay,
-  pointsBetween,
-  rollingRates,
-  shortDay,
-  successRate,
-} from './figures.ts'
+import { dayInWords, deployedOf, percent, perDay, rollingRates, shortDay, successRate } from './figures.ts'
 import { DayTable, HistoryFigure, type Key, type Value } from './history-figure.tsx'
 import { Plot } from './plot.tsx'
 import { countTicks, durationTicks, lockedFields, partAt, shareTicks, stackedStatuses, stackTops } from './plot-data.ts'
@@ -35,18 +26,12 @@ const given = (values: readonly (Value | undefined)[]): readonly Value[] =>
 const newestFirst = (days: readonly HistoryDay[]) => days.toReversed()
 const nameOf = ({ day }: HistoryDay) => shortDay(day)
 
-export function DeploymentsChart({
-  history: { by_day: days, total, before, days: count },
-  locked,
-  filters,
-  zone,
-}: Props) {
+export function DeploymentsChart({ history: { by_day: days, total, days: count }, locked, filters, zone }: Props) {
   const [, navigate] = useLocation()
   const ofDay = (day: HistoryDay, status: string) =>
     listAddress({ ...filters, status, ended_from: String(day.from), ended_to: String(day.to) })
   const tops = stackTops(days)
   const colours = ['--deployed-mark', '--failed-mark', '--aborted-mark'] as const
-  const against = growth(decidedOf(total.counts), decidedOf(before.counts))
   return (
     <HistoryFigure
       title="Deployments a day"
@@ -56,12 +41,11 @@ export function DeploymentsChart({
         { name: 'aborted', look: 'bar-lost' },
         lockedKey,
       ]}
-      values={given([
+      values={[
         { name: 'Deployed', value: figure(deployedOf(total.counts)) },
         { name: 'A day', value: perDay(deployedOf(total.counts), count) },
-        against === undefined ? undefined : { name: `Against the ${count} days before`, value: against },
-      ])}
-      definition={`Tasks by the day of their verdict. Cancelled ones and unknown applications are left out. Days are ${zone}. A bar leads to its tasks.`}
+      ]}
+      definition={`By the day of the verdict, without cancelled ones. Days are ${zone}. A bar leads to its deployments.`}
       table={
         <DayTable
           label="Deployments a day"
@@ -104,23 +88,21 @@ const CountLink = ({ count, to }: { count: number; to: string }) =>
 
 const rateWindowDays = 7
 
-export function SuccessChart({ history: { by_day: days, total, before, days: count }, locked }: Props) {
+export function SuccessChart({ history: { by_day: days, total, days: count }, locked }: Props) {
   const rates = rollingRates(days)
   const known = rates.filter((rate) => rate !== null)
   const [now, all] = [rates.at(-1) ?? undefined, successRate(total.counts)]
-  const against = pointsBetween(all, successRate(before.counts))
   const ticks = shareTicks(Math.min(1, ...known))
   const from = Math.round((ticks[0] ?? 0) * 100)
   return (
     <HistoryFigure
       title="Success rate"
-      keys={[{ name: 'seven days to date', look: 'l1' }, lockedKey]}
+      keys={[{ name: '7-day average', look: 'l1' }, lockedKey]}
       values={given([
         now === undefined ? undefined : { name: 'Last seven days', value: percent(now) },
         all === undefined || count === rateWindowDays ? undefined : { name: `${count} days`, value: percent(all) },
-        against === undefined ? undefined : { name: `Against the ${count} days before`, value: against },
       ])}
-      definition={`deployed ÷ (deployed + failed + aborted), over the seven days up to each day, as far as they are shown.${from === 0 ? '' : ` The scale starts at ${from}${noBreak}%.`}`}
+      definition={`Share that worked, 7-day average.${from === 0 ? '' : ` Axis from ${from}${noBreak}%.`}`}
       table={
         <DayTable
           label="Success rate"
@@ -172,7 +154,7 @@ export function DurationChart({ history: { by_day: days, total }, locked }: Prop
         withDuration('95 of 100', most),
         withDuration('99 of 100', nearly),
       ])}
-      definition="From accepted to the verdict deployed, by day. Failed and aborted tasks are left out. No line where nothing was deployed."
+      definition="From accepted to deployed, by day. No line where nothing was deployed."
       table={
         <DayTable
           label="How long it takes"
@@ -199,7 +181,7 @@ export function DurationChart({ history: { by_day: days, total }, locked }: Prop
         tickWords={durationTick}
         fields={lockedFields(days, locked)}
         titleOf={({ day, durations }) =>
-          `${dayInWords(day)}: ${durations === undefined ? 'nothing deployed' : `half within ${duration(durations.median_seconds)}`}`
+          `${dayInWords(day)}: ${durations === undefined ? 'nothing deployed' : `half within ${duration(durations.median_seconds)}, 95 of 100 within ${duration(durations.p95_seconds)}`}`
         }
       />
     </HistoryFigure>
@@ -210,7 +192,8 @@ export function LeadTimeChart({ history: { by_day: days, total }, locked }: Prop
   const lines = (['median_seconds', 'p75_seconds'] as const).map((name) =>
     days.map(({ lead_time: lead }) => lead?.[name] ?? null),
   )
-  const { median_seconds: half, p75_seconds: most, known = 0 } = total.lead_time ?? {}
+  if (total.lead_time === undefined) return <NoLeadTime />
+  const { median_seconds: half, p75_seconds: most, known } = total.lead_time
   return (
     <HistoryFigure
       title="Lead time"
@@ -223,7 +206,7 @@ export function LeadTimeChart({ history: { by_day: days, total }, locked }: Prop
         withDuration('3 of 4', most),
         { name: 'Known for', value: figure(known), note: known === 1 ? 'commit' : 'commits' },
       ])}
-      definition="From the time of the source commit to the first deployed verdict of that commit. Only tasks that name their source."
+      definition="From the time of the source commit until it is first deployed. Only deployments that name their source."
       table={
         <DayTable
           label="Lead time"
@@ -239,21 +222,37 @@ export function LeadTimeChart({ history: { by_day: days, total }, locked }: Prop
       }
     >
       <Plot
-        label={
-          half === undefined
-            ? 'Lead time: no task names its source commit.'
-            : `Lead time from source commit to deployed by day. Half within ${duration(half)}, three of four within ${durationWords(most)}.`
-        }
+        label={`Lead time from source commit to deployed by day. Half within ${duration(half)}, three of four within ${durationWords(most)}.`}
         days={days}
         lines={lines}
         ticks={durationTicks(largestOf(lines))}
         tickWords={durationTick}
         fields={lockedFields(days, locked)}
         titleOf={({ day, lead_time: lead }) =>
-          `${dayInWords(day)}: ${lead === undefined ? 'not known' : `half within ${duration(lead.median_seconds)}`}`
+          `${dayInWords(day)}: ${lead === undefined ? 'not known' : `half within ${duration(lead.median_seconds)}, 3 of 4 within ${duration(lead.p75_seconds)}`}`
         }
       />
     </HistoryFigure>
+  )
+}
+
+const sourceLines = `"source": { "repository": "https://github.com/acme/shop", "sha": "8f3a2c1d",
+            "committed_at": 1795420000 }`
+
+/** What a pipeline sends so that there is one. */
+function NoLeadTime() {
+  const id = useId()
+  return (
+    <section className="figure" aria-labelledby={id}>
+      <div className="head-s">
+        <h2 id={id}>Lead time</h2>
+      </div>
+      <p>No deployment of these days names its source commit. Send it with each one:</p>
+      <div className="copy">
+        <code className="code-block">{sourceLines}</code>
+        <CopyButton text={sourceLines} label="Copy the lines" size="icon" />
+      </div>
+    </section>
   )
 }
 

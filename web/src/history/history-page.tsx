@@ -13,6 +13,7 @@ import { useTab } from '../ui/tab.ts'
 import { useTimeZone } from '../ui/time-zone.ts'
 import { CauseBars, FailingApps } from './failures.tsx'
 import { decidedOf, historySentence } from './figures.ts'
+import { fourFigures } from './four-figures.ts'
 import { DeploymentsChart, DurationChart, LeadTimeChart, SuccessChart } from './history-charts.tsx'
 import { type HistoryAddress, historyAddress, historyRanges, readHistoryAddress } from './history-filters.ts'
 import { useHistory } from './read-history.ts'
@@ -100,6 +101,19 @@ function Loaded({ history, address, zone }: { history: History; address: History
   return (
     <>
       <p className="lede">{historySentence(history)}</p>
+      <dl className="kpis four">
+        {fourFigures(history).map(({ name, value, against }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+            <dd className="against">
+              {against === undefined
+                ? `no ${history.days} days before to compare`
+                : `${against} against the ${history.days} days before`}
+            </dd>
+          </div>
+        ))}
+      </dl>
       <div className="cols-even charts">
         <DeploymentsChart {...chart} />
         <SuccessChart {...chart} />

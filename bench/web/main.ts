@@ -13,9 +13,10 @@ import { openEventStreams } from './event-streams.ts'
 import { buildPages, weighInitialScript } from './initial-script.ts'
 import { openLivePage } from './live-page.ts'
 import { measureOverview } from './overview.ts'
+import { measurePageSizes } from './page-sizes.ts'
 
-/** `npm run bench:web [-- --only size,rows,overview,status,broadcast]`: what an open page costs, and how soon it shows what happened. */
-const parts = ['size', 'rows', 'overview', 'status', 'broadcast'] as const
+/** `npm run bench:web [-- --only size,pages,rows,overview,status,broadcast]`: what an open page costs, and how soon it shows what happened. */
+const parts = ['size', 'pages', 'rows', 'overview', 'status', 'broadcast'] as const
 const { values } = parseArgs({ options: { only: { type: 'string', default: parts.join(',') } } })
 const bars = {
   scriptKilobytes: 200,
@@ -38,6 +39,7 @@ const addRow = (claim: string, figure: string, bar: string, isMet: boolean) => {
 
 const measures = {
   size: measureSize,
+  pages: measurePages,
   rows: measureRows,
   overview: addOverview,
   status: measureStatus,
@@ -60,6 +62,12 @@ async function measureSize() {
     `<= ${bars.scriptKilobytes}`,
     size <= bars.scriptKilobytes,
   )
+}
+
+async function measurePages() {
+  await using started = new AsyncDisposableStack()
+  const { url: databaseUrl } = started.use(await startBenchPostgres())
+  await measurePageSizes(databaseUrl, addRow)
 }
 
 /** Chromium names tasks of 50 ms and more only. */

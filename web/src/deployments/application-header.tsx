@@ -44,6 +44,9 @@ export function ApplicationHeader({ app }: { app: string }) {
         {total?.durations === undefined ? null : (
           <Value name="Half within">{duration(total.durations.median_seconds)}</Value>
         )}
+        {total?.restore === undefined ? null : (
+          <Value name="Time to restore">{duration(total.restore.median_seconds)}</Value>
+        )}
       </dl>
       <div className="actions">
         <Buttons newest={newest} running={running} />

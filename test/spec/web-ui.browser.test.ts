@@ -220,6 +220,51 @@ describe('the list of deployments', () => {
     expect(await page.locator('h1:focus').count()).toBe(1)
   })
 
+  test('opens a row by a click anywhere in it, and copies the link of a chosen one', async () => {
+    await using opened = await open('/tasks?project=history')
+    const { page } = opened
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await names(page).first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('Link copied.').waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+    await page.getByRole('row').nth(1).getByText('history', { exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'app-120' }).waitFor()
+    expect(copied).toBe(page.url())
+  })
+
+  test('answers what did not deploy, keeps the view on the device, and sorts by how long it took', async () => {
+    await using opened = await open('/tasks?project=shop')
+    const { page } = opened
+    await page.getByRole('checkbox', { name: /^Not deployed/ }).press('Space')
+    await page.waitForURL('**/tasks?status=failed%2Caborted%2Ccancelled%2Capp+not+found&project=shop')
+    await page.getByRole('row').filter({ hasText: 'ledger' }).waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'payments-worker' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    await page.goto(`${world.service.url}/tasks`)
+    await page.getByRole('link', { name: /^failed or aborted or cancelled .* deployment in project shop$/ }).click()
+    await page.getByRole('checkbox', { name: /^Failed/, checked: true }).waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Took' }).click()
+    await page.getByText(/longest first$/).waitFor()
+    const took = await page.locator('.c-took').allTextContents()
+    const seconds = took.map((text) => Number.parseInt(text, 10))
+    expect(seconds).toEqual(seconds.toSorted((a, b) => b - a))
+  })
+
+  test('of one application begins with what runs, and how its deployments go', async () => {
+    await using opened = await open('/tasks?app=preferences')
+    const { page } = opened
+    const head = page.getByRole('region', { name: 'How it goes' })
+    await page.getByRole('heading', { level: 1, name: 'preferences' }).waitFor()
+    await head.getByText(/^v1 since/).waitFor()
+    await head.getByRole('img', { name: 'Last ten: 1 deployed, 1 failed' }).waitFor()
+    await head.getByText('50.0 %').waitFor()
+    await head.getByRole('link', { name: 'Argo CD' }).waitFor()
+    await head.getByRole('link', { name: 'Roll back to v1' }).click()
+    await page.getByRole('heading', { level: 2, name: /crashes on start/ }).waitFor()
+  })
+
   test('is where one left it after going back', async () => {
     await using opened = await open('/tasks?project=history')
     const { page } = opened

@@ -51,6 +51,7 @@ describe('the API document', () => {
       'Link',
       'NewerTask',
       'NextStep',
+      'Occurrence',
       'Pod',
       'PodLog',
       'Source',

@@ -239,7 +239,7 @@ test('an application that does not exist is told within three seconds, naming bo
   expect(ends.get('1')?.end).toMatchObject({
     status: 'app not found',
     cause: 'app_not_found',
-    reason: expect.stringMatching(/no application of this name(.|\n)* the policy of the account/),
+    reason: expect.stringMatching(/no application of this name(.|\n)* the service may not see it/),
   })
   expect(world.reads.list).toBe(2)
 })

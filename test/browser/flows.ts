@@ -107,6 +107,7 @@ export const flows: readonly Flow[] = [
       await look(opened)
       await question.getByRole('button', { name: 'Cancel deployment' }).click()
       await page.getByRole('heading', { level: 2, name: 'Cancelled on request' }).waitFor()
+      await page.getByText(/^Commit \w{7} stays on main, so Argo CD still rolls it out\.$/).waitFor()
       await page.locator('h1:focus').waitFor() // its button is gone
     },
   },

@@ -5,7 +5,9 @@ import type { TaskEvent } from '../../../contract/task-event.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
+import { whatStays } from './action-words.ts'
 import { GateLine } from './gate-line.tsx'
+import { isLeftInGit } from './offered-actions.ts'
 import { Pace } from './pace.tsx'
 import { PodLog } from './pod-log.tsx'
 import { StatusIcon } from './status-mark.tsx'
@@ -93,6 +95,7 @@ function BadEnd({ task, events, words, actions }: Props) {
           ) : null}
           {words.lead === undefined ? null : <p className="grey">{words.lead}</p>}
           {words.impact === undefined ? null : <p className="impact">{words.impact}</p>}
+          {isLeftInGit(task) && !isOver ? <p>{whatStays(task.commit, task.branch)}</p> : null}
           <Facts facts={words.facts} cause={task.cause} />
           <SimilarApps apps={task.similar_apps} />
         </div>

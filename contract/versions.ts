@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { epochSeconds, textFilter, wholeNumber } from './field-schemas.ts'
+import { taskStatuses } from './task-status.ts'
 
 const RunningVersion = z
   .object({
@@ -17,7 +18,8 @@ const RunningVersion = z
     task_id: z
       .string()
       .optional()
-      .describe('The task that deployed this image and tag, or rolls it out now; absent: not by this service'),
+      .describe('The newest task that deployed this image and tag, or else tried to; absent: not by this service'),
+    task_status: z.enum(taskStatuses).optional().describe('Its status'),
     drift: z
       .boolean()
       .describe(
@@ -68,6 +70,7 @@ export const Versions = z
                 tag: 'v1.2.2',
                 seen_since: 1_795_420_851.5,
                 task_id: '019aa0c4-1c11-7a52-8f4d-2b7e0c9d5e21',
+                task_status: 'deployed',
                 drift: true,
                 deployed_tag: 'v1.2.3',
               },

@@ -41,7 +41,7 @@ export type AppVersions = z.infer<typeof AppVersions>
 
 export const Versions = z
   .object({
-    as_of: epochSeconds.describe('Unix seconds; the answer may be up to 5 s old'),
+    as_of: epochSeconds.describe('Unix seconds; the answer may be some seconds old'),
     stale: z.boolean().describe('Argo CD does not answer, or its stream is silent: this is the last state'),
     stale_since: epochSeconds.optional().describe('With `stale`: when Argo CD was last heard'),
     total: wholeNumber.describe('All applications that match'),

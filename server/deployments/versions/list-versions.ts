@@ -32,7 +32,7 @@ type Snapshot = { readonly asOf: number; readonly apps: readonly (AppVersions & 
 /** Lists what runs, beside what was deployed. The history is read once in five seconds for all who ask. */
 export function createListVersions({ shown, staleSinceMs, readTasks, match, nowMs, wallMs }: Dependencies) {
   const epochOf = (atMs: number) => (wallMs() - nowMs() + atMs) / 1000
-  let kept: { readonly atMs: number; readonly reading: Promise<Snapshot> } | undefined
+  let kept: { untilMs: number; readonly reading: Promise<Snapshot> } | undefined
 
   const read = async (): Promise<Snapshot> => {
     const asOf = wallMs() / 1000
@@ -56,13 +56,18 @@ export function createListVersions({ shown, staleSinceMs, readTasks, match, nowM
   }
 
   const snapshot = (): Promise<Snapshot> => {
-    if (kept && nowMs() - kept.atMs < keptMs) return kept.reading
-    const reading = read().catch((error: unknown) => {
-      if (kept?.reading === reading) kept = undefined
-      throw error
-    })
-    kept = { atMs: nowMs(), reading }
-    return reading
+    if (kept && nowMs() < kept.untilMs) return kept.reading
+    const entry = { untilMs: Number.POSITIVE_INFINITY, reading: read() }
+    kept = entry
+    entry.reading.then(
+      () => {
+        entry.untilMs = nowMs() + keptMs
+      },
+      () => {
+        entry.untilMs = 0
+      },
+    )
+    return entry.reading
   }
 
   return async (filter: VersionFilter, audience: TaskAudience, address: string): Promise<Versions> => {

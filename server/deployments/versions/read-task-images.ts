@@ -24,19 +24,21 @@ const batchSize = 250
  * It rejects with a ReadTimedOutError where the histories are too long.
  */
 export function createReadTaskImages(query: Kysely<Schema>) {
-  let kept: ReadonlyMap<string, { readonly key: string; readonly images: readonly TaskImage[] }> = new Map()
+  // What a call has read stays where a later batch times out: the next call goes on from there.
+  const kept = new Map<string, { readonly key: string; readonly images: readonly TaskImage[] }>()
   return async (wanted: readonly WantedTags[]): Promise<ReadonlyMap<string, readonly TaskImage[]>> => {
     const tagsOf = new Map(wanted.map(({ app, tags }) => [app, tags]))
-    const states = (await readStates(query, [...tagsOf.keys()])).map(({ app, history }) => {
-      const tags = tagsOf.get(app) ?? []
-      return { app, tags, key: JSON.stringify([history, tags]) }
-    })
-    const changed = states.filter(({ app, key }) => kept.get(app)?.key !== key)
-    const found = new Map<string, readonly TaskImage[]>()
+    const states = new Map(
+      (await readStates(query, [...tagsOf.keys()])).map(({ app, history }) => {
+        const tags = tagsOf.get(app) ?? []
+        return [app, { app, tags, key: JSON.stringify([history, tags]) }]
+      }),
+    )
+    for (const app of [...kept.keys()]) if (!states.has(app)) kept.delete(app)
+    const changed = [...states.values()].filter(({ app, key }) => kept.get(app)?.key !== key)
     for (let from = 0; from < changed.length; from += batchSize)
       for (const { app, images } of await readHistories(query, changed.slice(from, from + batchSize)))
-        found.set(app, images)
-    kept = new Map(states.map(({ app, key }) => [app, { key, images: found.get(app) ?? kept.get(app)?.images ?? [] }]))
+        kept.set(app, { key: states.get(app)?.key ?? '', images })
     return new Map([...kept].map(([app, { images }]) => [app, images]))
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { epochSeconds, textFilter, wholeNumber } from './field-schemas.ts'
+import { taskStatuses } from './task-status.ts'
 
 const RunningVersion = z
   .object({
@@ -17,7 +18,8 @@ const RunningVersion = z
     task_id: z
       .string()
       .optional()
-      .describe('The task that deployed this image and tag, or rolls it out now; absent: not by this service'),
+      .describe('The newest task that deployed this image and tag, or else tried to; absent: not by this service'),
+    task_status: z.enum(taskStatuses).optional().describe('Its status'),
     drift: z
       .boolean()
       .describe(
@@ -39,7 +41,7 @@ export type AppVersions = z.infer<typeof AppVersions>
 
 export const Versions = z
   .object({
-    as_of: epochSeconds.describe('Unix seconds; the answer may be up to 5 s old'),
+    as_of: epochSeconds.describe('Unix seconds; the answer may be some seconds old'),
     stale: z.boolean().describe('Argo CD does not answer, or its stream is silent: this is the last state'),
     stale_since: epochSeconds.optional().describe('With `stale`: when Argo CD was last heard'),
     total: wholeNumber.describe('All applications that match'),
@@ -68,6 +70,7 @@ export const Versions = z
                 tag: 'v1.2.2',
                 seen_since: 1_795_420_851.5,
                 task_id: '019aa0c4-1c11-7a52-8f4d-2b7e0c9d5e21',
+                task_status: 'deployed',
                 drift: true,
                 deployed_tag: 'v1.2.3',
               },

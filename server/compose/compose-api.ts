@@ -22,7 +22,7 @@ import { createUnfinishedQuota } from '../deployments/submit/unfinished-quota.ts
 import type { Task } from '../deployments/task.ts'
 import type { EndedTask } from '../deployments/task-row.ts'
 import { createListVersions } from '../deployments/versions/list-versions.ts'
-import { createReadDeployedImages } from '../deployments/versions/read-deployed-images.ts'
+import { createReadTaskImages } from '../deployments/versions/read-task-images.ts'
 import { addExplorer } from '../explorer/explorer.ts'
 import { createCheckParts } from '../health/check-parts.ts'
 import { createDescribeStatus } from '../health/describe-status.ts'
@@ -247,7 +247,7 @@ const listVersionsOf = (
   createListVersions({
     shown: shownApplications,
     staleSinceMs,
-    readDeployed: createReadDeployedImages(forReaders.query),
+    readTasks: createReadTaskImages(forReaders.query),
     match: {
       isOfImage: (image, reference) => imagesOf({ image }, [reference], settings.rollout).length > 0,
       isRunning: (image, reference) => isImageRunning(image, [reference], settings.rollout),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Locator, Page } from 'playwright-core'
 import { causes } from '../../contract/causes.ts'
 import type { ExampleTasks } from '../support/example-tasks.ts'
@@ -275,6 +276,19 @@ export const pageStates: readonly PageState[] = [
       return { [Symbol.asyncDispose]: async () => restore(service.lines.database) }
     },
     shows: heading('The deployments could not be read'),
+    complaint: /^503/,
+  },
+  {
+    name: 'versions that could not be read',
+    path: '/versions',
+    kinds: ['without a provider'],
+    arrange: async ({ service }) => {
+      cut(service.lines.database)
+      // For five seconds the last answer is given.
+      while ((await service.request('/api/v1/versions')).status !== 503) await delay(200)
+      return { [Symbol.asyncDispose]: async () => restore(service.lines.database) }
+    },
+    shows: heading('The versions could not be read'),
     complaint: /^503/,
   },
 ]

@@ -97,7 +97,14 @@ describe('GET /api/v1/versions', () => {
 
   test('has what runs since the end of its task', async () => {
     const { updated } = await world.service.getTask(id)
-    const running = { image: image('overview'), tag: 'v2', since: updated, task_id: id, drift: false }
+    const running = {
+      image: image('overview'),
+      tag: 'v2',
+      since: updated,
+      task_id: id,
+      task_status: 'deployed',
+      drift: false,
+    }
     await expect.poll(() => runningOf('argocd%2Foverview')).toEqual([running])
     expect(await versions('image=OVERVIEW&app=overview')).toMatchObject({ total: 1, stale: false, has_more: false })
     expect(await versions('search=overview%3Av2&drift=true')).toMatchObject({ total: 0, apps: [] })

@@ -51,6 +51,7 @@ const paths = [
   '/events',
   '/deploy-lock/details',
   '/apps/summary',
+  '/versions',
   '/history',
   '/settings',
   '/status',
@@ -67,6 +68,7 @@ async function errorsOf(service: Service, texts: readonly string[]): Promise<Ans
   const answers = await Promise.all([
     ...paths.map(read),
     ...encoded.map((text) => read(`/tasks?search=${text}`)),
+    ...encoded.map((text) => read(`/versions?search=${text}`)),
     ...encoded.map((text) => read(`/tasks?limit=${text}&cursor=${text}`)),
     ...encoded.map((text) => read(`/tasks/${text.slice(0, 900)}`)),
     ...texts.map((app) => service.submitTask(aTask({ app }))),

@@ -177,6 +177,7 @@ describe('a filter with SQL finds nothing, and the service runs as a role that c
       'history?days=1',
       'status',
       'apps/summary',
+      'versions',
       'deploy-lock',
       `tasks/${ids[0]}/events`,
     ])

@@ -17,11 +17,11 @@ function aReplica(apps: Readonly<Record<string, readonly string[]>>, withTasks: 
   const list = createListVersions({
     shown: { all: () => shown, isTruncated: () => false },
     staleSinceMs: () => staleSinceMs,
-    async readDeployed() {
+    async readTasks() {
       reads += 1
       if (failure) throw failure
-      const deployed = [{ image: 'r/shop', tag: 'v1', id: 't', created: 5, ended: 9 }]
-      return new Map(withTasks.map((app) => [app, { deployed, unfinished: [] }]))
+      const images = [{ image: 'r/shop', tag: 'v1', id: 't', status: 'deployed' as const, created: 5, ended: 9 }]
+      return new Map(withTasks.map((app) => [app, images]))
     },
     match: {
       isOfImage: (image, reference) => reference.startsWith(`${image}:`),

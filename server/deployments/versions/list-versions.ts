@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { AppVersions, RunningVersion, VersionFilter, Versions } from '../../../contract/versions.ts'
 import { fillAnswer } from '../../http/limits/fill-answer.ts'
 import type { TaskAudience } from '../read/describe-task.ts'
-import type { WantedTags } from './read-deployed-images.ts'
-import { type DeployedImages, type ImageMatch, requestedTagsOf, runningVersion } from './running-versions.ts'
+import type { WantedTags } from './read-task-images.ts'
+import { type ImageMatch, requestedTagsOf, runningVersion, type TaskImage } from './running-versions.ts'
 
 /** What Argo CD shows of an application: its images, with the time from which each has been seen. */
 type ShownApplication = {
@@ -16,7 +16,7 @@ type Dependencies = {
   readonly shown: { readonly all: () => readonly ShownApplication[]; readonly isTruncated: () => boolean }
   /** Since when what is shown may be outdated. Times of these two are those of `nowMs`. */
   readonly staleSinceMs: () => number | undefined
-  readonly readDeployed: (wanted: readonly WantedTags[]) => Promise<ReadonlyMap<string, DeployedImages>>
+  readonly readTasks: (wanted: readonly WantedTags[]) => Promise<ReadonlyMap<string, readonly TaskImage[]>>
   readonly match: ImageMatch
   /** Never goes back. */
   readonly nowMs: () => number
@@ -26,25 +26,24 @@ type Dependencies = {
 const keptMs = 5_000
 /** So many are described before others have their turn. */
 const chunkSize = 200
-const withoutTask: DeployedImages = { deployed: [], unfinished: [] }
 
 type Snapshot = { readonly asOf: number; readonly apps: readonly (AppVersions & { readonly hasTask: boolean })[] }
 
 /** Lists what runs, beside what was deployed. The history is read once in five seconds for all who ask. */
-export function createListVersions({ shown, staleSinceMs, readDeployed, match, nowMs, wallMs }: Dependencies) {
+export function createListVersions({ shown, staleSinceMs, readTasks, match, nowMs, wallMs }: Dependencies) {
   const epochOf = (atMs: number) => (wallMs() - nowMs() + atMs) / 1000
-  let kept: { readonly atMs: number; readonly reading: Promise<Snapshot> } | undefined
+  let kept: { untilMs: number; readonly reading: Promise<Snapshot> } | undefined
 
   const read = async (): Promise<Snapshot> => {
     const asOf = wallMs() / 1000
     const applications = shown.all().toSorted((one, other) => (one.app < other.app ? -1 : 1))
-    const deployed = await readDeployed(applications.map(wantedTagsOf))
+    const requested = await readTasks(applications.map(wantedTagsOf))
     const apps: (AppVersions & { hasTask: boolean })[] = []
     for (const [index, { app, images, confirmedMs }] of applications.entries()) {
       if (index % chunkSize === chunkSize - 1) await turn()
-      const ofApp = deployed.get(app)
+      const ofApp = requested.get(app)
       const running = [...images].map(([reference, sinceMs]) =>
-        runningVersion(reference, epochOf(sinceMs), ofApp ?? withoutTask, match),
+        runningVersion(reference, epochOf(sinceMs), ofApp ?? [], match),
       )
       apps.push({
         app,
@@ -57,13 +56,18 @@ export function createListVersions({ shown, staleSinceMs, readDeployed, match, n
   }
 
   const snapshot = (): Promise<Snapshot> => {
-    if (kept && nowMs() - kept.atMs < keptMs) return kept.reading
-    const reading = read().catch((error: unknown) => {
-      if (kept?.reading === reading) kept = undefined
-      throw error
-    })
-    kept = { atMs: nowMs(), reading }
-    return reading
+    if (kept && nowMs() < kept.untilMs) return kept.reading
+    const entry = { untilMs: Number.POSITIVE_INFINITY, reading: read() }
+    kept = entry
+    entry.reading.then(
+      () => {
+        entry.untilMs = nowMs() + keptMs
+      },
+      () => {
+        entry.untilMs = 0
+      },
+    )
+    return entry.reading
   }
 
   return async (filter: VersionFilter, audience: TaskAudience, address: string): Promise<Versions> => {

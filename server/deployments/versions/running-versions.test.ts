@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { imagesOf, isImageRunning } from '../../rollout/judge/conditions/image-reference.ts'
-import { type DeployedImage, requestedTagsOf, runningVersion } from './running-versions.ts'
+import { requestedTagsOf, runningVersion, type TaskImage } from './running-versions.ts'
 
 const settings = { registryProxy: 'mirror.example' }
 const match = {
@@ -9,10 +9,16 @@ const match = {
 }
 const digest = `sha256:${'a'.repeat(64)}`
 
-/** The task `t<created>` deployed the tag of an image. */
-const deployed = (created: number, tag: string, image = 'r/shop'): DeployedImage => ({
+/** The task `t<created>` deployed the tag of an image, or has another status. */
+const deployed = (
+  created: number,
+  tag: string,
+  image = 'r/shop',
+  status: TaskImage['status'] = 'deployed',
+): TaskImage => ({
   image,
   tag,
+  status,
   id: `t${created}`,
   created,
   ended: created + 5,
@@ -21,8 +27,7 @@ const deployed = (created: number, tag: string, image = 'r/shop'): DeployedImage
 type Row = {
   says: string
   runs: string
-  deployed?: readonly DeployedImage[]
-  unfinished?: string
+  deployed?: readonly TaskImage[]
   is: object
 }
 
@@ -32,19 +37,27 @@ describe('what runs', () => {
       says: 'what was deployed last runs since the end of its task',
       runs: 'r/shop:v2',
       deployed: [deployed(10, 'v1'), deployed(20, 'v2')],
-      is: { image: 'r/shop', tag: 'v2', since: 25, task_id: 't20', drift: false },
+      is: { image: 'r/shop', tag: 'v2', since: 25, task_id: 't20', task_status: 'deployed', drift: false },
     },
     {
       says: 'a version that was deployed again runs since then',
       runs: 'r/shop:v1',
       deployed: [deployed(30, 'v1'), deployed(20, 'v2')],
-      is: { image: 'r/shop', tag: 'v1', since: 35, task_id: 't30', drift: false },
+      is: { image: 'r/shop', tag: 'v1', since: 35, task_id: 't30', task_status: 'deployed', drift: false },
     },
     {
       says: 'an earlier version drifts, and has not run since its task',
       runs: 'r/shop:v1',
       deployed: [deployed(10, 'v1'), deployed(20, 'v2')],
-      is: { image: 'r/shop', tag: 'v1', seen_since: 99, task_id: 't10', drift: true, deployed_tag: 'v2' },
+      is: {
+        image: 'r/shop',
+        tag: 'v1',
+        seen_since: 99,
+        task_id: 't10',
+        task_status: 'deployed',
+        drift: true,
+        deployed_tag: 'v2',
+      },
     },
     {
       says: 'a version that no task deployed drifts where a task deployed the image',
@@ -61,54 +74,86 @@ describe('what runs', () => {
     {
       says: 'what is being rolled out is no drift',
       runs: 'r/shop:v3',
-      deployed: [deployed(20, 'v2')],
-      unfinished: 'v3',
-      is: { image: 'r/shop', tag: 'v3', seen_since: 99, task_id: 'open', drift: false },
+      deployed: [deployed(20, 'v2'), deployed(30, 'v3', 'r/shop', 'in progress')],
+      is: { image: 'r/shop', tag: 'v3', seen_since: 99, task_id: 't30', task_status: 'in progress', drift: false },
     },
     {
       says: 'a first rollout belongs to its task',
       runs: 'r/shop:v3',
-      unfinished: 'v3',
-      is: { image: 'r/shop', tag: 'v3', seen_since: 99, task_id: 'open', drift: false },
+      deployed: [deployed(30, 'v3', 'r/shop', 'in progress')],
+      is: { image: 'r/shop', tag: 'v3', seen_since: 99, task_id: 't30', task_status: 'in progress', drift: false },
+    },
+    {
+      says: 'what a failed task left running drifts, and is by its task',
+      runs: 'r/shop:v3',
+      deployed: [deployed(20, 'v2'), deployed(30, 'v3', 'r/shop', 'failed')],
+      is: {
+        image: 'r/shop',
+        tag: 'v3',
+        seen_since: 99,
+        task_id: 't30',
+        task_status: 'failed',
+        drift: true,
+        deployed_tag: 'v2',
+      },
+    },
+    {
+      says: 'what runs stays that of its deployment while it is deployed again',
+      runs: 'r/shop:v2',
+      deployed: [deployed(20, 'v2'), deployed(30, 'v2', 'r/shop', 'in progress')],
+      is: { image: 'r/shop', tag: 'v2', since: 25, task_id: 't20', task_status: 'deployed', drift: false },
     },
     {
       says: 'of several images of a task each has its own last one',
       runs: 'r/worker:v1',
       deployed: [deployed(10, 'v1', 'r/worker'), deployed(20, 'v2')],
-      is: { image: 'r/worker', tag: 'v1', since: 15, task_id: 't10', drift: false },
+      is: { image: 'r/worker', tag: 'v1', since: 15, task_id: 't10', task_status: 'deployed', drift: false },
     },
     {
       says: 'Docker Hub has several names',
       runs: 'docker.io/library/redis:8',
       deployed: [deployed(20, '8', 'redis')],
-      is: { image: 'docker.io/library/redis', tag: '8', since: 25, task_id: 't20', drift: false },
+      is: {
+        image: 'docker.io/library/redis',
+        tag: '8',
+        since: 25,
+        task_id: 't20',
+        task_status: 'deployed',
+        drift: false,
+      },
     },
     {
       says: 'a mirror puts its name before the image',
       runs: 'mirror.example/r.example/shop:v2',
       deployed: [deployed(20, 'v2', 'r.example/shop')],
-      is: { image: 'mirror.example/r.example/shop', tag: 'v2', since: 25, task_id: 't20', drift: false },
+      is: {
+        image: 'mirror.example/r.example/shop',
+        tag: 'v2',
+        since: 25,
+        task_id: 't20',
+        task_status: 'deployed',
+        drift: false,
+      },
     },
     {
       says: 'a digest beside the tag does not matter to a task that named none',
       runs: `r/shop:v2@${digest}`,
       deployed: [deployed(20, 'v2')],
-      is: { image: 'r/shop', tag: 'v2', digest, since: 25, task_id: 't20', drift: false },
+      is: { image: 'r/shop', tag: 'v2', digest, since: 25, task_id: 't20', task_status: 'deployed', drift: false },
     },
     {
       says: 'a digest alone is found by a task that named it',
       runs: `r/shop@${digest}`,
       deployed: [deployed(20, digest)],
-      is: { image: 'r/shop', digest, since: 25, task_id: 't20', drift: false },
+      is: { image: 'r/shop', digest, since: 25, task_id: 't20', task_status: 'deployed', drift: false },
     },
     {
       says: 'without a tag it is latest',
       runs: 'r.example:5000/shop',
       is: { image: 'r.example:5000/shop', tag: 'latest', seen_since: 99, drift: false },
     },
-  ])('$says', ({ runs, deployed: rows = [], unfinished, is }) => {
-    const open = unfinished === undefined ? [] : [{ id: 'open', images: [{ image: 'r/shop', tag: unfinished }] }]
-    expect(runningVersion(runs, 99, { deployed: rows, unfinished: open }, match)).toEqual(is)
+  ])('$says', ({ runs, deployed: rows = [], is }) => {
+    expect(runningVersion(runs, 99, rows, match)).toEqual(is)
   })
 })
 

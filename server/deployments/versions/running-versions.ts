@@ -1,15 +1,14 @@
 import { splitReference } from '../../../contract/image-name.ts'
 import type { Image } from '../../../contract/task.ts'
+import type { TaskStatus } from '../../../contract/task-status.ts'
 import type { RunningVersion } from '../../../contract/versions.ts'
 
-/** An image that a task deployed. */
-export type DeployedImage = Image & { readonly id: string; readonly created: number; readonly ended: number }
-
-/** What tasks of an application have made of its images. */
-export type DeployedImages = {
-  /** Of every image and tag that runs the newest task that deployed it, and of every image the newest task. */
-  readonly deployed: readonly DeployedImage[]
-  readonly unfinished: readonly { readonly id: string; readonly images: readonly Image[] }[]
+/** An image that a task requested. */
+export type TaskImage = Image & {
+  readonly id: string
+  readonly status: TaskStatus
+  readonly created: number
+  readonly ended: number | null
 }
 
 /** How a requested image is found among those that run; a mirror and a digest count. */
@@ -24,30 +23,35 @@ export function requestedTagsOf(reference: string): readonly string[] {
   return [tag, digest, tag && digest && `${tag}@${digest}`].filter((text) => text !== undefined)
 }
 
-/** What runs, told with the tasks that deployed it. `seenSince` in Unix seconds. */
+/**
+ * What runs, and the task behind it. `seenSince` in Unix seconds. `requested`: of every image the newest task that deployed
+ * it, and for every tag that runs the newest tasks that deployed it or tried to.
+ */
 export function runningVersion(
   reference: string,
   seenSince: number,
-  { deployed, unfinished }: DeployedImages,
+  requested: readonly TaskImage[],
   { isOfImage, isRunning }: ImageMatch,
 ): RunningVersion {
-  const same = newestOf(deployed.filter((one) => isRunning(one, reference)))
-  const last = newestOf(deployed.filter(({ image }) => isOfImage(image, reference)))
-  const rollingOut = unfinished.find(({ images }) => images.some((one) => isRunning(one, reference)))
-  const isLast = last !== undefined && last.created === same?.created
-  const drift = last !== undefined && !isLast && rollingOut === undefined
-  const id = isLast ? last.id : (rollingOut?.id ?? same?.id)
+  const same = requested.filter((one) => isRunning(one, reference))
+  const deployed = newestOf(same.filter(isDeployed))
+  const last = newestOf(requested.filter((one) => isDeployed(one) && isOfImage(one.image, reference)))
+  const isLast = last !== undefined && last.created === deployed?.created
+  const task = isLast ? last : newestOf(same)
+  const drift = last !== undefined && !isLast && task?.status !== 'in progress'
   const { name, tag, digest } = partsOf(reference)
   return {
     image: name,
     ...(tag === undefined ? {} : { tag }),
     ...(digest === undefined ? {} : { digest }),
-    ...(isLast ? { since: last.ended } : { seen_since: seenSince }),
-    ...(id === undefined ? {} : { task_id: id }),
+    ...(isLast && last.ended !== null ? { since: last.ended } : { seen_since: seenSince }),
+    ...(task === undefined ? {} : { task_id: task.id, task_status: task.status }),
     drift,
     ...(drift ? { deployed_tag: last.tag } : {}),
   }
 }
+
+const isDeployed = ({ status }: TaskImage) => status === 'deployed'
 
 /** Without tag and digest the tag is `latest`, as for a container runtime. */
 function partsOf(reference: string) {
@@ -59,8 +63,8 @@ function partsOf(reference: string) {
 }
 
 /** Of one application no two tasks have the same millisecond. */
-const newestOf = (images: readonly DeployedImage[]): DeployedImage | undefined =>
-  images.reduce<DeployedImage | undefined>(
+const newestOf = (images: readonly TaskImage[]): TaskImage | undefined =>
+  images.reduce<TaskImage | undefined>(
     (newest, one) => (newest === undefined || one.created > newest.created ? one : newest),
     undefined,
   )

@@ -21,6 +21,11 @@ test.for<[string, Partial<TaskRecord>, readonly string[]]>([
   ['failed, and history', { status: 'failed', previous: v1, deployed_since: v3 }, ['again']],
   ['failed, and rolled back since', { status: 'failed', previous: v1, deployed_since: v1 }, ['again']],
   ['cancelled on request', { status: 'cancelled', cause: 'cancelled', previous: v1 }, ['again']],
+  [
+    'cancelled after its commit',
+    { status: 'cancelled', cause: 'cancelled', previous: v1, commit: 'a62a982' },
+    ['back', 'again'],
+  ],
   ['superseded', { status: 'cancelled', cause: 'superseded', previous: v1 }, []],
   ['of an unknown application', { status: 'app not found' }, ['again']],
 ])('a task that is %s', ([, fields, offered]) => {

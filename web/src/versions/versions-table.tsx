@@ -65,9 +65,18 @@ function VersionRow({ version }: { version: AppVersion }) {
   )
 }
 
-function DeployedBy({ version: { app, tag, digest, since, drift, task_id: task } }: { version: AppVersion }) {
+/** A deployed task, and one of a status that only a newer service knows, are told by the drift. */
+const deploymentWords = new Map<string | undefined, string>([
+  ['in progress', 'Rolling out'],
+  ['failed', 'Failed deployment'],
+  ['aborted', 'Aborted deployment'],
+  ['cancelled', 'Cancelled deployment'],
+])
+
+function DeployedBy({ version }: { version: AppVersion }) {
+  const { app, tag, digest, drift, task_id: task, task_status: status } = version
   if (task === undefined) return <span className="dim">not by this service</span>
-  const words = drift ? 'Earlier deployment' : since === undefined ? 'Rolling out' : 'Deployment'
+  const words = deploymentWords.get(status) ?? (drift ? 'Earlier deployment' : 'Deployment')
   return (
     <Link href={`/task/${encodeURIComponent(task)}`}>
       {words}

@@ -44,7 +44,7 @@ const world = started.use(
     applications: [...exampleApplications, 'edge-gateway'],
     times: { refresh, sync, podReady: [1_500, 2_500] },
     settings: {
-      LOCKDOWN_SCHEDULE: 'Wed 20:00 - Thu 08:00, Fri 17:00 - Mon 08:00',
+      LOCKDOWN_SCHEDULE: `${dayAhead(2)} 20:00 - ${dayAhead(3)} 08:00, ${dayAhead(4)} 17:00 - ${dayAhead(5)} 08:00`,
       LOCKDOWN_TIMEZONE: 'Europe/Stockholm',
     },
   }),
@@ -68,6 +68,11 @@ for (const { picture, path: where, isSignedOut, arrange, shows } of pageStates) 
     await opened.page.screenshot({ path: file, animations: 'disabled' })
     console.log(path.relative(root, file))
   }
+}
+
+/** A day of the week on which nothing is deployed for the pictures. */
+function dayAhead(days: number): string {
+  return new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' }).format(Date.now() + days * 86_400_000)
 }
 
 async function insertMorning(): Promise<void> {

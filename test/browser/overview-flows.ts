@@ -143,6 +143,30 @@ export const overviewFlows: readonly Flow[] = [
     },
   },
   {
+    name: 'a page that is cut off tries again within 5 s, and is live when the service is back',
+    complaint: /net::ERR_/,
+    async run({ world, open }) {
+      await using opened = await open('/settings')
+      const { page } = opened
+      await page.clock.install()
+      let attempts = 0
+      await page.route('**/api/v1/events*', async (route) => {
+        attempts += 1
+        await route.abort()
+      })
+      await page.goto(`${world.service.url}/settings`)
+      await page.getByText(/^Not live since/).waitFor()
+      for (let step = 0; step < 12; step += 1) {
+        const before = attempts
+        await page.clock.runFor(5_000)
+        await expect.poll(() => attempts).toBeGreaterThan(before)
+      }
+      await page.unroute('**/api/v1/events*')
+      await page.clock.runFor(5_000)
+      await page.getByText('Live', { exact: true }).waitFor()
+    },
+  },
+  {
     name: 'what ends under the pointer keeps its place with its verdict until the pointer leaves',
     async run({ world, open }) {
       const tag = newTag()

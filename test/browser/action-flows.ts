@@ -141,7 +141,6 @@ export const actionFlows: readonly Flow[] = [
       const requireClock = async (zone: string, label: string) => {
         const end = `until (.+, )?${clockIn(zone, locked.until)}${label}`
         await page.goto(`${world.service.url}/lock`)
-        await page.getByText(new RegExp(`^Deployments are locked ${end}\\.`)).waitFor()
         await page.getByRole('heading', { name: new RegExp(`^Locked ${end}$`) }).waitFor()
         await page.locator(`[aria-label^="This week in ${zone}."]`).waitFor({ state: 'attached' }) // a list where it is narrow
         const time = page.getByRole('row').nth(1).locator('time')
@@ -149,6 +148,7 @@ export const actionFlows: readonly Flow[] = [
         expect(await time.textContent()).toMatch(new RegExp(`${clockIn(zone, at)}${label}$`))
         await look(opened)
         await page.goto(`${world.service.url}/`)
+        await page.getByText(new RegExp(`^Deployments are locked ${end} by ada: failover\\.$`)).waitFor()
         await page
           .getByRole('region', { name: 'Deploy lock' })
           .getByText(new RegExp(`^\\s*Locked ${end}$`))

@@ -83,12 +83,21 @@ export const flows: readonly Flow[] = [
       await using opened = await open('/lock')
       const { page } = opened
       await page.getByLabel('Reason').fill('Moving the database, OPS-2214')
-      await page.getByRole('switch').click()
+      await page.getByText('The banner on every page shows the reason.').waitFor()
+      await page.getByRole('button', { name: 'Lock deployments' }).click()
       await page.getByRole('status').filter({ hasText: 'All deployments are locked.' }).waitFor()
-      await page.getByText(/^Deployments are locked/).waitFor()
+      await page.getByRole('heading', { name: /^Locked until/ }).waitFor()
+      expect(await page.getByText(/^Deployments are locked/).count()).toBe(0) // the sheet says it
+      await page
+        .getByRole('row')
+        .getByText(/^Moving the database, OPS-2214 \(until (.+, )?\d\d:\d\d\)$/)
+        .first()
+        .waitFor()
+      const week = await page.locator('svg.week').boundingBox() // a list where it is narrow
+      expect(week?.height ?? 0).toBeLessThanOrEqual(200)
       await look(opened)
       await page.getByRole('button', { name: 'Undo' }).click()
-      await page.getByText(/^Deployments are locked/).waitFor({ state: 'detached' })
+      await page.getByRole('heading', { name: 'Open' }).waitFor()
       expect((await world.service.request(lockPath)).body).toBe(false)
     },
   },
@@ -174,7 +183,7 @@ export const flows: readonly Flow[] = [
       const { page } = opened
       await page.getByLabel('Reason').fill('OPS-3')
       await world.rows("DELETE FROM watcher.sessions WHERE name = 'eve'")
-      await page.getByRole('switch').click({ force: true }) // it is off already where the page has noticed
+      await page.getByRole('button', { name: 'Lock deployments' }).click({ force: true }) // it is off already where the page has noticed
       await page.getByText(/^Your session has ended\.|^You are signed out\./).waitFor()
       await page.getByText('"reason":"OPS-3"').waitFor()
       await look(opened)

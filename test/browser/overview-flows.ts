@@ -143,6 +143,62 @@ export const overviewFlows: readonly Flow[] = [
     },
   },
   {
+    name: 'a page that is cut off tries again within 5 s, and is live when the service is back',
+    complaint: /net::ERR_/,
+    async run({ world, open }) {
+      await using opened = await open('/settings')
+      const { page } = opened
+      await page.clock.install()
+      let attempts = 0
+      await page.route('**/api/v1/events*', async (route) => {
+        attempts += 1
+        await route.abort()
+      })
+      await page.goto(`${world.service.url}/settings`)
+      await page.getByText(/^Not live since/).waitFor()
+      for (let step = 0; step < 12; step += 1) {
+        const before = attempts
+        await page.clock.runFor(5_000)
+        await expect.poll(() => attempts).toBeGreaterThan(before)
+      }
+      await page.unroute('**/api/v1/events*')
+      await page.clock.runFor(5_000)
+      await page.getByText('Live', { exact: true }).waitFor()
+    },
+  },
+  {
+    name: 'before the first deployment three steps lead to it, with an application that is there',
+    async run({ world, open, look }) {
+      await using opened = await open('/')
+      const { page } = opened
+      await page.route('**/api/v1/apps/summary*', (route) =>
+        route.fulfill({ json: { as_of: Date.now() / 1000, days: 30, apps: [] } }),
+      )
+      await page.route('**/api/v1/tasks?*', (route) => route.fulfill({ json: { tasks: [], total: 0 } }))
+      await page.goto(`${world.service.url}/`)
+      const steps = section(page, 'No deployment yet').getByRole('list').getByRole('listitem')
+      await steps
+        .nth(0)
+        .getByText(/^Connected\./)
+        .waitFor()
+      await steps
+        .nth(1)
+        .getByText(/deploy token|one: WATCHER_DEPLOY_TOKEN/)
+        .waitFor()
+      await steps
+        .nth(2)
+        .getByText(/"app": "\w/)
+        .waitFor()
+      const command = await steps.nth(2).locator('code').textContent()
+      expect(command).toMatch(/"image": "registry\.example\/[a-z-]+"/)
+      await look(opened)
+      await steps.nth(2).getByLabel('GitHub').press('Space')
+      await steps.nth(2).getByText('secrets.WATCHER_TOKEN').waitFor()
+      await look(opened)
+      expect(await page.getByRole('banner').getByRole('link', { name: 'API explorer' }).count()).toBe(0)
+    },
+  },
+  {
     name: 'what ends under the pointer keeps its place with its verdict until the pointer leaves',
     async run({ world, open }) {
       const tag = newTag()
@@ -407,6 +463,10 @@ export const tokenFlows: readonly Flow[] = [
       const row = (name: string) => settings.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
       await row('ARGO_TOKEN').getByText('set', { exact: true }).waitFor()
       expect(await row('ARGO_API_TIMEOUT').count()).toBe(0)
+      await settings.getByLabel('Find a setting').fill('api timeout')
+      await row('ARGO_API_TIMEOUT').waitFor()
+      expect(await row('ARGO_TOKEN').count()).toBe(0)
+      await settings.getByLabel('Find a setting').fill('')
       await settings.getByRole('button', { name: /^Show all \d+ settings$/ }).click()
       await row('ARGO_API_TIMEOUT').getByText('default').waitFor()
       await section(page, 'Version and health')

@@ -129,7 +129,7 @@ export const pageStates: readonly PageState[] = [
     shows: (page) => page.getByRole('dialog', { name: 'Roll back to v1?' }),
   },
   { name: 'an address without a page', path: '/nowhere', shows: heading('Page not found') },
-  { name: 'the lock', path: '/lock', shows: (page) => page.getByRole('switch') },
+  { name: 'the lock', path: '/lock', shows: (page) => button(page, 'Lock deployments') },
   {
     name: 'the lock signed out',
     path: '/lock',
@@ -151,7 +151,7 @@ export const pageStates: readonly PageState[] = [
     path: '/lock',
     kinds: withProvider,
     arrange: lock,
-    shows: (page) => page.getByRole('switch', { checked: true }),
+    shows: (page) => button(page, 'Release the lock'),
     picture: { name: 'lock' },
   },
   {

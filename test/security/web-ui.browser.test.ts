@@ -120,7 +120,7 @@ test(`markup in texts is shown as text, and no script runs (T31; the lock's reas
   const { page, complaints, outside } = opened
   for (const reason of xssPayloads) {
     expect((await ada.change(world.service.url, '/api/v1/deploy-lock', 'POST', { reason })).status).toBe(200)
-    await page.getByText(`${reason}, by ada.`).waitFor()
+    await page.getByText(`by ada: ${reason}.`).waitFor()
     await page.getByRole('row').filter({ hasText: reason }).first().waitFor()
     await expectText(page, reason, 3)
     await ada.change(world.service.url, '/api/v1/deploy-lock', 'DELETE')

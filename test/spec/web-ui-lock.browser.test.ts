@@ -28,14 +28,14 @@ function open(pathname: string, as?: HttpBrowser, service: Service = world.servi
   return openPage(browser, service.url, pathname, { ...options, cookies: as?.cookies(world.service.url) })
 }
 
-const theSwitch = (page: Page) => page.getByRole('switch')
+const theSwitch = (page: Page) => page.getByRole('button', { name: /^(Lock deployments|Release the lock)$/ })
 const banner = (page: Page) => page.getByText(/^Deployments are locked/)
 const toast = (page: Page, words: string) => page.getByRole('status').filter({ hasText: words })
 const detailsOf = async () => (await world.service.request(`${path}/details`)).body
 const lockWith = (body: object) => ada.change(world.service.url, path, 'POST', body)
 
 describe('the deploy lock (spec 2.4)', () => {
-  test('is set by its switch, shown on every open page of any replica, and undone', async () => {
+  test('is set by its button, shown on every open page of any replica, and undone', async () => {
     await using elsewhere = await open('/tasks', undefined, replica)
     await elsewhere.page.getByText('Live', { exact: true }).waitFor()
     await using opened = await open('/lock', ada)
@@ -47,7 +47,7 @@ describe('the deploy lock (spec 2.4)', () => {
     await theSwitch(page).click()
     await toast(page, 'All deployments are locked.').waitFor()
     await banner(elsewhere.page).waitFor({ timeout: 10_000 }) // without the stream it is read every 15 s
-    await page.getByText("failover <b>OPS-2214</b> 'now', by ada.").waitFor()
+    await elsewhere.page.getByText(/by ada: failover <b>OPS-2214<\/b> 'now'\.$/).waitFor()
     expect(await detailsOf()).toMatchObject({ active: true, reason: "failover <b>OPS-2214</b> 'now'", set_by: 'ada' })
     await elsewhere.page.getByRole('link', { name: 'Lock, deployments are locked' }).waitFor()
     await page.getByRole('row').filter({ hasText: 'Locked' }).getByText('ada').waitFor()
@@ -136,10 +136,10 @@ describe('the deploy lock (spec 2.4)', () => {
     await using opened = await openPage(browser, scheduled.service.url, '/lock', { cookies })
     const { page } = opened
     await page.getByRole('button', { name: 'Open for 15 minutes' }).waitFor()
-    await page.getByRole('switch', { name: 'Locked. Open for 15 minutes' }).click()
+    await page.getByRole('button', { name: 'Open for 15 minutes' }).click()
     await page.getByText('inside a lockdown window, until').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await banner(page).waitFor()
+    await page.getByText('by bob since').waitFor()
     await page.getByRole('button', { name: 'Open for 15 minutes' }).waitFor() // a manual lock now, still inside the window
   })
 
@@ -149,7 +149,7 @@ describe('the deploy lock (spec 2.4)', () => {
     for (const [service, who, why, command] of [
       [world.service, undefined, 'Sign in to lock.', 'curl'],
       [world.service, bob, 'Only members of oncall may lock. Your groups: shop.', 'curl'],
-      [withoutProvider, undefined, 'the service needs IDP_ENABLED', 'LOCKDOWN_SCHEDULE='],
+      [withoutProvider, undefined, 'Locking by hand needs sign-in.', 'LOCKDOWN_SCHEDULE='],
     ] as const) {
       await using opened = await open('/lock', who, service)
       const { page } = opened

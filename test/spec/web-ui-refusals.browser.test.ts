@@ -142,14 +142,14 @@ describe('a refusal stands beside the button in the words of the service', () =>
     await reason.fill('OPS-4')
     database().mood = 'refuse'
     database().cut()
-    const words = await refusalOf(page, 503, () => page.getByRole('switch').click())
+    const words = await refusalOf(page, 503, () => page.getByRole('button', { name: 'Lock deployments' }).click())
     await page.getByRole('alert').getByText(`Not changed: ${words}`).waitFor()
     expect(await reason.inputValue()).toBe('OPS-4')
     database().mood = 'well'
     await expect.poll(async () => (await world.service.request('/readyz')).status).toBe(200)
     await page.getByText('Live', { exact: true }).waitFor()
-    await page.getByRole('switch').click()
-    await page.getByText('OPS-4, by ada.').waitFor()
+    await page.getByRole('button', { name: 'Lock deployments' }).click()
+    await page.getByText('OPS-4', { exact: true }).waitFor()
     await changeLock('DELETE')
   })
 })

@@ -53,7 +53,7 @@ test('a session that ends while a page is open leaves the page, and says how to 
   await fillIn(page)
   await page.getByLabel('Reason').fill('OPS-3')
   await world.database.query('DELETE FROM watcher.sessions')
-  await page.getByRole('switch').click()
+  await page.getByRole('button', { name: 'Lock deployments' }).click()
   await page.getByText('Your session has ended.').waitFor()
   await page.getByText('Sign in to lock.').waitFor()
   await page.getByText('"reason":"OPS-3"').waitFor()

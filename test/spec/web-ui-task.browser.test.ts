@@ -272,7 +272,7 @@ describe('without an identity provider', () => {
     await plain.service.waitForEnd(await plain.deploy('shop', 'v3'))
     await using opened = await openPage(browser, plain.service.url, `/task/${id}`)
     const { page, complaints } = opened
-    await page.getByText('To change deployments, the service needs IDP_ENABLED').waitFor()
+    await page.getByText('This needs sign-in. Set up an identity provider').waitFor()
     expect(await button(page, 'Roll back to this version').getAttribute('aria-disabled')).toBe('true')
     expect(complaints).toEqual([])
   })

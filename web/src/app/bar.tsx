@@ -28,9 +28,6 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
           {pages.map((page) => (
             <PageLink page={page} isCurrent={isCurrentPage(page.path, path)} key={page.path} />
           ))}
-          <a className="hide-phone" href="/swagger/index.html">
-            API explorer
-          </a>
         </nav>
         <div className="bar-end">
           <button

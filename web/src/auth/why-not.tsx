@@ -2,27 +2,34 @@ import type { ReactNode } from 'react'
 import type { Permission } from './permission.ts'
 import { SignInLink } from './sign-in-link.tsx'
 
-type Props = { id: string; permission: Permission /** As in "Only … may lock": `lock`. */; verb: string }
+type Props = {
+  id: string
+  permission: Permission
+  /** As in "Only … may lock": `lock`. */
+  verb: string
+  /** As in "… needs sign-in": `Locking by hand`. */
+  act?: string
+}
 
 /** Why the reader may not do it, for a control's `aria-describedby`; nothing where they may. */
-export function WhyNot({ id, permission, verb }: Props): ReactNode {
+export function WhyNot({ id, permission, verb, act = 'This' }: Props): ReactNode {
   if (permission.kind === 'allowed') return null
   return (
     <div className="row">
       <p className="why" id={id}>
-        <Reason permission={permission} verb={verb} />
+        <Reason permission={permission} verb={verb} act={act} />
       </p>
       {permission.kind === 'signed_out' || permission.kind === 'unconfirmed' ? <SignInLink /> : null}
     </div>
   )
 }
 
-function Reason({ permission, verb }: Omit<Props, 'id'>): ReactNode {
+function Reason({ permission, verb, act }: Required<Omit<Props, 'id'>>): ReactNode {
   switch (permission.kind) {
     case 'no_provider':
       return (
         <>
-          To {verb}, the service needs <code>IDP_ENABLED</code>: without it, who asks is not known.
+          {act} needs sign-in. Set up an identity provider: <code>IDP_ENABLED</code>.
         </>
       )
     case 'signed_out':

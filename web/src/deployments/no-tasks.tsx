@@ -1,24 +1,6 @@
 import { Link } from 'wouter'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { firstCommand } from './first-command.ts'
 import { describeFilters, listAddress, type TaskFilters } from './task-filters.ts'
-
-/** The list before the first deployment: how to send one, as a command that works as it stands. */
-export function NoDeploymentYet() {
-  const command = firstCommand(window.location.origin)
-  return (
-    <div className="empty">
-      <Icon name="n-tasks" />
-      <h2>No deployment yet</h2>
-      <p>Send the first one from a pipeline or from here:</p>
-      <div className="copy">
-        <code className="code-block start">{command}</code>
-        <CopyButton text={command} label="Copy the command" size="icon" />
-      </div>
-    </div>
-  )
-}
 
 /** Names the filters that empty the list and offers to take them away. */
 export function NoMatch({ filters, cursor }: { filters: TaskFilters; cursor: string | undefined }) {

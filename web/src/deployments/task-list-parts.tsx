@@ -5,7 +5,8 @@ import type { TaskList, TaskRecord } from '../../../contract/task.ts'
 import { Answered } from '../ui/answered.tsx'
 import { Icon } from '../ui/icon.tsx'
 import type { CappedCount } from './count-words.ts'
-import { NoDeploymentYet, NoMatch } from './no-tasks.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { NoMatch } from './no-tasks.tsx'
 import { listAddress, pageSize, type TaskFilters } from './task-filters.ts'
 import { type SortByTook, TaskTable } from './task-table.tsx'
 
@@ -19,9 +20,7 @@ export function Rows({ list, rows, filters, cursor, sort }: RowsProps) {
   return (
     <>
       <Answered query={list} what="the deployments">
-        {() =>
-          cursor === undefined && !isNarrowed ? <NoDeploymentYet /> : <NoMatch filters={filters} cursor={cursor} />
-        }
+        {() => (cursor === undefined && !isNarrowed ? <FirstSteps /> : <NoMatch filters={filters} cursor={cursor} />)}
       </Answered>
       {list.data === undefined && list.error !== null && isNarrowed ? (
         <p>

@@ -106,11 +106,7 @@ function Loaded({ history, address, zone }: { history: History; address: History
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
-            <dd className="against">
-              {against === undefined
-                ? `no ${history.days} days before to compare`
-                : `${against} against the ${history.days} days before`}
-            </dd>
+            <dd className="against">{againstWords(against, history.days)}</dd>
           </div>
         ))}
       </dl>
@@ -126,6 +122,11 @@ function Loaded({ history, address, zone }: { history: History; address: History
       </div>
     </>
   )
+}
+
+function againstWords(against: string | undefined, days: number): string {
+  if (against === undefined) return ''
+  return against === 'as before' ? `as in the ${days} days before` : `${against} against the ${days} days before`
 }
 
 function NothingEnded({ history, address }: { history: History; address: HistoryAddress }) {

@@ -19,6 +19,7 @@ test('what events do not tell is read again in time, however many events come', 
     open: () => ({ close: () => {}, addEventListener: () => {} }),
     nextFrame: () => {},
     nowMs: Date.now,
+    random: () => 1,
   })
   const client = new QueryClient()
   const stop = new QueryObserver(client, followedQuery(connection, followed)).subscribe(() => {})

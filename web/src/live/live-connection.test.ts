@@ -18,7 +18,7 @@ function aSource(after: number | undefined) {
   }
 }
 
-function start() {
+function start(random = () => 1) {
   const sources: (ReturnType<typeof aSource> & Source)[] = []
   const frames: (() => void)[] = []
   const connection = createLiveConnection({
@@ -29,6 +29,7 @@ function start() {
     },
     nextFrame: (work) => void frames.push(work),
     nowMs: Date.now,
+    random,
   })
   const read = vi.fn()
   connection.on('read', read)
@@ -65,11 +66,12 @@ test('deliver the events of a frame together', () => {
 })
 
 describe('a stream that was cut', () => {
-  test('is tried again after 1, 2, 4, 8, 16, 30 and 30 s, with a read every 15 s', () => {
+  test('is tried again after 1, 2, 4 and for two minutes 5 s, then 30 s, with a read every 15 s', () => {
     const { connection, sources, newest, read } = start()
     newest().tell('open')
     read.mockClear()
-    const waited = [1, 2, 4, 8, 16, 30, 30].map((seconds) => {
+    const waits = [1, 2, 4, ...Array<number>(23).fill(5), 30, 30]
+    const waited = waits.map((seconds) => {
       newest().tell('error')
       const before = sources.length
       vi.advanceTimersByTime(seconds * 1_000 - 1)
@@ -78,13 +80,41 @@ describe('a stream that was cut', () => {
       return [early, sources.length - before]
     })
     expect(waited).toEqual(waited.map(() => [0, 1]))
-    expect(read.mock.calls.length).toBe(1 + Math.floor(91 / 15)) // the first at once: no position was known
-    expect(connection.state()).toMatchObject({ kind: 'cut', attempts: 7 })
+    expect(read.mock.calls.length).toBe(1 + Math.floor(182 / 15)) // the first at once: no position was known
+    expect(connection.state()).toMatchObject({ kind: 'cut', attempts: waits.length })
     newest().tell('open')
     expect(connection.state().kind).toBe('live')
     const count = read.mock.calls.length
     vi.advanceTimersByTime(16_000)
     expect(read.mock.calls.length).toBe(count)
+  })
+
+  test('is tried again up to half earlier, so that many pages do not come at the same time', () => {
+    const { sources, newest } = start(() => 0)
+    newest().tell('open')
+    newest().tell('error')
+    vi.advanceTimersByTime(499)
+    expect(sources.length).toBe(1)
+    vi.advanceTimersByTime(1)
+    expect(sources.length).toBe(2)
+  })
+
+  test('is tried again at once where something says that the service may be back, at most each second', () => {
+    const { connection, sources, newest } = start()
+    connection.hurry() // it is being opened
+    newest().tell('open')
+    connection.hurry()
+    expect(sources.length).toBe(1)
+    newest().tell('error')
+    vi.advanceTimersByTime(1_000)
+    newest().tell('error') // the next attempt is after 2 s
+    vi.advanceTimersByTime(999)
+    connection.hurry()
+    expect(sources.length).toBe(2)
+    vi.advanceTimersByTime(1)
+    connection.hurry()
+    connection.hurry()
+    expect(sources.length).toBe(3)
   })
 
   test('is resumed after the last event, without a read', () => {

@@ -6,7 +6,9 @@ import type { TaskEvent } from '../../../contract/task-event.ts'
 const maxSilenceMs = 20_000
 /** How often pages read while there is no stream. */
 export const fallbackReadMs = 15_000
-const maxRetryMs = 30_000
+/** A service that restarts is back within two minutes; until then one waits for it as long as for a slow page. */
+const [earlyMs, maxEarlyRetryMs, maxRetryMs] = [120_000, 5_000, 30_000]
+const minRetryMs = 1_000
 
 /** `cut`: there is no stream since `sinceMs`, and the next attempt is at `nextTryMs` (Unix milliseconds). */
 export type ConnectionState =
@@ -36,15 +38,17 @@ type Dependencies = {
   readonly open: (after: number | undefined) => Source
   readonly nextFrame: (work: () => void) => void
   readonly nowMs: () => number
+  /** From 0 to 1: many pages must not come back in the same moment. */
+  readonly random: () => number
 }
 
 export type LiveConnection = ReturnType<typeof createLiveConnection>
 
 /**
- * The one event stream of this page. A cut is followed by attempts after 1, 2, 4, … 30 s, and by reads every 15 s; a short
- * one is resumed where it was cut, after a longer one and after a pause what is shown is read again.
+ * The one event stream of this page. A cut is followed by attempts after 1, 2, 4, 5, 5, … s, from two minutes on after up to
+ * 30 s, each up to half of that earlier, and by reads every 15 s; a short one is resumed where it was cut, after a longer one and after a pause what is shown is read again.
  */
-export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
+export function createLiveConnection({ open, nextFrame, nowMs, random }: Dependencies) {
   const listeners: { readonly [Name in keyof Listeners]: Set<Listeners[Name]> } = {
     tasks: new Set(),
     lock: new Set(),
@@ -57,6 +61,7 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
   let source: Source | undefined
   /** The last event, or the position that the stream named. Undefined: a new stream begins with a read. */
   let position: number | undefined
+  let triedMs = 0
   let events: TaskEvent[] = []
   const keepers = new Set<object>()
   let [retry, silence, reads]: (ReturnType<typeof setTimeout> | undefined)[] = []
@@ -84,8 +89,9 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
     stop()
     const isFirst = state.kind !== 'cut'
     const attempts = state.kind === 'cut' ? state.attempts + 1 : 1
-    const retryMs = Math.min(maxRetryMs, 1_000 * 2 ** (attempts - 1))
     const sinceMs = state.kind === 'cut' ? state.sinceMs : nowMs()
+    const longestMs = nowMs() - sinceMs < earlyMs ? maxEarlyRetryMs : maxRetryMs
+    const retryMs = Math.min(longestMs, 1_000 * 2 ** (attempts - 1)) * (0.5 + random() / 2)
     setState({ kind: 'cut', sinceMs, attempts, nextTryMs: nowMs() + retryMs })
     retry = setTimeout(connect, retryMs)
     if (!isFirst) return
@@ -98,6 +104,7 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
 
   const connect = () => {
     stop()
+    triedMs = nowMs()
     const opened = open(position)
     source = opened
     const onHeard = () => {
@@ -148,6 +155,11 @@ export function createLiveConnection({ open, nextFrame, nowMs }: Dependencies) {
       events = []
       position = undefined
       setState({ kind: 'connecting' })
+    },
+    /** Something says that the service may be back: the next attempt is now, at most one each second. */
+    hurry() {
+      const isWaiting = state.kind === 'cut' && source === undefined
+      if (isWaiting && nowMs() - triedMs >= minRetryMs) connect()
     },
     /** Tries at once, and reads whatever comes of it. */
     tryNow() {

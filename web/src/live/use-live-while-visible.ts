@@ -6,7 +6,8 @@ import { Live } from './use-live.ts'
 const failedAgainMs = 15_000
 
 /**
- * Keeps the connection open while the page can be seen, and reads what is shown where events may be missing, or where a read
+ * Keeps the connection open while the page can be seen, comes back early when a click, a read or the network says that the
+ * service may be there, and reads what is shown where events may be missing, or where a read
  * failed while the stream stayed open. A hidden tab holds no connection unless it is kept open: over HTTP/1.1 a browser has
  * six for all tabs of the service.
  */
@@ -15,17 +16,27 @@ export function useLiveWhileVisible(): void {
   const client = useQueryClient()
   useEffect(() => {
     const follow = () => {
-      if (!document.hidden) connection.connect()
-      else if (!connection.isKeptOpen()) connection.pause()
+      if (connection.isKeptOpen()) connection.hurry()
+      else if (document.hidden) connection.pause()
+      else connection.connect()
     }
     const stopReads = connection.on('read', () => void client.refetchQueries({ type: 'active' }))
     const failedAgain = setInterval(() => {
       const hasFailed = ({ state: { status, error } }: Query) => status === 'error' && !isRejection(error)
       if (!document.hidden) void client.refetchQueries({ type: 'active', predicate: hasFailed })
     }, failedAgainMs)
+    const stopHurrying = client.getQueryCache().subscribe((event) => {
+      const isRead = event.type === 'updated' && event.action.type === 'success' && event.action.manual !== true
+      if (isRead) connection.hurry()
+    })
     follow()
     document.addEventListener('visibilitychange', follow)
+    window.addEventListener('online', connection.hurry)
+    document.addEventListener('click', connection.hurry)
     return () => {
+      window.removeEventListener('online', connection.hurry)
+      document.removeEventListener('click', connection.hurry)
+      stopHurrying()
       document.removeEventListener('visibilitychange', follow)
       clearInterval(failedAgain)
       stopReads()

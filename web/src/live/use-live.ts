@@ -10,6 +10,7 @@ const ofThisPage = createLiveConnection({
   open: (after) => new EventSource(after === undefined ? path : `${path}?after=${after}`),
   nextFrame,
   nowMs: Date.now,
+  random: Math.random,
 })
 
 /** A hidden page gets no frames. */

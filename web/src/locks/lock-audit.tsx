@@ -7,6 +7,7 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { isoTime } from '../ui/moment.ts'
 import { Section } from '../ui/section.tsx'
 import { Cell, Row, RowHead, Table } from '../ui/table.tsx'
+import { noteWords } from './lock-words.ts'
 import { useLockAudit } from './read-lock-audit.ts'
 
 type Props = { lock: DeployLockDetails; time: (at: number) => string }
@@ -79,7 +80,7 @@ function Entry({ entry, time }: { entry: AuditEntry } & Pick<Props, 'time'>) {
           {known?.words ?? action}
         </span>
       </RowHead>
-      <Cell className="full reason">{detail}</Cell>
+      <Cell className="full reason">{detail && noteWords(detail, time)}</Cell>
     </Row>
   )
 }

@@ -1,16 +1,18 @@
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { usePermission } from '../auth/session.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useTick } from '../ui/now.tsx'
 import { useTimeWords } from '../ui/time-zone.ts'
 import { useChangeLock } from './change-lock.ts'
+import { lockSentence } from './lock-words.ts'
 import { useDeployLock, useLiveDeployLock } from './read-deploy-lock.ts'
 import { useIsInsideWindow } from './read-lock-calendar.ts'
 
-/** Below the bar of every page while deployments are locked: until when, why, and the way to release it. */
+/** Below the bar of every page but that of the lock, which says the same, while deployments are locked: until when, why, and the way to release it. */
 export function LockBanner() {
   useLiveDeployLock()
+  const [path] = useLocation()
   const { data: lock } = useDeployLock()
   const now = useTick()
   const time = useTimeWords(now)
@@ -22,18 +24,12 @@ export function LockBanner() {
   }
   return (
     <div role="status">
-      {lock?.active ? (
+      {lock?.active && path !== '/lock' ? (
         <div className="notice locked">
           <div>
             <Icon name="i-locked" />
             <p>
-              <b>
-                Deployments are locked
-                {lock.until === null ? '' : ` until ${time(lock.until)}`}
-                {lock.source === 'schedule' ? ' by schedule' : ''}.
-              </b>{' '}
-              {lock.source === 'manual' ? `${lock.reason ?? 'No reason given'}, by ${lock.set_by ?? 'a user'}. ` : ''}
-              New tasks are rejected.
+              <b>{lockSentence(lock, time)}</b> New deployments are rejected.
               {change.error === null ? null : <span role="alert"> Not changed: {failureWords(change.error)}.</span>}
             </p>
             {may ? (

@@ -23,7 +23,7 @@ type Props = {
   setDraft: (draft: LockDraft) => void
 }
 
-/** The state of the lock and the switch that turns it over at once. */
+/** The state of the lock and the button that turns it over. */
 export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
   const now = useTick()
   const isInsideWindow = useIsInsideWindow(lock, now)
@@ -71,20 +71,14 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
       ) : null}
       <div className="between mid">
         <button
-          className="switch"
+          className={lock.active ? 'btn' : 'btn btn-primary'}
           type="button"
-          role="switch"
-          aria-checked={lock.active}
           aria-disabled={isOff}
           aria-describedby={hint}
           onClick={turn}
         >
-          <span className="slot" aria-hidden="true">
-            <span className="knob">
-              <Icon name={lock.active ? 'i-locked' : 'i-open'} />
-            </span>
-          </span>
-          {switchWords(lock, isInsideWindow, change.isPending)}
+          <Icon name={lock.active ? 'i-open' : 'i-locked'} />
+          {buttonWords(lock, isInsideWindow, change.isPending)}
         </button>
         {permission.kind === 'allowed' ? (
           <p className="hint" id={hint}>
@@ -98,7 +92,12 @@ export function LockSwitch({ lock, zone, draft, setDraft }: Props) {
           Not changed: {failureWords(change.error)}
         </p>
       )}
-      <WhyNot id={hint} permission={permission} verb={lock.active ? 'release the lock' : 'lock'} />
+      <WhyNot
+        id={hint}
+        permission={permission}
+        verb={lock.active ? 'release the lock' : 'lock'}
+        act="Locking by hand"
+      />
       <Command permission={permission} lock={lock} reason={draft.reason} />
     </section>
   )
@@ -113,18 +112,18 @@ function missingOf({ reason }: LockDraft, until: number | null | undefined): str
 const rejectionOf = (error: Error | null): string | undefined =>
   error instanceof AnswerError && error.status === 406 ? error.message : undefined
 
-function switchWords({ active }: DeployLockDetails, isInsideWindow: boolean | undefined, isPending: boolean): string {
-  if (!active) return isPending ? 'Locking' : 'Lock all deployments'
+function buttonWords({ active }: DeployLockDetails, isInsideWindow: boolean | undefined, isPending: boolean): string {
+  if (!active) return isPending ? 'Locking' : 'Lock deployments'
   if (isPending) return isInsideWindow ? 'Opening' : 'Releasing'
-  return isInsideWindow ? 'Locked. Open for 15 minutes' : 'Locked. Switch off to release'
+  return isInsideWindow ? 'Open for 15 minutes' : 'Release the lock'
 }
 
 const releaseHint = (isInsideWindow: boolean | undefined) =>
   isInsideWindow
     ? 'Inside a lockdown window: it locks again after 15 minutes, or stays open if the window ends first.'
-    : 'Switching it off accepts new deployments at once.'
+    : 'Deployments are accepted again from then on.'
 
-/** How to do the same without the switch, for those who may not use it. */
+/** How to do the same without the button, for those who may not use it. */
 function Command({ permission, lock, reason }: { permission: Permission; lock: DeployLockDetails; reason: string }) {
   if (permission.kind === 'allowed' || permission.kind === 'unknown') return null
   const hasProvider = permission.kind !== 'no_provider'

@@ -4,12 +4,12 @@ import { layOutWeek, type WeekDay, type WeekMark } from './lay-out-week.ts'
 import { dayWords, markWords } from './lock-words.ts'
 
 const top = 46
-const hourHeight = 13
+const hourHeight = 6
 const axisWidth = 4.6
 const dayWidth = (100 - axisWidth) / 7
 const clockHours = [0, 6, 12, 18, 24]
 /** Room that a label needs inside a mark. */
-const labelHours = 1.6
+const labelHours = 3.5
 
 const xOf = (day: number) => axisWidth + day * dayWidth
 const yOf = (hour: number) => top + hour * hourHeight

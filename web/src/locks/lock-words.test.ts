@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { DeployLockDetails } from '../../../contract/deploy-lock.ts'
 import { timeIn } from '../ui/zoned-time.ts'
 import { layOutWeek } from './lay-out-week.ts'
-import { dayWords, lockHeadline, lockOrigin } from './lock-words.ts'
+import { dayWords, lockHeadline, lockOrigin, lockSentence, noteWords } from './lock-words.ts'
 
 const seconds = (iso: string) => Date.parse(iso) / 1000
 const now = seconds('2026-11-19T14:32Z')
@@ -37,6 +37,28 @@ test.for([
 ])('the lock is described as "$headline", "$origin"', ({ lock, headline, origin }) => {
   const time = (at: number) => timeIn(at, now, 'UTC')
   expect([lockHeadline(lock, time), lockOrigin(lock, time)]).toEqual([headline, origin])
+})
+
+test.for([
+  [locked, 'Deployments are locked by ada.'],
+  [
+    { ...locked, until: now + 60, reason: 'Moving the database' },
+    'Deployments are locked until 14:33 by ada: Moving the database.',
+  ],
+  [
+    { ...locked, source: 'schedule' as const, set_by: null, until: now + 60 },
+    'Deployments are locked until 14:33 by schedule.',
+  ],
+] as const)('the banner of %j says "%s"', ([lock, words]) => {
+  expect(lockSentence(lock, (at) => timeIn(at, now, 'UTC'))).toBe(words)
+})
+
+test.for([
+  ['Moving the database (until 2026-11-19T18:18:16.000Z)', 'Moving the database (until 18:18)'],
+  ['the lockdown window is open until 2026-11-19T15:00:00Z', 'the lockdown window is open until 15:00'],
+  ['OPS-2214 (until released)', 'OPS-2214 (until released)'],
+] as const)('the note "%s" reads "%s"', ([note, words]) => {
+  expect(noteWords(note, (at) => timeIn(at, now, 'UTC'))).toBe(words)
 })
 
 test('each day of a week says what happens on it, at the times that its clock shows', () => {

@@ -12,6 +12,17 @@ export function lockHeadline({ active, source, until }: DeployLockDetails, time:
   return source === 'manual' ? 'Locked until released' : 'Locked'
 }
 
+/** `Deployments are locked until 18:18 by ada: Moving the database.` */
+export function lockSentence({ source, until, set_by: setBy, reason }: DeployLockDetails, time: TimeWords): string {
+  const end = until === null ? '' : ` until ${time(until)}`
+  if (source === 'schedule') return `Deployments are locked${end} by schedule.`
+  return `Deployments are locked${end} by ${setBy ?? 'a user'}${reason === null ? '' : `: ${reason}`}.`
+}
+
+/** A note of the audit, whose times are as the service wrote them, by the clock of the page. */
+export const noteWords = (note: string, time: TimeWords): string =>
+  note.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (iso) => time(Date.parse(iso) / 1000))
+
 /** Who or what locks, and since when; while open, what comes next. */
 export function lockOrigin(lock: DeployLockDetails, time: TimeWords): string {
   const { active, source, since, set_by: setBy, next_window: next, override_until: overrideUntil } = lock

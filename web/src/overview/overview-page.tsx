@@ -1,7 +1,7 @@
 import type { AppSummary } from '../../../contract/app-summary.ts'
 import { ChangeAnnouncement } from '../deployments/change-announcement.tsx'
+import { FirstSteps } from '../deployments/first-steps.tsx'
 import { useRollouts } from '../deployments/list-tasks.ts'
-import { NoDeploymentYet } from '../deployments/no-tasks.tsx'
 import { useSummaries } from '../deployments/read-summaries.ts'
 import { useToday } from '../history/read-history.ts'
 import { Answered } from '../ui/answered.tsx'
@@ -72,7 +72,7 @@ type Props = {
 }
 
 function Applications({ apps, attentions, rollouts: { inProgress, ended, hasMore } }: Props) {
-  if (apps.length === 0 && inProgress.length === 0) return <NoDeploymentYet />
+  if (apps.length === 0 && inProgress.length === 0) return <FirstSteps />
   return (
     <>
       <AttentionList attentions={attentions} />

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: a phone lays rows out as blocks, and a table that is not displayed as one loses its roles
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { EffectiveSetting, EffectiveSettings } from '../../../contract/effective-settings.ts'
 import { usePermission } from '../auth/session.ts'
 import { SignInLink } from '../auth/sign-in-link.tsx'
@@ -39,15 +39,37 @@ function Closed({ needs }: { needs: string }) {
 
 const isChosen = ({ origin }: EffectiveSetting) => origin !== 'default'
 
-/** Those that were chosen; all of them on request. */
+/** Those that were chosen; all of them on request, or those whose names are searched for. */
 function Groups({ groups }: EffectiveSettings) {
   const [areAllShown, showAll] = useState(false)
+  const [search, setSearch] = useState('')
+  const field = useId()
+  const isFound = ({ name }: EffectiveSetting) =>
+    name.includes(
+      search
+        .trim()
+        .toUpperCase()
+        .replaceAll(/[\s-]+/g, '_'),
+    )
+  const isSearched = search.trim() !== ''
+  const isShown = (setting: EffectiveSetting) => (isSearched ? isFound(setting) : areAllShown || isChosen(setting))
   const shown = groups
-    .map((group) => ({ ...group, settings: group.settings.filter((setting) => areAllShown || isChosen(setting)) }))
+    .map((group) => ({ ...group, settings: group.settings.filter(isShown) }))
     .filter(({ settings }) => settings.length > 0)
   const count = groups.reduce((sum, { settings }) => sum + settings.length, 0)
   return (
     <>
+      <div className="field setting-search">
+        <label htmlFor={field}>Find a setting</label>
+        <input
+          id={field}
+          type="search"
+          autoComplete="off"
+          value={search}
+          onChange={({ currentTarget: { value } }) => setSearch(value)}
+        />
+      </div>
+      {shown.length === 0 ? <p className="why">No setting has this in its name.</p> : null}
       <table className="table cards settings" role="table" aria-label="Effective settings">
         <thead role="rowgroup">
           <tr role="row">

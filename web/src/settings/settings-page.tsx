@@ -24,7 +24,7 @@ export function SettingsPage() {
           <a href="#tokens">Deploy tokens</a>
           <a href="#effective">Effective settings</a>
           <a href="#about">Version and health</a>
-          <a href="#api">API explorer</a>
+          <a href="/swagger/index.html">API explorer</a>
           <a href="#device">On this device</a>
         </nav>
       </div>
@@ -41,15 +41,6 @@ export function SettingsPage() {
         </div>
         <div className="aside">
           <HealthSection />
-          <Section title="API explorer" id="api">
-            <p className="small">Every endpoint with its fields, errors and a form to try it.</p>
-            <p>
-              <a className="btn" href="/swagger/index.html">
-                <Icon name="i-out" />
-                Open the API explorer
-              </a>
-            </p>
-          </Section>
           <Section title="On this device" id="device">
             <DeviceChoices>
               <div className="field">

@@ -30,13 +30,7 @@ export function Bar({ find, liveness, isSignedOut, age }: Props) {
           ))}
         </nav>
         <div className="bar-end">
-          <button
-            className="find hide-phone"
-            type="button"
-            aria-label="Find, key slash"
-            aria-keyshortcuts="/"
-            onClick={find}
-          >
+          <button className="find" type="button" aria-label="Find, key slash" aria-keyshortcuts="/" onClick={find}>
             <Icon name="i-find" />
             <span>Find</span>
             <kbd>/</kbd>
@@ -63,7 +57,7 @@ function PageLink({ page: { path, name, icon }, isCurrent }: { page: (typeof pag
       aria-label={isLocked ? 'Lock, deployments are locked' : undefined}
     >
       {isLocked ? <Icon name="i-locked" className="nav-locked" /> : <Icon name={icon} />}
-      {name}
+      <span>{name}</span>
     </Link>
   )
 }

@@ -175,7 +175,7 @@ function useEntries(
         content: (
           <>
             <StatusMark status={status} />
-            <span className="name">{app}</span> <code className="dim">{shortened(commit ?? id)}</code>
+            <span className="name clamp">{app}</span> <code className="dim">{shortened(commit ?? id)}</code>
           </>
         ),
         act: { to: `/task/${encodeURIComponent(id)}` },
@@ -235,7 +235,7 @@ function Application({ app, summary }: { app: string; summary: AppSummary | unde
           <StatusIcon icon={wordsOf(status).icon} />
         </span>
       )}
-      <span className="name">{app}</span>
+      <span className="name clamp">{app}</span>
       <code className="dim">{summary?.last_deployment?.images[0]?.tag}</code>
     </>
   )

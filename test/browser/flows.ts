@@ -160,7 +160,7 @@ export const flows: readonly Flow[] = [
       await page.reload()
       await choice('Dark').waitFor()
       for (const name of chosen) expect(await choice(name).isChecked(), name).toBe(true)
-      expect(await page.locator('html').getAttribute('data-mantine-color-scheme')).toBe('dark')
+      expect(await page.locator('html').getAttribute('data-scheme')).toBe('dark')
       await press('?', 'g', 't')
       expect([await keys.count(), addressOf(page)]).toEqual([0, '/settings'])
       await look(opened)

@@ -1,9 +1,9 @@
-import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
 import { sessionQuery } from '../auth/session.ts'
+import { useChosenColours } from '../ui/colours.ts'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { retryTooMany } from '../ui/retry-too-many.ts'
@@ -43,29 +43,27 @@ function readSessionAgain(error: Error) {
   if (isOfCredential) void queries.invalidateQueries(sessionQuery)
 }
 
-/** Of Mantine only the colour scheme: what it would write into style elements, the design's files have. */
 export function App() {
+  useChosenColours()
   return (
-    <MantineProvider defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <QueryClientProvider client={queries}>
-        <ToastProvider>
-          <Frame>
-            <Suspense fallback={<LoadingRows label="Loading the page" rows={8} />}>
-              <Switch>
-                <Route path="/" component={OverviewPage} />
-                <Route path="/tasks" component={TaskListPage} />
-                <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
-                <Route path="/versions" component={VersionsPage} />
-                <Route path="/history" component={HistoryPage} />
-                <Route path="/lock" component={LockPage} />
-                <Route path="/settings" component={SettingsPage} />
-                <Route path={signInErrorPath} component={SignInErrorPage} />
-                <Route component={NotFoundPage} />
-              </Switch>
-            </Suspense>
-          </Frame>
-        </ToastProvider>
-      </QueryClientProvider>
-    </MantineProvider>
+    <QueryClientProvider client={queries}>
+      <ToastProvider>
+        <Frame>
+          <Suspense fallback={<LoadingRows label="Loading the page" rows={8} />}>
+            <Switch>
+              <Route path="/" component={OverviewPage} />
+              <Route path="/tasks" component={TaskListPage} />
+              <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
+              <Route path="/versions" component={VersionsPage} />
+              <Route path="/history" component={HistoryPage} />
+              <Route path="/lock" component={LockPage} />
+              <Route path="/settings" component={SettingsPage} />
+              <Route path={signInErrorPath} component={SignInErrorPage} />
+              <Route component={NotFoundPage} />
+            </Switch>
+          </Suspense>
+        </Frame>
+      </ToastProvider>
+    </QueryClientProvider>
   )
 }

@@ -18,12 +18,21 @@ export async function buildPages(): Promise<void> {
   await promisify(execFile)(process.execPath, build, { cwd: root, env: { ...process.env, NODE_ENV: 'production' } })
 }
 
-/** The JavaScript that a browser loads for the first page: kB after gzip. */
-export async function weighInitialScript(browser: Browser, url: string): Promise<number> {
-  await using opened = await openPage(browser, url, '/')
+/** The JavaScript that index.html names, before any page of its own: kB after gzip. */
+export async function weighInitialScript(): Promise<number> {
+  const html = await readFile(path.join(pages, 'index.html'), 'utf8')
+  return weigh([...html.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(([, name = '']) => name))
+}
+
+/** All JavaScript that a browser loads for a page: kB after gzip. */
+export async function weighPage(browser: Browser, url: string, where: string): Promise<number> {
+  await using opened = await openPage(browser, url, where)
   await opened.page.getByRole('heading', { level: 1 }).waitFor()
-  const paths = await opened.page.evaluate<string[]>(loadedScripts)
-  if (paths.length === 0) throw new Error('the page loads no script')
-  const contents = await Promise.all(paths.map((name) => readFile(path.join(pages, name))))
+  return weigh(await opened.page.evaluate<string[]>(loadedScripts))
+}
+
+async function weigh(names: readonly string[]): Promise<number> {
+  if (names.length === 0) throw new Error('the page loads no script')
+  const contents = await Promise.all(names.map((name) => readFile(path.join(pages, name))))
   return contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0) / 1_000
 }

@@ -62,21 +62,24 @@ export async function measureOverview() {
   }
 }
 
-async function insertHistory(databaseUrl: string, apps: readonly string[]) {
+/** Ended tasks of each application. @returns the id of one */
+export async function insertHistory(databaseUrl: string, apps: readonly string[]): Promise<string> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
   try {
-    await client.query(
+    const { rows } = await client.query<{ id: string }>(
       `INSERT INTO watcher.tasks (id, created, updated, deadline, app, author, project, images, timeout_seconds, refresh,
          may_write, status, cause)
        SELECT gen_random_uuid(), ended - interval '1 minute', ended, ended, app, 'ada', 'bench',
          '[{"image": "registry.example/bench", "tag": "v1"}]', 900, true, true,
          CASE WHEN nth % 25 = 0 THEN 'failed' ELSE 'deployed' END, CASE WHEN nth % 25 = 0 THEN 'crash_loop' END
        FROM unnest($1::text[]) WITH ORDINALITY AS apps (app, at), generate_series(1, $2) AS nth,
-         LATERAL (SELECT now() - make_interval(mins => (at + nth * 30)::integer) AS ended) AS moments`,
+         LATERAL (SELECT now() - make_interval(mins => (at + nth * 30)::integer) AS ended) AS moments
+       RETURNING id`,
       [apps, tasksOfEach],
     )
     await client.query('INSERT INTO watcher.confirmed_applications (app) SELECT unnest($1::text[])', [apps])
+    return rows[0]?.id ?? ''
   } finally {
     await client.end()
   }

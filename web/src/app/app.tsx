@@ -1,16 +1,9 @@
-import { MantineProvider } from '@mantine/core'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
 import { sessionQuery } from '../auth/session.ts'
-import { SignInErrorPage } from '../auth/sign-in-error-page.tsx'
-import { TaskListPage } from '../deployments/task-list-page.tsx'
-import { TaskPage } from '../deployments/task-page.tsx'
-import { HistoryPage } from '../history/history-page.tsx'
-import { LockPage } from '../locks/lock-page.tsx'
-import { OverviewPage } from '../overview/overview-page.tsx'
-import { SettingsPage } from '../settings/settings-page.tsx'
+import { useChosenColours } from '../ui/colours.ts'
 import { LoadingRows } from '../ui/loading-rows.tsx'
 import { AnswerError } from '../ui/read-json.ts'
 import { retryTooMany } from '../ui/retry-too-many.ts'
@@ -18,8 +11,16 @@ import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 
-const VersionsPage = lazy(() =>
-  import('../versions/versions-page.tsx').then((page) => ({ default: page.VersionsPage })),
+// Each page comes when it is asked for: a link to a deployment needs nothing of the others.
+const OverviewPage = lazy(() => import('../overview/overview-page.tsx').then((m) => ({ default: m.OverviewPage })))
+const TaskListPage = lazy(() => import('../deployments/task-list-page.tsx').then((m) => ({ default: m.TaskListPage })))
+const TaskPage = lazy(() => import('../deployments/task-page.tsx').then((m) => ({ default: m.TaskPage })))
+const VersionsPage = lazy(() => import('../versions/versions-page.tsx').then((m) => ({ default: m.VersionsPage })))
+const HistoryPage = lazy(() => import('../history/history-page.tsx').then((m) => ({ default: m.HistoryPage })))
+const LockPage = lazy(() => import('../locks/lock-page.tsx').then((m) => ({ default: m.LockPage })))
+const SettingsPage = lazy(() => import('../settings/settings-page.tsx').then((m) => ({ default: m.SettingsPage })))
+const SignInErrorPage = lazy(() =>
+  import('../auth/sign-in-error-page.tsx').then((m) => ({ default: m.SignInErrorPage })),
 )
 
 /**
@@ -42,31 +43,27 @@ function readSessionAgain(error: Error) {
   if (isOfCredential) void queries.invalidateQueries(sessionQuery)
 }
 
-/** Of Mantine only the colour scheme: what it would write into style elements, the design's files have. */
 export function App() {
+  useChosenColours()
   return (
-    <MantineProvider defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <QueryClientProvider client={queries}>
-        <ToastProvider>
-          <Frame>
+    <QueryClientProvider client={queries}>
+      <ToastProvider>
+        <Frame>
+          <Suspense fallback={<LoadingRows label="Loading the page" rows={8} />}>
             <Switch>
               <Route path="/" component={OverviewPage} />
               <Route path="/tasks" component={TaskListPage} />
               <Route path="/task/:id">{({ id }) => <TaskPage id={id} key={id} />}</Route>
-              <Route path="/versions">
-                <Suspense fallback={<LoadingRows label="Loading the page" rows={8} />}>
-                  <VersionsPage />
-                </Suspense>
-              </Route>
+              <Route path="/versions" component={VersionsPage} />
               <Route path="/history" component={HistoryPage} />
               <Route path="/lock" component={LockPage} />
               <Route path="/settings" component={SettingsPage} />
               <Route path={signInErrorPath} component={SignInErrorPage} />
               <Route component={NotFoundPage} />
             </Switch>
-          </Frame>
-        </ToastProvider>
-      </QueryClientProvider>
-    </MantineProvider>
+          </Suspense>
+        </Frame>
+      </ToastProvider>
+    </QueryClientProvider>
   )
 }

@@ -1,6 +1,6 @@
-import { useComputedColorScheme } from '@mantine/core'
 import { useEffect } from 'react'
 import { useDeployLock } from '../locks/read-deploy-lock.ts'
+import { useColours } from '../ui/colours.ts'
 import { type TabMood, useTabMood } from '../ui/tab.ts'
 import { tokenColours } from '../ui/token-colours.ts'
 
@@ -20,7 +20,7 @@ const stateOf = (mood: TabMood | undefined, isLocked: boolean): State =>
 /** Draws the gate mark into the tab, in the colour of what the page tells. */
 export function useFavicon(): void {
   const state = stateOf(useTabMood(), useDeployLock().data?.active === true)
-  const scheme = useComputedColorScheme('light')
+  const scheme = useColours()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the scheme changes the colours
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]')

@@ -1,6 +1,5 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { FindDialog } from '../find/find-dialog.tsx'
 import { OpenFind } from '../find/open-find.ts'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { LockBanner } from '../locks/lock-banner.tsx'
@@ -18,6 +17,11 @@ import { SignedOut } from './signed-out.tsx'
 import { useLiveness } from './use-liveness.ts'
 import { useRouteFocus } from './use-route-focus.ts'
 
+const loadFind = () => import('../find/find-dialog.tsx')
+const FindDialog = lazy(() => loadFind().then((m) => ({ default: m.FindDialog })))
+/** Then the page has what it needs, and Find opens with the first key. */
+const loadFindAfterMs = 2_000
+
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
@@ -29,6 +33,10 @@ export function Frame({ children }: { children: ReactNode }) {
   useRouteFocus()
   useLiveWhileVisible()
   useFavicon()
+  useEffect(() => {
+    const timer = setTimeout(() => void loadFind().catch(() => undefined), loadFindAfterMs)
+    return () => clearTimeout(timer)
+  }, [])
   const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
   const age = state.kind === 'stale' && since !== undefined ? now - since : undefined
   return (
@@ -56,7 +64,13 @@ export function Frame({ children }: { children: ReactNode }) {
         </span>
       </footer>
       <KeysDialog dialog={keys} />
-      {finding === 0 ? null : <FindDialog key={finding} onClose={() => setFinding(0)} />}
+      {finding === 0 ? null : (
+        <PageBoundary key={finding}>
+          <Suspense>
+            <FindDialog onClose={() => setFinding(0)} />
+          </Suspense>
+        </PageBoundary>
+      )}
     </OpenFind>
   )
 }

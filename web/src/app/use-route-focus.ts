@@ -23,8 +23,25 @@ export function useRouteFocus(): void {
   useEffect(() => {
     if (seen.current === path) return
     seen.current = path
-    document.querySelector('h1')?.focus({ preventScroll: true })
-    window.scrollTo(0, cameBack.current ? (places.current.get(path) ?? 0) : 0)
+    const top = cameBack.current ? (places.current.get(path) ?? 0) : 0
     cameBack.current = false
+    return onHeading((heading) => {
+      heading.focus({ preventScroll: true })
+      window.scrollTo(0, top)
+    })
   }, [path])
+}
+
+/** Calls `work` with the heading of the page, which may still be loading. Returns how to stop waiting. */
+function onHeading(work: (heading: HTMLElement) => void): (() => void) | undefined {
+  const heading = document.querySelector('h1')
+  if (heading !== null) return void work(heading)
+  const observer = new MutationObserver(() => {
+    const found = document.querySelector('h1')
+    if (found === null) return
+    observer.disconnect()
+    work(found)
+  })
+  observer.observe(document.body, { childList: true, subtree: true })
+  return () => observer.disconnect()
 }

@@ -1,4 +1,3 @@
-import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
@@ -10,6 +9,8 @@ import { StatusIcon, StatusMark } from '../deployments/status-mark.tsx'
 import { wordsOf } from '../deployments/status-words.ts'
 import { listAddress } from '../deployments/task-filters.ts'
 import { sortTiles } from '../overview/views.ts'
+import { useColours } from '../ui/colours.ts'
+import { setDeviceSetting } from '../ui/device-settings.ts'
 import { failureWords } from '../ui/failure-words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useFoundTasks } from './find-tasks.ts'
@@ -136,7 +137,7 @@ function useEntries(
   typed: string,
   search: string,
 ): { readonly entries: readonly Entry[]; readonly error: Error | null } {
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
+  const colours = useColours()
   // Until the answer to what is typed comes, that of the text before may be shown: only what matches of it.
   const isLikeTyped = (name: string) => name.toLowerCase().includes(typed.toLowerCase())
   const summaries = useKnownSummaries()
@@ -144,7 +145,7 @@ function useEntries(
   const known = new Map(summaries.map((summary) => [summary.app, summary]))
   const apps = [...new Set([...sortTiles(summaries).map(({ app }) => app), ...names])].filter(isLikeTyped)
   const { tasks, error } = useFoundTasks(search)
-  const other = colorScheme === 'dark' ? 'light' : 'dark'
+  const other = colours === 'dark' ? 'light' : 'dark'
   const actions: readonly (Entry & { readonly name: string })[] = [
     {
       key: 'lock',
@@ -164,7 +165,7 @@ function useEntries(
       name: `Switch to ${other}`,
       group: 'Actions',
       content: `Switch to ${other}`,
-      act: { run: () => setColorScheme(other) },
+      act: { run: () => setDeviceSetting('colours', other) },
     },
   ]
   const entries: readonly Entry[] = [

@@ -1,7 +1,7 @@
-import { useComputedColorScheme } from '@mantine/core'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Axis, Options, Series } from 'uplot'
 import type { HistoryDay } from '../../../contract/history.ts'
+import { useColours } from '../ui/colours.ts'
 import { tokenColours } from '../ui/token-colours.ts'
 import { shortDay } from './figures.ts'
 import { labelledDays, lonelyPoints } from './plot-data.ts'
@@ -58,7 +58,7 @@ export function Plot({ label, titleOf, onPick, ...data }: Props) {
   const chart = useRef<Chart>(undefined)
   const [outcome, setOutcome] = useState<'drawn' | 'failed'>()
   const [pointed, setPointed] = useState<Pointed>()
-  const scheme = useComputedColorScheme('light')
+  const scheme = useColours()
   const handlers = useRef({ setPointed, onPick })
   handlers.current = { setPointed, onPick }
   const drawn = JSON.stringify([data.days, data.bars, data.lines, data.ticks, data.fields, scheme])

@@ -2,7 +2,7 @@
 import { useId, useState } from 'react'
 import type { EffectiveSetting, EffectiveSettings } from '../../../contract/effective-settings.ts'
 import { usePermission } from '../auth/session.ts'
-import { SignInLink } from '../auth/sign-in-link.tsx'
+import { WhyNot } from '../auth/why-not.tsx'
 import { Answered } from '../ui/answered.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Section } from '../ui/section.tsx'
@@ -11,31 +11,27 @@ import { useSettings } from './read-settings.ts'
 
 /** What the service was started with: each value and where it comes from. Secrets are never shown. */
 export function SettingsSection() {
-  const settings = useSettings()
+  const permission = usePermission()
   return (
     <Section
       title="Effective settings"
       id="effective"
       end={<span className="dim hide-phone">Read only. They come from the environment; secrets are never shown.</span>}
     >
-      <Answered query={settings} what="the settings">
-        {(data) => ('needs' in data ? <Closed needs={data.needs} /> : <Groups groups={data.groups} />)}
-      </Answered>
+      {permission.kind === 'allowed' ? (
+        <Settings />
+      ) : (
+        <WhyNot id="why-settings" permission={permission} verb="see the settings" />
+      )}
     </Section>
   )
 }
 
-function Closed({ needs }: { needs: string }) {
-  const permission = usePermission()
-  return (
-    <div className="empty">
-      <Icon name="i-key" />
-      <h3>The settings are not shown to everyone</h3>
-      <p>The service said: {needs}.</p>
-      {permission.kind === 'signed_out' ? <SignInLink /> : null}
-    </div>
-  )
-}
+const Settings = () => (
+  <Answered query={useSettings()} what="the settings">
+    {({ groups }) => <Groups groups={groups} />}
+  </Answered>
+)
 
 const isChosen = ({ origin }: EffectiveSetting) => origin !== 'default'
 

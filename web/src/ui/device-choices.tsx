@@ -1,12 +1,9 @@
-import { useMantineColorScheme } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Choice } from './choice.tsx'
 import { setDeviceSetting, useDeviceSetting } from './device-settings.ts'
 
 /** What this device keeps for itself; `children` is what else it keeps. */
 export function DeviceChoices({ children }: { children: ReactNode }) {
-  // Else a style element would stop the transitions meanwhile, which the content security policy forbids.
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   return (
     <>
       <Choice
@@ -16,8 +13,8 @@ export function DeviceChoices({ children }: { children: ReactNode }) {
           ['light', 'Light'],
           ['dark', 'Dark'],
         ]}
-        value={colorScheme}
-        choose={setColorScheme}
+        value={useDeviceSetting('colours')}
+        choose={(value) => setDeviceSetting('colours', value)}
       />
       {children}
       <Choice

@@ -1,7 +1,11 @@
 import { useSyncExternalStore } from 'react'
 
 /** What this device keeps for itself; the first value is the default. */
-const choices = { times: ['relative', 'absolute'], shortcuts: ['on', 'off'] } as const
+const choices = {
+  colours: ['auto', 'light', 'dark'],
+  times: ['relative', 'absolute'],
+  shortcuts: ['on', 'off'],
+} as const
 type Choices = typeof choices
 
 const listeners = new Set<() => void>()

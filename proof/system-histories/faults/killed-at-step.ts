@@ -13,7 +13,7 @@ import {
   untilAllEnded,
 } from './fault-world.ts'
 
-const inserted = /insert into "watcher"\."tasks"/
+const inserted = /insert into "watcher"\."tasks"/i
 const beginsPush = /^update "watcher"\."pending_writes" set "state" = .*"base" = /
 
 type Mark = {
@@ -44,8 +44,8 @@ const steps: Readonly<Record<string, Mark>> = {
   pushed: { git: /receive-pack/, isOfPusher: true },
   'push acknowledged': { isCommitted: true, isOfPusher: true },
   recorded: { sent: /"watcher"\."repositories".*for update/s, isCommitted: true, isOfPusher: true },
-  'event seen': { sent: /progress = coalesce/, isCommitted: true },
-  'end written': { sent: /SELECT id, 'verdict'/ },
+  'event seen': { sent: /AS tasks SET updated = clock_timestamp\(\), progress = /, isCommitted: true },
+  'end written': { sent: /WITH ended AS/ },
 }
 
 const stepLimitMs = 20_000

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { launchBrowser, openPage } from '../../test/support/browser.ts'
-import { startService, withoutLimits } from '../../test/support/service.ts'
+import { withoutLimits } from '../../test/support/service.ts'
+import { startWorld } from '../../test/support/world.ts'
 import { startBenchPostgres } from '../support/start-bench-postgres.ts'
 import { insertHistory } from './overview.ts'
 
@@ -17,7 +18,7 @@ const shifts = `
 export async function measureShifts() {
   await using started = new AsyncDisposableStack()
   const { url: databaseUrl } = started.use(await startBenchPostgres())
-  const service = started.use(await startService({ databaseUrl, settings: withoutLimits }))
+  const { service } = started.use(await startWorld({ databaseUrl, settings: withoutLimits }))
   const task = await insertHistory(
     databaseUrl,
     Array.from({ length: applications }, (_, at) => `app-${at}`),

@@ -47,6 +47,7 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
   const today = wallDay(now, zone)
   const monday = today - weekdayOf(today)
   const calendar = useLockCalendar(startOfDay(monday, zone), startOfDay(today + aheadDays, zone), lock)
+  const isSettled = calendar.data !== undefined || calendar.error !== null // what is below the week must not move
   return (
     <>
       <AddressIssueNotice issues={issues} cleared="/lock" />
@@ -62,7 +63,7 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
               {({ intervals }) => <LockWeek intervals={intervals} now={now} zone={zone} />}
             </Answered>
           </Section>
-          <LockAudit lock={lock} time={time} />
+          {isSettled ? <LockAudit lock={lock} time={time} /> : null}
         </div>
         <div className="aside">
           {calendar.data === undefined ? null : (
@@ -73,7 +74,7 @@ function Loaded({ lock }: { lock: DeployLockDetails }) {
               days={aheadDays}
             />
           )}
-          <Schedule schedule={lock.schedule} />
+          {isSettled ? <Schedule schedule={lock.schedule} /> : null}
         </div>
       </div>
     </>

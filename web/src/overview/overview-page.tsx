@@ -25,6 +25,9 @@ export function OverviewPage() {
   const { data: today } = ofToday
   const { inProgress } = rollouts
   const apps = rollouts.isRead ? summaries.data?.apps : undefined
+  const error = summaries.error ?? rollouts.error
+  // What is below the headline comes with it, as nothing may move for its length.
+  const isSettled = apps !== undefined || error !== null
   const attentions = attentionsOf(apps ?? [])
   const { bad, rest } = headlineOf(attentions.length, inProgress.length, apps?.length ?? 0)
   const mood = attentions.length > 0 ? 'bad' : inProgress.length > 0 ? 'moving' : undefined
@@ -41,9 +44,9 @@ export function OverviewPage() {
             {bad === undefined ? null : <span className="bad">{bad} </span>}
             {apps === undefined ? 'Overview' : rest}
           </h1>
-          <p>{today === undefined ? noBreak : todaySentence(today)}</p>
+          {isSettled ? <p>{today === undefined ? noBreak : todaySentence(today)}</p> : null}
         </div>
-        {today === undefined ? (
+        {!isSettled ? null : today === undefined ? (
           <svg className="day" width="100%" height={dayHeight} aria-hidden="true" />
         ) : (
           <DayStrip history={today} rollingOut={inProgress.length} zone={zone} />
@@ -51,15 +54,17 @@ export function OverviewPage() {
       </div>
       <div className="cols">
         <div className="flow">
-          <Answered query={{ data: apps, error: summaries.error ?? rollouts.error, refetch }} what="the overview">
+          <Answered query={{ data: apps, error, refetch }} what="the overview">
             {(known) => <Applications apps={known} attentions={attentions} rollouts={rollouts} />}
           </Answered>
         </div>
-        <div className="aside">
-          <LockSummary />
-          <TodaySummary today={ofToday} />
-          <ArgoCdSummary />
-        </div>
+        {isSettled ? (
+          <div className="aside">
+            <LockSummary />
+            <TodaySummary today={ofToday} />
+            <ArgoCdSummary />
+          </div>
+        ) : null}
       </div>
     </>
   )

@@ -6,7 +6,7 @@ type Page = { readonly path: string; readonly name: string; readonly icon: IconN
 export const pages = [
   { path: '/', name: 'Overview', icon: 'n-overview', key: 'o' },
   { path: '/tasks', name: 'Deployments', icon: 'n-tasks', key: 't' },
-  { path: '/versions', name: 'Versions', icon: 'i-commit', key: 'v' },
+  { path: '/versions', name: 'Versions', icon: 'n-versions', key: 'v' },
   { path: '/history', name: 'History', icon: 'n-history', key: 'h' },
   { path: '/lock', name: 'Lock', icon: 'n-lock', key: 'l' },
   { path: '/settings', name: 'Settings', icon: 'n-settings', key: 's' },

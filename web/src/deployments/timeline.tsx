@@ -20,18 +20,25 @@ type Props = { task: TaskRecord; timeline: ReturnType<typeof useTimeline> }
 export function Timeline({ task, timeline }: Props) {
   return (
     <Section title="Timeline" id="timeline" end={<span className="dim">since it was accepted</span>}>
-      <Answered query={timeline} what="the timeline">
-        {(events) => (
-          <ol className="gate-rows" aria-labelledby="h-timeline">
-            {gateRows(task, events).map((row) => (
-              <Row key={row.gate.name} row={row} task={task} />
-            ))}
-          </ol>
-        )}
-      </Answered>
+      {timeline.isPending ? (
+        <Rows task={task} events={[]} />
+      ) : (
+        <Answered query={timeline} what="the timeline">
+          {(events) => <Rows task={task} events={events} />}
+        </Answered>
+      )}
     </Section>
   )
 }
+
+/** Until the events are there the rows keep their place. */
+const Rows = ({ task, events }: { task: TaskRecord; events: readonly TaskEvent[] }) => (
+  <ol className="gate-rows" aria-labelledby="h-timeline">
+    {gateRows(task, events).map((row) => (
+      <Row key={row.gate.name} row={row} task={task} />
+    ))}
+  </ol>
+)
 
 function Row({ row: { gate, time, sentence, steps }, task }: { row: GateRow; task: TaskRecord }) {
   const isHere = gate.state === 'now' || gate.state === 'stop'

@@ -22,6 +22,7 @@ export type IconName =
   | 'i-bell-on'
   | 'n-overview'
   | 'n-tasks'
+  | 'n-versions'
   | 'n-history'
   | 'n-lock'
   | 'n-settings'

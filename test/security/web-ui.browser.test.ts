@@ -117,12 +117,15 @@ test('markup in texts is shown as text, and no script runs (T31; the page of eac
 
 test(`markup in texts is shown as text, and no script runs (T31; the lock's reason: banner, state and audit)`, async () => {
   await using opened = await open('/lock')
+  await using elsewhere = await open('/tasks') // the page of the lock has no banner
   const { page, complaints, outside } = opened
   for (const reason of xssPayloads) {
     expect((await ada.change(world.service.url, '/api/v1/deploy-lock', 'POST', { reason })).status).toBe(200)
-    await page.getByText(`by ada: ${reason}.`).waitFor()
+    await page.locator('p.reason').filter({ hasText: reason }).waitFor()
     await page.getByRole('row').filter({ hasText: reason }).first().waitFor()
-    await expectText(page, reason, 3)
+    await expectText(page, reason, 2)
+    await elsewhere.page.getByText(`by ada: ${reason}.`).waitFor()
+    await expectText(elsewhere.page, reason, 1)
     await ada.change(world.service.url, '/api/v1/deploy-lock', 'DELETE')
   }
   expect({ complaints, outside }).toEqual(quiet)

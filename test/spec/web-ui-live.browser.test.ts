@@ -22,7 +22,7 @@ test('a deployment is followed live, from the list to the verdict on its page (s
   await using world = await startWorld({ times: { podReady: [3_000, 3_500] } })
   await using opened = await openPage(browser, world.service.url, '/tasks')
   const { page, complaints, outside } = opened
-  await page.getByRole('heading', { name: 'Tasks' }).waitFor()
+  await page.getByRole('heading', { name: 'Deployments' }).waitFor()
   const id = await world.deploy('shop', 'v2')
   await page.getByRole('link', { name: 'shop' }).click()
   await page.getByText('In progress').first().waitFor()
@@ -40,7 +40,7 @@ test('the command of the page without tasks works in the demo as it is pasted', 
   await startDemo(simulator)
   const service = stack.use(await startService({ settings: settingsFor(simulator) }))
   const { page } = stack.use(await openPage(browser, service.url, '/tasks'))
-  const command = await page.locator('code').innerText()
+  const command = await page.locator('code.code-block').innerText()
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command])
   expect(JSON.parse(stdout)).toMatchObject({ app: 'shop', status: 'deployed' })
   await page.getByRole('link', { name: 'shop' }).waitFor()

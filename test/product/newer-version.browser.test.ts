@@ -55,14 +55,13 @@ test('pages show such words as they are', async () => {
   for (const [path, shown] of [
     ['/', 'The deployment failed.'],
     ['/tasks', 'The deployment failed'],
-    ['/history', 'Another cause'],
     ['/history', 'canary_rejected'],
     [`/task/${id}`, 'canary_rejected'],
     [`/task/${id}`, '(robot)'],
     [`/task/${id}`, 'Canary at 20 %'],
   ] as const) {
     await using opened = await world.open(path)
-    await opened.page.getByText(shown).first().waitFor()
+    await opened.page.getByText(shown).first().waitFor({ state: 'attached' }) // a step may be folded away
     expect(opened.complaints, path).toEqual([])
   }
 })

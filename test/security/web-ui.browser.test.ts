@@ -101,7 +101,7 @@ test('markup in texts is shown as text, and no script runs (T31; the list)', asy
   expect({ complaints, outside }).toEqual(quiet)
 })
 
-const parts = ['#timeline li', '#pods tbody', '#images tbody', '#pod-log li', '#facts dd a', '#report code']
+const parts = ['#timeline li', '#pods tbody', '#images tbody', '#pod-log li', '#facts dd a', '.verdict [popover] code']
 
 test('markup in texts is shown as text, and no script runs (T31; the page of each task: timeline, diagnosis, Pods, log, the task before)', async () => {
   await using opened = await open('/tasks')
@@ -109,8 +109,9 @@ test('markup in texts is shown as text, and no script runs (T31; the page of eac
   for (const [index, id] of ids.entries()) {
     const payload = xssPayloads[index] ?? ''
     await page.goto(`${world.service.url}/task/${id}`)
-    for (const part of parts) await page.locator(part).filter({ hasText: payload }).first().waitFor()
-    await expectText(page, payload, 20)
+    for (const part of parts)
+      await page.locator(part).filter({ hasText: payload }).first().waitFor({ state: 'attached' })
+    await expectText(page, payload, 15)
   }
   expect({ complaints, outside }).toEqual(quiet)
 }, 180_000)

@@ -49,7 +49,7 @@ test('a status change is shown on list and task page without a read of the list 
   const reads = countReads(list.page)
   await submit(service, 'followed', 'v2')
   for (const { page } of [list, one]) await cancelled(page).waitFor()
-  await list.page.getByRole('button', { name: '1 new task' }).waitFor()
+  await list.page.getByRole('button', { name: '1 new deployment' }).waitFor()
   expect(reads.lists).toBe(0)
 })
 

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { failureWords } from '../../web/src/ui/failure-words.ts'
+import { AnswerError } from '../../web/src/ui/read-json.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -36,7 +38,7 @@ type Row = {
   readonly action: { readonly label: string; readonly task: () => Promise<string> }
   readonly arrange: (id: string, user: string) => Promise<unknown>
   readonly restore?: () => unknown
-  /** Beside the words of the service. */
+  /** Beside the words of the page. */
   readonly shows?: string | RegExp
 }
 
@@ -65,7 +67,7 @@ const rows: readonly Row[] = [
         LOCK TABLE watcher.task_events IN SHARE ROW EXCLUSIVE MODE;
         DELETE FROM watcher.tasks WHERE id = '${id}';
       END $$`),
-    shows: 'This task was deleted while the page was open.',
+    shows: 'This deployment was deleted while the page was open.',
   },
   {
     status: 406,
@@ -107,17 +109,17 @@ const changeLock = async (method: 'POST' | 'DELETE', body?: object) =>
   world.ada?.change(world.service.url, lockPath, method, body)
 const ErrorBody = z.object({ error: z.string() })
 
-/** The words with which the service refuses what `press` asks for. */
+/** What the page says of the refusal of what `press` asks for. */
 async function refusalOf(page: Page, status: number, press: () => Promise<void>): Promise<string> {
   const isChange = (method: string) => method === 'POST' || method === 'DELETE'
   const refused = page.waitForResponse((answer) => isChange(answer.request().method()))
   await press()
   const answer = await refused
   expect(answer.status()).toBe(status)
-  return ErrorBody.parse(await answer.json()).error
+  return failureWords(new AnswerError(status, ErrorBody.parse(await answer.json()).error))
 }
 
-describe('a refusal stands beside the button in the words of the service', () => {
+describe('a refusal stands beside the button in the words of the page', () => {
   test.for(rows)('$status: $why', async ({ status, action: { label, task }, arrange, restore, shows }) => {
     const user = `user-${status}`
     const as = await world.signedIn(user)

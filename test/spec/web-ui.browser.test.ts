@@ -516,7 +516,7 @@ describe('a part that fails', () => {
     const { page } = opened
     await page.route('**/assets/uPlot*', (route) => route.fulfill({ status: 404, body: '' }))
     await page.goto(`${world.service.url}/history`)
-    await page.getByText('The chart could not be loaded. Reload the page.').nth(3).waitFor()
+    await page.getByText('The chart could not be loaded. Reload the page.').nth(2).waitFor() // there is no lead time to draw
     await page.getByText('Show as a table').first().click()
     await page.getByRole('table', { name: 'Deployments a day' }).waitFor()
   })

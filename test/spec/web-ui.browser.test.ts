@@ -376,6 +376,7 @@ describe('the page of a deployment', () => {
     expect(await href(commit.slice(0, 7))).toBe(`https://git.example/gitops/commit/${commit}`)
     expect(await href('Argo CD')).toBe(app_url)
     await page
+      .getByRole('region', { name: 'Destination' })
       .getByText(repository?.replace(/^.*\//, '').replace('.git', '') ?? '')
       .first()
       .waitFor()

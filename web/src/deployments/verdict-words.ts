@@ -115,9 +115,8 @@ function leadOf(task: TaskRecord): string | undefined {
     return capitalize(renderReason(diagnosis, updated, ({ message }) => message)) || undefined
   if (waitingHeadline(task) === undefined) return undefined
   if (diagnosis.cause !== undefined) return capitalize(renderReason(diagnosis, updated)) || undefined
-  const { ready, all } = newPods(task)
   const unmet = firstUnmet(diagnosis.conditions)
-  if (unmet?.name === 'healthy' && all > 0) return `${ready} of ${all} new ${all === 1 ? 'Pod is' : 'Pods are'} ready.`
+  if (unmet?.name === 'healthy' && newPods(task).all > 0) return undefined // the headline counts the Pods
   return (unmet && capitalize(renderExpectation(unmet))) || undefined
 }
 

@@ -130,7 +130,7 @@ describe('the list of deployments', () => {
     await firstIs('app-120')
     await using shared = await open(second)
     await firstIs('app-70', shared)
-    await shared.page.getByText(/^50( of 120)?, newest first$/).waitFor() // how many came before it is not known
+    await shared.page.getByText('50 of 120, newest first').waitFor() // how many came before it is not known
     await shared.page.getByRole('link', { name: 'Newest' }).click()
     await firstIs('app-120', shared)
   })
@@ -448,9 +448,8 @@ describe('the page of a deployment', () => {
     await using opened = await open(`/task/${id}`)
     const { page } = opened
     await page
-      .getByText('v8 → to v9')
-      .or(page.locator('.by').filter({ hasText: /v8.*v9/ }))
-      .first()
+      .locator('.by')
+      .filter({ hasText: /v8.*v9/ })
       .waitFor()
     const href = (name: string) => page.getByRole('link', { name }).first().getAttribute('href')
     expect(await href('https://shop.example/')).toBe('https://shop.example/')

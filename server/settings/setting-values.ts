@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isTimeZone } from '../../contract/fields.ts'
+import { durationForm, durationUpTo, parseDuration } from '../../contract/parse-duration.ts'
 import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'
 import { isHeaderText } from '../secrets/secret-rules.ts'
-import { durationForm, durationUpTo, parseDuration } from './parse-duration.ts'
 import { type GitCredential, parseGitCredentials } from './parse-git-credentials.ts'
 import { type GitWebUrls, parseGitWebUrls } from './parse-git-web-urls.ts'
 

@@ -1,6 +1,6 @@
 import { quote } from '../../../contract/fields.ts'
+import { durationForm, parseDuration } from '../../../contract/parse-duration.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
-import { durationForm, parseDuration } from '../../settings/parse-duration.ts'
 import { isImageName } from './kustomize-image.ts'
 
 /** An alias of an image and where its annotation puts the tag, or what is wrong with that annotation. */

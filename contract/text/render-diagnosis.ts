@@ -83,7 +83,7 @@ function renderCulprit({ kind, name, container, message }: Culprit): string {
 }
 
 /** Deciding message of Kubernetes, Argo CD or the Git host, where the headline does not say all of it. */
-function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string {
+export function renderBlame({ headline, cause, culprit, evidence }: Diagnosis): string {
   if (headline === undefined || isSelfExplaining(cause)) return ''
   if (culprit === undefined) {
     const commit = evidence.find(isNotCommitted)

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isTimeZone } from '../../contract/fields.ts'
-import { durationForm, durationUpTo, parseDuration } from '../../contract/parse-duration.ts'
+import { durationForm, durationUpTo, parseDuration } from '../../contract/text/parse-duration.ts'
 import { parseTemplate, TemplateError } from '../../gotemplate/template.ts'
 import type { LockdownWindow } from '../locks/lockdown-window.ts'
 import { parseLockdownSchedule } from '../locks/parse-lockdown-schedule.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { SignJWT } from 'jose'
-import { parseDuration } from '../../../contract/parse-duration.ts'
+import { parseDuration } from '../../../contract/text/parse-duration.ts'
 import { credentialReader, type Environment, gatherSettingTexts } from '../../settings/setting-texts.ts'
 
 type Outcome = { readonly token: string; readonly summary: string } | { readonly issue: string }

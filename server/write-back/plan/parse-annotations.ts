@@ -1,5 +1,5 @@
 import { quote } from '../../../contract/fields.ts'
-import { durationForm, parseDuration } from '../../../contract/parse-duration.ts'
+import { durationForm, parseDuration } from '../../../contract/text/parse-duration.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { isImageName } from './kustomize-image.ts'
 

@@ -1,0 +1,173 @@
+import { exitCodes } from '../../contract/exit-codes.ts'
+import type { TaskRecord } from '../../contract/task.ts'
+import { exitOfStatus, severityOf, worstExit } from '../exit.ts'
+import { followTask } from '../follow/follow-task.ts'
+import type { Outcome } from '../follow/outcome.ts'
+import { submit } from '../follow/submit.ts'
+import type { Api } from '../http/api.ts'
+import type { NoAnswerError } from '../http/connection-errors.ts'
+import type { KeyedSubmission } from '../input/submissions.ts'
+import { createProgressLines } from '../output/progress-lines.ts'
+import { reportOf } from '../output/report.ts'
+import type { Row, Screen } from '../output/screen.ts'
+import { titleOf } from '../output/words.ts'
+
+/** Browsers and proxies allow so many for one host; more tasks are asked for in turn. */
+const maxStreams = 8
+/** Of a task that was not read yet: the service's usual timeout. */
+const usualTimeoutSeconds = 900
+const cancelLimitMs = 10_000
+
+type Options = {
+  readonly api: Api
+  readonly screen: Screen
+  readonly interrupted: AbortSignal
+  readonly cancelOnInterrupt: boolean
+  /** Submits and follows nothing. */
+  readonly isDetached?: boolean
+}
+
+/** Submits deployments one by one, and follows them together. One that is rejected does not stop the others. */
+export async function deployAll(
+  submissions: readonly KeyedSubmission[],
+  options: Options,
+): Promise<readonly Outcome[]> {
+  const { api, screen, interrupted, cancelOnInterrupt, isDetached = false } = options
+  const follow = createFollower(options)
+  const begun: Promise<Outcome>[] = []
+  // A submission under way is what is cancelled, so its id is awaited.
+  const signal = cancelOnInterrupt ? new AbortController().signal : interrupted
+  for (const { submission, key } of submissions) {
+    if (interrupted.aborted) break
+    const { app } = submission
+    const result = await submit(api, submission, key, { signal, onPause: sayPause(screen, app) }).catch((error) => {
+      if (interrupted.aborted) return interruptedSubmission(screen, app)
+      throw error
+    })
+    if (result === undefined) break
+    if (typeof result !== 'string') begun.push(Promise.resolve(result))
+    else if (isDetached) {
+      screen.say(`${app} submitted: ${urlOf(api, result)}`)
+      begun.push(Promise.resolve({ kind: 'submitted', id: result, app }))
+    } else begun.push(follow(result, submission.timeout))
+  }
+  return Promise.all(begun)
+}
+
+/** Follows tasks that exist. */
+export const followAll = (ids: readonly string[], options: Options): Promise<readonly Outcome[]> => {
+  const follow = createFollower(options)
+  return Promise.all(ids.map((id) => follow(id)))
+}
+
+function createFollower({ api, screen, interrupted, cancelOnInterrupt }: Options) {
+  const streams = { free: maxStreams }
+  return async (id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
+    const watched = createWatched(screen, urlOf(api, id))
+    const pause = sayPause(screen, id)
+    try {
+      const outcome = await followTask(id, {
+        api,
+        streams,
+        signal: interrupted,
+        timeoutSeconds,
+        onTask: watched.read,
+        onEvent: watched.happen,
+        onPause: (error) => pause(error, watched.app()),
+      })
+      if (outcome.kind === 'ended') watched.end(outcome.task)
+      return outcome
+    } catch (error) {
+      if (!interrupted.aborted) throw error
+      if (cancelOnInterrupt) await cancel(api, screen, id)
+      else sayGoesOn(screen, urlOf(api, id), id)
+      return { kind: 'submitted', id, app: watched.app() ?? id }
+    }
+  }
+}
+
+/** Shows one task as it is read and as its events come. */
+function createWatched(screen: Screen, url: string) {
+  let shown: { readonly row: Row; readonly created: number; readonly lines: ReturnType<typeof createProgressLines> }
+  let isShown = false
+  const step = (atSeconds: number, text: string) => screen.step(shown.row, atSeconds, text)
+  return {
+    app: () => (isShown ? shown.row.app : undefined),
+    read(task: TaskRecord, now: number, isPolled: boolean): void {
+      if (!isShown) {
+        const startedMs = performance.now() - (now - task.created) * 1_000
+        const row = { app: task.app, title: titleOf(task), url, startedMs }
+        shown = { row, created: task.created, lines: createProgressLines() }
+        isShown = true
+        screen.begin(row)
+      } else if (isPolled) {
+        const text = shown.lines.awaits(task.unmet_condition)
+        if (text !== undefined && task.status === 'in progress') step(now - task.created, text)
+      }
+    },
+    happen(event: Parameters<typeof shown.lines.of>[0]): void {
+      for (const text of shown.lines.of(event)) step(event.at - shown.created, text)
+    },
+    end: ({ status, created, updated }: TaskRecord) => screen.finish(shown.row, updated - created, status),
+  }
+}
+
+const urlOf = ({ server }: Pick<Api, 'server'>, id: string) =>
+  `${server.href.replace(/\/$/, '')}/task/${encodeURIComponent(id)}`
+
+/** Says each reason once: a server that is away for minutes fills no log. */
+function sayPause(screen: Screen, subject: string) {
+  let said = ''
+  return ({ message }: NoAnswerError, app = subject): void => {
+    if (message !== said) screen.say(`${app}: ${message}; asking again`)
+    said = message
+  }
+}
+
+function interruptedSubmission(screen: Screen, app: string): undefined {
+  screen.say(`${app}: interrupted while it was submitted; it may have been accepted`)
+}
+
+function sayGoesOn(screen: Screen, url: string, id: string): void {
+  screen.say(`Interrupted. The deployment goes on: ${url}`)
+  screen.say(`Follow it with: deployment-watcher wait ${id}`)
+}
+
+async function cancel(api: Pick<Api, 'cancel'>, screen: Screen, id: string): Promise<void> {
+  try {
+    const { task } = await api.cancel(id, AbortSignal.timeout(cancelLimitMs))
+    screen.say(`Interrupted. ${titleOf(task)} is ${task.status}.`)
+  } catch (error) {
+    screen.say(`Interrupted. Task ${id} could not be cancelled: ${(error as Error).message}`)
+  }
+}
+
+/** Reports what failed, the worst first. @returns the exit code */
+export function reportAll(outcomes: readonly Outcome[], screen: Screen, api: Pick<Api, 'server'>): number {
+  const reports = outcomes
+    .map((outcome) => reportOf(outcome, (id) => urlOf(api, id)))
+    .toSorted((one, other) => severityOf(one.exitCode) - severityOf(other.exitCode))
+  for (const { lines } of reports) screen.report(lines)
+  const [worst] = reports
+  if (worst !== undefined && worst.lines.length > 0) screen.annotate(worst.title, worst.lines[0] ?? '')
+  return worstExit(reports.map(({ exitCode }) => exitCode))
+}
+
+/** Each deployment for programs: the record of the API where there is one, its address, and the exit code of it alone. */
+export function renderJson(outcomes: readonly Outcome[], api: Pick<Api, 'server'>): string {
+  const tasks = outcomes.map((outcome) => {
+    if (outcome.kind === 'ended')
+      return { ...outcome.task, url: urlOf(api, outcome.task.id), exit_code: exitOfStatus(outcome.task.status) }
+    if (outcome.kind === 'submitted')
+      return { id: outcome.id, app: outcome.app, url: urlOf(api, outcome.id), exit_code: exitCodes.deployed }
+    if (outcome.kind === 'gave_up') {
+      const { id, task, why } = outcome
+      return { ...task, id, url: urlOf(api, id), error: why, exit_code: exitCodes.gave_up }
+    }
+    const { app, id, error, exitCode, lock } = outcome
+    const known = id === undefined ? {} : { id, url: urlOf(api, id) }
+    const locked = lock && { code: 'locked', until: lock.until, reason: lock.reason, set_by: lock.setBy }
+    return { app, ...known, error, ...locked, exit_code: exitCode }
+  })
+  return JSON.stringify({ tasks })
+}

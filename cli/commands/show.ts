@@ -1,0 +1,103 @@
+import { exitCodes } from '../../contract/exit-codes.ts'
+import { oneLine } from '../../contract/fields.ts'
+import type { TaskRecord } from '../../contract/task.ts'
+import { ExitError } from '../exit.ts'
+import { type Api, createApi, isOver, RefusedError } from '../http/api.ts'
+import { NoAnswerError } from '../http/connection-errors.ts'
+import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
+import { type ConnectionFlags, connect, credentialOf } from '../input/connection.ts'
+import { reportOf } from '../output/report.ts'
+import { spanOf, timeOf, titleOf } from '../output/words.ts'
+import manifest from '../package.json' with { type: 'json' }
+import type { Run } from '../run.ts'
+import { renderJson } from './deployments.ts'
+
+type Flags = ConnectionFlags & { readonly output: 'text' | 'json' }
+
+/** `status`. */
+export const runStatus = (id: string, flags: Flags, run: Run): Promise<number> =>
+  asking(flags, run, async (api) => {
+    const { task } = await api.task(id, run.interrupted)
+    showTask(task, flags, api, run)
+  })
+
+/** `cancel`. */
+export const runCancel = (id: string, flags: Flags, run: Run): Promise<number> =>
+  asking(flags, run, async (api) => {
+    const { task } = await api.cancel(id, run.interrupted)
+    showTask(task, flags, api, run)
+  })
+
+function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout }: Run): void {
+  if (output === 'json') return void stdout.write(`${renderJson([{ kind: 'ended', task }], api)}\n`)
+  const url = `${api.server.href.replace(/\/$/, '')}/task/${task.id}`
+  const { lines } = isOver(task) ? reportOf({ kind: 'ended', task }, () => url) : { lines: [] }
+  const words = isOver(task)
+    ? `${task.status} in ${spanOf(task.updated - task.created)}`
+    : oneLine(task.progress ?? task.status)
+  for (const line of lines.length > 0 ? lines : [`${titleOf(task)}: ${words}`, `Details: ${url}`])
+    stdout.write(`${line}\n`)
+}
+
+type ListFlags = Flags &
+  Readonly<Record<'app' | 'project' | 'author' | 'status' | 'search' | 'limit', string | undefined>>
+
+/** `list`. */
+export const runList = (flags: ListFlags, run: Run): Promise<number> =>
+  asking(flags, run, async (api) => {
+    const { app, project, author, status, search, limit } = flags
+    const filter = Object.entries({ app, project, author, status, search, limit })
+    const given = Object.fromEntries(filter.filter((entry): entry is [string, string] => entry[1] !== undefined))
+    const tasks = await api.list(given, run.interrupted)
+    if (flags.output === 'json') return void run.stdout.write(`${JSON.stringify({ tasks })}\n`)
+    const rows = tasks.map((task) => [task.id, timeOf(task.created), task.status, titleOf(task), oneLine(task.author)])
+    for (const line of columns(rows)) run.stdout.write(`${line}\n`)
+  })
+
+/** Pads each column to its widest text. */
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? []
+  return rows.map((row) =>
+    row
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** `version`. The client's is said although the service does not answer. */
+export async function runVersion(flags: ConnectionFlags, run: Run): Promise<number> {
+  run.stdout.write(`deployment-watcher ${manifest.version}\n`)
+  if (flags.server === undefined && !run.variables.WATCHER_URL && !run.variables.ARGO_WATCHER_URL)
+    return exitCodes.deployed
+  return asking({ ...flags, output: 'text' }, run, async (api) => {
+    run.stdout.write(`service ${await api.version(run.interrupted)} at ${api.server.href.replace(/\/$/, '')}\n`)
+  })
+}
+
+/** Asks the service once. Its refusals and a missing answer end the run with their exit code. */
+export async function asking(
+  flags: Flags,
+  run: Run,
+  ask: (api: Api) => Promise<void>,
+  credential = credentialOf(flags, run.variables, argoWatcherVariables(run.variables)),
+): Promise<number> {
+  const argoWatcher = argoWatcherVariables(run.variables)
+  const http = connect(flags, run.variables, argoWatcher, (line) => run.stderr.write(`${line}\n`))
+  try {
+    await ask(createApi({ http, headers: credential?.headers ?? {} }))
+    return exitCodes.deployed
+  } catch (error) {
+    if (run.interrupted.aborted) return exitCodes.interrupted
+    if (error instanceof NoAnswerError) throw new ExitError(exitCodes.unreachable, error.message)
+    if (error instanceof RefusedError) throw new ExitError(exitOfRefusal(error.status), error.message)
+    throw error
+  } finally {
+    http.close()
+  }
+}
+
+function exitOfRefusal(status: number): number {
+  if (status === 401 || status === 403) return exitCodes.not_authorized
+  return status === 404 ? exitCodes.gave_up : exitCodes.rejected
+}

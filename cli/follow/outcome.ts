@@ -1,0 +1,19 @@
+import type { TaskRecord } from '../../contract/task.ts'
+
+/** No task came of a submission, or it may not be followed. */
+export type Rejection = {
+  readonly kind: 'rejected'
+  readonly app: string
+  /** Where the task exists. */
+  readonly id?: string
+  readonly exitCode: number
+  readonly error: string
+  readonly lock?: { until: number | undefined; reason: string | undefined; setBy: string | undefined }
+}
+
+/** What became of a deployment, as far as this run knows. */
+export type Outcome =
+  | Rejection
+  | { readonly kind: 'ended'; readonly task: TaskRecord }
+  | { readonly kind: 'gave_up'; readonly id: string; readonly task: TaskRecord | undefined; readonly why: string }
+  | { readonly kind: 'submitted'; readonly id: string; readonly app: string }

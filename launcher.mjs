@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { buildUi } from './launcher/build-ui.mjs'
+import { buildPart, client, ui } from './launcher/build-part.mjs'
 import { startEmbeddedPostgres } from './launcher/embedded-postgres.mjs'
 import { EmbeddedPostgresError, isEmbeddedPostgresInstalled } from './launcher/embedded-postgres-files.mjs'
 import {
@@ -66,7 +66,7 @@ async function launch(environment) {
   const address = addressOf(environment)
   await waitForPreviousEnd(dataDirectoryOf(environment))
   if (address.isKnown) await checkPort(address.host, address.port)
-  buildUi(checkout, node)
+  for (const part of [ui, client]) buildPart(part, checkout, node)
   const database = await orEnd(startDatabase(environment))
   const demo = isDemo(environment) ? await orEnd(startDemo(environment, node)) : undefined
   const settings = { ...environment, ...database, ...(demo && demoSettings(environment, demo)) }

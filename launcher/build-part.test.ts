@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { buildUi } from './build-ui.mjs'
+import { buildPart, client, ui } from './build-part.mjs'
 
 let checkout: string
 const at = (file: string) => path.join(checkout, file)
@@ -39,7 +39,7 @@ afterEach(() => {
   rmSync(checkout, { recursive: true })
 })
 
-const build = () => buildUi(checkout, process.execPath)
+const build = () => buildPart(ui, checkout, process.execPath)
 const builds = () => readFileSync(at('builds'), 'utf8').split(' ').length - 1
 
 test('what is built is not built again, whatever the times of its sources', () => {
@@ -69,4 +69,11 @@ test('a source is edited during the build: it is built again', () => {
   build()
   build()
   expect(builds()).toBe(3)
+})
+
+test('an installation without development packages goes on without the client, but not without the pages', () => {
+  rmSync(at('node_modules/vite'), { recursive: true })
+  rmSync(at('web/dist'), { recursive: true })
+  expect(() => buildPart(client, checkout, process.execPath)).not.toThrow()
+  expect(build).toThrow('the web UI is not built and its build needs all packages')
 })

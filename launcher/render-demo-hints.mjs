@@ -10,8 +10,7 @@
  * }} Demo */
 
 /**
- * What a newcomer can do next. Every command is one line that submits a task and waits for its end, and can be pasted as it
- * stands.
+ * What a newcomer can do next. Every command is one line that deploys and waits for the end, and can be pasted as it stands.
  *
  * @param {Demo} demo
  * @returns {string}
@@ -30,7 +29,7 @@ export function renderDemoHints(demo) {
     'Demo applications:',
     ...applications.map(({ name, note }) => `  ${name.padEnd(width)}  ${note}`),
     '',
-    'Deploy and wait for the end, one command each:',
+    'Deploy and wait for the end, one command each, in the folder of this checkout:',
     ...applications.flatMap((application) => [
       '',
       `# ${application.name}: ${application.note}`,
@@ -52,16 +51,12 @@ function missingApplication({ applications: [first], missing }) {
 const newer = (tag) => tag.replace(/^(\d+)\.(\d+)/, (_, major, minor) => `${major}.${Number(minor) + 1}`)
 
 /**
+ * The client of this checkout, and no stranger's of its name.
+ *
  * @param {Demo} demo
  * @param {DemoApplication} application
  */
 function deployLine({ address, token }, { name, image, tag }) {
-  const task = { app: name, author: 'demo', project: 'demo', images: [{ image, tag: newer(tag) }] }
-  const headers = [`Content-Type: application/json`, `Watcher-Deploy-Token: ${token}`]
-  const curl = 'curl -sS --fail-with-body'
-  const tasks = `${address}/api/v1/tasks`
-  const submit = `${curl} ${headers.map((header) => `-H '${header}'`).join(' ')} -d '${JSON.stringify(task)}' '${tasks}'`
-  // `wait` stays below the 60 s at which many proxies cut.
-  const wait = `${curl} -w '\\n' "${tasks}/$(printf %s "$task" | cut -d'"' -f4)?wait=50"`
-  return `task=$(${submit}) && ${wait} || printf '%s\\n' "$task"`
+  const variables = `WATCHER_URL=${address} WATCHER_TOKEN=${token}`
+  return `${variables} npx --no deployment-watcher deploy --app ${name} --image ${image}:${newer(tag)}`
 }

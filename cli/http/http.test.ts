@@ -149,16 +149,14 @@ test('a redirect is an error that names the new address, and nothing is sent the
   expect(visits).toEqual([])
 })
 
+type Row = readonly [what: string, handle: RequestListener, message: string]
+
 describe('asking again may help', () => {
-  test.for([
-    [
-      'a cut connection',
-      (_request: unknown, response: http.ServerResponse) => void response.destroy(),
-      'the connection was cut',
-    ],
+  test.for<Row>([
+    ['a cut connection', (_request, response) => void response.destroy(), 'the connection was cut'],
     [
       'an answer that is cut in the middle',
-      (_request: unknown, response: http.ServerResponse) => {
+      (_request, response) => {
         response.writeHead(200, { 'content-length': '100' })
         response.write('half')
         setTimeout(() => response.destroy(), 20)
@@ -168,11 +166,11 @@ describe('asking again may help', () => {
     ['no answer in time', () => undefined, 'no answer in time'],
     [
       'an answer that never ends',
-      (_request: unknown, response: http.ServerResponse) => void response.writeHead(200).write('half'),
+      (_request, response) => void response.writeHead(200).write('half'),
       'no answer in time',
     ],
-  ] as const)('%s', async ([, handle, message]) => {
-    const error = await failure(get(open(await plain(handle as RequestListener)), 300))
+  ])('%s', async ([, handle, message]) => {
+    const error = await failure(get(open(await plain(handle)), 300))
     expect(error).toBeInstanceOf(NoAnswerError)
     expect(error).toMatchObject({ isPermanent: false, message: expect.stringContaining(message) })
   })

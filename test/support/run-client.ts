@@ -16,6 +16,7 @@ export function startClient(args: readonly string[], variables: Readonly<Record<
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
   const textOf = (chunks: readonly Buffer[]) => Buffer.concat(chunks).toString()
   return {
+    pid: child.pid ?? Number.NaN,
     /** What it has printed so far. */
     stdout: () => textOf(stdout),
     signal: (signal: NodeJS.Signals) => child.kill(signal),

@@ -111,6 +111,9 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       return principal !== undefined && principal.kind !== 'anonymous'
     },
 
+    /** Whether reading needs no credential. */
+    isReadingOpen: idp?.requireReadAuth !== true,
+
     /** Whether a request may be shown a task. @throws {UnauthorizedError} where its credential is not good enough */
     mayRead: ({ readAccess }: FastifyRequest, task: Parameters<typeof mayRead>[1]) =>
       readAccess === undefined ? task !== undefined : mayRead(readAccess, task, wallMs(), authorize),

@@ -147,6 +147,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
         submitTask,
         findSubmitted: createFindSubmitted(submissions),
         lockStatus: singleFlight(lock.status),
+        isReadingOpen: auth.isReadingOpen,
         requireAccess: auth.requireAccess,
         readerDigestOf: auth.readerDigestOf,
       }),

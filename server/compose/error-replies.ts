@@ -71,8 +71,16 @@ function invalidPayload(issues: readonly string[]): ErrorAnswer {
   return { status: 406, body: { status: 'invalid payload', error: joinIssues(issues) } }
 }
 
-function locked({ message, retryAfterSeconds }: DeploymentsLockedError): ErrorAnswer {
-  const body = { status: 'rejected', error: message }
+function locked({ message, lock }: DeploymentsLockedError): ErrorAnswer {
+  const { retryAfterSeconds, until, reason, setBy } = lock
+  const body = {
+    status: 'rejected',
+    error: message,
+    code: 'locked',
+    ...(until === null ? {} : { until: until.getTime() / 1_000 }),
+    ...(reason === null ? {} : { reason }),
+    ...(setBy === null ? {} : { set_by: setBy }),
+  }
   return { status: 406, body, ...(retryAfterSeconds ? { headers: { 'Retry-After': String(retryAfterSeconds) } } : {}) }
 }
 

@@ -10,13 +10,25 @@ export class TaskNotFoundError extends Error {
   }
 }
 
+type ActiveLock = {
+  readonly retryAfterSeconds: number | undefined
+  readonly until: Date | null
+  readonly reason: string | null
+  readonly setBy: string | null
+}
+
 /** A deploy lock or a lockdown window refuses new tasks; answered 406, with Retry-After where the end is known. */
 export class DeploymentsLockedError extends Error {
   override readonly name = 'DeploymentsLockedError'
-  readonly retryAfterSeconds: number | undefined
-  constructor(retryAfterSeconds?: number) {
+  readonly lock: ActiveLock
+  constructor(lock: ActiveLock) {
     super('lockdown is active, deployments are not accepted')
-    this.retryAfterSeconds = retryAfterSeconds
+    this.lock = lock
+  }
+
+  /** For callers who may not read the details of the lock. */
+  withoutDetails(): DeploymentsLockedError {
+    return new DeploymentsLockedError({ ...this.lock, reason: null, setBy: null })
   }
 }
 

@@ -72,6 +72,21 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     for (const path of closed()) expect((await world.service.request(path, { method: 'HEAD' })).status, path).toBe(401)
   })
 
+  test('tells why deployments are locked to callers with a credential alone', async () => {
+    const { service } = world
+    const ada = await world.signedIn('ada', ['platform'])
+    await ada.change(service.url, '/api/v1/deploy-lock', 'POST', { reason: 'OPS-2214' })
+    try {
+      const locked = { status: 'rejected', error: 'lockdown is active, deployments are not accepted', code: 'locked' }
+      const known = { ...locked, reason: 'OPS-2214', set_by: 'ada' }
+      expect(await service.submitTask(aTask(), withToken)).toMatchObject({ status: 406, body: known })
+      for (const headers of [{}, { 'Watcher-Deploy-Token': 'wrong' }])
+        expect((await service.submitTask(aTask(), headers)).body).toEqual(locked)
+    } finally {
+      await ada.change(service.url, '/api/v1/deploy-lock', 'DELETE')
+    }
+  })
+
   test.for([
     '/api/v1/deploy-lock',
     '/api/v1/config',

@@ -26,7 +26,12 @@ test('in a lockdown window every new task is refused, whoever sends it, and the 
     const { status, body, headers } = await service.submitTask(aTask(), { WATCHER_DEPLOY_TOKEN: token })
     expect({ status, body }).toEqual({
       status: 406,
-      body: { status: 'rejected', error: 'lockdown is active, deployments are not accepted' },
+      body: {
+        status: 'rejected',
+        error: 'lockdown is active, deployments are not accepted',
+        code: 'locked',
+        until: details.until,
+      },
     })
     const end = nowSeconds() + Number(headers.get('retry-after'))
     expect(Math.abs(end - Number(details.until))).toBeLessThan(10)

@@ -35,7 +35,13 @@ describe('the deploy lock, set by hand (spec 2.4, 3, 4)', () => {
       const { status, body, headers: answered } = await service.submitTask(aTask(), headers)
       expect([status, body]).toEqual([
         406,
-        { status: 'rejected', error: 'lockdown is active, deployments are not accepted' },
+        {
+          status: 'rejected',
+          error: 'lockdown is active, deployments are not accepted',
+          code: 'locked',
+          reason: 'database failover',
+          set_by: 'ada',
+        },
       ])
       expect(answered.get('retry-after')).toBeNull()
     }

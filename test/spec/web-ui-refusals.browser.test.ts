@@ -107,7 +107,7 @@ const rows: readonly Row[] = [
 
 const changeLock = async (method: 'POST' | 'DELETE', body?: object) =>
   world.ada?.change(world.service.url, lockPath, method, body)
-const ErrorBody = z.object({ error: z.string() })
+const ErrorBody = z.object({ error: z.string(), code: z.string().optional() })
 
 /** What the page says of the refusal of what `press` asks for. */
 async function refusalOf(page: Page, status: number, press: () => Promise<void>): Promise<string> {
@@ -116,7 +116,8 @@ async function refusalOf(page: Page, status: number, press: () => Promise<void>)
   await press()
   const answer = await refused
   expect(answer.status()).toBe(status)
-  return failureWords(new AnswerError(status, ErrorBody.parse(await answer.json()).error))
+  const { error, code } = ErrorBody.parse(await answer.json())
+  return failureWords(new AnswerError(status, error, undefined, code))
 }
 
 describe('a refusal stands beside the button in the words of the page', () => {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ErrorReply, RejectedReply } from '../../../contract/error-reply.ts'
+import { ErrorReply, RejectedReply, RejectedSubmission } from '../../../contract/error-reply.ts'
 import {
   renderTaskCursor,
   SubmissionHeaders,
@@ -97,7 +97,7 @@ export const taskRoutes =
             202: TaskAcceptance,
             401: RejectedReply,
             403: ErrorReply,
-            406: RejectedReply,
+            406: RejectedSubmission,
             409: ErrorReply,
             413: ErrorReply,
             415: ErrorReply,

@@ -126,8 +126,8 @@ describe("a lockdown, by the database's clock", () => {
       .accept({ task: late, closed: closedFrom((await databaseTime()) - 1_000) })
       .catch((error: unknown) => error)
     if (!(refusal instanceof DeploymentsLockedError)) throw refusal
-    expect(refusal.retryAfterSeconds).toBeGreaterThan(3_500)
-    expect(refusal.retryAfterSeconds).toBeLessThan(3_600)
+    expect(refusal.lock.retryAfterSeconds).toBeGreaterThan(3_500)
+    expect(refusal.lock.retryAfterSeconds).toBeLessThan(3_600)
     expect(await tasks.find(late.id)).toBeUndefined()
     expect(await tasks.find(earlier.id)).toMatchObject({ status: 'in progress' })
     expect(await eventsOf(earlier.id)).toHaveLength(1)

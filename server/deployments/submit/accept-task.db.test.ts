@@ -138,10 +138,22 @@ describe('the deploy lock', () => {
   const window = { known, intervals: [from(-5, 30)] }
 
   test.for<[string, { closed: LockdownCalendar; until?: number | null; overrideUntil?: number }, unknown]>([
-    ['set until it is released', { closed: neverClosed, until: null }, { retryAfterSeconds: undefined }],
-    ['set for a time', { closed: neverClosed, until: 5 }, { retryAfterSeconds: expect.any(Number) }],
+    [
+      'set until it is released',
+      { closed: neverClosed, until: null },
+      { lock: expect.objectContaining({ retryAfterSeconds: undefined }) },
+    ],
+    [
+      'set for a time',
+      { closed: neverClosed, until: 5 },
+      { lock: expect.objectContaining({ retryAfterSeconds: expect.any(Number) }) },
+    ],
     ['set for a time that has passed', { closed: neverClosed, until: -5 }, 'accepted'],
-    ['not set, inside a lockdown window', { closed: window }, { retryAfterSeconds: expect.any(Number) }],
+    [
+      'not set, inside a lockdown window',
+      { closed: window },
+      { lock: expect.objectContaining({ retryAfterSeconds: expect.any(Number) }) },
+    ],
     ['released inside a lockdown window', { closed: window, overrideUntil: 5 }, 'accepted'],
     ['not set, at a time of unknown windows', { closed: { known: from(5, 60), intervals: [] } }, 'unknown'],
   ])('%s', async ([, { closed, until, overrideUntil = null }, expected]) => {

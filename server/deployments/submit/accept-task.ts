@@ -97,8 +97,8 @@ const lockApplication = (transaction: Transaction<Schema>, app: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended(${app}, 0))`.execute(transaction)
 
 function requireOpen(at: Date, closed: LockdownCalendar, stored: StoredLock): void {
-  const { active, retryAfterSeconds } = evaluateDeployLock(at, closed, stored)
-  if (active) throw new DeploymentsLockedError(retryAfterSeconds)
+  const lock = evaluateDeployLock(at, closed, stored)
+  if (lock.active) throw new DeploymentsLockedError(lock)
 }
 
 type Unfinished = { readonly id: string; readonly may_write: boolean; readonly shares_image: boolean }

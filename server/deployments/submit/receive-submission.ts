@@ -11,7 +11,9 @@ type Dependencies = {
   readonly submitTask: SubmitTask
   readonly findSubmitted: FindSubmitted
   /** For those whose credential is refused; for others the accepting transaction looks. */
-  readonly lockStatus: () => Promise<{ readonly active: boolean; readonly retryAfterSeconds: number | undefined }>
+  readonly lockStatus: () => Promise<{ readonly active: boolean } & DeploymentsLockedError['lock']>
+  /** Whether everybody may read why deployments are locked; else those with a good credential. */
+  readonly isReadingOpen: boolean
   /** Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
   readonly requireAccess: (request: FastifyRequest, action: 'submit', app?: string) => Promise<Principal>
   /** What is stored of the request's credential with the task that it submits. */
@@ -22,12 +24,15 @@ type SubmissionRequest = FastifyRequest & { body: TaskSubmission; headers: { 'id
 
 /** Owns the order in which a submission is checked: its rate, its form, its credential, its key, the lock, the room for it. */
 export function createReceiveSubmission(dependencies: Dependencies) {
-  const { limit, normalize, submitTask, findSubmitted, lockStatus, requireAccess, readerDigestOf } = dependencies
+  const { limit, normalize, submitTask, findSubmitted, lockStatus, isReadingOpen, requireAccess, readerDigestOf } =
+    dependencies
 
   const refuseIfLocked = async (): Promise<void> => {
-    const { active, retryAfterSeconds } = await lockStatus()
-    if (active) throw new DeploymentsLockedError(retryAfterSeconds)
+    const lock = await lockStatus()
+    if (lock.active) throw lockedFor(anonymous, new DeploymentsLockedError(lock))
   }
+  const lockedFor = ({ kind }: Principal, error: unknown): unknown =>
+    error instanceof DeploymentsLockedError && kind === 'anonymous' && !isReadingOpen ? error.withoutDetails() : error
 
   return {
     /** Before the body is read. */
@@ -58,7 +63,10 @@ export function createReceiveSubmission(dependencies: Dependencies) {
         return earlier
       }
       if (principal.kind === 'anonymous') limit.require(request)
-      return (await submitTask(body, principal, key, readerDigestFor)).id
+      const { id } = await submitTask(body, principal, key, readerDigestFor).catch((error: unknown) => {
+        throw lockedFor(principal, error)
+      })
+      return id
     },
   }
 }

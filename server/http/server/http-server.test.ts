@@ -19,7 +19,13 @@ let app: HttpServer
 
 const failures: Record<string, () => Error> = {
   missing: () => new TaskNotFoundError('x'.repeat(5_000)),
-  locked: () => new DeploymentsLockedError(90),
+  locked: () =>
+    new DeploymentsLockedError({
+      retryAfterSeconds: 90,
+      until: new Date(1_795_424_400_250),
+      reason: 'OPS-2214',
+      setBy: 'ada',
+    }),
   lockUnknown: () => new DeployLockUnknownError(new Date(0), { from: new Date(1), to: new Date(2) }),
   credential: () => new UnauthorizedError('credential rejected: exp is missing'),
   database: () => Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' }),
@@ -185,7 +191,18 @@ describe('other origins', () => {
 
 describe('errors of the service become answers', () => {
   test.for<[string, number, object]>([
-    ['locked', 406, { status: 'rejected', error: 'lockdown is active, deployments are not accepted' }],
+    [
+      'locked',
+      406,
+      {
+        status: 'rejected',
+        error: 'lockdown is active, deployments are not accepted',
+        code: 'locked',
+        until: 1_795_424_400.25,
+        reason: 'OPS-2214',
+        set_by: 'ada',
+      },
+    ],
     [
       'credential',
       401,

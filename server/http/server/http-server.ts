@@ -29,7 +29,7 @@ import { validateRequest } from './validate-request.ts'
 export type ErrorAnswer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-  readonly body: { readonly error: string } & Readonly<Record<string, string>>
+  readonly body: { readonly error: string } & Readonly<Record<string, string | number>>
 }
 
 type HttpSettings = {

@@ -17,6 +17,5 @@ const words: Readonly<Record<number, string>> = {
   503: 'the service cannot reach its database',
 }
 
-/** The API answers both a lock and a broken rule of a field with 406. */
-export const isLockRejection = (error: Error | null): boolean =>
-  error instanceof AnswerError && error.status === 406 && error.message.startsWith('lockdown is active')
+/** The API returns 406 for a lock and for a broken rule of a field; only the lock has a code. */
+export const isLockRejection = (error: Error | null): boolean => error instanceof AnswerError && error.code === 'locked'

@@ -6,9 +6,12 @@ export class AnswerError extends Error {
   readonly status: number
   /** From when on another try may help, in Unix seconds; undefined where the service does not say. */
   readonly retryAt: number | undefined
-  constructor(status: number, message: string, retryAfterSeconds = Number.NaN) {
+  /** What a program decides by, where the service gives it: `locked`. */
+  readonly code: string | undefined
+  constructor(status: number, message: string, retryAfterSeconds = Number.NaN, code?: string) {
     super(message)
     this.status = status
+    this.code = code
     this.retryAt = Number.isFinite(retryAfterSeconds) ? Date.now() / 1000 + retryAfterSeconds : undefined
   }
 }
@@ -33,14 +36,20 @@ export async function readAnswer<Answer>(response: Response): Promise<Answer> {
   const body: unknown = await response.json().catch(() => undefined)
   if (!response.ok) {
     const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
-    throw new AnswerError(response.status, errorIn(body) ?? `it answered ${response.status}`, retryAfter)
+    throw new AnswerError(
+      response.status,
+      textIn(body, 'error') ?? `it answered ${response.status}`,
+      retryAfter,
+      textIn(body, 'code'),
+    )
   }
   if (body === undefined) throw new AnswerError(response.status, 'the answer was not JSON')
   // Same origin and same version: the service has checked its answer against the schema this type is made from.
   return body as Answer
 }
 
-function errorIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null || !('error' in body)) return undefined
-  return typeof body.error === 'string' ? body.error : undefined
+function textIn(body: unknown, field: 'error' | 'code'): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const text = (body as Partial<Record<typeof field, unknown>>)[field]
+  return typeof text === 'string' ? text : undefined
 }

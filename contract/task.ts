@@ -72,6 +72,15 @@ export const TaskSubmission = z
       .meta({ type: 'integer', format: 'int32' })
       .optional()
       .describe('Timeout in seconds, at most 86400; absent or not above 0: DEPLOYMENT_TIMEOUT'),
+    wait_for_app: z
+      .number('must be a whole number of seconds')
+      .refine(Number.isInteger, 'must be a whole number of seconds')
+      .refine((seconds) => seconds >= 0, 'must not be below 0')
+      .meta({ type: 'integer', format: 'int32', minimum: 0 })
+      .optional()
+      .describe(
+        'Seconds that the application may take to appear in Argo CD, at most the timeout; absent: APP_APPEAR_GRACE',
+      ),
     refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
     source: Source.optional(),
     rollback_target_id: z
@@ -131,6 +140,7 @@ export const TaskRecord = z
       .describe('The first condition that is not met, in the order of a rollout'),
     diagnosis: Diagnosis.optional().describe('Why it is in this state; only when one task is read'),
     timeout: wholeNumber.optional().describe('Seconds from created to the deadline'),
+    wait_for_app: wholeNumber.optional().describe('Seconds that the application may take to appear in Argo CD'),
     refresh: z.boolean().optional().describe('Whether an Argo CD refresh may be requested'),
     is_rollback: z.boolean().optional().describe('Returns to the images of an earlier task'),
     rollback_target_id: z.string().optional().describe('Id of that earlier task'),

@@ -133,6 +133,9 @@ function renderProgress({ conditions, headline, cause, culprit, evidence }: Diag
     return join(': ', [causeOf(cause).headline, culprit && renderCulprit(culprit)])
   const unmet = unmetOf(conditions)
   if (unmet.length === 0) return 'waiting for the final check'
+  const [first] = unmet
+  // Without the application nothing else can be known.
+  if (first?.name === 'alive' && first.found === undefined) return `waiting for ${awaitedOf.alive}`
   return `waiting for ${unmet.map((one) => join(': ', [awaitedOf[one.name], renderExpectation(one)])).join('; ')}`
 }
 

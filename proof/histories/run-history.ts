@@ -220,6 +220,7 @@ function createHistory(script: HistoryScript) {
       deadlineMs: clock.nowMs() + task.windowMs,
       isOverdue: false,
       acceptedAtMs: clock.nowMs(),
+      appearByMs: clock.nowMs(),
       createdSeconds: clock.nowMs() / 1_000,
     }
     return {

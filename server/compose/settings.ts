@@ -124,6 +124,7 @@ function settingsOf(values: Values, environment: Environment) {
     } satisfies DeliveryControllerSettings,
     submission: {
       defaultTimeoutSeconds: Math.ceil(values.DEPLOYMENT_TIMEOUT / 1000),
+      waitForAppSeconds: Math.ceil(values.APP_APPEAR_GRACE / 1000),
       refreshByDefault: values.ARGO_REFRESH_APP,
       appsInAnyNamespace: values.APPS_IN_ANY_NAMESPACE,
       controlPlaneNamespace: values.ARGO_NAMESPACE,

@@ -16,6 +16,8 @@ export type Task = {
   readonly project: string
   readonly images: readonly Image[]
   readonly timeoutSeconds: number
+  /** How long the application may take to appear; 0: it has to be there. */
+  readonly waitForAppSeconds: number
   readonly refresh: boolean
   readonly source: TaskSubmission['source']
   /** A valid credential came with the submission: its tag may be committed. Never shown to a caller. */
@@ -47,6 +49,7 @@ export type DeployedTask = { readonly id: string; readonly images: readonly Imag
 export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {
   readonly id: string
   readonly timeoutSeconds: number
+  readonly waitForAppSeconds: number
   readonly refresh: boolean
   readonly mayWrite: boolean
   /** The task that it returns to, as the submission names it. */

@@ -69,6 +69,7 @@ const watching = {
   COMPARISON_ERROR_GRACE: value.duration.prefault('120s'),
   SYNC_FAILED_GRACE: value.duration.prefault('15s'),
   APP_GONE_GRACE: value.duration.prefault('30s'),
+  APP_APPEAR_GRACE: value.duration.prefault('0'),
 }
 
 const deployLock = {

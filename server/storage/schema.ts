@@ -24,6 +24,7 @@ export type Schema = {
     project: string
     images: JSONColumnType<Image[]>
     timeout_seconds: number
+    wait_for_app_seconds: Generated<number>
     refresh: boolean
     source: JSONColumnType<NonNullable<TaskSubmission['source']>> | null
     may_write: boolean

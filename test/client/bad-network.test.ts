@@ -46,14 +46,22 @@ describe('a client behind a bad proxy tells the truth, and submits once', () => 
   })
 })
 
-test('a restart of the service is waited for, also by those for whom no stream and no wait is left', async () => {
+test('a restart is waited for, also without a stream or a wait left, and before the application exists', async () => {
   const clients = ['shop', 'payments', 'stuck'].map((app) => startClient(deploy(app, 'v-restart'), variables()))
+  const early = startClient([...deploy('preview', 'v-restart'), '--wait-for-app', '2m'], variables())
+  await eventually(async () => expect(await countOf('preview', 'v-restart')).toBe(1))
   await eventually(async () => expect(await countOf('stuck', 'v-restart')).toBe(1))
   await world.service.kill('SIGKILL')
   await world.service.restart()
   world.simulator.control.releasePods('stuck')
-  const ends = await Promise.all(clients.map(({ ended }) => ended))
-  expect(ends.map(({ code }) => code)).toEqual([exitCodes.deployed, exitCodes.failed, exitCodes.deployed])
+  await world.addApplications('preview')
+  const ends = await Promise.all([...clients, early].map(({ ended }) => ended))
+  expect(ends.map(({ code }) => code)).toEqual([
+    exitCodes.deployed,
+    exitCodes.failed,
+    exitCodes.deployed,
+    exitCodes.deployed,
+  ])
 })
 
 test('a credential that is refused while it waits is told at once', async () => {

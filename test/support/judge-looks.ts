@@ -32,6 +32,7 @@ type Setting = {
   readonly task?: {
     refresh?: boolean
     deadlineMs?: number
+    appearByMs?: number
     isOverdue?: boolean
     tag?: string
     image?: string
@@ -61,6 +62,7 @@ export function judge(
     refresh: task.refresh ?? true,
     acceptedAtMs: 0,
     deadlineMs: task.deadlineMs ?? 900_000,
+    appearByMs: task.appearByMs ?? 0,
     isOverdue: task.isOverdue ?? false,
   }
   let memory = startMemory(undefined, 0)

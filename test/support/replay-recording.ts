@@ -197,6 +197,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
         refresh: true,
         claim: { taskId: String(index), owner: 'replica', fence: '1' },
         deadlineMs: clock.nowMs() + (replay.timeoutMs ?? 900_000),
+        appearByMs: clock.nowMs(),
         isOverdue: false,
         baseline: undefined,
         writeBackOutcome: undefined,

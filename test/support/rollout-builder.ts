@@ -34,6 +34,7 @@ export const aWatchedTask = (id: string, fields: Partial<WatchedTask> = {}): Wat
   baseline: undefined,
   writeBackOutcome: undefined,
   acceptedAtMs: 0,
+  appearByMs: 0,
   createdSeconds: 1_700_000_000,
   ...fields,
 })

@@ -13,6 +13,7 @@ export function taskRecordOf(task: Task): TaskRecord {
     images: task.images.map(({ image, tag }) => ({ image, tag })),
     status: task.status,
     timeout: task.timeoutSeconds,
+    ...(task.waitForAppSeconds === 0 ? {} : { wait_for_app: task.waitForAppSeconds }),
     refresh: task.refresh,
     ...given('status_reason', task.statusReason),
     ...given('cause', task.cause),

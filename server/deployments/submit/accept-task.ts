@@ -250,6 +250,7 @@ function insertTask(
     repositories: repositoriesOf(task),
     image_set: imageSetOf(task),
     timeout_seconds: task.timeoutSeconds,
+    wait_for_app_seconds: task.waitForAppSeconds,
     refresh: task.refresh,
     source: task.source ? JSON.stringify(task.source) : null,
     may_write: task.mayWrite,

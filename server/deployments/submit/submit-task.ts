@@ -13,6 +13,8 @@ import type { UnfinishedQuota } from './unfinished-quota.ts'
 export type SubmissionSettings = {
   /** DEPLOYMENT_TIMEOUT */
   readonly defaultTimeoutSeconds: number
+  /** APP_APPEAR_GRACE */
+  readonly waitForAppSeconds: number
   /** ARGO_REFRESH_APP */
   readonly refreshByDefault: boolean
   /** APPS_IN_ANY_NAMESPACE: `namespace/name` is an application's name too */
@@ -48,12 +50,13 @@ type Dependencies = {
  * @throws {InvalidSubmissionError} naming the field and the rule
  */
 export const createNormalizeSubmission =
-  ({
-    appsInAnyNamespace,
-    controlPlaneNamespace,
-  }: Omit<SubmissionSettings, 'defaultTimeoutSeconds' | 'refreshByDefault'>) =>
+  (settings: Omit<SubmissionSettings, 'waitForAppSeconds' | 'refreshByDefault'>) =>
   (submission: TaskSubmission): TaskSubmission => {
-    const { app } = submission
+    const { appsInAnyNamespace, controlPlaneNamespace } = settings
+    const { app, wait_for_app: wait = 0 } = submission
+    const timeout = timeoutOf(submission, settings)
+    if (wait > timeout)
+      throw new InvalidSubmissionError(`wait_for_app: must not be longer than the timeout, ${timeout} seconds`)
     if (!app.includes('/')) return submission
     if (!appsInAnyNamespace)
       throw new InvalidSubmissionError("app: must not contain '/' unless APPS_IN_ANY_NAMESPACE is set")
@@ -103,6 +106,7 @@ export const createSubmitTask =
       images: submission.images.map(({ image, tag }) => ({ image, tag })),
       source: submission.source,
       timeoutSeconds: timeoutOf(submission, settings),
+      waitForAppSeconds: waitForAppOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite,
       rollbackTargetId: submission.rollback_target_id,
@@ -150,7 +154,13 @@ async function submittedAgain(
 /** A user who is known is the author, whatever the body says. */
 const authorOf = ({ author }: TaskSubmission, caller: Principal) => ('user' in caller ? caller.user.name : author)
 
-function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: SubmissionSettings): number {
+type DefaultTimeout = Pick<SubmissionSettings, 'defaultTimeoutSeconds'>
+
+function timeoutOf({ timeout }: TaskSubmission, { defaultTimeoutSeconds }: DefaultTimeout): number {
   if (timeout === undefined || timeout <= 0) return defaultTimeoutSeconds
   return Math.min(timeout, maxTimeoutSeconds)
 }
+
+/** The setting may be longer than the timeout of a task; the task's own wait is not. */
+const waitForAppOf = (submission: TaskSubmission, settings: SubmissionSettings): number =>
+  submission.wait_for_app ?? Math.min(settings.waitForAppSeconds, timeoutOf(submission, settings))

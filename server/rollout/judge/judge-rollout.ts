@@ -2,7 +2,7 @@ import type { NewTaskEvent } from '../../timeline/task-event.ts'
 import { type Evaluation, evaluate } from './conditions/evaluate.ts'
 import { mayImagesBeThere } from './conditions/images-condition.ts'
 import { arePodsUnread } from './conditions/old-pods-condition.ts'
-import { type AwaitedCommit, isAwaitingCommit, type JudgedTask } from './input/judge-input.ts'
+import { type AwaitedCommit, goneForGoodAtMs, isAwaitingCommit, type JudgedTask } from './input/judge-input.ts'
 import type { RolloutMemory } from './input/rollout-memory.ts'
 import type { RolloutObservation } from './input/rollout-observation.ts'
 import { type RolloutSettings, rolloutTimes } from './input/rollout-settings.ts'
@@ -113,7 +113,8 @@ function nextVerdict(
   const endMs = isReachable ? finalCheckAtMs + rolloutTimes.finalCheckMs : task.deadlineMs
   const isSettled = nowMs >= settledAtMs
   if (nowMs >= endMs) return judgeDeadline(evaluation, since, blocker, isSettled)
-  if (since.gone !== undefined && nowMs - since.gone >= evaluation.settings.appGoneGraceMs) return verdictOf('app_gone')
+  if (since.gone !== undefined && nowMs >= goneForGoodAtMs(since.gone, task, evaluation.settings))
+    return verdictOf('app_gone')
   if (isSettled) return { status: 'deployed' }
   const isFailureOurs = since.gone === undefined && !isAwaitingCommit(evaluation)
   const failure = isFailureOurs ? judgeFailure(evaluation, memory) : undefined

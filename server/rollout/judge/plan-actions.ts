@@ -8,6 +8,7 @@ import {
   badPodGraceOf,
   changeOverdueAtMs,
   currentValue,
+  goneForGoodAtMs,
   isAwaitingCommit,
   isCurrent,
   secondsAt,
@@ -184,7 +185,7 @@ function graceEnds(
   const { task, settings, commit } = evaluation
   const end = (sinceMs: number | undefined, lastsMs: number) => (sinceMs === undefined ? [] : [sinceMs + lastsMs])
   return [
-    ...end(since.gone, settings.appGoneGraceMs),
+    ...(since.gone === undefined ? [] : [goneForGoodAtMs(since.gone, task, settings)]),
     ...end(since.degraded, settings.degradedGraceMs),
     ...end(since.comparison_error, settings.comparisonErrorGraceMs),
     ...end(since.sync_failed, settings.syncFailedGraceMs),

@@ -63,10 +63,20 @@ function startAnew(
   const isFirst = memory.baseline === undefined
   // It is unknown whether a re-created application has seen our commit already.
   const isBeforeCommit = isFirst && observation.writeBack.kind !== 'ended'
-  const baseline = baselineOf(newest, isBeforeCommit)
+  const seen = baselineOf(newest, isBeforeCommit)
+  const baseline = isFirst && memory.wasAbsent ? { ...seen, ...nothingBefore } : seen
   const refreshFromMs = isFirst ? memory.refreshFromMs : nowMs
-  return { ...startMemory(baseline, nowMs), startedAtMs: memory.startedAtMs, refreshFromMs, reported: memory.reported }
+  return {
+    ...startMemory(baseline, nowMs),
+    startedAtMs: memory.startedAtMs,
+    refreshFromMs,
+    reported: memory.reported,
+    wasAbsent: memory.wasAbsent,
+  }
 }
+
+/** Of an application that appeared while its task waited: no image, operation or failure is from before. */
+const nothingBefore = { revisions: [], images: [], reconciledAtMs: undefined, operation: undefined, degraded: [] }
 
 function baselineOf(application: ObservedApplication, isBeforeCommit: boolean): Baseline {
   const { uid, version, revisions, reconciledAtMs, images } = application

@@ -244,6 +244,99 @@ test('an application that does not exist is told within three seconds, naming bo
   expect(world.reads.list).toBe(2)
 })
 
+describe('an application that may still appear', () => {
+  const appearByMs = 300_000
+
+  test('is waited for without a call, and judged from the event that shows it', async () => {
+    const { watcher, clock, world, ends, saved } = aWatcher()
+    await using _ = watcher
+    const appeared = anApplication({ version: 50 })
+    world.application = undefined
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(200_000)
+    expect(world.reads).toMatchObject({ get: 1, list: 1, refresh: 0 })
+    expect(saved).toEqual(['waiting for Argo CD to know the application', 'waiting_for'])
+    world.application = appeared
+    watcher.updated('seen', appeared)
+    await clock.advanceTo(210_000)
+    expect(ends.get('1')).toMatchObject({ end: { status: 'deployed' } })
+  })
+
+  test('ends its task when it does not appear in time, after a List and a read', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(appearByMs + 3_000)
+    expect(ends.get('1')?.end).toMatchObject({ status: 'app not found', cause: 'app_not_found' })
+    expect(ends.get('1')?.atMs).toBeGreaterThanOrEqual(appearByMs)
+    expect(world.reads.list).toBeLessThanOrEqual(3)
+  })
+
+  test('is found by the last look where the stream missed it', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(100_000)
+    world.application = anApplication({ version: 50 })
+    await clock.advanceTo(appearByMs + 10_000)
+    expect(ends.get('1')?.end.status).toBe('deployed')
+  })
+
+  test('does not end its task while Argo CD is away', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch([aTask('1', { appearByMs, deadlineMs: 600_000 })])
+    await clock.advanceTo(290_000)
+    world.isDown = true
+    await clock.advanceTo(500_000)
+    expect(ends.get('1')).toBeUndefined()
+    world.isDown = false
+    await clock.advanceTo(560_000)
+    expect(ends.get('1')?.end.status).toBe('app not found')
+  })
+
+  test('is absent while it is being deleted, and another one of its name is judged anew', async () => {
+    const { watcher, clock, world, ends } = aWatcher()
+    await using _ = watcher
+    const deleting = anApplication({ version: 5, metadata: { uid: 'old', deletionTimestamp: '2026-11-21T15:00:09Z' } })
+    world.application = deleting
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(100_000)
+    world.application = undefined
+    watcher.updated('deleted', deleting)
+    await clock.advanceTo(200_000)
+    expect(ends.get('1')).toBeUndefined()
+    const appeared = anApplication({ version: 50, metadata: { uid: 'new' } })
+    world.application = appeared
+    watcher.updated('seen', appeared)
+    await clock.advanceTo(215_000)
+    expect(ends.get('1')?.end.status).toBe('deployed')
+  })
+
+  test('is committed to once it is there', async () => {
+    const queued: string[] = []
+    const { watcher, clock, world } = aWatcher({
+      decideWriteBack: () => aWriteDecision(),
+      queueWriteBack: async ({ taskId }) => {
+        queued.push(taskId)
+        return true
+      },
+    })
+    await using _ = watcher
+    world.application = undefined
+    watcher.watch([aWatchedTask('1', { appearByMs })])
+    await clock.advanceTo(100_000)
+    expect(queued).toEqual([])
+    world.application = anApplication({ version: 50 })
+    watcher.updated('seen', world.application)
+    await clock.advanceTo(101_000)
+    expect(queued).toEqual(['1'])
+  })
+})
+
 test('a forbidden read of an application that Lists show ends nothing', async () => {
   const { watcher, clock, world, ends } = aWatcher()
   await using _ = watcher

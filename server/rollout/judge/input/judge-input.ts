@@ -6,7 +6,7 @@ import type { WatchedTask } from './watched-task.ts'
 
 export type JudgedTask = Pick<
   WatchedTask,
-  'app' | 'images' | 'refresh' | 'acceptedAtMs' | 'createdSeconds' | 'deadlineMs' | 'isOverdue'
+  'app' | 'images' | 'refresh' | 'acceptedAtMs' | 'appearByMs' | 'createdSeconds' | 'deadlineMs' | 'isOverdue'
 >
 
 /** The commit that a rollout must reach. */
@@ -50,6 +50,10 @@ export const badPodGraceOf = ({ observation, settings }: Pick<JudgeInput, 'obser
 /** When no change need be expected any more where another tag ran beside the requested one from the start. */
 export const changeOverdueAtMs = ({ acceptedAtMs, refresh }: Pick<JudgedTask, 'acceptedAtMs' | 'refresh'>) =>
   acceptedAtMs + (refresh ? rolloutTimes.changeWaitMs : rolloutTimes.changeWaitWithoutRefreshMs)
+
+/** When an application that is gone since `sinceMs` will not come back any more. */
+export const goneForGoodAtMs = (sinceMs: number, { appearByMs }: JudgedTask, { appGoneGraceMs }: RolloutSettings) =>
+  Math.max(sinceMs + appGoneGraceMs, appearByMs)
 
 /** Unix seconds of a moment on the judge's clock, counted from when the task was accepted. */
 export const secondsAt = ({ createdSeconds, acceptedAtMs }: JudgedTask, atMs: number) =>

@@ -61,6 +61,8 @@ export type ConditionTimes = {
 /** What the judge must remember between two looks. */
 export type RolloutMemory = ApplicationMemory & {
   readonly startedAtMs: number
+  /** The task waited for the application to appear, so whatever it shows is new. */
+  readonly wasAbsent: boolean
   readonly since: StateStartTimes
   readonly conditionSince: ReadonlyMap<ConditionName, ConditionTimes>
   /** Which failed operation `since.sync_failed` speaks of. */
@@ -120,6 +122,7 @@ export function startMemory(
 ): RolloutMemory {
   return {
     startedAtMs: nowMs,
+    wasAbsent: false,
     baseline,
     since: {},
     conditionSince,

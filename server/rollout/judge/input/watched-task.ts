@@ -40,6 +40,8 @@ export type WatchedTask = {
   readonly diagnosis?: Diagnosis | undefined
   /** What the record already says, after a change of owner. */
   readonly writeBackOutcome: WriteBackOutcome | undefined
+  /** Until when the application may be absent, on the watcher's clock; before the deadline, so that there is time to look. */
+  readonly appearByMs: number
   /** When the task was accepted, on the watcher's clock. */
   readonly acceptedAtMs: number
   /** The same in Unix seconds, as its record says. */
@@ -49,7 +51,8 @@ export type WatchedTask = {
 type CommonField = 'id' | 'app' | 'author' | 'project' | 'images' | 'mayWrite' | 'refresh'
 
 type TaskToWatch = {
-  readonly task: Pick<Task, CommonField | 'created' | 'timeoutSeconds'> & Pick<WatchedTask, 'diagnosis'>
+  readonly task: Pick<Task, CommonField | 'created' | 'timeoutSeconds' | 'waitForAppSeconds'> &
+    Pick<WatchedTask, 'diagnosis'>
   readonly claim: Claim
   readonly remainingMs: number
   readonly baseline: object | undefined
@@ -62,14 +65,18 @@ export function watchedTaskOf(
   writeBackOutcome: WriteBackOutcome | undefined,
 ): WatchedTask {
   const { id, app, author, project, images, mayWrite, refresh, diagnosis } = task
+  const deadlineMs = claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueCheckMs)
+  const acceptedAtMs = claimedAtMs + remainingMs - task.timeoutSeconds * 1000
+  const lastLookMs = Math.max(acceptedAtMs, deadlineMs - rolloutTimes.beforeDeadlineMs)
   return {
     ...{ id, app, author, project, images, mayWrite, refresh, diagnosis, claim, writeBackOutcome },
-    deadlineMs: claimedAtMs + (remainingMs > 0 ? remainingMs : rolloutTimes.overdueCheckMs),
+    deadlineMs,
+    appearByMs: Math.min(acceptedAtMs + task.waitForAppSeconds * 1000, lastLookMs),
     isOverdue: remainingMs <= 0,
     // Only the watcher stores one.
     baseline: baseline as Baseline | undefined,
     createdSeconds: task.created.getTime() / 1000,
-    acceptedAtMs: claimedAtMs + remainingMs - task.timeoutSeconds * 1000,
+    acceptedAtMs,
   }
 }
 

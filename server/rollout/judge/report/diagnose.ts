@@ -55,9 +55,10 @@ export function diagnoseUnseen(
   observation: RolloutObservation,
   settings: RolloutSettings,
   verdict: Verdict | undefined,
+  isAwaited = false,
 ): Diagnosis {
   return withHeadline({
-    conditions: unknownConditions(task),
+    conditions: isAwaited ? withoutApplication(task) : unknownConditions(task),
     ...verdictParts(verdict),
     evidence: [...situationOf(task, observation), ...(verdict?.evidence ?? [])],
     next_steps: [...nextStepsOf(verdict)],
@@ -98,6 +99,10 @@ function timesOf(task: JudgedTask, times: ConditionTimes | undefined, nowMs: num
   const firstMet = firstMetMs === undefined ? {} : { first_met: secondsAt(task, firstMetMs) }
   return { since: secondsAt(task, sinceMs), ...firstMet }
 }
+
+/** Argo CD says that there is no such application yet. */
+const withoutApplication = (task: JudgedTask): Condition[] =>
+  unknownConditions(task).map((one) => (one.name === 'alive' ? { ...one, state: 'not_met' } : one))
 
 const unknownConditions = ({ createdSeconds }: JudgedTask): Condition[] =>
   conditionNames.map((name) => ({ name, state: 'unknown', since: createdSeconds }))

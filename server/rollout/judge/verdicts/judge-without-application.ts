@@ -1,5 +1,6 @@
 import { boundedLine } from '../../../../contract/text/render-diagnosis.ts'
 import type { TaskResult } from '../../../deployments/task.ts'
+import type { NewTaskEvent } from '../../../timeline/task-event.ts'
 import type { JudgedTask } from '../input/judge-input.ts'
 import type { RolloutMemory } from '../input/rollout-memory.ts'
 import type { NextAction, RolloutObservation } from '../input/rollout-observation.ts'
@@ -47,21 +48,26 @@ export function judgeUnseen(
 ): Judgement {
   const confirmed = confirmVerdict(memory, unseenVerdict(task, observation, nowMs), observation, nowMs, task.deadlineMs)
   const { verdict } = confirmed
-  const diagnosis = diagnoseUnseen(task, observation, settings, verdict)
+  const isAwaited = nowMs < task.appearByMs && isRefused(observation)
+  const diagnosis = diagnoseUnseen(task, observation, settings, verdict, isAwaited)
   const progress = renderProgress(diagnosis)
   const isNew = progress !== memory.reported.progress
   const waiting = {
     diagnosis: isNew ? diagnosis : undefined,
     progress,
-    memory: { ...confirmed.memory, reported: { ...memory.reported, progress } },
+    memory: {
+      ...confirmed.memory,
+      wasAbsent: memory.wasAbsent || (isAwaited && observation.known.absences > 0),
+      reported: { ...memory.reported, progress },
+    },
     actions: [],
-    events: [],
+    events: isNew && isAwaited ? [awaited(progress)] : [],
     badPodUids: [],
     againAtMs: Number.POSITIVE_INFINITY,
   }
   if (verdict !== undefined) return { ...waiting, end: resultOf(verdict.status, diagnosis, task, nowMs) }
-  const read = firstRead(waiting.memory, observation, nowMs)
-  const list = nextList(observation, nowMs)
+  const read = firstRead(waiting.memory, observation, nowMs, isAwaited ? task.appearByMs : undefined)
+  const list = nextList(task, observation, nowMs)
   const times = [
     task.deadlineMs,
     task.deadlineMs + rolloutTimes.finalCheckMs,
@@ -80,11 +86,19 @@ export function judgeUnseen(
 }
 
 const absencesThatCount = 2
+const awaited = (detail: string): NewTaskEvent => ({ kind: 'waiting_for', detail, data: { condition: 'alive' } })
+
+const isRefused = ({ directRead }: RolloutObservation) =>
+  directRead !== undefined && ['missing', 'not_found'].includes(directRead.result)
+
+/** Enough Lists missed it; of an application that may still appear, one of them after the wait. */
+function isMissedByLists({ appearByMs, acceptedAtMs }: JudgedTask, { known }: RolloutObservation): boolean {
+  const fromMs = appearByMs > acceptedAtMs ? appearByMs : Number.NEGATIVE_INFINITY
+  return known.absences >= absencesThatCount && (known.absentAskedAtMs ?? fromMs) >= fromMs
+}
 
 function unseenVerdict(task: JudgedTask, observation: RolloutObservation, nowMs: number): Verdict | undefined {
-  const isRefused =
-    observation.directRead !== undefined && ['missing', 'not_found'].includes(observation.directRead.result)
-  if (isRefused && observation.known.absences >= absencesThatCount)
+  if (nowMs >= task.appearByMs && isRefused(observation) && isMissedByLists(task, observation))
     return verdictOf('app_not_found', { evidence: [note(missedByList)] })
   return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation }) : undefined
 }
@@ -92,21 +106,29 @@ function unseenVerdict(task: JudgedTask, observation: RolloutObservation, nowMs:
 const missedByList =
   'Argo CD returns the same error for a missing and a forbidden application, and its list does not contain this one'
 
-function firstRead(memory: RolloutMemory, { directRead }: RolloutObservation, nowMs: number) {
+/** `pausedUntilMs`: the stream tells when the application appears, so nothing is read before. */
+function firstRead(
+  memory: RolloutMemory,
+  { directRead }: RolloutObservation,
+  nowMs: number,
+  pausedUntilMs = Number.NEGATIVE_INFINITY,
+) {
   const isNew = directRead !== undefined && directRead.askedAtMs !== memory.countedReadAtMs
   const counted = isNew
     ? { ...memory, failedReads: memory.failedReads + 1, countedReadAtMs: directRead.askedAtMs }
     : memory
-  const atMs = nextReadAtMs(counted, directRead, memory.startedAtMs)
+  const atMs = Math.max(nextReadAtMs(counted, directRead, memory.startedAtMs), pausedUntilMs)
   const actions: readonly NextAction[] = atMs <= nowMs && memory.candidate === undefined ? [{ kind: 'read' }] : []
   return { memory: counted, atMs, actions }
 }
 
-/** A List is asked only after a direct read was refused. */
-function nextList({ directRead, known, lastListAtMs }: RolloutObservation, nowMs: number) {
-  const never = { atMs: Number.POSITIVE_INFINITY, actions: [] }
-  if (directRead === undefined || directRead.result === 'failed' || known.absences >= absencesThatCount) return never
-  const atMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
+/** A List is asked only after a direct read was refused: one where the application may still appear, the others after that. */
+function nextList(task: JudgedTask, observation: RolloutObservation, nowMs: number) {
+  const { known, lastListAtMs } = observation
+  if (!isRefused(observation) || isMissedByLists(task, observation))
+    return { atMs: Number.POSITIVE_INFINITY, actions: [] }
+  const soonestMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
+  const atMs = known.absences === 0 ? soonestMs : Math.max(soonestMs, task.appearByMs)
   const actions: readonly NextAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
   return { atMs, actions }
 }

@@ -15,7 +15,7 @@ import { confirmVerdict } from './verdicts/confirm-verdict.ts'
 import { judgeDeadline } from './verdicts/judge-deadline.ts'
 import { judgeFailure } from './verdicts/judge-failure.ts'
 import { findBlocker } from './verdicts/judge-stall.ts'
-import { endByWriteBack, judgeUnseen } from './verdicts/judge-without-application.ts'
+import { endByWriteBack, isAwaited, judgeUnseen } from './verdicts/judge-without-application.ts'
 import { type Timing, timingOf } from './verdicts/settle.ts'
 
 /** Says what is known of an application means for a task. Pure: time, memory and all observations come in as arguments. */
@@ -29,7 +29,8 @@ export function judgeRollout(
   const ended = endByWriteBack(task, observation, settings, nowMs)
   if (ended !== undefined) return { ...nothingMore, end: ended, memory }
   const application = observation.known.newest
-  if (application === undefined) return judgeUnseen(task, memory, observation, settings, nowMs)
+  if (application === undefined || isAwaited(task, memory, observation, nowMs))
+    return judgeUnseen(task, memory, observation, settings, nowMs)
   const before = rememberApplication(memory, application, observation, nowMs)
   const { baseline, refreshFromMs, refreshAnswers, hasReached, wasWitnessed, workloads, comparisons } = before
   const { degradedBefore, restarts } = before

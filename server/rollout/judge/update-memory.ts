@@ -64,14 +64,13 @@ function startAnew(
   // It is unknown whether a re-created application has seen our commit already.
   const isBeforeCommit = isFirst && observation.writeBack.kind !== 'ended'
   const seen = baselineOf(newest, isBeforeCommit)
-  const baseline = isFirst && memory.wasAbsent ? { ...seen, ...nothingBefore } : seen
+  const baseline = memory.wasAbsent ? { ...seen, ...nothingBefore } : seen
   const refreshFromMs = isFirst ? memory.refreshFromMs : nowMs
   return {
     ...startMemory(baseline, nowMs),
     startedAtMs: memory.startedAtMs,
     refreshFromMs,
     reported: memory.reported,
-    wasAbsent: memory.wasAbsent,
   }
 }
 

@@ -88,6 +88,23 @@ function aLimitedWatcher(maxRunning = 100) {
   return aWatcher({ limiter }, clock)
 }
 
+/** Records that keep what is saved, for another owner and for looks. */
+function keptRecords() {
+  const baselines: Baseline[] = []
+  const diagnoses: Diagnosis[] = []
+  const events: string[] = []
+  const records: RolloutWatcherDeps['records'] = {
+    ...rolloutDeps.records,
+    async saveProgress(_, { baseline, diagnosis }, more) {
+      if (baseline !== undefined) baselines.push(baseline as Baseline)
+      if (diagnosis !== undefined) diagnoses.push(diagnosis)
+      events.push(...more.map(({ kind }) => kind))
+      return true
+    },
+  }
+  return { baselines, diagnoses, events, records }
+}
+
 const aTask = (id: string, more: Partial<WatchedTask> = {}) => aWatchedTask(id, { mayWrite: false, ...more })
 
 test('a watched task is deployed after a refresh and two seconds, with its link saved and at most four calls', async () => {
@@ -298,22 +315,74 @@ describe('an application that may still appear', () => {
     expect(ends.get('1')?.end.status).toBe('app not found')
   })
 
+  const deleting = anApplication({
+    version: 5,
+    metadata: { uid: 'old', deletionTimestamp: '2026-11-21T15:00:09Z' },
+  })
+
   test('is absent while it is being deleted, and another one of its name is judged anew', async () => {
-    const { watcher, clock, world, ends } = aWatcher()
+    const { baselines, records } = keptRecords()
+    const { watcher, clock, world } = aWatcher({ records })
     await using _ = watcher
-    const deleting = anApplication({ version: 5, metadata: { uid: 'old', deletionTimestamp: '2026-11-21T15:00:09Z' } })
+    world.application = deleting
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(100_000)
+    expect(world.reads.get).toBe(1)
+    watcher.updated('deleted', deleting)
+    world.application = anApplication({ version: 50, metadata: { uid: 'new' } })
+    watcher.updated('seen', world.application)
+    await clock.advanceTo(101_000)
+    expect(baselines.at(-1)).toMatchObject({ uid: 'new', images: [], revisions: [] })
+  })
+
+  test('was never there where one was deleted from the start', async () => {
+    const { watcher, clock, world, ends, saved } = aWatcher()
+    await using _ = watcher
     world.application = deleting
     watcher.watch([aTask('1', { appearByMs })])
     await clock.advanceTo(100_000)
     world.application = undefined
     watcher.updated('deleted', deleting)
-    await clock.advanceTo(200_000)
-    expect(ends.get('1')).toBeUndefined()
-    const appeared = anApplication({ version: 50, metadata: { uid: 'new' } })
-    world.application = appeared
-    watcher.updated('seen', appeared)
-    await clock.advanceTo(215_000)
-    expect(ends.get('1')?.end.status).toBe('deployed')
+    await clock.advanceTo(appearByMs + 5_000)
+    expect(ends.get('1')?.end).toMatchObject({ status: 'app not found', cause: 'app_not_found' })
+    expect(saved).toContain('waiting for Argo CD to know the application')
+    expect(world.reads.get).toBeLessThanOrEqual(3)
+  })
+
+  test('may come again where it is deleted within the wait, and nothing is read for that', async () => {
+    const { watcher, clock, world } = aWatcher()
+    await using _ = watcher
+    world.application = anApplication({ version: 5, health: 'Progressing' })
+    watcher.watch([aTask('1', { appearByMs })])
+    await clock.advanceTo(10_000)
+    const before = world.reads.get
+    watcher.updated('deleted', anApplication({ version: 6, health: 'Progressing' }))
+    world.application = undefined
+    await clock.advanceTo(110_000)
+    expect(world.reads.get).toBe(before)
+  })
+
+  test('is awaited by the next owner as by the first, who has said so, and is new where it appeared in between', async () => {
+    const { baselines, diagnoses, events, records } = keptRecords()
+    const first = aWatcher({ records })
+    first.world.application = undefined
+    first.watcher.watch([aTask('1', { appearByMs })])
+    await first.clock.advanceTo(100_000)
+    await first.watcher[Symbol.asyncDispose]()
+    const second = aWatcher({ records })
+    await using _ = second.watcher
+    second.world.application = undefined
+    const claim = { taskId: '1', owner: 'other', fence: '2' }
+    const taken = { appearByMs: 200_000, acceptedAtMs: -100_000, diagnosis: diagnoses.at(-1), claim }
+    second.watcher.watch([aTask('1', taken)])
+    await second.clock.advanceTo(50_000)
+    expect(events.filter((kind) => kind === 'waiting_for')).toHaveLength(1)
+    const third = aWatcher({ records })
+    await using __ = third.watcher
+    third.world.application = anApplication({ version: 50 })
+    third.watcher.watch([aTask('1', { ...taken, claim: { ...claim, fence: '3' } })])
+    await third.clock.advanceTo(1_000)
+    expect(baselines.at(-1)?.images).toEqual([])
   })
 
   test('is committed to once it is there', async () => {

@@ -61,7 +61,7 @@ export type ConditionTimes = {
 /** What the judge must remember between two looks. */
 export type RolloutMemory = ApplicationMemory & {
   readonly startedAtMs: number
-  /** The task waited for the application to appear, so whatever it shows is new. */
+  /** The task waits for the application to appear, so whatever it shows will be new. */
   readonly wasAbsent: boolean
   readonly since: StateStartTimes
   readonly conditionSince: ReadonlyMap<ConditionName, ConditionTimes>
@@ -122,7 +122,7 @@ export function startMemory(
 ): RolloutMemory {
   return {
     startedAtMs: nowMs,
-    wasAbsent: false,
+    wasAbsent: baseline === undefined && conditionSince.get('alive')?.state === 'not_met',
     baseline,
     since: {},
     conditionSince,

@@ -36,8 +36,19 @@ function judgeWriteBackAlone({ writeBack, annotations }: RolloutObservation): Ve
 }
 
 /**
- * Before the application was ever seen. "No permission" and "does not exist" look alike in a direct read, and so does a hiccup
- * of Kubernetes, so only Lists that miss it end the task.
+ * Whether an application that is deleted, or is being deleted, is one that a task still waits for: another one of its name may
+ * appear. After the wait only one that was never there is.
+ */
+export function isAwaited(task: JudgedTask, { baseline }: RolloutMemory, { known }: RolloutObservation, nowMs: number) {
+  const isAbsent = known.isGone || known.newest?.isDeleting === true
+  return isAbsent && mayAppear(task) && (nowMs < task.appearByMs || baseline === undefined)
+}
+
+const mayAppear = ({ appearByMs, acceptedAtMs }: JudgedTask) => appearByMs > acceptedAtMs
+
+/**
+ * Before the application was ever seen, or while it is awaited. "No permission" and "does not exist" look alike in a direct
+ * read, and so does a hiccup of Kubernetes, so only Lists that miss it end the task.
  */
 export function judgeUnseen(
   task: JudgedTask,
@@ -48,8 +59,8 @@ export function judgeUnseen(
 ): Judgement {
   const confirmed = confirmVerdict(memory, unseenVerdict(task, observation, nowMs), observation, nowMs, task.deadlineMs)
   const { verdict } = confirmed
-  const isAwaited = nowMs < task.appearByMs && isRefused(observation)
-  const diagnosis = diagnoseUnseen(task, observation, settings, verdict, isAwaited)
+  const isWaiting = nowMs < task.appearByMs && isAbsent(observation)
+  const diagnosis = diagnoseUnseen(task, observation, settings, verdict, isWaiting)
   const progress = renderProgress(diagnosis)
   const isNew = progress !== memory.reported.progress
   const waiting = {
@@ -57,16 +68,16 @@ export function judgeUnseen(
     progress,
     memory: {
       ...confirmed.memory,
-      wasAbsent: memory.wasAbsent || (isAwaited && observation.known.absences > 0),
+      wasAbsent: memory.wasAbsent || (isWaiting && isKnownToBeAbsent(observation)),
       reported: { ...memory.reported, progress },
     },
     actions: [],
-    events: isNew && isAwaited ? [awaited(progress)] : [],
+    events: isNew && isWaiting && !memory.wasAbsent ? [awaited(progress)] : [],
     badPodUids: [],
     againAtMs: Number.POSITIVE_INFINITY,
   }
   if (verdict !== undefined) return { ...waiting, end: resultOf(verdict.status, diagnosis, task, nowMs) }
-  const read = firstRead(waiting.memory, observation, nowMs, isAwaited ? task.appearByMs : undefined)
+  const read = firstRead(waiting.memory, observation, nowMs, isWaiting ? task.appearByMs : undefined)
   const list = nextList(task, observation, nowMs)
   const times = [
     task.deadlineMs,
@@ -91,13 +102,20 @@ const awaited = (detail: string): NewTaskEvent => ({ kind: 'waiting_for', detail
 const isRefused = ({ directRead }: RolloutObservation) =>
   directRead !== undefined && ['missing', 'not_found'].includes(directRead.result)
 
+/** What was seen of it is deleted, or about to be. */
+const isAbsent = (observation: RolloutObservation) => observation.known.newest !== undefined || isRefused(observation)
+
+const isKnownToBeAbsent = ({ known }: RolloutObservation) => known.newest !== undefined || known.absences > 0
+
 /** Enough Lists missed it; of an application that may still appear, one of them after the wait. */
-function isMissedByLists({ appearByMs, acceptedAtMs }: JudgedTask, { known }: RolloutObservation): boolean {
-  const fromMs = appearByMs > acceptedAtMs ? appearByMs : Number.NEGATIVE_INFINITY
+function isMissedByLists(task: JudgedTask, { known }: RolloutObservation): boolean {
+  const fromMs = mayAppear(task) ? task.appearByMs : Number.NEGATIVE_INFINITY
   return known.absences >= absencesThatCount && (known.absentAskedAtMs ?? fromMs) >= fromMs
 }
 
 function unseenVerdict(task: JudgedTask, observation: RolloutObservation, nowMs: number): Verdict | undefined {
+  if (nowMs >= task.appearByMs && observation.known.newest !== undefined)
+    return verdictOf('app_not_found', { evidence: [note('the application of this name was deleted')] })
   if (nowMs >= task.appearByMs && isRefused(observation) && isMissedByLists(task, observation))
     return verdictOf('app_not_found', { evidence: [note(missedByList)] })
   return nowMs >= task.deadlineMs ? judgeDeadlineUnseen({ task, observation }) : undefined
@@ -124,11 +142,11 @@ function firstRead(
 
 /** A List is asked only after a direct read was refused: one where the application may still appear, the others after that. */
 function nextList(task: JudgedTask, observation: RolloutObservation, nowMs: number) {
-  const { known, lastListAtMs } = observation
+  const { lastListAtMs } = observation
   if (!isRefused(observation) || isMissedByLists(task, observation))
     return { atMs: Number.POSITIVE_INFINITY, actions: [] }
   const soonestMs = lastListAtMs === undefined ? nowMs : lastListAtMs + rolloutTimes.absenceApartMs
-  const atMs = known.absences === 0 ? soonestMs : Math.max(soonestMs, task.appearByMs)
+  const atMs = isKnownToBeAbsent(observation) ? Math.max(soonestMs, task.appearByMs) : soonestMs
   const actions: readonly NextAction[] = atMs <= nowMs ? [{ kind: 'list' }] : []
   return { atMs, actions }
 }

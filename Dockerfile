@@ -20,6 +20,7 @@ COPY server server
 COPY gotemplate gotemplate
 COPY simulator simulator
 COPY web web
+COPY cli cli
 RUN npm run build
 
 # The simulated Argo CD and its Git host, for compose.yaml.
@@ -42,6 +43,9 @@ COPY contract contract
 COPY gotemplate gotemplate
 COPY server server
 COPY --from=build /app/web/dist web/dist
+COPY --from=build /app/cli/dist cli/dist
+# The client of pipelines, by its name.
+RUN ln -s /app/cli/dist/deployment-watcher.mjs /usr/local/bin/deployment-watcher
 USER 10001:10001
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +9,7 @@ import { startWorld } from '../support/world.ts'
 import { checkout, codeBlocksOf, documents } from './documents.ts'
 import { issueDeployToken } from './issue-deploy-token.ts'
 
+const applications = ['shop', 'payments', 'search']
 const stack = new AsyncDisposableStack()
 let folder: string
 let environment: Readonly<Record<string, string | undefined>>
@@ -21,18 +22,25 @@ beforeAll(async () => {
   for (const entry of await readdir(checkout))
     if (entry !== '.git') await symlink(path.join(checkout, entry), path.join(folder, entry))
   makeSignedCommit()
+  const programs = path.join(folder, 'programs')
+  await mkdir(programs)
+  await symlink(path.join(checkout, 'cli/dist/deployment-watcher.mjs'), path.join(programs, 'deployment-watcher'))
   const idp = stack.use(await reserveIdentityProvider())
   const jwtSecret = 'a secret of at least 32 bytes for the test'
-  const world = stack.use(await startWorld({ settings: { ...idp.settings, JWT_SECRET: jwtSecret } }))
+  const settings = { ...idp.settings, JWT_SECRET: jwtSecret, BAD_POD_GRACE: '1s' }
+  const world = stack.use(await startWorld({ applications, settings }))
   await idp.start(world.service.url)
   idp.users.set('ada', { preferred_username: 'ada', groups: ['platform'] })
   address = world.service.url
+  const except = ['registry.example/payments:v0']
+  world.simulator.control.overridePods('payments', { newPods: 'image-pull-error', except })
   const token = await idp.issueOpaqueToken('ada')
   const issued = await issueDeployToken(address, token, ['*'])
   environment = {
-    PATH: process.env.PATH,
+    PATH: `${programs}${path.delimiter}${process.env.PATH}`,
     HOME: folder,
     WATCHER: address,
+    WATCHER_URL: address,
     TOKEN: 'deploy-token-of-the-tests',
     ACCESS_TOKEN: token,
     ID: issued.id,
@@ -72,6 +80,10 @@ describe('a command of the documents works as it is written', () => {
     const script = code
       .replaceAll(/https:\/\/watcher\.example\.com(?=\/)|http:\/\/127\.0\.0\.1:8080/g, address)
       .replaceAll('<id>', id)
+      // What is not published yet, and the registry of the test's applications.
+      .replaceAll(/npx (--yes )?deployment-watcher@\S+/g, 'deployment-watcher')
+      .replaceAll('registry.example.com/', 'registry.example/')
+      .replaceAll('WATCHER_TOKEN=demo', 'WATCHER_TOKEN=deploy-token-of-the-tests')
       .replaceAll('Watcher-Deploy-Token: demo', 'Watcher-Deploy-Token: deploy-token-of-the-tests')
     await expect(
       promisify(execFile)('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd: folder, env: environment }),

@@ -14,6 +14,12 @@ test('the image starts the service with the flags and the environment of node-fl
   for (const [name, value] of Object.entries(nodeEnvironment)) expect(dockerfile).toContain(` ${name}=${value} `)
 })
 
+test('the image has the client by the name of its package', () => {
+  const { bin } = JSON.parse(read('cli/package.json'))
+  for (const [name, file] of Object.entries(bin))
+    expect(read('Dockerfile')).toContain(`RUN ln -s /app/cli/${file} /usr/local/bin/${name}\n`)
+})
+
 test('compose.yaml names settings only', () => {
   const known = [...settingDefaults.keys()].flatMap(variableNames)
   for (const name of Object.keys(parse(read('compose.yaml')).services.watcher.environment))

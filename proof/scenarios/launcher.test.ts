@@ -47,6 +47,7 @@ async function copyCheckout(name: string): Promise<string> {
     'gotemplate',
     'simulator',
     'web',
+    'cli',
     'package.json',
     'package-lock.json',
   ]) {
@@ -95,11 +96,19 @@ function launch(folder: string, settings: Record<string, string>) {
   return launcher
 }
 
-const curlLines = (output: string) => output.split('\n').filter((line) => line.includes('curl '))
+const printedCommands = (output: string) =>
+  output.split('\n').filter((line) => line.includes('npx --no deployment-watcher'))
 
 async function shell(line: string): Promise<unknown> {
   return JSON.parse((await run('/bin/sh', ['-c', line])).stdout)
 }
+
+/** The exit code of a line, and what it printed. */
+const exitOf = (line: string): Promise<readonly [code: number, output: string]> =>
+  run('/bin/sh', ['-c', line]).then(
+    ({ stdout }) => [0, stdout] as const,
+    ({ code, stdout }: { code: number; stdout: string }) => [code, stdout] as const,
+  )
 
 async function writtenSettings(settings: Record<string, string>): Promise<Record<string, string>> {
   const written = Object.entries(settings).map(async ([name, text]): Promise<[string, string]> => {
@@ -157,21 +166,23 @@ describe('two checkouts start their demos at once, as root too and below folders
   })
 
   test('each printed command submits a task and waits for its end, as it stands', async () => {
-    const ends = await Promise.all(curlLines(first.output()).map(shell))
-    expect(ends).toMatchObject([
-      { app: 'shop', status: 'deployed' },
-      { app: 'payments', status: 'failed' },
-      { app: 'no-such-application', status: 'app not found' },
+    const ends = await Promise.all(
+      printedCommands(first.output()).map((line) => exitOf(`cd '${copies[0]}' && ${line}`)),
+    )
+    expect(ends).toEqual([
+      [0, expect.stringMatching(/ deployed\n$/)],
+      [1, expect.stringContaining('cannot be pulled: not found')],
+      [10, expect.stringContaining('Argo CD has no application of this name')],
     ])
   })
 
   test('a printed command that is rejected shows why', async () => {
-    const [command = ''] = curlLines(second.output())
-    const { stdout } = await run('/bin/sh', [
-      '-c',
-      command.replace('Watcher-Deploy-Token: ', 'Watcher-Deploy-Token: not-'),
+    const [command = ''] = printedCommands(second.output())
+    const wrong = command.replace('WATCHER_TOKEN=', 'WATCHER_TOKEN=not-')
+    expect(await exitOf(`cd '${copies[1]}' && ${wrong}`)).toEqual([
+      4,
+      expect.stringContaining('the deploy token does not match'),
     ])
-    expect(JSON.parse(stdout)).toMatchObject({ error: expect.stringContaining('the deploy token does not match') })
   })
 
   test('half of the settings of a real installation: no demo starts', async () => {

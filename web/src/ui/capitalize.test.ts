@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { capitalize } from './capitalize.ts'
+
+test.for([
+  ['the old version still serves', 'The old version still serves'],
+  ['registry.example/part-0 is not among its images', 'registry.example/part-0 is not among its images'],
+  ['targetRevision must be a branch', 'targetRevision must be a branch'],
+  ['expected: Synced', 'Expected: Synced'],
+  ['0/3 nodes are available', '0/3 nodes are available'],
+  ['', ''],
+] as const)('%s', ([text, capitalized]) => expect(capitalize(text)).toBe(capitalized))

@@ -16,7 +16,7 @@ export function TaskBody({ task, timeline, isGone }: Props) {
     <div className="flow">
       {isGone && timeline.data === undefined ? null : <Timeline task={task} timeline={timeline} />}
       {pods.map((pod) => (
-        <PodEvents pod={pod} key={`${pod.namespace}/${pod.name}`} />
+        <PodEvents pod={pod} said={task.diagnosis?.culprit?.message} key={`${pod.namespace}/${pod.name}`} />
       ))}
       <Images task={task} />
       <Pods task={task} />
@@ -24,8 +24,14 @@ export function TaskBody({ task, timeline, isGone }: Props) {
   )
 }
 
+type PodEventsProps = {
+  readonly pod: Extract<Evidence, { kind: 'pod' }>
+  /** What the top of the page says already. */
+  readonly said: string | undefined
+}
+
 /** What Kubernetes said of a Pod that decided. Of an older service it is not known how often and when. */
-function PodEvents({ pod: { namespace, name, events, occurrences } }: { pod: Extract<Evidence, { kind: 'pod' }> }) {
+function PodEvents({ pod: { namespace, name, events, occurrences }, said }: PodEventsProps) {
   if (events.length === 0) return null
   const columns = [
     { name: 'Reason' },
@@ -48,7 +54,7 @@ function PodEvents({ pod: { namespace, name, events, occurrences } }: { pod: Ext
             <Row key={index}>
               <RowHead className="full">{reason}</RowHead>
               <Cell className="full">
-                <span className="wrap-any">{message}</span>
+                <span className="wrap-any">{message === said ? 'The message above' : message}</span>
               </Cell>
               {occurrences === undefined ? null : (
                 <>

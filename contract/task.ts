@@ -285,8 +285,8 @@ const isEndInOrder = ({ ended_from: from, ended_to: to }: z.infer<typeof conditi
 const endNotInOrder = { path: ['ended_from'], error: 'must not be later than ended_to' }
 
 /** The query string of the counts: the list's, without what chooses a status or a page. */
-export const TaskConditions = conditions.refine(isInOrder, notInOrder).refine(isEndInOrder, endNotInOrder)
-export type TaskConditions = z.infer<typeof TaskConditions>
+export const TaskFilterFields = conditions.refine(isInOrder, notInOrder).refine(isEndInOrder, endNotInOrder)
+export type TaskFilterFields = z.infer<typeof TaskFilterFields>
 
 /** The query string of the list. Unknown parameters are ignored. */
 export const TaskFilter = conditions

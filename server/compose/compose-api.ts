@@ -175,7 +175,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     overviewRoutes({
       tasks,
       canonicalName: nameOf,
-      tellHistory: createReadHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
+      readHistory: createReadHistory({ read: tasks.history, lockedTimes: lock.lockedTimes, now: () => new Date() }),
       summaries: createAppSummaries(tasks.summarize, systemClock.nowMs),
       canSeeTasksOf: auth.canSeeTasksOf,
     }),

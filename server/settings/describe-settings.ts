@@ -9,9 +9,9 @@ const proseNames: ReadonlySet<string> = new Set<Name>(['COMMIT_MESSAGE_FORMAT', 
 
 /** Every setting by group, as an environment gives it, valid or not, with where it comes from. Never a secret. */
 export function describeSettings(environment: Environment): SettingGroup[] {
-  const { texts, givenBy } = gatherSettingTexts(environment, Object.keys(definitions.shape), requiredNonEmpty)
+  const { texts, sourceOf } = gatherSettingTexts(environment, Object.keys(definitions.shape), requiredNonEmpty)
   const describe = (name: string): EffectiveSetting => {
-    const given = givenBy[name]
+    const given = sourceOf[name]
     const text = (given === undefined ? settingDefaults.get(name) : texts[name]) ?? ''
     const isSecret = isSecretSetting(name)
     return {

@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type SettingTexts = {
   readonly texts: Readonly<Record<string, string>>
   /** The variable that gives each of them. */
-  readonly givenBy: Readonly<Record<string, string>>
+  readonly sourceOf: Readonly<Record<string, string>>
   readonly issues: readonly string[]
   /** What was ignored, for the log. */
   readonly warnings: readonly string[]
@@ -37,7 +37,7 @@ export function gatherSettingTexts(
   requiredNonEmpty: ReadonlySet<string>,
 ): SettingTexts {
   const texts: Record<string, string> = {}
-  const givenBy: Record<string, string> = {}
+  const sourceOf: Record<string, string> = {}
   const issues: string[] = []
   const warnings: string[] = []
   for (const name of names) {
@@ -51,12 +51,12 @@ export function gatherSettingTexts(
     if (found.size > 1) issues.push(`${name}: given more than once (${given.join(', ')}): keep one`)
     else if (text !== undefined) {
       texts[name] = text
-      givenBy[name] = first
+      sourceOf[name] = first
     }
     if (given.length === 0 && requiredNonEmpty.has(name) && ways.some((way) => environment[way] === ''))
       texts[name] = ''
   }
-  return { texts, givenBy, issues, warnings }
+  return { texts, sourceOf, issues, warnings }
 
   function read(name: string, way: string): string | undefined {
     const value = environment[way] ?? ''

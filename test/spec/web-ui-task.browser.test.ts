@@ -105,7 +105,7 @@ describe('a failed task', () => {
     failed = await world.service.waitForEnd(await world.deploy('crashing', 'v3'))
   })
 
-  test('names the culprit, says that the old version serves, and marks the telling line of the log', async () => {
+  test('names the culprit, says that the old version serves, and marks the most relevant line of the log', async () => {
     await using opened = await open(`/task/${failed.id}`, 'ada')
     const { page } = opened
     await page.getByRole('heading', { level: 2, name: /crashes on start/ }).waitFor()

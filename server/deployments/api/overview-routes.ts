@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppSummaries, SummaryWindow, summaryDays } from '../../../contract/app-summary.ts'
 import { ErrorReply, RejectedReply } from '../../../contract/error-reply.ts'
 import { History, HistoryFilter } from '../../../contract/history.ts'
-import { TaskConditions } from '../../../contract/task.ts'
+import { TaskFilterFields } from '../../../contract/task.ts'
 import { TaskCounts } from '../../../contract/task-counts.ts'
 import { NameSearch, TaskNames } from '../../../contract/task-names.ts'
 import { globsOf } from '../../auth/access/read-access.ts'
@@ -14,7 +14,7 @@ type Dependencies = {
   readonly tasks: Pick<TaskReader, 'count' | 'names'>
   /** The name that tasks have of an application. */
   readonly canonicalName: (app: string) => string
-  readonly tellHistory: ReturnType<typeof createReadHistory>
+  readonly readHistory: ReturnType<typeof createReadHistory>
   readonly summaries: (days: number) => Promise<AppSummaries>
   readonly canSeeTasksOf: (request: FastifyRequest, app: string) => boolean
 }
@@ -23,7 +23,7 @@ const answers = { 400: ErrorReply, 401: RejectedReply, 503: ErrorReply }
 
 /** What is told of many tasks at once; registered below /api/v1. */
 export const overviewRoutes =
-  ({ tasks, canonicalName, tellHistory, summaries, canSeeTasksOf }: Dependencies): FastifyPluginAsyncZod =>
+  ({ tasks, canonicalName, readHistory, summaries, canSeeTasksOf }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     const inCanonicalName = <Filter extends { readonly app?: string | undefined }>(filter: Filter): Filter =>
       filter.app === undefined ? filter : { ...filter, app: canonicalName(filter.app) }
@@ -37,7 +37,7 @@ export const overviewRoutes =
           operationId: 'countTasks',
           summary: 'Count the tasks of each status',
           description: 'Accepts the filters of the list; a status filter is ignored.',
-          querystring: TaskConditions,
+          querystring: TaskFilterFields,
           response: { 200: TaskCounts, ...answers },
         },
       },
@@ -72,7 +72,7 @@ export const overviewRoutes =
           response: { 200: History, ...answers },
         },
       },
-      (request) => tellHistory(inCanonicalName(request.query), globsOf(request)),
+      (request) => readHistory(inCanonicalName(request.query), globsOf(request)),
     )
 
     app.get(

@@ -4,7 +4,7 @@ import type { Database } from '../../storage/database.ts'
 import { toStoredJson } from '../../storage/stored-json.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
 import type { NewTaskEvent } from '../../timeline/task-event.ts'
-import { isUnfinished } from '../read/task-conditions.ts'
+import { isUnfinished } from '../read/task-predicates.ts'
 import type { Claim } from '../task.ts'
 
 /** What is kept of an unfinished task: what it waits for, where it is seen, what it began with, and what happened. */

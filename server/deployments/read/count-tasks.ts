@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { TaskConditions } from '../../../contract/task.ts'
+import type { TaskFilterFields } from '../../../contract/task.ts'
 import { maxCount, type TaskCounts } from '../../../contract/task-counts.ts'
 import { type TaskStatus, taskStatuses } from '../../../contract/task-status.ts'
 import type { Schema } from '../../storage/schema.ts'
@@ -12,7 +12,7 @@ import { isUnsearchable, matchesFilter } from './task-filter-conditions.ts'
  */
 export async function countTasks(
   query: Kysely<Schema>,
-  conditions: TaskConditions,
+  conditions: TaskFilterFields,
   globs?: readonly string[],
 ): Promise<TaskCounts> {
   const found = isUnsearchable(conditions) ? [] : await readCounts(query, conditions, globs)
@@ -27,7 +27,7 @@ export async function countTasks(
 /** Where no more than this match in all, one read counts every status; the caps together allow as many. */
 const maxAtOnce = taskStatuses.length * maxCount
 
-async function readCounts(query: Kysely<Schema>, conditions: TaskConditions, globs?: readonly string[]) {
+async function readCounts(query: Kysely<Schema>, conditions: TaskFilterFields, globs?: readonly string[]) {
   const matching = query.selectFrom('tasks').where(matchesFilter(conditions, globs))
   // Status by status, so that a frequent one is not counted out to find a rare one.
   const each = taskStatuses.map((status) => {

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { TaskConditions } from '../../../contract/task.ts'
+import type { TaskFilterFields } from '../../../contract/task.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { isGivenUp, withTimeLimit } from '../../storage/time-limit.ts'
 import { ReadTimedOutError, readLimitMs } from '../task-errors.ts'
@@ -19,5 +19,5 @@ export const readInTime = <Result>(
   })
 
 /** The filters that make a list or its counts less. */
-export const narrowingFilters = ({ search }: Pick<TaskConditions, 'search'>): string =>
+export const narrowingFilters = ({ search }: Pick<TaskFilterFields, 'search'>): string =>
   `${search ? 'more characters, or ' : ''}an application, a project or a time`

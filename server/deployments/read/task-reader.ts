@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { AppSummaries } from '../../../contract/app-summary.ts'
 import type { HistoryFilter } from '../../../contract/history.ts'
-import type { ListedTask, PodLog, TaskConditions, TaskFilter } from '../../../contract/task.ts'
+import type { ListedTask, PodLog, TaskFilter, TaskFilterFields } from '../../../contract/task.ts'
 import type { TaskCounts } from '../../../contract/task-counts.ts'
 import type { NameSearch, TaskNames } from '../../../contract/task-names.ts'
 import type { Database } from '../../storage/database.ts'
@@ -37,7 +37,7 @@ export function createTaskReader({ query }: Database, forReaders: Database) {
     list: (filter: TaskFilter, reader: ListReader = { address: '' }): Promise<TaskPage> =>
       listTasks(forReaders.query, filter, reader),
 
-    count: (conditions: TaskConditions, globs?: readonly string[]): Promise<TaskCounts> =>
+    count: (conditions: TaskFilterFields, globs?: readonly string[]): Promise<TaskCounts> =>
       countTasks(forReaders.query, conditions, globs),
 
     names: (search: NameSearch, globs?: readonly string[]): Promise<TaskNames> =>

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { recordFoundCommit } from '../../deployments/own/record-commits.ts'
-import { heldBy, isUnfinished } from '../../deployments/read/task-conditions.ts'
+import { heldBy, isUnfinished } from '../../deployments/read/task-predicates.ts'
 import type { Claim } from '../../deployments/task.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'

@@ -2,8 +2,8 @@ import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { useSession } from '../auth/session.ts'
 import { OutsideLink } from '../ui/outside-link.tsx'
+import { mostRelevantLogLine } from './most-relevant-log-line.ts'
 import { podLogAddress } from './task-links.ts'
-import { mostRelevantLogLine } from './telling-line.ts'
 
 const maxLines = 20
 /** Those before them are behind a disclosure, unless the line to read first is among them. */
@@ -17,7 +17,7 @@ export function PodLog({ task }: { task: TaskRecord }) {
   const { pod_log: log, diagnosis } = task
   if (log === undefined) return <NoLog task={task} />
   const lines = log.lines.slice(-maxLines)
-  const telling = mostRelevantLogLine(lines)
+  const relevant = mostRelevantLogLine(lines)
   const earlier = Math.max(0, lines.length - shownLines)
   const container = diagnosis?.culprit?.name === log.pod ? diagnosis.culprit.container : undefined
   return (
@@ -38,26 +38,26 @@ export function PodLog({ task }: { task: TaskRecord }) {
         </span>
       </div>
       {earlier === 0 ? null : (
-        <details open={telling !== undefined && telling < earlier}>
+        <details open={relevant !== undefined && relevant < earlier}>
           <summary className="small">
             {earlier} earlier {earlier === 1 ? 'line' : 'lines'}
           </summary>
-          <Lines lines={lines.slice(0, earlier)} telling={telling} />
+          <Lines lines={lines.slice(0, earlier)} relevant={relevant} />
         </details>
       )}
-      <Lines lines={lines.slice(earlier)} telling={telling === undefined ? undefined : telling - earlier} />
+      <Lines lines={lines.slice(earlier)} relevant={relevant === undefined ? undefined : relevant - earlier} />
     </section>
   )
 }
 
-function Lines({ lines, telling }: { lines: readonly string[]; telling: number | undefined }) {
+function Lines({ lines, relevant }: { lines: readonly string[]; relevant: number | undefined }) {
   return (
     <ol className="log whole" aria-labelledby="h-pod-log">
       {lines.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended task never change
-        <li key={index} className={index === telling ? 'hit' : undefined}>
+        <li key={index} className={index === relevant ? 'hit' : undefined}>
           <span>
-            {index === telling ? <span className="sr">Read this first: </span> : null}
+            {index === relevant ? <span className="sr">Read this first: </span> : null}
             {line}
           </span>
         </li>

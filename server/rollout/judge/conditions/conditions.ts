@@ -3,7 +3,7 @@ import type { ObservedApplication, ObservedCondition } from '../../observed/obse
 import type { JudgeInput } from '../input/judge-input.ts'
 
 /** One condition of a finished rollout. `note`: what has to be said although it is met. */
-export type Condition = {
+export type ConditionResult = {
   readonly name: ConditionName
   readonly state: ConditionState
   readonly expected?: string
@@ -13,21 +13,21 @@ export type Condition = {
 
 /** The nine conditions, in the order of a rollout. */
 export type Conditions = {
-  readonly all: readonly Condition[]
-  readonly unmet: readonly Condition[]
+  readonly all: readonly ConditionResult[]
+  readonly unmet: readonly ConditionResult[]
   readonly areMet: boolean
   /** All but the images: what may be decided by manifests instead of Pods. */
   readonly othersAreMet: boolean
   isMet(name: ConditionName): boolean
 }
 
-export const met = (name: ConditionName, note?: string): Condition =>
+export const met = (name: ConditionName, note?: string): ConditionResult =>
   note === undefined ? { name, state: 'met' } : { name, state: 'met', note }
 
-export const notMet = (name: ConditionName, expected: string, found?: string): Condition =>
+export const notMet = (name: ConditionName, expected: string, found?: string): ConditionResult =>
   found === undefined ? { name, state: 'not_met', expected } : { name, state: 'not_met', expected, found }
 
-export const unknown = (name: ConditionName, expected: string, found?: string): Condition => ({
+export const unknown = (name: ConditionName, expected: string, found?: string): ConditionResult => ({
   ...notMet(name, expected, found),
   state: 'unknown',
 })
@@ -58,19 +58,19 @@ export function isErrorUnbroken(before: readonly ObservedCondition[], now: reado
   return now.some((error) => before.some((earlier) => isSame(earlier, error)))
 }
 
-export function judgeAlive({ application, baseline, observation }: JudgeInput): Condition {
+export function judgeAlive({ application, baseline, observation }: JudgeInput): ConditionResult {
   const expected = 'the application'
   if (observation.known.isGone) return notMet('alive', expected, 'deleted, or no longer readable')
   if (application.isDeleting) return notMet('alive', expected, 'being deleted')
   return application.uid === (baseline?.uid ?? application.uid) ? met('alive') : notMet('alive', expected, 're-created')
 }
 
-export function judgeNoErrors({ application }: JudgeInput): Condition {
+export function judgeNoErrors({ application }: JudgeInput): ConditionResult {
   const [error] = appErrorsOf(application)
   return error === undefined ? met('no_errors') : notMet('no_errors', 'none', `${error.type}: ${error.message}`)
 }
 
-export function judgeSynced({ application }: JudgeInput): Condition {
+export function judgeSynced({ application }: JudgeInput): ConditionResult {
   if (application.syncStatus === 'Synced') return met('synced')
   return notMet('synced', 'Synced', application.syncStatus ?? 'no status')
 }
@@ -83,7 +83,7 @@ export function judgeSynced({ application }: JudgeInput): Condition {
 export function judgeComparedAfterOperation(
   { application }: Pick<JudgeInput, 'application'>,
   isOlder = false,
-): Condition {
+): ConditionResult {
   const finishedAtMs = application.operation?.finishedAtMs
   if (finishedAtMs === undefined) return met('compared_after_operation')
   const { reconciledAtMs } = application
@@ -96,7 +96,7 @@ export function isComparedInSameSecond({ operation, reconciledAtMs }: ObservedAp
   return reconciledAtMs !== undefined && reconciledAtMs === operation?.finishedAtMs
 }
 
-export function judgeHealthy({ application: { healthStatus }, observation, settings }: JudgeInput): Condition {
+export function judgeHealthy({ application: { healthStatus }, observation, settings }: JudgeInput): ConditionResult {
   if (healthStatus === 'Healthy') return met('healthy')
   const acceptSuspended = observation.annotations.acceptSuspended ?? settings.acceptSuspended
   if (healthStatus === 'Suspended' && acceptSuspended) return met('healthy', 'Suspended counts as done')

@@ -5,7 +5,7 @@ import { changeOverdueAtMs, currentValue, type JudgeInput } from '../input/judge
 import type { NextAction } from '../input/rollout-observation.ts'
 import { appliedImagesOf, hasHooks, onlyHookOf } from './applied-images.ts'
 import { changeEvidence, hasLaterOperation } from './change-since-baseline.ts'
-import { type Condition, met, notMet, unknown } from './conditions.ts'
+import { type ConditionResult, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 import { appliedTaskCommit } from './revision-condition.ts'
 
@@ -25,7 +25,7 @@ export function findImages(snapshot: JudgeInput, othersAreMet: boolean): readonl
   return snapshot.task.images.map((image) => judgeImage(snapshot, image, othersAreMet))
 }
 
-export function judgeImages(findings: readonly ImageFinding[]): Condition {
+export function judgeImages(findings: readonly ImageFinding[]): ConditionResult {
   const lacking = findings.filter((one) => one.kind === 'not_there' || one.kind === 'unproven')
   if (lacking.length > 0) {
     const texts = [

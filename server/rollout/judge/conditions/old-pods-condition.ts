@@ -1,7 +1,7 @@
 import type { Image } from '../../../../contract/task.ts'
 import { isPodEnding } from '../../observed/observed-resources.ts'
 import { currentValue, type JudgeInput } from '../input/judge-input.ts'
-import { type Condition, met, notMet, unknown } from './conditions.ts'
+import { type ConditionResult, met, notMet, unknown } from './conditions.ts'
 import { imagesOf, isImageRunning } from './image-reference.ts'
 
 /** Whether strict mode still has to read the Pods. */
@@ -10,7 +10,7 @@ export function arePodsUnread(snapshot: JudgeInput): boolean {
 }
 
 /** Strict mode: every Pod of a requested repository that is neither ending nor completed runs the requested tag. */
-export function judgeNoOldPods(snapshot: JudgeInput): Condition {
+export function judgeNoOldPods(snapshot: JudgeInput): ConditionResult {
   const { observation, settings, task } = snapshot
   if (!settings.isStrict) return met('no_old_pods')
   const expected = 'no Pod with another tag'

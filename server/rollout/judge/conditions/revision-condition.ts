@@ -4,7 +4,7 @@ import { hasOperationFailed, isOperationActive } from '../../observed/observed-a
 import type { AwaitedCommit, JudgeInput } from '../input/judge-input.ts'
 import { ancestryKey, type NextAction } from '../input/rollout-observation.ts'
 import { hasLaterOperation } from './change-since-baseline.ts'
-import { type Condition, isComparedInSameSecond, met, notMet, unknown } from './conditions.ts'
+import { type ConditionResult, isComparedInSameSecond, met, notMet, unknown } from './conditions.ts'
 import { isImageRunning } from './image-reference.ts'
 
 /** How a reported revision stands to our commit. `unasked`: not known yet; `unknown`: the Git host cannot say. */
@@ -46,7 +46,7 @@ function follows(
 }
 
 /** Whether the snapshot was compared with the commit or a later one; without a commit, with anything after acceptance. */
-export function judgeRevision(snapshot: JudgeInput): Condition {
+export function judgeRevision(snapshot: JudgeInput): ConditionResult {
   const { commit, application } = snapshot
   if (commit === undefined) return judgeLaterComparison(snapshot)
   if (application.isHydrated) return judgeHydrated(snapshot, commit)
@@ -57,7 +57,7 @@ export function judgeRevision(snapshot: JudgeInput): Condition {
   return each.find(({ state }) => state !== 'met') ?? each[0] ?? met('revision')
 }
 
-function judgeOneRevision(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): Condition {
+function judgeOneRevision(snapshot: JudgeInput, commit: AwaitedCommit, revision: string): ConditionResult {
   const inclusion = inclusionOf(snapshot, commit, revision)
   if (inclusion === 'reached') return met('revision')
   if (inclusion === 'unknown') return judgeUnknownRevision(snapshot)
@@ -68,14 +68,14 @@ function judgeOneRevision(snapshot: JudgeInput, commit: AwaitedCommit, revision:
 }
 
 /** What was compared after a comparison that had the commit came after it as well. */
-function judgeUnknownRevision(snapshot: JudgeInput): Condition {
+function judgeUnknownRevision(snapshot: JudgeInput): ConditionResult {
   const why = 'the history of the repository could not be read'
   if (snapshot.hasReached) return met('revision', `${why}: a comparison after the one with the commit decided`)
   return judgeLaterComparison(snapshot, why)
 }
 
 /** The commit of a hydrated application is a dry one; what is compared is the commit that the hydrator made of it. */
-function judgeHydrated(snapshot: JudgeInput, commit: AwaitedCommit): Condition {
+function judgeHydrated(snapshot: JudgeInput, commit: AwaitedCommit): ConditionResult {
   const { hydration, revisions } = snapshot.application
   const [revision = ''] = revisions
   const expected = `hydration of ${shortRevision(commit.commit)}`
@@ -112,12 +112,12 @@ export function reliesOnComparison(snapshot: JudgeInput): boolean {
   )
 }
 
-function judgeLaterComparison(snapshot: JudgeInput, why = 'no commit by the service'): Condition {
+function judgeLaterComparison(snapshot: JudgeInput, why = 'no commit by the service'): ConditionResult {
   return snapshot.task.refresh ? judgeAnsweredRefresh(snapshot, why) : judgeOwnComparison(snapshot, why)
 }
 
 /** A refresh whose comparison began late enough has been answered, and this snapshot is from after it. */
-function judgeAnsweredRefresh(snapshot: JudgeInput, why: string): Condition {
+function judgeAnsweredRefresh(snapshot: JudgeInput, why: string): ConditionResult {
   const { observation, application, baseline, refreshFromMs } = snapshot
   const { answered } = observation.refresh
   const isAfter =
@@ -135,7 +135,7 @@ function wasCompared({ commit, application, baseline }: JudgeInput): boolean {
 }
 
 /** Where no refresh may be requested: enough that some comparison began after acceptance. */
-function judgeOwnComparison(snapshot: JudgeInput, why: string): Condition {
+function judgeOwnComparison(snapshot: JudgeInput, why: string): ConditionResult {
   const { application, baseline, comparisons, task, settings } = snapshot
   if (baseline === undefined || application.version <= baseline.version) return notMet('revision', 'a newer state')
   if (application.revisions.join() !== baseline.revisions.join()) return met('revision', `${why}: the revision moved`)
@@ -148,7 +148,7 @@ function judgeOwnComparison(snapshot: JudgeInput, why: string): Condition {
 }
 
 /** A failed operation counts against a task when it worked on its commit or a later one, or began after acceptance. */
-export function judgeOperation(snapshot: JudgeInput): Condition {
+export function judgeOperation(snapshot: JudgeInput): ConditionResult {
   const { application } = snapshot
   const phase = application.operation?.phase ?? 'requested'
   const message = application.operation?.message

@@ -5,7 +5,7 @@ import type { TaskEventData } from '../../../../contract/task-event.ts'
 import { renderExpectation } from '../../../../contract/text/render-diagnosis.ts'
 import type { NewTaskEvent } from '../../../timeline/task-event.ts'
 import type { ObservedApplication } from '../../observed/observed-application.ts'
-import type { Condition } from '../conditions/conditions.ts'
+import type { ConditionResult } from '../conditions/conditions.ts'
 import type { Evaluation } from '../conditions/evaluate.ts'
 import { shortRevision } from '../conditions/revision-condition.ts'
 import { isAwaitingCommit } from '../input/judge-input.ts'
@@ -88,16 +88,16 @@ export function joinEvents(earlier: readonly NewTaskEvent[], later: readonly New
 }
 
 /** What Argo CD shows tells these by itself, and a commit that was just pushed is awaited of course. */
-const isNews = ({ name }: Condition, reported: ReportedState) =>
+const isNews = ({ name }: ConditionResult, reported: ReportedState) =>
   !['synced', 'operation', 'healthy', 'images'].includes(name) && reported.unmet !== ''
 
 /** `condition not met: images: expected shop:2, found shop:1` */
-const renderUnmet = ({ name, state, expected, found }: Condition): string => {
+const renderUnmet = ({ name, state, expected, found }: ConditionResult): string => {
   const expectation = renderExpectation({ expected: expected ?? '', found: found ?? '' })
   return `condition ${state === 'unknown' ? 'unknown' : 'not met'}: ${name.replaceAll('_', ' ')}: ${expectation}`
 }
 
-function holdUpData(blocker: Verdict | undefined, unmet: Condition | undefined): TaskEventData {
+function holdUpData(blocker: Verdict | undefined, unmet: ConditionResult | undefined): TaskEventData {
   return {
     ...(blocker?.cause === undefined ? {} : { cause: blocker.cause }),
     ...(unmet === undefined ? {} : { condition: unmet.name }),

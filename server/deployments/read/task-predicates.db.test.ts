@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openFileDatabase } from '../../../test/support/database.ts'
 import { saveProgress } from '../own/save-progress.ts'
-import { heldBy } from './task-conditions.ts'
+import { heldBy } from './task-predicates.ts'
 
 const { database } = await openFileDatabase()
 const { query } = database

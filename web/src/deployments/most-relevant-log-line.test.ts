@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mostRelevantLogLine } from './telling-line.ts'
+import { mostRelevantLogLine } from './most-relevant-log-line.ts'
 
 test.for([
   [[], undefined],

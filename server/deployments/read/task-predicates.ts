@@ -4,9 +4,9 @@ import type { Schema } from '../../storage/schema.ts'
 import type { Claim } from '../task.ts'
 
 /** What a task must be to be read or changed. */
-export type Condition = (build: ExpressionBuilder<Schema, 'tasks'>) => Expression<SqlBool>
+export type TaskPredicate = (build: ExpressionBuilder<Schema, 'tasks'>) => Expression<SqlBool>
 
-export const hasNoLivingOwner: Condition = (build) =>
+export const hasNoLivingOwner: TaskPredicate = (build) =>
   build.or([
     build('owner', 'is', null),
     build.not(
@@ -24,7 +24,7 @@ export const isForgotten = (owner: string, forgotten: readonly string[]) =>
 export const isUnfinished = sql<SqlBool>`tasks.status <> ALL(${[...finalStatuses]}::text[])`
 
 export const heldBy =
-  (claim: Claim): Condition =>
+  (claim: Claim): TaskPredicate =>
   (build) =>
     build.and([
       build('id', '=', claim.taskId),

@@ -41,7 +41,7 @@ export async function openLivePage(browser: Browser, url: string) {
     rows: () => page.locator('tbody tr').count(),
     /** Waits until new tasks wait, and shows them. */
     async showNew(count: number) {
-      await page.getByRole('button', { name: `${count} new tasks`, exact: true }).waitFor()
+      await page.getByRole('button', { name: `${count} new deployments`, exact: true }).waitFor()
       await page.keyboard.press('.')
     },
     resetFigures: () => page.evaluate('window.longestTaskMs = window.changedRows = 0'),

@@ -85,7 +85,9 @@ async function measurePages() {
 }
 
 /** Chromium names tasks of 50 ms and more only. */
-const longTask = (ms: number) => (ms === 0 ? 'below 50 ms' : `${ms.toFixed(0)} ms`)
+function longTask(ms: number): string {
+  return ms === 0 ? 'below 50 ms' : `${ms.toFixed(0)} ms`
+}
 
 async function measureRows() {
   await using started = new AsyncDisposableStack()

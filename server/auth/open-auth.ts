@@ -94,7 +94,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       return { kind: 'principal', principal }
     } catch (error) {
       const { tokens } = request.authentication.presented
-      if (error instanceof UnauthorizedError && isReadableByOwner && tokens.length > 0)
+      if (error instanceof UnauthorizedError && error.isExpired && isReadableByOwner && tokens.length > 0)
         return { kind: 'own_tasks', credentials: tokens, refusal: error.message }
       throw error
     }

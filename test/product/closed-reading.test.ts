@@ -287,6 +287,22 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(await waiting).toMatchObject({ status: 401, body: { error: expect.stringContaining('revoked') } })
   })
 
+  test('a credential that was revoked does not even read the task it submitted', async () => {
+    const ada = await world.signedIn('ada', ['platform'])
+    const request = { description: 'submits', expires: nowSeconds() + 600 }
+    const issued = await ada.change(world.service.url, '/api/v1/deploy-tokens', 'POST', request)
+    const { id, token } = IssuedDeployToken.parse(await issued.json())
+    const credential = { Authorization: `Bearer ${token}` }
+    const submitted = await world.service.submitTask(aTask({ app: 'own' }), credential)
+    const task = (submitted.body as { id: string }).id
+    expect(await read(`/api/v1/tasks/${task}`, credential)).toMatchObject({ status: 200 })
+    await ada.change(world.service.url, `/api/v1/deploy-tokens/${id}`, 'DELETE')
+    expect(await read(`/api/v1/tasks/${task}`, credential)).toMatchObject({
+      status: 401,
+      body: { error: expect.stringContaining('was revoked') },
+    })
+  })
+
   test('a credential that expires goes on reading the task it submitted, until its time is over, and no other', async () => {
     const short = { Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline' }, jwtSecret) }
     const { id } = (await world.service.submitTask(aTask({ app: 'own' }), short)).body as { id: string }

@@ -150,6 +150,33 @@ describe('npm run deploy-tokens', () => {
     expect(rows).toEqual([{ actor_kind: 'command' }])
   })
 
+  test('issues a token for some applications, and for all, with a row in the audit', async () => {
+    const issued = await run('issue', '--apps', 'shop, team-*', '--days', '90', '--description', 'pipeline of shop')
+    const token = issued.stdout.trim()
+    expect(token).toMatch(/^dwt_\S+$/)
+    expect(issued.stderr).toMatch(/^issued \S+ for shop, team-\*, until 20/)
+    expect(await submit(token)).toMatchObject({ status: 202 })
+    const [, id = ''] = /^issued (\S+)/.exec(issued.stderr) ?? []
+    const { rows } = await world.database.query(
+      "SELECT actor_kind, detail FROM watcher.audit WHERE action = 'token_issued' AND subject = $1",
+      [id],
+    )
+    expect(rows).toEqual([{ actor_kind: 'command', detail: 'pipeline of shop, for shop, team-*' }])
+    const all = await run('issue', '--apps', 'all', '--days', '1', '--description', 'all')
+    expect(await submit(all.stdout.trim())).toMatchObject({ status: 202 })
+  })
+
+  test.for([
+    [['issue'], '--apps: is required'],
+    [['issue', '--apps', 'shop', '--days', '400', '--description', 'x'], '--days: must be 1 to 365'],
+    [['issue', '--apps', 'shop,', '--days', '1', '--description', 'x'], '--apps: must not be empty'],
+    [['issue', '--apps', 'shop', '--days', '1'], '--description: must not be empty'],
+    [['issue', '--app', 'shop'], "Unknown option '--app'"],
+    [['unknown'], 'usage: npm run deploy-tokens'],
+  ] as const)('%j is wrong usage', ([args, message]) =>
+    expect(run(...args)).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) }),
+  )
+
   test('rejects an unknown id', () =>
     expect(run('revoke', '00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
       code: 1,

@@ -1,6 +1,12 @@
 /** A credential is missing or bad; answered 401. The message is shown to the caller and holds no secret. */
 export class UnauthorizedError extends Error {
   override readonly name = 'UnauthorizedError'
+  /** Nothing else is wrong with the credential: it was good once. */
+  readonly isExpired: boolean
+  constructor(message: string, isExpired = false) {
+    super(message)
+    this.isExpired = isExpired
+  }
 }
 
 /** A user is known but may not do this; answered 403. The message is shown to the caller. */

@@ -22,7 +22,7 @@ declare module 'fastify' {
 /** What a request may read where reading is closed. */
 export type ReadAccess =
   | { readonly kind: 'principal'; readonly principal: Principal }
-  /** Tasks that one of these credentials submitted: it is not good any more, or was never. */
+  /** Tasks that one of these credentials submitted: its time is over. */
   | { readonly kind: 'own_tasks'; readonly credentials: readonly string[]; readonly refusal: string }
 
 /** The applications whose tasks a request may list; undefined: all. */

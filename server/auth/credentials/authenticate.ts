@@ -9,7 +9,8 @@ import { verifyJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
 export type Verified = { readonly kind: 'verified'; readonly principal: Principal }
-type Refused = { readonly kind: 'refused'; readonly reason: string }
+/** `isExpired`: its time is over, and nothing else is wrong with it. */
+type Refused = { readonly kind: 'refused'; readonly reason: string; readonly isExpired?: boolean }
 /** `confirm` asks the identity provider; absent where it was asked already, or has nothing to say. */
 type Confirmable = Verified & { readonly confirm?: () => Promise<AuthResult> }
 export type AuthResult = Confirmable | Refused
@@ -62,7 +63,7 @@ export const createAuthenticate =
       const good: Confirmable[] = []
       for (const judge of judgements) {
         const judgement = await judge()
-        if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason)
+        if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason, judgement.isExpired)
         if (judgement) good.push(judgement)
       }
       if (deployTokens.length > 0) good.push({ kind: 'verified', principal: { kind: 'deploy_token', scope: 'all' } })
@@ -94,7 +95,7 @@ export const createAuthenticate =
         audience: settings.jwtAudience,
         nowSeconds: nowSeconds(),
       })
-      if (judgement.kind === 'invalid') return rejected(judgement.reason)
+      if (judgement.kind === 'invalid') return rejected(judgement.reason, judgement.isExpired)
       const { subject, allowedApps } = judgement
       const names = allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace)) ?? []
       const scope = scopeOfClaim(names)
@@ -133,6 +134,6 @@ function checkForm(presented: PresentedCredentials, settings: AuthSettings): Ref
   return allMatch ? undefined : rejected('the deploy token does not match WATCHER_DEPLOY_TOKEN')
 }
 
-export function rejected(rule: string): Refused {
-  return { kind: 'refused', reason: `credential rejected: ${rule}` }
+export function rejected(rule: string, isExpired = false): Refused {
+  return { kind: 'refused', reason: `credential rejected: ${rule}`, ...(isExpired ? { isExpired } : {}) }
 }

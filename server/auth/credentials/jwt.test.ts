@@ -53,6 +53,18 @@ describe('the claims of a JWT (spec 2.5; T2, B27, B28)', () => {
     expect(await reasonFor(token)).toContain(reason)
   })
 
+  test.for([
+    ['expired and nothing else', { exp: nowSeconds - 1 }, {}, true],
+    ['expired, and of another issuer', { exp: nowSeconds - 1, iss: 'other' }, { issuer: 'ours' }, false],
+    ['expired, and not valid yet', { exp: nowSeconds - 1, nbf: nowSeconds + 60 }, {}, false],
+    ['of another issuer', { exp, iss: 'other' }, { issuer: 'ours' }, false],
+  ] as const)('%s', async ([, claims, more, isExpired]) => {
+    expect(await verifyJwt(mintJwt(claims, secret), { ...rules, ...more })).toMatchObject({
+      kind: 'invalid',
+      isExpired,
+    })
+  })
+
   test('sub, cluster and allowed_apps are informational', async () => {
     const token = mintJwt({ exp, sub: 'team', cluster: 7, allowed_apps: ['shop'] }, secret)
     expect(await verifyJwt(token, rules)).toEqual({ kind: 'valid', subject: 'team', allowedApps: ['shop'] })

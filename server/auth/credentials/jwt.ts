@@ -1,6 +1,6 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { isStorable } from '../sign-in/user-of-claims.ts'
-import { type ClaimRules, validateClaims } from './validate-claims.ts'
+import { type ClaimRules, isOnlyExpired, validateClaims } from './validate-claims.ts'
 
 type JwtResult =
   | {
@@ -8,7 +8,7 @@ type JwtResult =
       readonly subject: string | undefined
       readonly allowedApps: readonly string[] | undefined
     }
-  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'invalid'; readonly reason: string; readonly isExpired?: boolean }
 
 /** `secrets` are tried in order; each is used as the bytes of its UTF-8 text. */
 type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
@@ -64,7 +64,7 @@ function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtResult {
   const claims = parseClaims(payload)
   if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
   const reason = validateClaims(claims, rules)
-  if (reason !== undefined) return { kind: 'invalid', reason }
+  if (reason !== undefined) return { kind: 'invalid', reason, isExpired: isOnlyExpired(claims, rules) }
   const { sub, allowed_apps: apps } = claims
   if (typeof sub === 'string' && !isStorable(sub))
     return { kind: 'invalid', reason: 'sub of the JWT holds NUL or a lone surrogate' }

@@ -23,6 +23,13 @@ export function validateClaims(claims: Claims, rules: ClaimRules): string | unde
   )
 }
 
+/** Whether a JWT would be good at the time at which it expired. */
+export function isOnlyExpired(claims: Claims, rules: ClaimRules): boolean {
+  const { exp } = claims
+  if (!isTime(exp) || exp > rules.nowSeconds) return false
+  return validateClaims({ ...claims, exp: rules.nowSeconds + 1 }, rules) === undefined
+}
+
 function expFault(exp: unknown, nowSeconds: number): string | undefined {
   if (exp === undefined) return 'exp is missing: a JWT needs an expiry time'
   if (!isTime(exp)) return 'exp must be a number of seconds since 1970'

@@ -14,7 +14,7 @@ export type AccessTokenJudgement =
        */
       readonly userInfo: 'asked' | 'asked always' | 'refuses'
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly isExpired?: boolean }
 
 type Rules = {
   readonly issuer: string
@@ -43,7 +43,10 @@ export async function verifyAccessToken(token: string, rules: Rules): Promise<Ac
     if (fault !== undefined) return { kind: 'refused', reason: fault }
     return { kind: 'user', user: userOfClaims(String(payload.sub), payload), userInfo: userInfoOf(payload) }
   } catch (error) {
-    if (error instanceof errors.JOSEError) return { kind: 'refused', reason: reasonOf(error) }
+    if (error instanceof errors.JOSEError) {
+      const isExpired = error instanceof errors.JWTExpired && claimFault(error.payload, rules) === undefined
+      return { kind: 'refused', reason: reasonOf(error), isExpired }
+    }
     if (error instanceof InvalidUserError) return { kind: 'refused', reason: `${error.message} in the access token` }
     throw error
   }

@@ -8,7 +8,7 @@ import type { Database } from '../storage/database.ts'
 import { ForbiddenError, UnauthorizedError } from './access/auth-errors.ts'
 import { createAuthorize } from './access/authorize.ts'
 import { actorOf, type Principal, type User } from './access/principal.ts'
-import { mayRead, type ReadAccess, readerDigest } from './access/read-access.ts'
+import { isOwnTask, mayRead, type ReadAccess, type ReadableTask, readerDigest } from './access/read-access.ts'
 import type { AuthSettings } from './credentials/auth-settings.ts'
 import { createAuthenticate } from './credentials/authenticate.ts'
 import { readPresentedCredentials } from './credentials/presented-credentials.ts'
@@ -94,7 +94,7 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
       return { kind: 'principal', principal }
     } catch (error) {
       const { tokens } = request.authentication.presented
-      if (error instanceof UnauthorizedError && error.isExpired && isReadableByOwner && tokens.length > 0)
+      if (error instanceof UnauthorizedError && error.expired !== undefined && isReadableByOwner && tokens.length > 0)
         return { kind: 'own_tasks', credentials: tokens, refusal: error.message }
       throw error
     }
@@ -103,6 +103,14 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
   return {
     requireAccess,
     requireUser,
+
+    /** Who submitted a task with the credential of this request, which has only expired since; undefined for all others. */
+    async expiredSubmitterOf(request: FastifyRequest, task: ReadableTask | undefined): Promise<Principal | undefined> {
+      const error = await request.authentication.verified().catch((reason: unknown) => reason)
+      if (!(error instanceof UnauthorizedError) || error.expired === undefined || task === undefined) return undefined
+      if (!isOwnTask(request.authentication.presented.tokens, task, wallMs())) return undefined
+      return authorize(error.expired, 'cancel', task.app).kind === 'allowed' ? error.expired : undefined
+    },
 
     /** Whether a request shows a credential that may submit something. */
     async hasValidCredential(request: FastifyRequest): Promise<boolean> {
@@ -159,7 +167,9 @@ export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonic
 
     /** What to store of the credential that submits a task, so that it may go on reading it. */
     readerDigestOf: (request: FastifyRequest) => (taskId: string) => {
-      const [credential] = idp?.requireReadAuth ? request.authentication.presented.tokens : []
+      const { tokens, deployTokens } = request.authentication.presented
+      // A static deploy token does not expire, and a weak one could be guessed from its digest.
+      const credential = tokens.find((token) => !deployTokens.includes(token))
       return credential === undefined ? undefined : readerDigest(taskId, credential)
     },
 

@@ -166,6 +166,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       requireTask,
       completions,
       requireAccess: auth.requireAccess,
+      expiredSubmitterOf: auth.expiredSubmitterOf,
       isAllowed: auth.isAllowed,
       recheckReadAccess: auth.recheckReadAccess,
     }),

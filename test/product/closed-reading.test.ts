@@ -287,6 +287,21 @@ describe('IDP_REQUIRE_READ_AUTH=true', () => {
     expect(await waiting).toMatchObject({ status: 401, body: { error: expect.stringContaining('revoked') } })
   })
 
+  test('a credential that has expired cancels the task it submitted, and no other', async () => {
+    const short = { Authorization: mintJwt({ exp: nowSeconds() + 2, sub: 'pipeline' }, jwtSecret) }
+    const { id } = (await world.service.submitTask(aTask({ app: 'own' }), short)).body as { id: string }
+    const cancel = (task: string) =>
+      world.service.request(`/api/v1/tasks/${task}`, { method: 'DELETE', headers: short })
+    await expect.poll(async () => (await read('/api/v1/tasks', short)).status).toBe(401)
+    expect(await cancel(ids.shop ?? '')).toMatchObject({ status: 401 })
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+    const { rows } = await world.database.query(
+      "SELECT actor_kind, actor FROM watcher.audit WHERE action = 'task_cancelled' AND subject = $1",
+      [id],
+    )
+    expect(rows).toEqual([{ actor_kind: 'jwt', actor: 'pipeline' }])
+  })
+
   test('a credential that was revoked does not even read the task it submitted', async () => {
     const ada = await world.signedIn('ada', ['platform'])
     const request = { description: 'submits', expires: nowSeconds() + 600 }

@@ -7,7 +7,7 @@ import { serviceUrlOf } from '../support/database.ts'
 import type { HttpBrowser } from '../support/http-browser.ts'
 import { aTask } from '../support/service.ts'
 import { test } from '../support/shared-world.ts'
-import type { World } from '../support/world.ts'
+import { type World, withToken } from '../support/world.ts'
 
 let world: World
 let ada: HttpBrowser
@@ -26,7 +26,7 @@ const issue = async (change: object = {}) => {
 }
 const listed = async () => DeployTokens.parse(await (await ada.request(`${world.service.url}${path}`)).json()).tokens
 const submit = (token: string, app = 'shop') =>
-  world.service.submitTask(aTask({ app }), { Authorization: `Bearer ${token}` })
+  world.service.submitTask(aTask({ app, wait_for_app: 60 }), { Authorization: `Bearer ${token}` })
 const refusal = (reason: RegExp) => ({
   status: 401,
   body: { error: expect.stringMatching(new RegExp(`^credential rejected: the deploy token ${reason.source}`)) },
@@ -82,11 +82,27 @@ describe('a deploy token for some applications', () => {
     expect(entries.rowCount).toBe(1)
   })
 
-  test('leaves nothing of itself with its tasks while everybody may read them', async () => {
+  test('that has expired cancels the task it submitted, and no other, also where everybody may read', async () => {
+    const { id, token } = await issue()
+    const own = (await submit(token, 'tokens-open')).body as { id: string }
+    const other = (await submit((await issue()).token, 'tokens-other')).body as { id: string }
+    await world.database.query('UPDATE watcher.deploy_tokens SET expires = clock_timestamp() WHERE id = $1', [id])
+    const headers = { Authorization: `Bearer ${token}` }
+    const cancel = (task: string) => world.service.request(`/api/v1/tasks/${task}`, { method: 'DELETE', headers })
+    expect(await cancel(other.id)).toMatchObject({ status: 401 })
+    expect(await cancel(own.id)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+  })
+
+  test('leaves a keyed digest of itself with its tasks; the static deploy token leaves none', async () => {
     const { token } = await issue()
-    await submit(token, 'tokens-open')
-    const { rows } = await world.database.query("SELECT reader_digests FROM watcher.tasks WHERE app = 'tokens-open'")
-    expect(rows).toEqual([{ reader_digests: null }])
+    await submit(token, 'tokens-digest')
+    await world.service.submitTask(aTask({ app: 'tokens-static' }), withToken)
+    const digests =
+      "SELECT app, cardinality(reader_digests) AS count FROM watcher.tasks WHERE app IN ('tokens-digest', 'tokens-static') ORDER BY app"
+    expect((await world.database.query(digests)).rows).toEqual([
+      { app: 'tokens-digest', count: 1 },
+      { app: 'tokens-static', count: null },
+    ])
   })
 
   test('that has expired says so', async () => {

@@ -1,11 +1,13 @@
+import type { Principal } from './principal.ts'
+
 /** A credential is missing or bad; answered 401. The message is shown to the caller and holds no secret. */
 export class UnauthorizedError extends Error {
   override readonly name = 'UnauthorizedError'
-  /** Nothing else is wrong with the credential: it was good once. */
-  readonly isExpired: boolean
-  constructor(message: string, isExpired = false) {
+  /** Whom the credential stood for, where nothing is wrong with it but that its time is over. */
+  readonly expired: Principal | undefined
+  constructor(message: string, expired?: Principal) {
     super(message)
-    this.isExpired = isExpired
+    this.expired = expired
   }
 }
 

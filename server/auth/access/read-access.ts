@@ -31,7 +31,7 @@ export function globsOf({ readAccess }: FastifyRequest): readonly string[] | und
   return scope === 'all' ? undefined : scope
 }
 
-type ReadableTask = {
+export type ReadableTask = {
   readonly id: string
   readonly app: string
   readonly deadline: Date
@@ -58,13 +58,13 @@ export function mayRead(
 ): boolean {
   if (access.kind === 'principal')
     return task !== undefined && authorize(access.principal, 'read', task.app).kind === 'allowed'
-  const isOwn =
-    task !== undefined &&
-    nowMs <= task.deadline.getTime() + clocksDifferMs &&
-    access.credentials.some((credential) => isSubmitter(credential, task))
-  if (!isOwn) throw new UnauthorizedError(access.refusal)
+  if (task === undefined || !isOwnTask(access.credentials, task, nowMs)) throw new UnauthorizedError(access.refusal)
   return true
 }
+
+/** Whether one of these credentials submitted a task whose time is not over. */
+export const isOwnTask = (credentials: readonly string[], task: ReadableTask, nowMs: number): boolean =>
+  nowMs <= task.deadline.getTime() + clocksDifferMs && credentials.some((credential) => isSubmitter(credential, task))
 
 const isSubmitter = (credential: string, { id, readerDigests }: ReadableTask) =>
   readerDigests.some((expected) => timingSafeEqual(readerDigest(id, credential), expected))

@@ -5,12 +5,12 @@ import { UnauthorizedError } from '../access/auth-errors.ts'
 import { scopeOfClaim } from '../access/authorize.ts'
 import { anonymous, type Principal, type Principals } from '../access/principal.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { verifyJwt } from './jwt.ts'
+import { type JwtClaims, verifyJwt } from './jwt.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
 export type Verified = { readonly kind: 'verified'; readonly principal: Principal }
-/** `isExpired`: its time is over, and nothing else is wrong with it. */
-type Refused = { readonly kind: 'refused'; readonly reason: string; readonly isExpired?: boolean }
+/** `expired`: whom it stood for, where its time is over and nothing else is wrong with it. */
+type Refused = { readonly kind: 'refused'; readonly reason: string; readonly expired?: Principal }
 /** `confirm` asks the identity provider; absent where it was asked already, or has nothing to say. */
 type Confirmable = Verified & { readonly confirm?: () => Promise<AuthResult> }
 export type AuthResult = Confirmable | Refused
@@ -63,7 +63,7 @@ export const createAuthenticate =
       const good: Confirmable[] = []
       for (const judge of judgements) {
         const judgement = await judge()
-        if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason, judgement.isExpired)
+        if (judgement?.kind === 'refused') throw new UnauthorizedError(judgement.reason, judgement.expired)
         if (judgement) good.push(judgement)
       }
       if (deployTokens.length > 0) good.push({ kind: 'verified', principal: { kind: 'deploy_token', scope: 'all' } })
@@ -95,11 +95,12 @@ export const createAuthenticate =
         audience: settings.jwtAudience,
         nowSeconds: nowSeconds(),
       })
-      if (judgement.kind === 'invalid') return rejected(judgement.reason, judgement.isExpired)
-      const { subject, allowedApps } = judgement
-      const names = allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace)) ?? []
-      const scope = scopeOfClaim(names)
-      return { kind: 'verified', principal: { kind: 'jwt', subject, scope, hasAppsClaim: allowedApps !== undefined } }
+      const principalOf = ({ subject, allowedApps }: JwtClaims): Principal => {
+        const names = allowedApps?.map((app) => canonicalName(app, settings.controlPlaneNamespace)) ?? []
+        return { kind: 'jwt', subject, scope: scopeOfClaim(names), hasAppsClaim: allowedApps !== undefined }
+      }
+      if (judgement.kind === 'valid') return { kind: 'verified', principal: principalOf(judgement) }
+      return rejected(judgement.reason, judgement.expired && principalOf(judgement.expired))
     }
 
     async function verifyAccess(token: string): Promise<AuthResult> {
@@ -134,6 +135,6 @@ function checkForm(presented: PresentedCredentials, settings: AuthSettings): Ref
   return allMatch ? undefined : rejected('the deploy token does not match WATCHER_DEPLOY_TOKEN')
 }
 
-export function rejected(rule: string, isExpired = false): Refused {
-  return { kind: 'refused', reason: `credential rejected: ${rule}`, ...(isExpired ? { isExpired } : {}) }
+export function rejected(rule: string, expired?: Principal): Refused {
+  return { kind: 'refused', reason: `credential rejected: ${rule}`, ...(expired === undefined ? {} : { expired }) }
 }

@@ -2,13 +2,16 @@ import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { isStorable } from '../sign-in/user-of-claims.ts'
 import { type ClaimRules, isOnlyExpired, validateClaims } from './validate-claims.ts'
 
+/** What a JWT says of its bearer. */
+export type JwtClaims = {
+  readonly subject: string | undefined
+  readonly allowedApps: readonly string[] | undefined
+}
+
+/** `expired`: its claims, where its time is over and nothing else is wrong with it. */
 type JwtResult =
-  | {
-      readonly kind: 'valid'
-      readonly subject: string | undefined
-      readonly allowedApps: readonly string[] | undefined
-    }
-  | { readonly kind: 'invalid'; readonly reason: string; readonly isExpired?: boolean }
+  | ({ readonly kind: 'valid' } & JwtClaims)
+  | { readonly kind: 'invalid'; readonly reason: string; readonly expired?: JwtClaims }
 
 /** `secrets` are tried in order; each is used as the bytes of its UTF-8 text. */
 type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
@@ -64,15 +67,15 @@ function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtResult {
   const claims = parseClaims(payload)
   if (claims === undefined) return { kind: 'invalid', reason: 'the payload of the JWT is not a JSON object' }
   const reason = validateClaims(claims, rules)
-  if (reason !== undefined) return { kind: 'invalid', reason, isExpired: isOnlyExpired(claims, rules) }
+  if (reason !== undefined && !isOnlyExpired(claims, rules)) return { kind: 'invalid', reason }
   const { sub, allowed_apps: apps } = claims
   if (typeof sub === 'string' && !isStorable(sub))
     return { kind: 'invalid', reason: 'sub of the JWT holds NUL or a lone surrogate' }
-  return {
-    kind: 'valid',
+  const bearer: JwtClaims = {
     subject: typeof sub === 'string' ? sub : undefined,
     allowedApps: isListOfStrings(apps) ? apps : undefined,
   }
+  return reason === undefined ? { kind: 'valid', ...bearer } : { kind: 'invalid', reason, expired: bearer }
 }
 
 function parseClaims(payload: Uint8Array): Record<string, unknown> | undefined {

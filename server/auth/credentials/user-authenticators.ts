@@ -65,7 +65,8 @@ export function createUserAuthenticators(dependencies: Dependencies): UserAuthen
       const { issuer } = await provider.metadata()
       const rules = { issuer, audiences: settings.audiences, keys, nowSeconds: wallMs() / 1000 }
       const judgement = await verifyAccessToken(token, rules)
-      if (judgement.kind === 'refused') return rejected(judgement.reason, judgement.isExpired)
+      if (judgement.kind === 'refused')
+        return rejected(judgement.reason, judgement.expired && verified('oidc', judgement.expired).principal)
       const { user, userInfo } = judgement
       if (userInfo === 'asked always') return noteIdToken(await askAbout(token, client, user))
       const confirm = async () => (userInfo === 'asked' ? askAbout(token, client, user) : rejected(notForUserInfo))

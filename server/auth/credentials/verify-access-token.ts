@@ -14,7 +14,7 @@ export type AccessTokenJudgement =
        */
       readonly userInfo: 'asked' | 'asked always' | 'refuses'
     }
-  | { readonly kind: 'refused'; readonly reason: string; readonly isExpired?: boolean }
+  | { readonly kind: 'refused'; readonly reason: string; readonly expired?: User }
 
 type Rules = {
   readonly issuer: string
@@ -44,8 +44,10 @@ export async function verifyAccessToken(token: string, rules: Rules): Promise<Ac
     return { kind: 'user', user: userOfClaims(String(payload.sub), payload), userInfo: userInfoOf(payload) }
   } catch (error) {
     if (error instanceof errors.JOSEError) {
-      const isExpired = error instanceof errors.JWTExpired && claimFault(error.payload, rules) === undefined
-      return { kind: 'refused', reason: reasonOf(error), isExpired }
+      if (!(error instanceof errors.JWTExpired) || claimFault(error.payload, rules) !== undefined)
+        return { kind: 'refused', reason: reasonOf(error) }
+      const { sub } = error.payload
+      return { kind: 'refused', reason: reasonOf(error), expired: userOfClaims(String(sub), error.payload) }
     }
     if (error instanceof InvalidUserError) return { kind: 'refused', reason: `${error.message} in the access token` }
     throw error

@@ -90,11 +90,12 @@ export function createDeployTokenStore({ query }: Database, controlPlaneNamespac
         .executeTakeFirst()
       if (!row) return unknown
       if (row.revoked) return rejected(`the deploy token was revoked at ${row.revoked.toISOString()}`)
-      if (row.is_over) return rejected(`the deploy token expired at ${row.expires.toISOString()}`, true)
-      if (row.is_stale) await touch(row.id)
       const { id, description } = row
       const scope = row.apps ? withCanonicalNames(row.apps, controlPlaneNamespace) : 'all'
-      return { kind: 'verified', principal: { kind: 'scoped_token', id, description, scope } }
+      const principal = { kind: 'scoped_token', id, description, scope } as const
+      if (row.is_over) return rejected(`the deploy token expired at ${row.expires.toISOString()}`, principal)
+      if (row.is_stale) await touch(row.id)
+      return { kind: 'verified', principal }
     },
   }
 

@@ -46,6 +46,8 @@ type Dependencies = {
   readonly completions: Pick<TaskCompletions, 'wait'>
   /** Who cancels. Rejects for a bad credential, one that is needed and absent, or one not good for `app`. */
   readonly requireAccess: (request: FastifyRequest, action: 'cancel', app?: string) => Promise<Principal>
+  /** Who submitted a task with a credential that has only expired since. */
+  readonly expiredSubmitterOf: (request: FastifyRequest, task: Task | undefined) => Promise<Principal | undefined>
   /** Whether a request shows a good credential that may read tasks of `app`. */
   readonly isAllowed: (request: FastifyRequest, action: 'read', app: string) => Promise<boolean>
   /** Verifies the right to read once more. @throws as the first time */
@@ -68,6 +70,7 @@ export const taskRoutes =
     requireTask,
     completions,
     requireAccess,
+    expiredSubmitterOf,
     isAllowed,
     recheckReadAccess,
   }: Dependencies): FastifyPluginAsyncZod =>
@@ -218,8 +221,10 @@ export const taskRoutes =
         },
       },
       async (request) => {
-        await requireAccess(request, 'cancel')
         const task = await findTask(tasks, request.params.id)
+        const submitter = await expiredSubmitterOf(request, task)
+        if (task !== undefined && submitter !== undefined) return taskRecordOf(await cancelTask(task, submitter))
+        await requireAccess(request, 'cancel')
         if (task === undefined || !(await isAllowed(request, 'read', task.app)))
           throw new TaskNotFoundError(request.params.id)
         return taskRecordOf(await cancelTask(task, await requireAccess(request, 'cancel', task.app)))

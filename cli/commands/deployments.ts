@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../contract/task.ts'
 import { exitOfStatus, severityOf, worstExit } from '../exit.ts'
 import { followTask } from '../follow/follow-task.ts'
 import type { Outcome } from '../follow/outcome.ts'
-import { submit } from '../follow/submit.ts'
+import { submissionPatienceMs, submit } from '../follow/submit.ts'
 import type { Api } from '../http/api.ts'
 import type { NoAnswerError } from '../http/connection-errors.ts'
 import type { KeyedSubmission } from '../input/submissions.ts'
@@ -17,6 +17,8 @@ const maxStreams = 8
 /** Of a task that was not read yet: the service's usual timeout. */
 const usualTimeoutSeconds = 900
 const cancelLimitMs = 10_000
+/** GitHub ends a job 10 s after it was cancelled. */
+const submissionGraceMs = 5_000
 
 type Options = {
   readonly api: Api
@@ -36,22 +38,34 @@ export async function deployAll(
   const follow = createFollower(options)
   const begun: Promise<Outcome>[] = []
   // A submission under way is what is cancelled, so its id is awaited.
-  const signal = cancelOnInterrupt ? new AbortController().signal : interrupted
+  const signal = cancelOnInterrupt ? abortedLater(interrupted, submissionGraceMs) : interrupted
+  let patienceMs = submissionPatienceMs
   for (const { submission, key } of submissions) {
     if (interrupted.aborted) break
     const { app } = submission
-    const result = await submit(api, submission, key, { signal, onPause: sayPause(screen, app) }).catch((error) => {
-      if (interrupted.aborted) return interruptedSubmission(screen, app)
-      throw error
-    })
+    const result = await submit(api, submission, key, { signal, patienceMs, onPause: sayPause(screen, app) }).catch(
+      (error) => {
+        if (interrupted.aborted) return interruptedSubmission(screen, app)
+        throw error
+      },
+    )
     if (result === undefined) break
-    if (typeof result !== 'string') begun.push(Promise.resolve(result))
-    else if (isDetached) {
+    if (typeof result !== 'string') {
+      // A server that is away for one is away for all: the others are tried once.
+      if (result.exitCode === exitCodes.unreachable) patienceMs = 0
+      begun.push(Promise.resolve(result))
+    } else if (isDetached) {
       screen.say(`${app} submitted: ${urlOf(api, result)}`)
       begun.push(Promise.resolve({ kind: 'submitted', id: result, app }))
     } else begun.push(follow(result, submission.timeout))
   }
   return Promise.all(begun)
+}
+
+function abortedLater(signal: AbortSignal, delayMs: number): AbortSignal {
+  const later = new AbortController()
+  signal.addEventListener('abort', () => void setTimeout(() => later.abort(), delayMs).unref())
+  return later.signal
 }
 
 /** Follows tasks that exist. */

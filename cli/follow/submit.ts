@@ -6,9 +6,13 @@ import { askAgain } from './ask-again.ts'
 import type { Rejection } from './outcome.ts'
 
 /** A submission without an answer is given up after so long. */
-const patienceMs = 120_000
+export const submissionPatienceMs = 120_000
 
-type Options = { readonly signal: AbortSignal; readonly onPause: (error: NoAnswerError) => void }
+type Options = {
+  readonly signal: AbortSignal
+  readonly patienceMs: number
+  readonly onPause: (error: NoAnswerError) => void
+}
 
 /**
  * Submits once, however often it has to ask: each try has the same key.
@@ -18,7 +22,7 @@ export async function submit(
   api: Pick<Api, 'submit'>,
   submission: TaskSubmission,
   key: string,
-  { signal, onPause }: Options,
+  { signal, patienceMs, onPause }: Options,
 ): Promise<string | Rejection> {
   const giveUpAt = performance.now() + patienceMs
   try {

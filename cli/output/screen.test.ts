@@ -78,6 +78,12 @@ describe('GitHub', () => {
   )
 })
 
+test('words of a server that answers oddly have no control characters', () => {
+  const { screen, text } = show({ CI: '1' })
+  screen.say('it returned 502: \u001b[2Jgone\r\n::error::x')
+  expect(text()).toBe('it returned 502:  [2Jgone ::error::x\n')
+})
+
 test('GitLab gets a section', () => {
   const { screen, text } = show({ GITLAB_CI: 'true' })
   screen.begin(rowOf('shop'))

@@ -108,7 +108,7 @@ function createLineScreen({ print, markup, label, paint }: Parts & { readonly ma
       last.delete(row)
       printLine(stepOf(label(row.app), atSeconds, text))
     },
-    say: printLine,
+    say: (text) => printLine(oneLine(text)),
     end() {
       clearInterval(heartbeat)
       if (isOpen) printMark(markup.end())
@@ -156,7 +156,7 @@ function createLiveScreen({ output, print, label, paint }: Parts & { readonly ou
       rows.delete(row)
       sayAbove(stepOf(label(row.app), atSeconds, text))
     },
-    say: sayAbove,
+    say: (text) => sayAbove(oneLine(text)),
     end() {
       clearInterval(timer)
       erase()

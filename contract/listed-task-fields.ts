@@ -6,6 +6,7 @@ export const listedTaskFields = {
   app: true,
   author: true,
   project: true,
+  environment: true,
   images: true,
   status: true,
   cause: true,

@@ -65,6 +65,7 @@ export const TaskSubmission = z
     ),
     author: name.describe('Who requests the deployment'),
     project: name.describe('Project name'),
+    environment: name.optional().describe('Environment of the deployment, such as production'),
     images: imagesOfOneTask,
     timeout: z
       .number('must be a whole number of seconds')
@@ -129,6 +130,7 @@ export const TaskRecord = z
     app: z.string(),
     author: z.string(),
     project: z.string(),
+    environment: z.string().optional().describe('Environment of the deployment, as its submission names it'),
     images: z.array(z.object({ image: z.string(), tag: z.string() })),
     status: z.enum(taskStatuses),
     status_reason: z.string().optional().describe('Reason of the final status: a headline, then the evidence'),
@@ -269,6 +271,7 @@ const filterStatuses = [...taskStatuses, 'accepted', 'argocd is unavailable'] as
 const conditions = z.object({
   app: textFilter.describe('Exactly this application'),
   project: textFilter.describe('Exactly this project'),
+  environment: textFilter.describe('Exactly this environment'),
   author: textFilter.describe('Exactly this author'),
   cause: z.enum(causeCodes, { error: 'must be a failure code' }).optional().describe('Ended with this failure code'),
   search: textFilter.describe('Part of an application, author, project, image, id or commit'),

@@ -106,6 +106,7 @@ function createProgram(run: Run, end: (code: number) => void): Command {
   command(program, 'list', 'Lists tasks, newest first.', 'deployment-watcher list --app shop --status failed,aborted')
     .option('--app <name>', 'of this application')
     .option('--project <name>', 'of this project')
+    .option('--environment <name>', 'of this environment')
     .option('--author <name>', 'of this author')
     .option('--status <status>', 'with this status, or several separated by commas')
     .option('--search <text>', 'with this part of a name, image, id or commit')

@@ -40,13 +40,13 @@ function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout }: Run
 }
 
 type ListFlags = Flags &
-  Readonly<Record<'app' | 'project' | 'author' | 'status' | 'search' | 'limit', string | undefined>>
+  Readonly<Record<'app' | 'project' | 'environment' | 'author' | 'status' | 'search' | 'limit', string | undefined>>
 
 /** `list`. */
 export const runList = (flags: ListFlags, run: Run): Promise<number> =>
   asking(flags, run, async (api) => {
-    const { app, project, author, status, search, limit } = flags
-    const filter = Object.entries({ app, project, author, status, search, limit })
+    const { app, project, environment, author, status, search, limit } = flags
+    const filter = Object.entries({ app, project, environment, author, status, search, limit })
     const given = Object.fromEntries(filter.filter((entry): entry is [string, string] => entry[1] !== undefined))
     const tasks = await api.list(given, run.interrupted)
     if (flags.output === 'json') return void run.stdout.write(`${JSON.stringify({ tasks })}\n`)

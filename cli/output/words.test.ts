@@ -15,6 +15,11 @@ test.for([
 test('a time is UTC', () => expect(timeOf(1_795_867_200)).toBe('2026-11-28 12:00 UTC'))
 
 const image = (name: string, tag: string) => ({ image: name, tag })
+test('names the environment', () => {
+  const task = { app: 'shop', images: [{ image: 'shop', tag: '2' }], environment: 'production' }
+  expect(titleOf(task)).toBe('shop 2 (production)')
+})
+
 test.for([
   ['a first deployment', [image('shop', '1.1.0')], undefined, 'shop 1.1.0'],
   ['a new version', [image('shop', '1.2.0')], [image('shop', '1.1.0')], 'shop 1.1.0 → 1.2.0'],

@@ -21,8 +21,9 @@ export function spanOf(seconds: number): string {
 export const timeOf = (seconds: number): string =>
   `${new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** `shop 1.1.0 → 1.2.0`; of several images only those whose tag changes, and how many they are. */
-export function titleOf({ app, images, previous }: Pick<TaskRecord, 'app' | 'images' | 'previous'>): string {
+/** `shop 1.1.0 → 1.2.0 (production)`; of several images only those whose tag changes, and how many they are. */
+export function titleOf(task: Pick<TaskRecord, 'app' | 'images' | 'previous' | 'environment'>): string {
+  const { app, images, previous, environment } = task
   const before = new Map(previous?.images.map(({ image, tag }) => [image, tag]))
   const changed = images.filter(({ image, tag }) => before.get(image) !== tag)
   const [first] = changed.length === 0 ? images : changed
@@ -31,5 +32,5 @@ export function titleOf({ app, images, previous }: Pick<TaskRecord, 'app' | 'ima
   const version = old === undefined || old === first.tag ? first.tag : `${old} → ${first.tag}`
   const same = changed.length <= 1 || changed.every(({ tag, image }) => tag === first.tag && before.get(image) === old)
   const more = images.length === 1 || same ? '' : `, ${changed.length} of ${images.length} images changed`
-  return oneLine(`${app} ${version}${more}`)
+  return oneLine(`${app} ${version}${more}${environment === undefined ? '' : ` (${environment})`}`)
 }

@@ -14,6 +14,7 @@ export type Task = {
   readonly app: string
   readonly author: string
   readonly project: string
+  readonly environment: string | undefined
   readonly images: readonly Image[]
   readonly timeoutSeconds: number
   /** How long the application may take to appear; 0: it has to be there. */
@@ -47,6 +48,7 @@ export type DeployedTask = { readonly id: string; readonly images: readonly Imag
 
 /** A task that was accepted but is not stored yet. */
 export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {
+  readonly environment: string | undefined
   readonly id: string
   readonly timeoutSeconds: number
   readonly waitForAppSeconds: number

@@ -25,6 +25,7 @@ export type Schema = {
     images: JSONColumnType<Image[]>
     timeout_seconds: number
     wait_for_app_seconds: Generated<number>
+    environment: string | null
     refresh: boolean
     source: JSONColumnType<NonNullable<TaskSubmission['source']>> | null
     may_write: boolean

@@ -215,3 +215,19 @@ describe('a long timeline', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
   })
 })
+
+test('the environment of a task is shown, found by, and part of what an Idempotency-Key stands for', async () => {
+  const [app, key] = [anApp(), randomUUID()]
+  const submit = (environment: string) => service.submitTask(aTask({ app, environment }), keyed(key))
+  const id = idOf(await submit('production'))
+  expect(await submit('staging')).toMatchObject({ status: 409 })
+  await service.submitTask(aTask({ app: anApp() }))
+  expect((await service.getTask(id)).environment).toBe('production')
+  const { body } = await service.request(`/api/v1/tasks?environment=production&app=${app}`)
+  expect(TaskList.parse(body)).toMatchObject({ total: 1, tasks: [{ id, environment: 'production' }] })
+  expect((await service.request('/api/v1/tasks?environment=other')).body).toMatchObject({ total: 0 })
+  expect(await service.submitTask(aTask({ environment: '' }))).toMatchObject({
+    status: 406,
+    body: { error: 'environment: must not be empty' },
+  })
+})

@@ -12,6 +12,7 @@ export const aNewTask = (change: Partial<NewTask> = {}): NewTask => ({
   images: [{ image: 'registry.example/shop', tag: 'v1' }],
   source: undefined,
   timeoutSeconds: 900,
+  environment: undefined,
   waitForAppSeconds: 0,
   refresh: true,
   mayWrite: true,

@@ -3,12 +3,25 @@ import type { TaskFilter } from '../../../contract/task.ts'
 
 /** Whether a task belongs to the list. Globs know `*` and `?`. */
 export function matchesFilter(filter: TaskFilter, globs: readonly string[] | undefined): Expression<SqlBool> {
-  const { app, author, project, statuses, cause, from_timestamp, to_timestamp, ended_from, ended_to, cursor, search } =
-    filter
+  const {
+    app,
+    author,
+    project,
+    environment,
+    statuses,
+    cause,
+    from_timestamp,
+    to_timestamp,
+    ended_from,
+    ended_to,
+    cursor,
+    search,
+  } = filter
   const conditions = [
     app !== undefined && sql`app = ${app}`,
     author !== undefined && sql`author = ${author}`,
     project !== undefined && sql`project = ${project}`,
+    environment !== undefined && sql`environment = ${environment}`,
     statuses !== undefined && isOneOf(statuses),
     cause !== undefined && sql`cause = ${cause}`,
     from_timestamp !== undefined && sql`created > ${timestamp(from_timestamp)}`,

@@ -10,6 +10,7 @@ export function taskRecordOf(task: Task): TaskRecord {
     app: task.app,
     author: task.author,
     project: task.project,
+    ...given('environment', task.environment),
     images: task.images.map(({ image, tag }) => ({ image, tag })),
     status: task.status,
     timeout: task.timeoutSeconds,

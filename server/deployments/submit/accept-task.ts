@@ -246,6 +246,7 @@ function insertTask(
     app: task.app,
     author: task.author,
     project: task.project,
+    environment: task.environment ?? null,
     images: JSON.stringify(task.images),
     repositories: repositoriesOf(task),
     image_set: imageSetOf(task),

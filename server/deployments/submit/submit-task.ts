@@ -103,6 +103,7 @@ export const createSubmitTask =
       app: submission.app,
       author: authorOf(submission, caller),
       project: submission.project,
+      environment: submission.environment,
       images: submission.images.map(({ image, tag }) => ({ image, tag })),
       source: submission.source,
       timeoutSeconds: timeoutOf(submission, settings),

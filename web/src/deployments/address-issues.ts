@@ -15,6 +15,7 @@ const rules = {
   search: textRule,
   app: textRule,
   project: textRule,
+  environment: textRule,
   author: textRule,
   cause: (text: string) => (isCause(text) ? undefined : 'must be a failure code'),
   from_timestamp: momentRule,

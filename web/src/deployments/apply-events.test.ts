@@ -77,4 +77,5 @@ test.for<[Parameters<typeof matches>[1], boolean]>([
   [{ from_timestamp: '1000' }, false],
   [{ from_timestamp: '999', to_timestamp: '1000' }, true],
   [{ to_timestamp: '999' }, false],
+  [{ environment: 'production' }, false],
 ])('a task is matched by %o: %s', ([filters, expected]) => expect(matches(aTask(), filters)).toBe(expected))

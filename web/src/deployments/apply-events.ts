@@ -48,7 +48,7 @@ export function matches(task: ListedTask, filters: TaskFilters): boolean {
   const searched = [task.id, task.app, task.author, task.project, task.commit ?? '', ...task.images.map(nameOf)]
   return (
     (filters.status === undefined || statusesIn(filters.status).includes(task.status)) &&
-    (['app', 'project', 'author', 'cause'] as const).every(
+    (['app', 'project', 'environment', 'author', 'cause'] as const).every(
       (name) => filters[name] === undefined || filters[name] === task[name],
     ) &&
     (search === undefined || searched.some((text) => text.toLowerCase().includes(search.toLowerCase()))) &&

@@ -2,7 +2,7 @@ import type { TaskRecord, TaskSubmission } from '../../../contract/task.ts'
 
 /** The submission that deploys these images of a task's application, in the name of the reader. */
 export function resubmissionOf(
-  { app, project, timeout, refresh }: TaskRecord,
+  { app, project, environment, timeout, refresh }: TaskRecord,
   images: TaskRecord['images'],
   author: string,
 ): TaskSubmission {
@@ -11,6 +11,7 @@ export function resubmissionOf(
     author,
     project,
     images: images.map(({ image, tag }) => ({ image, tag })),
+    ...(environment === undefined ? {} : { environment }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(refresh === undefined ? {} : { refresh }),
   }

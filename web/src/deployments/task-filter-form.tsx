@@ -172,12 +172,16 @@ function SavedViews({ filters }: { filters: TaskFilters }) {
 /** Filters that other pages link to: what they ask for, and the way to take each away. */
 function OtherFilters({ filters }: { filters: TaskFilters }) {
   const zone = useTimeZone()
-  const { cause, ended_from: from, ended_to: to } = filters
+  const { cause, environment, ended_from: from, ended_to: to } = filters
   const { ended_from: _from, ended_to: _to, ...anyEnd } = filters
   const { cause: _cause, ...anyCause } = filters
-  if (cause === undefined && from === undefined && to === undefined) return null
+  const { environment: _environment, ...anyEnvironment } = filters
+  if (cause === undefined && environment === undefined && from === undefined && to === undefined) return null
   return (
     <div className="row">
+      {environment === undefined ? null : (
+        <Removable to={listAddress(anyEnvironment)}>Environment {environment}</Removable>
+      )}
       {cause === undefined ? null : (
         <Removable to={listAddress(anyCause)}>
           Cause <code>{cause}</code>

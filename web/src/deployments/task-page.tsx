@@ -137,6 +137,14 @@ function By({ task }: { task: TaskRecord }) {
       <span>
         project <OutsideLink href={task.project}>{task.project}</OutsideLink>
       </span>
+      {task.environment === undefined ? null : (
+        <span>
+          environment{' '}
+          <Link href={listAddress({ environment: task.environment })} className="wrap-any">
+            {task.environment}
+          </Link>
+        </span>
+      )}
       {task.is_rollback ? <span>rollback</span> : null}
       {task.status === 'in progress' ? (
         <span>

@@ -43,6 +43,7 @@ export const TaskRow = memo(function TaskRow({ task }: { task: TaskRecord }) {
         >
           {task.app}
         </Link>
+        {task.environment === undefined ? null : <span className="dim clamp">{task.environment}</span>}
         {cause === undefined ? null : <div className="dim clamp">{cause}</div>}
       </RowHead>
       <Cell className="full c-tag">

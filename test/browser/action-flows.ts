@@ -76,6 +76,7 @@ export const actionFlows: readonly Flow[] = [
   },
   {
     name: 'a deployment is cancelled and rolled back at once, and an error of it leaves once the page was read since',
+    complaint: /net::ERR_FAILED/,
     async run({ world, open, look }) {
       const [good, bad] = [newTag(), newTag()]
       world.hold('orders', 'never-ready', 'v0', good)

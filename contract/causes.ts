@@ -35,7 +35,7 @@ export const causes = {
     past: 'Argo CD had no application of this name, or hid it',
     nextSteps: [
       developer('Compare the name with Argo CD, letter by letter, then submit the deployment again.'),
-      platformTeam('Or the service may not see it: allow `applications, get` for its project.'),
+      platformTeam('Or the service may not see it: allow "applications, get" for its project.'),
     ],
   },
   app_gone: {

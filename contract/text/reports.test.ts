@@ -9,7 +9,7 @@ const reports: Readonly<Record<Cause, (report: string) => void>> = {
     expect(report).toMatchInlineSnapshot(`
       "Argo CD has no application of this name, or this account may not read it [app_not_found]
       Next step 1 (developer): Compare the name with Argo CD, letter by letter, then submit the deployment again.
-      Next step 2 (platform team): Or the service may not see it: allow \`applications, get\` for its project."
+      Next step 2 (platform team): Or the service may not see it: allow "applications, get" for its project."
     `),
   app_gone: (report) =>
     expect(report).toMatchInlineSnapshot(`

@@ -44,7 +44,7 @@ const shiftsOfLayout = `
 const rollouts = Array.from({ length: 20 }, (_, at) => ({
   id: `roll-${at}`,
   app: `service-${at}`,
-  created: Date.now() / 1000 - 60,
+  created: Date.now() / 1000 - 3_480,
   updated: Date.now() / 1000,
   author: 'ada',
   project: 'shop',
@@ -108,11 +108,29 @@ export const overviewFlows: readonly Flow[] = [
           json: { ...task, diagnosis: { conditions: [], evidence: [], next_steps: [], links: [], pods } },
         })
       })
+      await page.route('**/api/v1/apps/summary', async (route) => {
+        const { apps } = await (await route.fetch()).json()
+        const usual = rollouts.map(({ app }) => ({ app, counts: {}, median_seconds: 3_599, recent: [] }))
+        await route.fulfill({ json: { apps: [...apps, ...usual] } })
+      })
       await page.goto(`${world.service.url}/`)
       const rows = section(page, 'Rolling out now').getByRole('listitem')
       await rows.nth(5).getByText('1 of 2 Pods ready').waitFor()
       await rows.nth(5).getByRole('img', { name: '1 of 2 Pods ready' }).waitFor()
       expect(await rows.count()).toBe(6)
+      await rows.first().getByText('of usual 59 min 59 s').waitFor()
+      // Nothing of a row stands outside of it, and neither its name nor its time is cut.
+      const misplaced = await section(page, 'Rolling out now').evaluate((list) =>
+        [...list.querySelectorAll('li.roll')].flatMap((row) =>
+          [...row.querySelectorAll('.name, .c-time')]
+            .filter((part) => {
+              const isOutside = part.getBoundingClientRect().right > row.getBoundingClientRect().right + 1
+              return isOutside || part.scrollWidth > part.clientWidth + 1
+            })
+            .map((part) => part.textContent),
+        ),
+      )
+      expect(misplaced).toEqual([])
       const isWide = (page.viewportSize()?.width ?? 0) > 768
       if (isWide) for (const row of await rows.all()) expect((await row.boundingBox())?.height).toBeLessThanOrEqual(40)
       await look(opened)

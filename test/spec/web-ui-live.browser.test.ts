@@ -9,7 +9,7 @@ import { startDemo } from '../../simulator/demo.ts'
 import { fastTimes } from '../../simulator/model/simulator-times.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { launchBrowser, openPage } from '../support/browser.ts'
-import { startService } from '../support/service.ts'
+import { aTask, startService, withoutLimits } from '../support/service.ts'
 import { settingsFor, startWorld } from '../support/world.ts'
 
 let browser: Browser
@@ -30,6 +30,21 @@ test('a deployment is followed live, from the list to the verdict on its page (s
   await page.getByText('Deployed').first().waitFor()
   expect(await page.title()).toContain('shop')
   expect({ complaints, outside }).toEqual({ complaints: [], outside: [] })
+})
+
+test('more new deployments than the page keeps are counted as 200+', async () => {
+  await using service = await startService({ settings: withoutLimits })
+  await service.acceptTask(aTask())
+  await using opened = await openPage(browser, service.url, '/tasks')
+  const { page } = opened
+  await page.getByRole('link', { name: 'shop' }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await Promise.all(Array.from({ length: 3 }, (_, at) => service.acceptTask(aTask({ app: `first-${at}` }))))
+  await page.getByRole('button', { name: '3 new deployments', exact: true }).waitFor()
+  for (let round = 0; round < 20; round += 1)
+    await Promise.all(Array.from({ length: 10 }, (_, at) => service.acceptTask(aTask({ app: `app-${round}-${at}` }))))
+  await page.getByRole('button', { name: '200+ new deployments', exact: true }).waitFor()
+  expect(await page.title()).toMatch(/^\(200\+\) Deployments/)
 })
 
 test('the command of the page without tasks works in the demo as it is pasted', async () => {

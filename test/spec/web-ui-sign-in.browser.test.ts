@@ -53,7 +53,7 @@ test('a session that ends while a page is open leaves the page, and says how to 
   await fillIn(page)
   await page.getByLabel('Reason').fill('OPS-3')
   await world.database.query('DELETE FROM watcher.sessions')
-  await page.getByRole('button', { name: 'Lock deployments' }).click()
+  await page.getByRole('button', { name: 'Lock deployments' }).click({ force: true }) // it is off already where the page has noticed
   await page.getByText('Your session has ended.').waitFor()
   await page.getByText('Sign in to lock.').waitFor()
   await page.getByText('"reason":"OPS-3"').waitFor()
@@ -84,15 +84,52 @@ test('a page that asks who is signed in does not prolong the session', async () 
   expect(await read()).toMatchObject({ user: { expires: user.expires } })
 })
 
-test('closed reading shows one way in on every page, and no loop', async () => {
-  await using closed = await startWorld({ parts: ['provider'], settings: { IDP_REQUIRE_READ_AUTH: 'true' } })
-  for (const path of ['/tasks', '/task/unknown', '/lock']) {
-    await using opened = await open(path, closed.service.url)
+describe('closed reading', () => {
+  let closed: World
+  beforeAll(async () => {
+    closed = await startWorld({ parts: ['provider'], settings: { IDP_REQUIRE_READ_AUTH: 'true' } })
+    closed.idp.users.set('ada', { preferred_username: 'ada', groups: ['oncall'] })
+  })
+  afterAll(() => closed?.[Symbol.asyncDispose]())
+
+  test.for(['/', '/tasks', '/task/unknown', '/versions', '/history', '/lock', '/settings'])(
+    'at %s shows a way in, and sends no read that would be rejected',
+    async (path) => {
+      const { url } = closed.service
+      await using opened = await openPage(browser, url, path, { hasClock: true })
+      const { page } = opened
+      const inMain = page.getByRole('main').getByRole('link', { name: 'Sign in' }).first()
+      await inMain.waitFor()
+      await page.keyboard.press('/')
+      await page.getByRole('dialog', { name: 'Find' }).getByRole('option').first().waitFor()
+      const sessionReadAgain = page.waitForResponse(`${url}/api/v1/session`)
+      await page.clock.fastForward(61_000) // what is read at intervals would be
+      await sessionReadAgain
+      expect(opened.complaints).toEqual([])
+      expect(page.url()).toBe(url + path)
+    },
+  )
+
+  test('reads nothing more once the session has ended, and keeps what it shows', async () => {
+    const { url } = closed.service
+    await using opened = await openPage(browser, url, '/auth/login?return=%2F', { hasClock: true })
     const { page } = opened
-    await page.getByText('You are signed out.').waitFor()
-    await page.getByRole('heading', { name: 'Sign in to read this' }).waitFor()
-    expect(page.url()).toBe(closed.service.url + path)
-  }
+    await fillIn(page)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'No deployment yet', exact: true }).waitFor()
+    await closed.database.query('DELETE FROM watcher.sessions')
+    await page.clock.fastForward(31_000)
+    await page.getByText('Your session has ended.').waitFor()
+    const sent: string[] = [] // what was under way before may still be rejected
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname))
+    for (let round = 0; round < 3; round += 1) {
+      const sessionReadAgain = page.waitForResponse(`${url}/api/v1/session`)
+      await page.clock.fastForward(31_000)
+      await sessionReadAgain
+    }
+    expect(new Set(sent)).toEqual(new Set(['/api/v1/session']))
+    await page.getByRole('heading', { name: 'No deployment yet', exact: true }).waitFor()
+  })
 })
 
 describe('a sign-in that fails', () => {

@@ -18,7 +18,7 @@ const signedIn = new Map<UserName, HttpBrowser>()
 beforeAll(async () => {
   idp = await reserveIdentityProvider()
   world = await startWorld({
-    applications: ['shop', 'crashing', 'waiting', 'again', 'mistyped', 'replaced', 'gone'],
+    applications: ['shop', 'crashing', 'pulling', 'waiting', 'again', 'mistyped', 'replaced', 'gone'],
     mayReadLogs: true,
     settings: {
       ...idp.settings,
@@ -52,7 +52,7 @@ const open = (path: string, user?: UserName, options?: OpenOptions): Promise<Ope
 const change = (path: string, method: string, body?: unknown) =>
   signedIn.get('ada')?.change(world.service.url, `/api/v1${path}`, method, body)
 
-const hold = (app: string, newPods: 'never-ready' | 'crashes', ...except: readonly string[]) =>
+const hold = (app: string, newPods: 'never-ready' | 'crashes' | 'image-pull-error', ...except: readonly string[]) =>
   world.simulator.control.overridePods(app, { newPods, except: except.map((tag) => `registry.example/${app}:${tag}`) })
 
 async function deployed(app: string, tag: string): Promise<TaskRecord> {
@@ -97,6 +97,17 @@ test('a rollout is drawn as it happens: its Pods, its timeline, the time of each
   expect({ complaints, outside }).toEqual(quiet)
 })
 
+test('an image whose name is written from right to left keeps name and tag apart in the timeline', async () => {
+  const reference = { image: 'registry.example/\u05d7\u05e0\u05d5\u05ea', tag: '\u05d2\u05e8\u05e1\u05d4-1' }
+  await using opened = await open(`/task/${await world.announce('shop', '', { images: [reference] })}`)
+  const { page } = opened
+  const accepted = page.getByRole('region', { name: 'Timeline' }).locator('details').first()
+  await accepted.locator('bdi').first().waitFor({ state: 'attached' })
+  expect(await accepted.locator('bdi').allTextContents()).toEqual(
+    expect.arrayContaining([reference.image, reference.tag]),
+  )
+})
+
 describe('a failed task', () => {
   let failed: TaskRecord
   beforeAll(async () => {
@@ -135,6 +146,24 @@ describe('a failed task', () => {
     await page.getByText('Roll back to v2 from a terminal').click()
     await page.getByText(`"tag":"v2"`).waitFor()
     await page.getByText(/^Sign in to see the log of/).waitFor()
+  })
+
+  test('whose image cannot be pulled speaks of no log, and gives the message of the kubelet once, in a short page', async () => {
+    await deployed('pulling', 'v2')
+    hold('pulling', 'image-pull-error', 'v0', 'v1', 'v2')
+    const { id } = await world.service.waitForEnd(await world.deploy('pulling', 'v3'))
+    for (const user of [undefined, 'ada'] as const) {
+      await using opened = await open(`/task/${id}`, user)
+      const { page } = opened
+      await page.getByRole('heading', { level: 2, name: /cannot be pulled/ }).waitFor()
+      const events = page.getByRole('table', { name: /^Events of Pod/ })
+      await events.getByText('The message above').waitFor()
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+      const words = await page.getByRole('main').innerText()
+      expect(words.match(/failed to resolve reference/g)).toHaveLength(1)
+      expect(words).not.toMatch(/\blogs?\b|POD_LOG_LINES/)
+      expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(1_500)
+    }
   })
 
   test('says to a user in other groups who may act', async () => {

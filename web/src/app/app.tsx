@@ -2,10 +2,10 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
-import { sessionQuery } from '../auth/session.ts'
+import { isReadingClosed, sessionQuery } from '../auth/session.ts'
 import { useChosenColours } from '../ui/colours.ts'
 import { LoadingRows } from '../ui/loading-rows.tsx'
-import { AnswerError } from '../ui/read-json.ts'
+import { AnswerError, gateReads } from '../ui/read-json.ts'
 import { retryTooMany } from '../ui/retry-too-many.ts'
 import { ToastProvider } from '../ui/toast.tsx'
 import { Frame } from './frame.tsx'
@@ -40,8 +40,17 @@ const queries: QueryClient = new QueryClient({
 /** What is rejected for its credential says that the session is not what the page takes it for. */
 function readSessionAgain(error: Error) {
   const isOfCredential = error instanceof AnswerError && (error.status === 401 || error.status === 403)
-  if (isOfCredential) void queries.invalidateQueries(sessionQuery)
+  const isKnown = isReadingClosed(queries.getQueryData(sessionQuery.queryKey))
+  if (isOfCredential && !isKnown) void queries.invalidateQueries(sessionQuery)
 }
+
+// A read whose 401 is certain is not sent. Where the session cannot be read, the read itself says what is wrong.
+gateReads(async () => {
+  const session = await queries
+    .fetchQuery({ ...sessionQuery, staleTime: Number.POSITIVE_INFINITY })
+    .catch(() => undefined)
+  if (isReadingClosed(session)) throw new AnswerError(401, 'reading needs a sign-in')
+})
 
 export function App() {
   useChosenColours()

@@ -1,5 +1,7 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
+import { signInErrorPath } from '../../../contract/text/sign-in-error.ts'
+import { useReading } from '../auth/session.ts'
 import { OpenFind } from '../find/open-find.ts'
 import { useLiveWhileVisible } from '../live/use-live-while-visible.ts'
 import { LockBanner } from '../locks/lock-banner.tsx'
@@ -13,7 +15,7 @@ import { useFavicon } from './favicon.ts'
 import { KeysDialog } from './keys-dialog.tsx'
 import { PageBoundary } from './page-boundary.tsx'
 import { pages } from './pages.ts'
-import { SignedOut } from './signed-out.tsx'
+import { SignedOut, SignInFirst } from './signed-out.tsx'
 import { useLiveness } from './use-liveness.ts'
 import { useRouteFocus } from './use-route-focus.ts'
 
@@ -22,21 +24,26 @@ const FindDialog = lazy(() => loadFind().then((m) => ({ default: m.FindDialog })
 /** Then the page has what it needs, and Find opens with the first key. */
 const loadFindAfterMs = 2_000
 
+/** Pages that have something for a reader who may read nothing. */
+const readsNothing: ReadonlySet<string> = new Set(['/settings', signInErrorPath])
+
 /** What is around every page: the way past it, the bar, a lost connection, the foot. */
 export function Frame({ children }: { children: ReactNode }) {
   const { state, retrySeconds, isSignedOut, now } = useLiveness()
+  const reading = useReading()
   const [path] = useLocation()
   const [finding, setFinding] = useState(0) // which opening of the dialog, as the browser tells late that one closed
   const keys = useRef<HTMLDialogElement>(null)
   const find = useCallback(() => setFinding((last) => last + 1), [])
   usePageKeys(find, keys)
   useRouteFocus()
-  useLiveWhileVisible()
+  useLiveWhileVisible(reading === 'open')
   useFavicon()
   useEffect(() => {
     const timer = setTimeout(() => void loadFind().catch(() => undefined), loadFindAfterMs)
     return () => clearTimeout(timer)
   }, [])
+  const needsSignIn = reading === 'closed' && !readsNothing.has(path)
   const since = 'since' in state ? Math.floor(state.since / 1000) : undefined
   const age = state.kind === 'stale' && since !== undefined ? now - since : undefined
   return (
@@ -46,14 +53,14 @@ export function Frame({ children }: { children: ReactNode }) {
       </a>
       <Bar find={find} liveness={state.kind} isSignedOut={isSignedOut} age={age} />
       <section aria-label="Notices">
-        <SignedOut isReadingClosed={isSignedOut} />
+        {needsSignIn ? null : <SignedOut isReadingClosed={isSignedOut} />}
         {since === undefined ? null : <ConnectionNotice since={since} age={age} retrySeconds={retrySeconds} />}
         <LockBanner />
         <ArgoCdNotice />
       </section>
       <main className="page" id="main" tabIndex={-1}>
         <NowProvider heldAt={age === undefined ? undefined : since}>
-          <PageBoundary key={path}>{children}</PageBoundary>
+          <PageBoundary key={path}>{needsSignIn ? <SignInFirst /> : children}</PageBoundary>
         </NowProvider>
       </main>
       <footer className="foot">

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { useSession } from '../auth/session.ts'
 import { SignInLink } from '../auth/sign-in-link.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { useTab } from '../ui/tab.ts'
 
 /** Says that reading needs a sign-in, or that the session ended while the page was open, and leads back to this page. */
 export function SignedOut({ isReadingClosed }: { isReadingClosed: boolean }) {
@@ -27,5 +28,20 @@ export function SignedOut({ isReadingClosed }: { isReadingClosed: boolean }) {
         <SignInLink>{hasEnded ? 'Sign in again' : 'Sign in'}</SignInLink>
       </div>
     </div>
+  )
+}
+
+/** In place of a page that nothing could be read for. */
+export function SignInFirst() {
+  useTab('Sign in')
+  return (
+    <>
+      <h1 tabIndex={-1}>Sign in to read this</h1>
+      <div className="empty">
+        <Icon name="i-locked" />
+        <p>This service shows deployments to those who are signed in. Deployments are not affected.</p>
+        <SignInLink className="btn btn-primary" />
+      </div>
+    </>
   )
 }

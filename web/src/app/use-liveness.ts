@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useSession } from '../auth/session.ts'
+import { isReadingClosed, useSession } from '../auth/session.ts'
 import { useConnectionState } from '../live/use-live.ts'
 import { useTick } from '../ui/now.tsx'
 import { isRejection } from '../ui/read-json.ts'
@@ -28,7 +28,6 @@ export function useLiveness(): Looked {
     now * 1000,
     isRejection,
   )
-  const isSignedOut = session?.read_auth === true && session.user === null
   const retrySeconds = connection.kind === 'cut' ? Math.max(1, Math.ceil(connection.nextTryMs / 1000 - now)) : 0
-  return { state, retrySeconds, isSignedOut, now }
+  return { state, retrySeconds, isSignedOut: isReadingClosed(session), now }
 }

@@ -37,7 +37,7 @@ export function ApplicationHeader({ app }: { app: string }) {
         )}
         {total === undefined || rate === undefined ? null : (
           <>
-            <Value name={`Worked, of ${decidedOf(total.counts)} in ${days} days`}>{percent(rate)}</Value>
+            <Value name={`Success rate of ${decidedOf(total.counts)}, ${days} days`}>{percent(rate)}</Value>
             <Value name="Deployments a week">{perDay(deployedOf(total.counts) * weekDays, days)}</Value>
           </>
         )}
@@ -62,7 +62,7 @@ function Running({ task }: { task: TaskRecord }) {
         <Change task={{ images: task.images, previous: undefined }} />
       </Link>{' '}
       <span className="delta">
-        since <Ago at={task.updated} />
+        deployed <Ago at={task.updated} />
       </span>
     </>
   )

@@ -14,7 +14,7 @@ export function Change({ task: { previous, images } }: { task: Pick<TaskRecord, 
         </>
       )}
       {to === '' ? null : <code className="wrap-any">{to}</code>}
-      {note === '' ? null : <span className="dim"> {note}</span>}
+      {note === '' ? null : <span className="dim">{to === '' ? note : `, ${note}`}</span>}
     </>
   )
 }

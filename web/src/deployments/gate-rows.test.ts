@@ -68,3 +68,13 @@ test.for([
 ] as const)('without a commit of its own, after $kind', ([last, sentence]) => {
   expect(draw({ status: 'deployed', commit: undefined as never }, [last])[1]?.sentence).toBe(sentence)
 })
+
+test('an event that says the sentence of its row again gives the row its time, and is no step of its own', () => {
+  const headline = 'Image shop:v2 does not exist'
+  const said = { ...event('waiting_for', { cause: 'image_pull', condition: 'images' }, headline), at: 1_003 }
+  const fields = { status: 'failed', cause: 'image_pull', unmet_condition: 'images', headline } as const
+  const verdict = event('verdict', { status: 'failed', cause: 'image_pull' }, `failed: ${headline} [image_pull]`)
+  const row = draw(fields, [...rollout, said, verdict])[4]
+  expect(row).toMatchObject({ sentence: headline, saidAt: 1_003 })
+  expect(row?.steps.map(({ kind }) => kind)).toEqual(['health_changed', 'taken_over', 'waiting_for'])
+})

@@ -3,6 +3,7 @@ import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent, TaskEventData } from '../../../contract/task-event.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
+import { eventWords } from './event-words.ts'
 import { type GateTime, gateTimes } from './gate-times.ts'
 import { type Gate, type GateName, gateOfCondition, gatesOf } from './gates.ts'
 import { rowCause, verdictWords } from './verdict-words.ts'
@@ -13,7 +14,10 @@ export type GateRow = {
   readonly time: GateTime | undefined
   /** Empty where nothing is to be said yet. */
   readonly sentence: string
+  /** Without those that say the sentence once more. */
   readonly steps: readonly TaskEvent[]
+  /** When an event said the sentence first, in Unix seconds. */
+  readonly saidAt: number | undefined
 }
 
 /** The six gates of a task, each with the events that belong to it. */
@@ -25,8 +29,22 @@ export function gateRows(task: TaskRecord, events: readonly TaskEvent[]): readon
   return gates.map((gate, index) => {
     const own = steps.get(gate.name) ?? []
     const sentence = gate.state === 'ahead' && gate !== firstAhead ? '' : sentenceOf(gate, own, task, events)
-    return { gate, time: times[index], steps: own, sentence }
+    const said = own.filter((event) => isSentence(event, sentence))
+    return {
+      gate,
+      time: times[index],
+      sentence,
+      steps: own.filter((step) => !said.includes(step)),
+      saidAt: said[0]?.at,
+    }
   })
+}
+
+function isSentence(event: TaskEvent, sentence: string): boolean {
+  const { kind, detail, data: { status, cause } = {} } = event
+  if (kind === 'verdict') return detail === `${status}: ${sentence} [${cause}]`
+  const { what, more, images } = eventWords(event)
+  return what === sentence && more === '' && images.length === 0
 }
 
 const gateOfKind: Readonly<Record<string, GateName>> = {

@@ -65,9 +65,10 @@ function Versions({ running: [first, ...others] }: { running: readonly string[] 
     <>
       <code className="wrap-any">{first}</code>
       {others.length === 0 ? null : (
-        <div className="dim">
+        <span className="dim">
+          {' '}
           and <code className="wrap-any">{others.join(', ')}</code>
-        </div>
+        </span>
       )}
     </>
   )

@@ -54,7 +54,7 @@ function PodEvents({ pod: { namespace, name, events, occurrences }, said }: PodE
             <Row key={index}>
               <RowHead className="full">{reason}</RowHead>
               <Cell className="full">
-                <span className="wrap-any">{message === said ? 'The message above' : message}</span>
+                <span className="wrap-any">{isSaid(message, said) ? 'The message above' : message}</span>
               </Cell>
               {occurrences === undefined ? null : (
                 <>
@@ -73,6 +73,9 @@ function PodEvents({ pod: { namespace, name, events, occurrences }, said }: PodE
     </Section>
   )
 }
+
+/** The deciding message may begin with the state of the container: `ImagePullBackOff: Failed to pull image …`. */
+const isSaid = (message: string, said = ''): boolean => message !== '' && said.includes(message)
 
 /** `<reason>: <message>`, of which a reason has no colon. */
 function partsOf(event: string): { readonly reason: string; readonly message: string } {

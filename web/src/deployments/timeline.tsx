@@ -40,23 +40,24 @@ const Rows = ({ task, events }: { task: TaskRecord; events: readonly TaskEvent[]
   </ol>
 )
 
-function Row({ row: { gate, time, sentence, steps }, task }: { row: GateRow; task: TaskRecord }) {
+function Row({ row: { gate, time, sentence, steps, saidAt }, task }: { row: GateRow; task: TaskRecord }) {
+  const at = time?.at ?? saidAt
   const isHere = gate.state === 'now' || gate.state === 'stop'
   return (
     <li className={gate.state === 'stop' ? `stop st-${wordsOf(task.status).tone}` : gate.state}>
-      <details id={gateRowId(gate.name)} open={isHere}>
+      <details id={gateRowId(gate.name)} open={isHere && steps.length > 0}>
         <summary>
           <Icon name="i-down" className="tiny" />
           {gate.state === 'stop' ? <StatusIcon icon={wordsOf(task.status).icon} /> : <span className="dot" />}
           <b>{gate.name}</b>
-          <span className="off">{time?.at === undefined ? '' : offset(time.at, task)}</span>
+          <span className="off">{at === undefined ? '' : offset(at, task)}</span>
           <span className="says">{sentence}</span>
         </summary>
         <ol className="steps">
           {steps.map((event) => (
             <Step key={event.id} event={event} task={task} />
           ))}
-          {steps.length === 0 ? <li className="dim">No event</li> : null}
+          {steps.length === 0 ? <li className="dim">{saidAt === undefined ? 'No event' : 'No other event'}</li> : null}
         </ol>
       </details>
     </li>

@@ -9,12 +9,13 @@ const failedAgainMs = 15_000
  * Keeps the connection open while the page can be seen, comes back early when a click, a read or the network says that the
  * service may be there, and reads what is shown where events may be missing, or where a read
  * failed while the stream stayed open. A hidden tab holds no connection unless it is kept open: over HTTP/1.1 a browser has
- * six for all tabs of the service.
+ * six for all tabs of the service, and one without the right to read holds none.
  */
-export function useLiveWhileVisible(): void {
+export function useLiveWhileVisible(mayRead: boolean): void {
   const connection = use(Live)
   const client = useQueryClient()
   useEffect(() => {
+    if (!mayRead) return
     const follow = () => {
       if (connection.isKeptOpen()) connection.hurry()
       else if (document.hidden) connection.pause()
@@ -42,5 +43,5 @@ export function useLiveWhileVisible(): void {
       stopReads()
       connection.pause()
     }
-  }, [connection, client])
+  }, [connection, client, mayRead])
 }

@@ -24,7 +24,7 @@ test.for([
   {
     lock: { ...open, next_window: { from: now + 600, to: now + 1_200 } },
     headline: 'Open',
-    origin: 'Locks 14:42, until 14:52, by schedule.',
+    origin: 'Next lockdown window: 14:42 to 14:52.',
   },
   { lock: { ...open, override_until: now + 900 }, headline: 'Open', origin: 'inside a lockdown window, until 14:47' },
   { lock: locked, headline: 'Locked until released', origin: 'by ada since 14:26' },

@@ -30,8 +30,8 @@ export function lockOrigin(lock: DeployLockDetails, time: TimeWords): string {
   if (active) return source === 'manual' ? `by ${setBy ?? 'a user'}${sinceWords}` : `by schedule${sinceWords}`
   if (overrideUntil !== null) return `inside a lockdown window, until ${time(overrideUntil)}`
   if (next === null) return 'No lockdown window is ahead.'
-  const ends = next.to === null ? '' : `, until ${time(next.to)}`
-  return `Locks ${time(next.from)}${ends}, by schedule.`
+  const ends = next.to === null ? '' : ` to ${time(next.to)}`
+  return `Next lockdown window: ${time(next.from)}${ends}.`
 }
 
 const kindWords: Record<WeekMark['kind'], { locks: string; until: string; both: string; allDay: string }> = {

@@ -31,7 +31,7 @@ export function SettingsPage() {
       <p className="only-phone">
         <button className="btn" type="button" onClick={find}>
           <Icon name="i-find" />
-          Find an application or task
+          Find an application or deployment
         </button>
       </p>
       <div className="cols">

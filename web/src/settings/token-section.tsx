@@ -62,7 +62,7 @@ function Tokens() {
         </details>
       )}
       <p className="why">
-        A revoked token is rejected from the next request on. Tasks it has already submitted continue.
+        A revoked token is rejected from the next request on. Deployments it has already submitted continue.
       </p>
       {isIssuing ? <IssueTokenDialog onIssued={setIssued} onClose={() => setIssuing(false)} /> : null}
     </Section>

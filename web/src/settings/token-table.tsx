@@ -116,7 +116,8 @@ function Revoke({ token: { id, description, last_used: used }, now }: { token: D
         >
           <p>
             {used === null ? 'It was never used.' : `It was last used ${relativeTime(used, now, zone)}.`} From the next
-            request on it is rejected. Tasks it has already submitted continue. A revoked token cannot be restored.
+            request on it is rejected. Deployments it has already submitted continue. A revoked token cannot be
+            restored.
           </p>
         </ConfirmDialog>
       ) : null}

@@ -7,5 +7,7 @@ test.for([
   ['targetRevision must be a branch', 'targetRevision must be a branch'],
   ['expected: Synced', 'Expected: Synced'],
   ['0/3 nodes are available', '0/3 nodes are available'],
+  ['back-off 10s restarting failed container', 'Back-off 10s restarting failed container'],
+  ['deleted.', 'Deleted.'],
   ['', ''],
 ] as const)('%s', ([text, capitalized]) => expect(capitalize(text)).toBe(capitalized))

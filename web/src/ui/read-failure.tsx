@@ -7,7 +7,7 @@ type Props = { what: string; error: Error; retry: () => void }
 
 /** What could not be read, why, and a way to try again. For a page that has nothing to show yet. */
 export function ReadFailure({ what, error, retry }: Props) {
-  if (error instanceof AnswerError && error.status === 401) return <NeedsSignIn what={what} />
+  if (error instanceof AnswerError && error.status === 401) return <NeedsSignIn />
   return (
     <div className="alarm s-failed" role="alert">
       <Icon name="i-failed" />
@@ -25,12 +25,12 @@ export function ReadFailure({ what, error, retry }: Props) {
   )
 }
 
-function NeedsSignIn({ what }: { what: string }) {
+function NeedsSignIn() {
   return (
     <div className="empty" role="alert">
       <Icon name="i-locked" />
       <h2>Sign in to read this</h2>
-      <p>{what} cannot be shown before. Deployments are not affected.</p>
+      <p>Deployments are not affected.</p>
     </div>
   )
 }

@@ -19,11 +19,24 @@ export class AnswerError extends Error {
 /** Whether the service understood and rejected it, so that asking again brings the same. */
 export const isRejection = (error: Error | null): boolean => error instanceof AnswerError && error.status < 500
 
+let admit: () => Promise<void> = async () => {}
+
+/** From now on each read waits for `gate`, and is not sent where it throws. */
+export function gateReads(gate: () => Promise<void>): void {
+  admit = gate
+}
+
 /**
  * GETs JSON from the service itself.
  * @throws {AnswerError} with the service's own words where it gave some; a network fault or 10 s of silence as they come
  */
 export async function readJson<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
+  await admit()
+  return readUngated<Answer>(path, signal)
+}
+
+/** The same for what the gate itself needs to know. */
+export async function readUngated<Answer>(path: string, signal: AbortSignal): Promise<Answer> {
   const response = await fetch(path, {
     headers: { Accept: 'application/json' },
     signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),

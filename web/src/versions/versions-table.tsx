@@ -52,7 +52,7 @@ function VersionRow({ version }: { version: AppVersion }) {
       <Cell className="nowrap">
         {since === undefined ? (
           <>
-            <span className="dim">seen since</span> {seen === undefined ? null : <Ago at={seen} />}
+            <span className="dim">first seen</span> {seen === undefined ? null : <Ago at={seen} />}
           </>
         ) : (
           <Ago at={since} />

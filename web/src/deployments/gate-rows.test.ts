@@ -62,7 +62,10 @@ test.for([
 })
 
 test.for([
-  [event('commit_unchanged', { branch: 'main' }, 'main has the tags already'), 'Main has the tags already'],
+  [
+    event('commit_unchanged', { branch: 'main' }, 'main has the tags already'),
+    'Nothing to commit: main has the tags already',
+  ],
   [event('write_back_skipped', {}, 'the application is not managed'), 'The application is not managed'],
   [event('accepted'), 'Not by this service'],
 ] as const)('without a commit of its own, after $kind', ([last, sentence]) => {

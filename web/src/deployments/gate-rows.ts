@@ -110,6 +110,8 @@ const passed: Readonly<Record<GateName, Passed>> = {
     if (steps.some(({ kind }) => kind === 'commit_pushed') && commit !== undefined)
       return `Commit ${commit.slice(0, 7)}${branch === undefined ? '' : ` on ${branch}`}`
     const said = steps.findLast(({ kind }) => kind === 'commit_unchanged' || kind === 'write_back_skipped')
+    if (said?.kind === 'commit_unchanged' && said.data?.branch !== undefined)
+      return `Nothing to commit: ${said.data.branch} has the tags already`
     return capitalize(said?.detail ?? '') || 'Not by this service'
   },
   'Picked up': (_steps, _task, { revisions = [] }) => {

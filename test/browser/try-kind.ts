@@ -38,6 +38,7 @@ function lookAtPages(started: () => Started, kind: Kind, looks: readonly Combina
       )
       await act?.(opened.page, arranged)
       await shows(opened.page).waitFor()
+      await opened.page.getByRole('heading', { level: 1 }).waitFor() // notices may come before the page
       await lookAt(opened, looks)
       expectQuiet(opened, complaint)
     })

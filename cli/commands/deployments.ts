@@ -55,7 +55,7 @@ export async function deployAll(
       if (result.exitCode === exitCodes.unreachable) patienceMs = 0
       begun.push(Promise.resolve(result))
     } else if (isDetached) {
-      screen.say(`${app} submitted: ${urlOf(api, result)}`)
+      screen.say(`${app} submitted: ${api.pageOf(result)}`)
       begun.push(Promise.resolve({ kind: 'submitted', id: result, app }))
     } else begun.push(follow(result, submission.timeout))
   }
@@ -77,7 +77,7 @@ export const followAll = (ids: readonly string[], options: Options): Promise<rea
 function createFollower({ api, screen, interrupted, cancelOnInterrupt }: Options) {
   const streams = { free: maxStreams }
   return async (id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
-    const watched = createWatched(screen, urlOf(api, id))
+    const watched = createWatched(screen, api.pageOf(id))
     const pause = sayPause(screen, id)
     try {
       const outcome = await followTask(id, {
@@ -94,7 +94,7 @@ function createFollower({ api, screen, interrupted, cancelOnInterrupt }: Options
     } catch (error) {
       if (!interrupted.aborted) throw error
       if (cancelOnInterrupt) await cancel(api, screen, id)
-      else sayGoesOn(screen, urlOf(api, id), id)
+      else sayGoesOn(screen, api.pageOf(id), id)
       return { kind: 'submitted', id, app: watched.app() ?? id }
     }
   }
@@ -126,9 +126,6 @@ function createWatched(screen: Screen, url: string) {
   }
 }
 
-const urlOf = ({ server }: Pick<Api, 'server'>, id: string) =>
-  `${server.href.replace(/\/$/, '')}/task/${encodeURIComponent(id)}`
-
 /** Says each reason once: a server that is away for minutes fills no log. */
 function sayPause(screen: Screen, subject: string) {
   let said = ''
@@ -157,9 +154,9 @@ async function cancel(api: Pick<Api, 'cancel'>, screen: Screen, id: string): Pro
 }
 
 /** Reports what failed, the worst first. @returns the exit code */
-export function reportAll(outcomes: readonly Outcome[], screen: Screen, api: Pick<Api, 'server'>): number {
+export function reportAll(outcomes: readonly Outcome[], screen: Screen, api: Pick<Api, 'pageOf'>): number {
   const reports = outcomes
-    .map((outcome) => reportOf(outcome, (id) => urlOf(api, id)))
+    .map((outcome) => reportOf(outcome, api.pageOf))
     .toSorted((one, other) => severityOf(one.exitCode) - severityOf(other.exitCode))
   for (const { lines } of reports) screen.report(lines)
   const [worst] = reports
@@ -168,18 +165,18 @@ export function reportAll(outcomes: readonly Outcome[], screen: Screen, api: Pic
 }
 
 /** Each deployment for programs: the record of the API where there is one, its address, and the exit code of it alone. */
-export function renderJson(outcomes: readonly Outcome[], api: Pick<Api, 'server'>): string {
+export function renderJson(outcomes: readonly Outcome[], api: Pick<Api, 'pageOf'>): string {
   const tasks = outcomes.map((outcome) => {
     if (outcome.kind === 'ended')
-      return { ...outcome.task, url: urlOf(api, outcome.task.id), exit_code: exitOfStatus(outcome.task.status) }
+      return { ...outcome.task, url: api.pageOf(outcome.task.id), exit_code: exitOfStatus(outcome.task.status) }
     if (outcome.kind === 'submitted')
-      return { id: outcome.id, app: outcome.app, url: urlOf(api, outcome.id), exit_code: exitCodes.deployed }
+      return { id: outcome.id, app: outcome.app, url: api.pageOf(outcome.id), exit_code: exitCodes.deployed }
     if (outcome.kind === 'gave_up') {
       const { id, task, why } = outcome
-      return { ...task, id, url: urlOf(api, id), error: why, exit_code: exitCodes.gave_up }
+      return { ...task, id, url: api.pageOf(id), error: why, exit_code: exitCodes.gave_up }
     }
     const { app, id, error, exitCode, lock } = outcome
-    const known = id === undefined ? {} : { id, url: urlOf(api, id) }
+    const known = id === undefined ? {} : { id, url: api.pageOf(id) }
     const locked = lock && { code: 'locked', until: lock.until, reason: lock.reason, set_by: lock.setBy }
     return { app, ...known, error, ...locked, exit_code: exitCode }
   })

@@ -30,12 +30,11 @@ export const runCancel = (id: string, flags: Flags, run: Run): Promise<number> =
 
 function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout }: Run): void {
   if (output === 'json') return void stdout.write(`${renderJson([{ kind: 'ended', task }], api)}\n`)
-  const url = `${api.server.href.replace(/\/$/, '')}/task/${task.id}`
-  const { lines } = isOver(task) ? reportOf({ kind: 'ended', task }, () => url) : { lines: [] }
+  const { lines } = isOver(task) ? reportOf({ kind: 'ended', task }, api.pageOf) : { lines: [] }
   const words = isOver(task)
     ? `${task.status} in ${spanOf(task.updated - task.created)}`
     : oneLine(task.progress ?? task.status)
-  for (const line of lines.length > 0 ? lines : [`${titleOf(task)}: ${words}`, `Details: ${url}`])
+  for (const line of lines.length > 0 ? lines : [`${titleOf(task)}: ${words}`, `Details: ${api.pageOf(task.id)}`])
     stdout.write(`${line}\n`)
 }
 
@@ -71,7 +70,7 @@ export async function runVersion(flags: ConnectionFlags, run: Run): Promise<numb
   if (flags.server === undefined && !run.variables.WATCHER_URL && !run.variables.ARGO_WATCHER_URL)
     return exitCodes.deployed
   return asking({ ...flags, output: 'text' }, run, async (api) => {
-    run.stdout.write(`service ${await api.version(run.interrupted)} at ${api.server.href.replace(/\/$/, '')}\n`)
+    run.stdout.write(`service ${await api.version(run.interrupted)} at ${api.address}\n`)
   })
 }
 

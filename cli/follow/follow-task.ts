@@ -14,7 +14,7 @@ const breaksUntilPolling = 2
 const shortestPollMs = 2_000
 
 type Options = {
-  readonly api: Pick<Api, 'task' | 'waitForTask' | 'events' | 'server'>
+  readonly api: Pick<Api, 'task' | 'waitForTask' | 'events'>
   /** Streams that may be open at once, over all tasks of this run. */
   readonly streams: { free: number }
   readonly signal: AbortSignal
@@ -45,18 +45,20 @@ export async function followTask(id: string, options: Options): Promise<Outcome>
     let lastEventId: string | undefined
     let breaks = 0
     while (!isOver(task)) {
+      if (performance.now() > giveUpAt) throw new NoAnswerError('it has no verdict a minute after its deadline')
       const isStreamed = breaks < breaksUntilPolling && streams.free > 0
       if (!isStreamed) {
         const begun = performance.now()
         task = await read(() => api.waitForTask(id, signal), true)
         if (isOver(task)) break
-        if (performance.now() > giveUpAt) throw new NoAnswerError('it has no verdict a minute after its deadline')
         await delay(Math.max(0, begun + shortestPollMs - performance.now()), undefined, { signal })
         continue
       }
       streams.free -= 1
+      // A stream may live on with nothing to tell.
+      const overdue = AbortSignal.timeout(Math.max(0, Math.ceil(giveUpAt - performance.now())))
       try {
-        for await (const event of api.events(id, lastEventId, signal)) {
+        for await (const event of api.events(id, lastEventId, AbortSignal.any([signal, overdue]))) {
           lastEventId = String(event.id)
           onEvent(event)
         }

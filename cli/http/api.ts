@@ -60,8 +60,12 @@ export function createApi({ http, headers, limitMs = callLimitMs }: Options) {
   }
   const pathOf = (id: string) => `/tasks/${encodeURIComponent(id)}`
 
+  const address = http.server.href.replace(/\/$/, '')
+
   return {
-    server: http.server,
+    address,
+    /** The page of a task. */
+    pageOf: (id: string) => `${address}/task/${encodeURIComponent(id)}`,
 
     /** @returns the id of the task; the same one for the same key */
     async submit(submission: TaskSubmission, key: string, signal?: AbortSignal): Promise<string> {

@@ -84,6 +84,7 @@ test('16 KiB of images are accepted, and of these the timeline names five', asyn
   const id = idOf(await send(field('images', images)))
   expect((await world.service.getTask(id)).images).toEqual(images)
   const shown = images.slice(0, 5).map((one) => `${one.image}:${one.tag}`)
+  await world.service.waitForEnd(id) // an event is shown once it has its number, a moment after the answer
   const { events } = TaskEvents.parse((await world.service.request(`/api/v1/tasks/${id}/events`)).body)
   expect(events.find(({ kind }) => kind === 'accepted')?.detail).toBe(
     `accepted from ${good.author}: ${shown.join(', ')} and 45 more`,

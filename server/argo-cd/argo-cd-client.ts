@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, fetch, type Response } from 'undici'
+import { readChunksWithin, readWithin } from '../http/read-within.ts'
 import type { ApplicationAddress, DeliveryController, ReadOutcome } from '../rollout/observed/delivery-controller.ts'
 import type { ObservedApplication } from '../rollout/observed/observed-application.ts'
 import type { LogRequest } from '../rollout/watch/read-pod-log.ts'
@@ -11,7 +12,6 @@ import { createLargeJsonReader } from './parse/large-json-reader.ts'
 import { type AnswerKind, type AnswerValues, parseAnswer, parsePodLog } from './parse/parse-answer.ts'
 import type { StreamFrame } from './parse/stream-frames.ts'
 import { largeJsonBytes, numberAt, objectAt, parseJson, textAt } from './parse/untrusted-json.ts'
-import { readChunksWithin, readWithin } from './read-within.ts'
 import { isWorthRetrying, parseRetryAfter, retryDelayMs } from './retry-delay.ts'
 
 /** Largest answer about one application. A List is as large as the installation. */

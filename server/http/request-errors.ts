@@ -18,8 +18,13 @@ export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 431 | 503
   readonly headers: Readonly<Record<string, string>>
-  constructor(status: HttpError['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message)
+  constructor(
+    status: HttpError['status'],
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
     this.status = status
     this.headers = headers
   }

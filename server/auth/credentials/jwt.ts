@@ -1,5 +1,6 @@
-import { compactVerify, decodeProtectedHeader, errors } from 'jose'
+import { compactVerify, errors } from 'jose'
 import { isStorable } from '../sign-in/user-of-claims.ts'
+import { headerFault, hmacAlgorithms, parseClaims } from './jwt-parts.ts'
 import { type ClaimRules, isOnlyExpired, validateClaims } from './validate-claims.ts'
 
 /** What a JWT says of its bearer. */
@@ -16,17 +17,9 @@ type JwtResult =
 /** `secrets` are tried in order; each is used as the bytes of its UTF-8 text. */
 type JwtRules = ClaimRules & { readonly secrets: readonly string[] }
 
-const algorithms = ['HS256', 'HS384', 'HS512']
-
-/** Header parameters that would let the token choose its key or its encoding. */
-const forbiddenParameters = ['jwk', 'jku', 'x5u', 'x5c', 'crit', 'b64', 'zip']
-
-/** Whether a token has the form of a JWT, the compact one; a signature may be missing. */
-export const isJwt = (token: string) => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)
-
 /** Checks signature and claims of a JWT (spec 2.5). The reason of a refusal names the claim or the rule, never a value. */
 export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtResult> {
-  const fault = headerFault(token)
+  const fault = headerFault(token, hmacAlgorithms)
   if (fault !== undefined) return { kind: 'invalid', reason: fault }
   for (const secret of rules.secrets) {
     const payload = await verifiedPayload(token, secret)
@@ -35,28 +28,9 @@ export async function verifyJwt(token: string, rules: JwtRules): Promise<JwtResu
   return { kind: 'invalid', reason: 'the signature of the JWT does not match JWT_SECRET' }
 }
 
-function headerFault(token: string): string | undefined {
-  if (!isJwt(token)) return 'not a JWT: it must be three base64url parts'
-  const header = parseHeader(token)
-  if (header === undefined) return 'not a JWT: its header is not JSON'
-  if (typeof header.alg !== 'string' || !algorithms.includes(header.alg)) {
-    return `algorithm not allowed: alg must be one of ${algorithms.join(', ')}`
-  }
-  const forbidden = forbiddenParameters.find((name) => Object.hasOwn(header, name))
-  return forbidden === undefined ? undefined : `algorithm not allowed: the header must not contain ${forbidden}`
-}
-
-function parseHeader(token: string): Record<string, unknown> | undefined {
-  try {
-    return { ...decodeProtectedHeader(token) }
-  } catch {
-    return undefined // jose throws for whatever is no header
-  }
-}
-
 async function verifiedPayload(token: string, secret: string): Promise<Uint8Array | undefined> {
   try {
-    return (await compactVerify(token, new TextEncoder().encode(secret), { algorithms })).payload
+    return (await compactVerify(token, new TextEncoder().encode(secret), { algorithms: hmacAlgorithms })).payload
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
     throw error
@@ -76,15 +50,6 @@ function validatePayload(payload: Uint8Array, rules: ClaimRules): JwtResult {
     allowedApps: isListOfStrings(apps) ? apps : undefined,
   }
   return reason === undefined ? { kind: 'valid', ...bearer } : { kind: 'invalid', reason, expired: bearer }
-}
-
-function parseClaims(payload: Uint8Array): Record<string, unknown> | undefined {
-  try {
-    const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
-    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? { ...claims } : undefined
-  } catch {
-    return undefined // neither UTF-8 nor JSON
-  }
 }
 
 function isListOfStrings(value: unknown): value is readonly string[] {

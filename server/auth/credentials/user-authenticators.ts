@@ -11,7 +11,7 @@ import type { IdentityProviderSettings } from '../sign-in/identity-provider-sett
 import type { SessionStore } from '../sign-in/session-store.ts'
 import { InvalidUserError } from '../sign-in/user-of-claims.ts'
 import { type Authenticators, type AuthResult, rejected, type Verified } from './authenticate.ts'
-import { isJwt } from './jwt.ts'
+import { isJwt } from './jwt-parts.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { verifyAccessToken } from './verify-access-token.ts'
 

@@ -15,11 +15,22 @@ const latestSecond = 8_640_000_000_000
 /** Says what is wrong with the claims of a JWT, naming the claim, or nothing (spec 2.5). */
 export function validateClaims(claims: Claims, rules: ClaimRules): string | undefined {
   return (
-    expFault(claims.exp, rules.nowSeconds) ??
-    notYetFault('iat', claims.iat, rules.nowSeconds) ??
-    notYetFault('nbf', claims.nbf, rules.nowSeconds) ??
+    timeFault(claims, rules.nowSeconds, { exp: 0, notYet: leewaySeconds }) ??
     issuerFault(claims.iss, rules.issuer) ??
     audienceFault(claims.aud, rules.audience)
+  )
+}
+
+/** What is wrong with the times of a JWT, naming the claim, or nothing. `skew`: by how many seconds clocks may differ. */
+export function timeFault(
+  { exp, iat, nbf }: Claims,
+  nowSeconds: number,
+  skew: { readonly exp: number; readonly notYet: number },
+): string | undefined {
+  return (
+    expFault(exp, nowSeconds - skew.exp) ??
+    notYetFault('iat', iat, nowSeconds + skew.notYet) ??
+    notYetFault('nbf', nbf, nowSeconds + skew.notYet)
   )
 }
 
@@ -39,7 +50,7 @@ function expFault(exp: unknown, nowSeconds: number): string | undefined {
 function notYetFault(claim: 'iat' | 'nbf', value: unknown, nowSeconds: number): string | undefined {
   if (value === undefined) return undefined
   if (!isTime(value)) return `${claim} must be a number of seconds since 1970`
-  return value > nowSeconds + leewaySeconds ? `${claim} is in the future: ${shown(value)}` : undefined
+  return value > nowSeconds ? `${claim} is in the future: ${shown(value)}` : undefined
 }
 
 function issuerFault(iss: unknown, expected: string | undefined): string | undefined {

@@ -39,6 +39,14 @@ export const ServiceStatus = z
       .array(ReplicaStatus)
       .optional()
       .describe(`Up to ${maxReplicas}, oldest first; absent while the database does not answer; ${withCredential}`),
+    config: z
+      .object({
+        loaded: epochSeconds.describe('When the configuration that counts was read'),
+        issues: z.array(z.string()).describe('What is wrong with the file as it is now; empty: it counts'),
+      })
+      .optional()
+      .meta({ id: 'ConfigStatus' })
+      .describe(`Of CONFIG_FILE; absent without one; ${withCredential}`),
   })
   .meta({
     id: 'ServiceStatus',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ConfigDocument } from '../../server/config/config-document.ts'
 import { definitions, type Name } from '../../server/settings/definitions.ts'
 import { isSecretSetting } from '../../server/settings/describe-settings.ts'
 
@@ -31,6 +32,7 @@ export const ownValues = {
   SSH_COMMIT_MAIL: 'updater.commitEmail',
   LOCKDOWN_SCHEDULE: 'scheduledLockdown',
   LOCKDOWN_TIMEZONE: 'lockdownTimezone',
+  CONFIG: 'config',
 } as const satisfies Partial<Record<Name, string>>
 
 const allNames = Object.keys(definitions.shape) as Name[]
@@ -134,6 +136,9 @@ export const chartValues = z.strictObject({
     .default([])
     .describe('Lockdown windows, such as `Fri 17:00 - Mon 08:00`, in which new tasks are rejected'),
   lockdownTimezone: text('IANA time zone of these windows', 'UTC'),
+  config: ConfigDocument.prefault({}).describe(
+    'The configuration file (settings.md). It becomes a ConfigMap, and its changes take effect without a restart',
+  ),
   settings,
   files,
   extraEnv: z

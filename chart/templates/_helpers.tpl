@@ -64,6 +64,9 @@ DATABASE_URL: { secretName: {{ . | quote }} }
 SSH_KEY_PATH: { secretName: {{ .Values.updater.sshSecretName | quote }}, key: {{ .Values.updater.sshSecretKey | quote }} }
 {{- end }}
 SSH_KNOWN_HOSTS: { configMapName: {{ include "deployment-watcher.name" . }}, key: known_hosts }
+{{- if .Values.config }}
+CONFIG: { configMapName: {{ include "deployment-watcher.name" . }}-config, key: config.yaml }
+{{- end }}
 {{- with .Values.files }}
 {{ toYaml . }}
 {{- end }}

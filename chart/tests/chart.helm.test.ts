@@ -85,7 +85,11 @@ test('the migration Job has what the migration reads, and not the token of Argo 
 })
 
 describe('every setting', () => {
-  const own = { argo: { url: 'https://argocd.example.com' }, scheduledLockdown: ['Fri 17:00 - Mon 08:00'] }
+  const own = {
+    argo: { url: 'https://argocd.example.com' },
+    scheduledLockdown: ['Fri 17:00 - Mon 08:00'],
+    config: { environments: { shop: 'production' } },
+  }
   const credentials = { fields: ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'WATCHER_DEPLOY_TOKEN'] }
   const settings = Object.fromEntries(settingNames.map((name) => [name, defaultOf(name)]))
   const files = Object.fromEntries(fileNames.map((name) => [name, { secretName: 'all' }]))
@@ -245,6 +249,7 @@ describe('the notes', () => {
 /** What the mounted Secrets and ConfigMaps hold. */
 const key = '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n'
 const texts: Readonly<Record<string, string>> = {
+  CONFIG: '{}',
   ARGO_CA_FILE: '-----BEGIN CERTIFICATE-----\n',
   DATABASE_URL: 'postgresql://watcher:pw@db.example.com/watcher',
   GIT_CREDENTIALS: 'git.example.com=watcher:token',

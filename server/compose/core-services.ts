@@ -1,4 +1,5 @@
 import { repeat } from '../concurrency/repeat.ts'
+import { createConfigReport } from '../config/config-source.ts'
 import { createOwnedTasks } from '../deployments/own/owned-tasks.ts'
 import { createTaskCompletions } from '../deployments/own/task-completions.ts'
 import { createTaskReader } from '../deployments/read/task-reader.ts'
@@ -15,6 +16,7 @@ import { createEventStore } from '../timeline/event-store.ts'
 import type { Settings } from './settings.ts'
 
 const keySweepIntervalMs = 60_000
+const configReportIntervalMs = 5_000
 
 /** What watching and the API share: the stores, the wake-ups between replicas, events, metrics and the log. */
 export type CoreServices = ReturnType<typeof openCoreServices>
@@ -56,6 +58,11 @@ export function openCoreServices(
         onError: (error) => onError('deleting expired data failed, retrying', error),
       }),
     )
+  opened.use(
+    repeat(createConfigReport(settings.config, log), configReportIntervalMs, (error) =>
+      onError('looking at the configuration file failed, retrying', error),
+    ),
+  )
   const notifyAccepted = () => {
     metrics.taskAccepted()
     feed.written()

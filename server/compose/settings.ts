@@ -4,12 +4,14 @@ import type { z } from 'zod'
 import { type DeliveryControllerSettings, linkBaseOf } from '../argo-cd/delivery-controller-settings.ts'
 import type { AuthSettings } from '../auth/credentials/auth-settings.ts'
 import type { IdentityProviderSettings } from '../auth/sign-in/identity-provider-settings.ts'
+import { type ConfigSource, fixedConfig, watchedConfig } from '../config/config-source.ts'
+import { emptyConfig, parseConfig } from '../config/parse-config.ts'
 import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
 import type { RetentionSettings } from '../retention/start-retention.ts'
 import type { RolloutSettings } from '../rollout/judge/input/rollout-settings.ts'
-import { crossFieldIssues } from '../settings/cross-field-issues.ts'
+import { crossFieldIssues, type Texts } from '../settings/cross-field-issues.ts'
 import { definitions, requiredNonEmpty, settingDefaults, type Values } from '../settings/definitions.ts'
 import { describeSettings } from '../settings/describe-settings.ts'
 import { notesOf, otherNames, refusalsOf } from '../settings/other-names.ts'
@@ -46,7 +48,14 @@ export function readSettings(environment: Environment): { settings: Settings; wa
   const parsed = definitions.safeParse(texts)
   const unread = new Set(issues.map(subjectOf))
   const wrong = (parsed.error?.issues ?? []).map(issueTextOf).filter((issue) => !unread.has(subjectOf(issue)))
-  const all = [...issues, ...others.issues, ...wrong, ...crossFieldIssues(texts), ...refusalsOf(others.texts)]
+  const all = [
+    ...issues,
+    ...others.issues,
+    ...wrong,
+    ...crossFieldIssues(texts),
+    ...configIssues(texts, parsed.data),
+    ...refusalsOf(others.texts),
+  ]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
   const settings = settingsOf(parsed.data, environment)
   return {
@@ -70,6 +79,21 @@ const subjectOf = (issue: string) =>
 function issueTextOf({ path: [name], code, message }: z.core.$ZodIssue): string {
   const missing = code === 'invalid_type'
   return `${String(name)}: ${missing ? 'is required' : message}`
+}
+
+function configIssues({ CONFIG }: Texts, values: Values | undefined): readonly string[] {
+  if (CONFIG === undefined) return []
+  // What PUBLIC_URL may be missing for is said once it is right.
+  const parsed = parseConfig(CONFIG, values === undefined ? 'unknown' : values.PUBLIC_URL)
+  return 'issues' in parsed ? parsed.issues.map((issue) => `CONFIG: ${issue}`) : []
+}
+
+function configOf({ CONFIG, PUBLIC_URL }: Values, environment: Environment): ConfigSource {
+  if (CONFIG === undefined) return fixedConfig(emptyConfig)
+  const parsed = parseConfig(CONFIG, PUBLIC_URL)
+  if ('issues' in parsed) throw new SettingsError(parsed.issues)
+  const file = environment.CONFIG_FILE
+  return file ? watchedConfig(file, parsed.config, PUBLIC_URL, Date.now) : fixedConfig(parsed.config, Date.now())
 }
 
 /** Grouped by who reads them. Credentials that may be rotated are read at each use. */
@@ -134,6 +158,7 @@ function settingsOf(values: Values, environment: Environment) {
     rollout: rolloutOf(values),
     podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),
+    config: configOf(values, environment),
     auth,
     identityProvider,
     writeBack,

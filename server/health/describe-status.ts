@@ -16,6 +16,8 @@ type Dependencies = {
   readonly readControllerVersion: () => Promise<{ readonly kind: string; readonly value?: string }>
   readonly readDatabaseVersion: () => Promise<string>
   readonly listReplicas: () => Promise<ReplicaStatus[]>
+  /** Of the configuration file; undefined without one. */
+  readonly configState: () => { readonly loadedMs: number; readonly issues: readonly string[] } | undefined
   /** Never goes back. */
   readonly nowMs: () => number
   readonly wallMs: () => number
@@ -56,12 +58,17 @@ export function createDescribeStatus(dependencies: Dependencies) {
     }
   }
 
+  const describeConfig = (): Pick<ServiceStatus, 'config'> => {
+    const state = dependencies.configState()
+    return state === undefined ? {} : { config: { loaded: state.loadedMs / 1000, issues: [...state.issues] } }
+  }
+
   return async (isWhole: boolean): Promise<ServiceStatus> => {
     const { status, detail, stream } = controllerState()
     const argoCd = { status, ...(stream && { stream }), ...(detail !== undefined && { detail }) }
     if (!isWhole) return { version, started, argo_cd: argoCd }
     const [controller, database] = await Promise.all([describeController(), describeDatabase()])
-    return { version, started, argo_cd: { ...argoCd, ...controller }, ...database }
+    return { version, started, argo_cd: { ...argoCd, ...controller }, ...database, ...describeConfig() }
   }
 }
 

@@ -32,6 +32,7 @@ const existing = async () => {
     isDatabaseUnavailable: () => false,
     streamState: () => 'live',
     isJwtSecretWeak: () => false,
+    wasLastConfigGood: () => true,
     openWriteBacks: () => ({ count: 0, oldestSeconds: 0 }),
     openEventStreams: () => 0,
     lockSource: () => null,

@@ -12,6 +12,7 @@ export type MetricSources = {
   /** One word of few, such as `live`: it becomes a label. */
   readonly streamState: () => string
   readonly isJwtSecretWeak: Source<boolean>
+  readonly wasLastConfigGood: Source<boolean>
   /** Of all replicas. */
   readonly openWriteBacks: Source<{ readonly count: number; readonly oldestSeconds: number }>
   readonly openEventStreams: Source<number>
@@ -41,6 +42,12 @@ export function addSources(registry: Registry, sources: MetricSources): void {
     'watcher_weak_jwt_secret',
     '1 while JWT_SECRET or JWT_SECRET_PREVIOUS is shorter than 32 bytes',
     sources.isJwtSecretWeak,
+  )
+  addGauge(
+    registry,
+    'watcher_config_last_reload_successful',
+    '0 while the configuration file is wrong and its last good content counts',
+    sources.wasLastConfigGood,
   )
   addLabelled(
     registry,

@@ -89,6 +89,7 @@ const sources: MetricSources = {
   isDatabaseUnavailable: async () => true,
   streamState: () => 'live',
   isJwtSecretWeak: () => false,
+  wasLastConfigGood: () => true,
   ownedTasks: () => 6,
   openWriteBacks: async () => ({ count: 3, oldestSeconds: 4.5 }),
   openEventStreams: () => 2,

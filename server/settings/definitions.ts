@@ -20,6 +20,7 @@ const service = {
   MAX_UNFINISHED_TASKS: value.wholeNumber(1, 1_000_000).prefault('20000'),
   MAX_UNFINISHED_PER_APP: value.wholeNumber(1, 1_000_000).prefault('50'),
   LOG_LEVEL: value.logLevel.prefault('info'),
+  CONFIG: value.text.optional(),
   DATA_DIR: value.text.prefault('./data'),
 }
 

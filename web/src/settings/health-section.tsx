@@ -5,6 +5,7 @@ import { Answered } from '../ui/answered.tsx'
 import { duration } from '../ui/duration.ts'
 import { useNow } from '../ui/now.tsx'
 import { Section } from '../ui/section.tsx'
+import { Ago } from '../ui/when.tsx'
 import { replicaWords } from './replica-words.ts'
 
 /** The version, and how the service and what it needs are. */
@@ -18,7 +19,11 @@ export function HealthSection() {
   )
 }
 
-function Loaded({ status: { version, started, argo_cd: argoCd, database, replicas } }: { status: ServiceStatus }) {
+function Loaded({
+  status: { version, started, argo_cd: argoCd, database, replicas, config },
+}: {
+  status: ServiceStatus
+}) {
   const now = useNow()
   return (
     <>
@@ -42,6 +47,20 @@ function Loaded({ status: { version, started, argo_cd: argoCd, database, replica
           <>
             <dt>Replicas</dt>
             <dd>{replicaWords(replicas, now)}</dd>
+          </>
+        )}
+        {config === undefined ? null : (
+          <>
+            <dt>Configuration file</dt>
+            <dd>
+              read <Ago at={config.loaded} />
+              {config.issues.length === 0 ? '' : '. Its newer content is wrong and does not count: '}
+              {config.issues.map((issue) => (
+                <code className="code-block" key={issue}>
+                  {issue}
+                </code>
+              ))}
+            </dd>
           </>
         )}
         <dt>Running</dt>

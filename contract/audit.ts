@@ -13,7 +13,16 @@ const auditActions = [
 export type AuditAction = (typeof auditActions)[number]
 
 /** The kinds of credential that callers act with; `command`: an operator at the service's own command line. */
-export const actorKinds = ['anonymous', 'deploy_token', 'jwt', 'scoped_token', 'oidc', 'session', 'command'] as const
+export const actorKinds = [
+  'anonymous',
+  'deploy_token',
+  'jwt',
+  'scoped_token',
+  'ci',
+  'oidc',
+  'session',
+  'command',
+] as const
 export type ActorKind = (typeof actorKinds)[number]
 
 export const AuditEntry = z
@@ -24,8 +33,11 @@ export const AuditEntry = z
     actor_kind: extensibleEnum(actorKinds).describe(
       'The kind of credential, or `command` for the command line of the service; more may be added',
     ),
-    actor: z.string().nullable().describe('sub of the user or the JWT, or id of the scoped deploy token'),
-    actor_name: z.string().nullable().describe('As the credential names them'),
+    actor: z
+      .string()
+      .nullable()
+      .describe('sub of the user or the JWT, id of the scoped deploy token, or issuer and sub of the ID token of a CI'),
+    actor_name: z.string().nullable().describe('As the credential names them; of a CI the rule of ci_identities'),
     subject: z.string().nullable().describe('Id of the task or the token'),
     detail: z.string().nullable(),
   })

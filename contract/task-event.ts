@@ -46,6 +46,10 @@ const TaskEventData = z
     commit: z.string(),
     branch: z.string(),
     superseded: z.array(z.string()).describe('Tasks that this one supersedes'),
+    rule: z.string().describe('The rule of ci_identities by which a CI submitted the task'),
+    issuer: z.string().describe('Issuer of its ID token'),
+    subject: z.string().describe('sub of its ID token'),
+    run_url: z.string().describe('The job of the CI that submitted the task'),
   })
   .partial()
   .meta({ id: 'TaskEventData' })

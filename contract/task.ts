@@ -47,14 +47,17 @@ const imagesOfOneTask = z
   .describe('One tag per image; names and tags together at most 16 KiB')
 
 /** The commit of the application's own repository that a deployment ships. */
-const Source = z
+export const Source = z
   .object({
     repository: name,
     sha: name,
+    ref: name.optional().describe('Branch, or ref of it, that was built'),
+    tag: name.optional().describe('Tag that was built'),
     url: name.optional(),
     committed_at: decimalNumber.min(0, unixSeconds).max(lastSecond, unixSeconds).optional().describe('Unix seconds'),
   })
   .meta({ id: 'Source' })
+export type Source = z.infer<typeof Source>
 
 const applicationName = line(255, '%').refine((app) => !app.includes('..'), "must not contain '..'")
 
@@ -83,7 +86,7 @@ export const TaskSubmission = z
         'Seconds that the application may take to appear in Argo CD, at most the timeout; absent: APP_APPEAR_GRACE',
       ),
     refresh: z.boolean().nullish().describe('Request an Argo CD refresh; absent or null: ARGO_REFRESH_APP'),
-    source: Source.optional(),
+    source: Source.optional().describe('Absent: as the ID token of the CI says'),
     rollback_target_id: z
       .string()
       .regex(taskIdPattern, 'must be the id of a task')

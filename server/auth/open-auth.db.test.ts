@@ -38,6 +38,7 @@ async function countingService() {
       requireReadAuth: true,
       allowHttpIssuer: true,
     },
+    ciRules: () => [],
     publicUrl: undefined,
     database,
     wallMs: Date.now,

@@ -9,6 +9,9 @@ import { ForbiddenError, UnauthorizedError } from './access/auth-errors.ts'
 import { createAuthorize } from './access/authorize.ts'
 import { actorOf, type Principal, type User } from './access/principal.ts'
 import { isOwnTask, mayRead, type ReadAccess, type ReadableTask, readerDigest } from './access/read-access.ts'
+import { createVerifyIdToken } from './ci/ci-identity.ts'
+import type { CiRule } from './ci/ci-rule.ts'
+import { createIssuerKeys } from './ci/issuer-keys.ts'
 import type { AuthSettings } from './credentials/auth-settings.ts'
 import { createAuthenticate } from './credentials/authenticate.ts'
 import { readPresentedCredentials } from './credentials/presented-credentials.ts'
@@ -29,6 +32,8 @@ import { createDeployTokenStore } from './tokens/deploy-token-store.ts'
 type Dependencies = {
   readonly settings: AuthSettings
   readonly idp: IdentityProviderSettings | undefined
+  /** `ci_identities` of the configuration file, as they are now. */
+  readonly ciRules: () => readonly CiRule[]
   readonly publicUrl: string | undefined
   readonly database: Database
   /** By which tokens expire and deadlines pass. */
@@ -43,11 +48,16 @@ type Dependencies = {
 const signInsPerMinute = 300
 
 /** Everything that says who calls and what they may do, put together. */
-export function openAuth({ settings, idp, publicUrl, database, wallMs, monotonicMs, originOf, log }: Dependencies) {
+export function openAuth(dependencies: Dependencies) {
+  const { settings, idp, ciRules, publicUrl, database, wallMs, monotonicMs, originOf, log } = dependencies
   const deployTokens = createDeployTokenStore(database, settings.controlPlaneNamespace)
   const users = idp && openUsers(idp)
-  const authenticators = { scopedToken: deployTokens.verify, ...users?.authenticators }
-  const authenticate = createAuthenticate(settings, authenticators, () => wallMs() / 1000)
+  const nowSeconds = () => wallMs() / 1000
+  const { controlPlaneNamespace } = settings
+  const keysOf = createIssuerKeys(monotonicMs)
+  const idToken = createVerifyIdToken({ rules: ciRules, keysOf, nowSeconds, controlPlaneNamespace })
+  const authenticators = { scopedToken: deployTokens.verify, idToken, ...users?.authenticators }
+  const authenticate = createAuthenticate(settings, authenticators, nowSeconds)
   const authorize = createAuthorize({
     ...settings,
     privilegedGroups: idp?.privilegedGroups ?? [],

@@ -46,6 +46,8 @@ export type Task = {
 /** Another task of the application. `ended`: Unix seconds. */
 export type DeployedTask = { readonly id: string; readonly images: readonly Image[]; readonly ended: number }
 
+type Pipeline = { readonly issuer: string; readonly subject: string; readonly runUrl: string | undefined }
+
 /** A task that was accepted but is not stored yet. */
 export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'images' | 'source'> & {
   readonly environment: string | undefined
@@ -57,6 +59,8 @@ export type NewTask = Pick<TaskSubmission, 'app' | 'author' | 'project' | 'image
   /** The task that it returns to, as the submission names it. */
   readonly rollbackTargetId: string | undefined
   readonly submittedBy: Actor
+  /** The job of a CI that submits it, by its ID token. */
+  readonly pipeline: Pipeline | undefined
   readonly readerDigest: Buffer | undefined
 }
 

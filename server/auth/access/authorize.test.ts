@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createAuthorize, isInScope, scopeOfClaim, withCanonicalNames } from './authorize.ts'
-import { anonymous, type Principal, type Scope } from './principal.ts'
+import { createAuthorize } from './authorize.ts'
+import { anonymous, type Principal } from './principal.ts'
+import { isInScope, type Scope, scopeOfClaim, withCanonicalNames } from './scope.ts'
 
 type Policy = Parameters<typeof createAuthorize>[0]
 type Asked = Parameters<ReturnType<typeof createAuthorize>>

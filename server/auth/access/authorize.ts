@@ -1,6 +1,6 @@
 import { echo } from '../../http/server/error-text.ts'
-import { matchesGlob } from './matches-glob.ts'
-import { type Principal, readScopeOf, type Scope, type User } from './principal.ts'
+import { type CiPrincipal, type Principal, readScopeOf, type User } from './principal.ts'
+import { isInScope } from './scope.ts'
 
 /**
  * What a principal asks for: `administer` the deploy lock, deploy tokens and the audit; `read` tasks; `read_all`, what is
@@ -47,7 +47,7 @@ export const createAuthorize =
     const scope = isChange ? principal.scope : readScopeOf(principal)
     if (scope === 'all') return allowed
     if (action === 'read_all' || action === 'read_service')
-      return unauthorized('credential rejected: the deploy token may read tasks of its applications only')
+      return unauthorized(`credential rejected: the ${nameOf(principal)} may read tasks of its applications only`)
     return app === undefined || isInScope(app, scope) ? allowed : outOfScope(principal, app, policy)
   }
 export type Authorize = ReturnType<typeof createAuthorize>
@@ -69,6 +69,7 @@ function authorizeUser({ groups, hasStaleGroups }: User, { privilegedGroups }: A
 
 /** `allowed_apps` counts only when enforced (spec 2.5); then a JWT without the claim may deploy nothing (decision 0004). */
 function outOfScope(principal: Principal, app: string, { enforceAllowedApps }: AccessPolicy): Decision {
+  if (principal.kind === 'ci') return unauthorized(`credential rejected: ${rulesText(principal)} for ${echo(app)}`)
   if (principal.kind !== 'jwt') return unauthorized(`credential rejected: the deploy token is not for ${echo(app)}`)
   const issue = principal.hasAppsClaim
     ? `allowed_apps of the JWT does not list ${echo(app)}`
@@ -77,17 +78,7 @@ function outOfScope(principal: Principal, app: string, { enforceAllowedApps }: A
   return { kind: 'allowed', note: principal.hasAppsClaim ? issue : undefined }
 }
 
-export const isInScope = (app: string, scope: Scope) => scope === 'all' || scope.some((glob) => matchesGlob(app, glob))
+const nameOf = ({ kind }: Principal) => (kind === 'ci' ? 'ID token' : 'deploy token')
 
-/** The scope that `allowed_apps` of a JWT gives: names, or `*` for all. Characters of globs have no meaning in a name. */
-export function scopeOfClaim(names: readonly string[]): Scope {
-  return names.includes('*') ? 'all' : names.filter((name) => !/[*?]/.test(name))
-}
-
-/** Globs that name applications of the control plane's namespace, such as `argocd/shop`, and the same without it. */
-export const withCanonicalNames = (globs: readonly string[], controlPlaneNamespace: string): readonly string[] =>
-  globs.flatMap((glob) => {
-    const [namespace = '', name, ...more] = glob.split('/')
-    const isOfControlPlane = name !== undefined && more.length === 0 && matchesGlob(controlPlaneNamespace, namespace)
-    return isOfControlPlane ? [glob, name] : [glob]
-  })
+const rulesText = ({ rules }: CiPrincipal) =>
+  rules.length === 1 ? `rule "${echo(rules[0]?.name ?? '')}" is not` : `none of its ${rules.length} rules is`

@@ -1,4 +1,6 @@
+import type { Source } from '../../../contract/task.ts'
 import type { Actor } from '../../audit/record-action.ts'
+import { isInScope, type Scope } from './scope.ts'
 
 /** A person that the identity provider knows. */
 export type User = {
@@ -9,8 +11,20 @@ export type User = {
   readonly hasStaleGroups?: boolean
 }
 
-/** Applications that a credential is good for: globs. */
-export type Scope = 'all' | readonly string[]
+/** A job of a CI, by its ID token. */
+export type CiPrincipal = {
+  readonly kind: 'ci'
+  readonly issuer: string
+  readonly subject: string
+  /** Those of `ci_identities` that hold for it. */
+  readonly rules: readonly { readonly name: string; readonly scope: Scope }[]
+  /** All that its rules are for. */
+  readonly scope: Scope
+  /** Where people look at the job. */
+  readonly runUrl: string | undefined
+  /** The commit that it runs on. */
+  readonly source: Source | undefined
+}
 
 /** Who makes a request, as far as its credential tells. */
 export type Principal = { readonly scope: Scope } & (
@@ -19,6 +33,7 @@ export type Principal = { readonly scope: Scope } & (
   /** `hasAppsClaim` is false where the token has no `allowed_apps`, or one that is not a list of strings. */
   | { readonly kind: 'jwt'; readonly subject: string | undefined; readonly hasAppsClaim: boolean }
   | { readonly kind: 'scoped_token'; readonly id: string; readonly description: string }
+  | CiPrincipal
   /** With an access token of the identity provider. */
   | { readonly kind: 'oidc'; readonly user: User }
   /** Signed in with a browser. */
@@ -33,8 +48,8 @@ export const anonymous: Principal = { kind: 'anonymous', scope: 'all' }
 /** What a principal may read where reading is closed: `allowed_apps` of a JWT says only what it may deploy (spec 2.5). */
 export const readScopeOf = ({ kind, scope }: Principal): Scope => (kind === 'jwt' ? 'all' : scope)
 
-/** How the audit names a principal. */
-export function actorOf(principal: Principal): Actor {
+/** How the audit names a principal, which acts on an application. */
+export function actorOf(principal: Principal, app?: string): Actor {
   switch (principal.kind) {
     case 'session':
     case 'oidc':
@@ -43,6 +58,12 @@ export function actorOf(principal: Principal): Actor {
       return { kind: principal.kind, id: principal.subject ?? null, name: null }
     case 'scoped_token':
       return { kind: principal.kind, id: principal.id, name: principal.description }
+    case 'ci':
+      return {
+        kind: principal.kind,
+        id: `${principal.issuer} ${principal.subject}`,
+        name: principal.rules.find(({ scope }) => app === undefined || isInScope(app, scope))?.name ?? null,
+      }
     default:
       return { kind: principal.kind, id: null, name: null }
   }

@@ -20,6 +20,7 @@ const settings: AuthSettings = {
 }
 const withoutUsers: Authenticators = {
   scopedToken: async () => rejected('the deploy token is unknown'),
+  idToken: async () => rejected('unknown issuer'),
 }
 const jwt = mintJwt({ exp: nowSeconds + 60 }, secret)
 const foreignJwt = mintJwt({ exp: nowSeconds + 60, iss: 'https://token.actions.githubusercontent.com' }, secret)
@@ -142,6 +143,7 @@ describe('users beside other credentials', () => {
       one === 'dwt_good'
         ? { kind: 'verified', principal: { kind: 'scoped_token', id: '1', description: 'd', scope: ['shop'] } }
         : rejected('the deploy token is unknown'),
+    idToken: async () => rejected('unknown issuer'),
     accessToken: async (one) => (one === 'good' ? user('oidc', 'ada') : rejected('the access token is bad')),
     session: async (one) => (one === 'good' ? user('session', 'ada') : rejected('the session has expired')),
   }

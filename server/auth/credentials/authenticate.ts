@@ -2,10 +2,11 @@ import { canonicalName } from '../../../contract/application-name.ts'
 import type { RequestOrigin } from '../../http/limits/client-address.ts'
 import { isSameSecret } from '../../secrets/secret-digest.ts'
 import { UnauthorizedError } from '../access/auth-errors.ts'
-import { scopeOfClaim } from '../access/authorize.ts'
 import { anonymous, type Principal, type Principals } from '../access/principal.ts'
+import { scopeOfClaim } from '../access/scope.ts'
 import type { AuthSettings } from './auth-settings.ts'
 import { type JwtClaims, verifyJwt } from './jwt.ts'
+import { idTokenAlgorithms, isJwt, readHeader } from './jwt-parts.ts'
 import type { PresentedCredentials } from './presented-credentials.ts'
 
 export type Verified = { readonly kind: 'verified'; readonly principal: Principal }
@@ -19,6 +20,8 @@ export type AuthResult = Confirmable | Refused
 export type Authenticators = {
   /** Of a token that begins with {@link scopedTokenPrefix}. */
   readonly scopedToken: (token: string) => Promise<AuthResult>
+  /** Of a token that is signed with a key pair, as the ID tokens of CIs are. */
+  readonly idToken: (token: string) => Promise<AuthResult>
   /** Undefined without an identity provider, as is the next. */
   readonly accessToken?: (token: string, client: RequestOrigin) => Promise<AuthResult>
   /** A session that is looked at is not prolonged. */
@@ -86,6 +89,8 @@ export const createAuthenticate =
 
     async function verifyToken(token: string): Promise<AuthResult> {
       if (token.startsWith(scopedTokenPrefix)) return authenticators.scopedToken(token)
+      if (isJwt(token) && idTokenAlgorithms.includes(String(readHeader(token)?.alg)))
+        return authenticators.idToken(token)
       const secret = settings.jwtSecret?.()
       if (!secret) return rejected('a JWT was given, but JWT_SECRET is not set in this service')
       const previous = settings.jwtSecretPrevious?.()

@@ -5,7 +5,7 @@ import { type Actor, recordAction } from '../../audit/record-action.ts'
 import { digestOf, isOpaqueId, makeOpaqueId } from '../../secrets/secret-digest.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
-import { withCanonicalNames } from '../access/authorize.ts'
+import { withCanonicalNames } from '../access/scope.ts'
 import { type AuthResult, rejected, scopedTokenPrefix } from '../credentials/authenticate.ts'
 
 const maxListed = 1_000

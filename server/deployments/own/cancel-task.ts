@@ -18,7 +18,7 @@ type Dependencies = {
 export const createCancelTask =
   ({ tasks, announce }: Dependencies) =>
   async (task: Task, caller: Principal): Promise<Task> => {
-    const cancelled = await tasks.cancel(task.id, actorOf(caller))
+    const cancelled = await tasks.cancel(task.id, actorOf(caller, task.app))
     if (cancelled) announce(cancelled)
     const now = (await tasks.find(task.id)) ?? task
     if (!cancelled && isFinal(now.status)) throw new TaskOverError(now.status)

@@ -236,7 +236,7 @@ function insertTask(
     action: 'task_submitted',
     actor: task.submittedBy,
     subject: task.id,
-    detail: `${task.app}: ${imagesText(task)}`,
+    detail: `${task.app}: ${imagesText(task)}${task.pipeline?.runUrl === undefined ? '' : `; ${task.pipeline.runUrl}`}`,
   })
   const accepted: Insertable<Schema['tasks']> = {
     id: task.id,
@@ -271,11 +271,20 @@ function eventsOf(task: NewTask, superseded: readonly EndedTask[]): readonly New
   const accepted: NewTaskEvent = {
     kind: 'accepted',
     detail: `accepted from ${task.author}: ${imagesText(task)}`,
-    data: { images: task.images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`) },
+    data: {
+      images: task.images.slice(0, maxImagesShown).map(({ image, tag }) => `${image}:${tag}`),
+      ...pipelineOf(task),
+    },
   }
   if (superseded.length === 0) return [accepted]
   const ids = superseded.map(({ id }) => id).sort()
   return [accepted, { kind: 'superseded_others', detail: `superseded ${ids.join(', ')}`, data: { superseded: ids } }]
+}
+
+function pipelineOf({ pipeline, submittedBy }: NewTask): NewTaskEvent['data'] {
+  if (pipeline === undefined) return {}
+  const { issuer, subject, runUrl } = pipeline
+  return { rule: submittedBy.name ?? '', issuer, subject, ...(runUrl === undefined ? {} : { run_url: runUrl }) }
 }
 
 /** Events and audit entries are read by the thousand. */

@@ -18,7 +18,7 @@ export type KnownKey = { readonly taskId: string; readonly bodyDigest: string }
 
 /** A key is unknown to another credential and to another application. Bodies are equal if their fields are, in any order. */
 export function keyUseOf(key: string, submission: TaskSubmission, caller: Principal): KeyUse {
-  const { kind, id } = actorOf(caller)
+  const { kind, id } = actorOf(caller, submission.app)
   return {
     keyDigest: digestOf([kind, id, submission.app, key]),
     // The schema has put the fields into its own order; null and no refresh mean the same.

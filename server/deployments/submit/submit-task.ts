@@ -105,13 +105,14 @@ export const createSubmitTask =
       project: submission.project,
       environment: submission.environment,
       images: submission.images.map(({ image, tag }) => ({ image, tag })),
-      source: submission.source,
+      source: submission.source ?? (caller.kind === 'ci' ? caller.source : undefined),
       timeoutSeconds: timeoutOf(submission, settings),
       waitForAppSeconds: waitForAppOf(submission, settings),
       refresh: submission.refresh ?? settings.refreshByDefault,
       mayWrite,
       rollbackTargetId: submission.rollback_target_id,
-      submittedBy: actorOf(caller),
+      submittedBy: actorOf(caller, submission.app),
+      pipeline: caller.kind === 'ci' ? caller : undefined,
       readerDigest: readerDigestFor(id),
     }
     const use = key === undefined ? undefined : keyUseOf(key, submission, caller)

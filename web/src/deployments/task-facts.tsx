@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { TaskRecord } from '../../../contract/task.ts'
+import type { TaskEvent } from '../../../contract/task-event.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { duration } from '../ui/duration.ts'
 import { httpUrl } from '../ui/http-url.ts'
@@ -8,11 +9,11 @@ import { OutsideLink } from '../ui/outside-link.tsx'
 import { Section } from '../ui/section.tsx'
 import { Ago, At, Exactly } from '../ui/when.tsx'
 import { Change } from './change.tsx'
-import { followCommand, repositoryName } from './task-links.ts'
+import { followCommand, pipelineName, repositoryName } from './task-links.ts'
 import { deadlineOf, supersededBy } from './verdict-words.ts'
 
 /** Beside the verdict: where it went, the task's own facts, and how to follow it from a terminal. */
-export function TaskFacts({ task }: { task: TaskRecord }) {
+export function TaskFacts({ task, events }: { task: TaskRecord; events: readonly TaskEvent[] }) {
   return (
     <div className="aside">
       <Where task={task} />
@@ -25,6 +26,7 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
             <Exactly at={task.created} />
           </Fact>
           <EndOrDeadline task={task} />
+          <Pipeline events={events} />
           <Replaces previous={task.previous} />
           <OtherTask name="Rolls back to" id={task.rollback_target_id} />
           <OtherTask name="Superseded by" id={supersededBy(task)} />
@@ -32,6 +34,17 @@ export function TaskFacts({ task }: { task: TaskRecord }) {
       </Section>
       {task.status === 'in progress' ? <Follow id={task.id} /> : null}
     </div>
+  )
+}
+
+/** The job that submitted it with the ID token of its CI. */
+function Pipeline({ events }: { events: readonly TaskEvent[] }) {
+  const { rule, subject, run_url: url } = events.find(({ kind }) => kind === 'accepted')?.data ?? {}
+  if (rule === undefined || subject === undefined) return null
+  return (
+    <Fact name="Pipeline">
+      <OutsideLink href={url}>{url === undefined ? subject : pipelineName(url)}</OutsideLink>, by the rule {rule}
+    </Fact>
   )
 }
 

@@ -11,6 +11,9 @@ export function repositoryName(repository: string): string {
   return path?.replace(/^\/|(\.git)?\/?$/g, '') || repository
 }
 
+/** The job of a CI in words: the path of its address, `shop/web/actions/runs/7/attempts/1`. */
+export const pipelineName = (url: string): string => httpUrl(url)?.replace(/^https?:\/\/[^/]+\//, '') ?? url
+
 /** The log of the Pod to blame in Argo CD's own page of the application. */
 export function podLogAddress({
   app_url: address,

@@ -72,7 +72,7 @@ function Known({ task, isGone, actions }: { task: TaskRecord; isGone: boolean; a
       <VerdictAnnouncement task={task} />
       <div className="cols">
         <TaskBody task={task} timeline={timeline} isGone={isGone} />
-        <TaskFacts task={task} />
+        <TaskFacts task={task} events={timeline.data ?? []} />
       </div>
     </>
   )

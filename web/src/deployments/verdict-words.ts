@@ -151,6 +151,7 @@ const callerKinds: Readonly<Record<string, string>> = {
   deploy_token: 'a caller with the deploy token',
   scoped_token: 'a caller with a scoped deploy token',
   jwt: 'a caller with a JWT',
+  ci: 'a pipeline',
   oidc: 'a user',
   session: 'a user',
   command: 'the command line of the service',

@@ -11,6 +11,7 @@ export const maxSummaryImages = 3
 const images = {
   images: z.array(z.object({ image: z.string(), tag: z.string() })).describe(`The first ${maxSummaryImages} of them`),
   image_count: wholeNumber.describe('All its images'),
+  environment: z.string().optional(),
 }
 
 const LatestTask = z

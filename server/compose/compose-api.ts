@@ -83,6 +83,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   const auth = openAuth({
     settings: settings.auth,
     idp: settings.identityProvider,
+    ciRules: () => settings.config.current().ciRules,
     publicUrl: settings.http.publicUrl,
     database,
     wallMs: Date.now,
@@ -226,7 +227,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
 }
 
 const describeStatusOf = (
-  { database }: CoreServices,
+  { database, settings }: CoreServices,
   { controllerState, controllerFacts, readControllerVersion }: Watching,
   checkParts: ReturnType<typeof createCheckParts>,
 ) =>
@@ -238,6 +239,7 @@ const describeStatusOf = (
     readControllerVersion,
     readDatabaseVersion: () => readServerVersion(database),
     listReplicas: () => listReplicas(database),
+    configState: settings.config.state,
     nowMs: systemClock.nowMs,
     wallMs: Date.now,
   })
@@ -330,6 +332,7 @@ function measure(
     waitingForConnection: () => ({ main: database.waiting(), readers: forReaders.waiting() }),
     version,
     streamState: () => streamState().state,
+    wasLastConfigGood: () => (settings.config.state()?.issues ?? []).length === 0,
     isJwtSecretWeak: () =>
       isWeakSecret(settings.auth.jwtSecret?.()) || isWeakSecret(settings.auth.jwtSecretPrevious?.()),
   })

@@ -4,6 +4,7 @@ import { countCalls } from '../argo-cd/count-calls.ts'
 import { createShownApplications, type ShownApplications } from '../argo-cd/shown-applications.ts'
 import { systemClock } from '../concurrency/clock.ts'
 import { createSemaphore } from '../concurrency/semaphore.ts'
+import { environmentFor } from '../config/parse-config.ts'
 import { type Claim, hasEarlierOwner, type NewTask } from '../deployments/task.ts'
 import type { ClaimedTask } from '../deployments/task-row.ts'
 import { describeController } from '../health/describe-health.ts'
@@ -81,6 +82,9 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       clock: systemClock,
       settings: settings.rollout,
       annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
+      environmentOf: (app, { annotations }) =>
+        parseAnnotations(annotations, settings.rollout.annotationPrefixes).environment ??
+        environmentFor(settings.config.current(), app),
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
       ancestry: history.ancestry,

@@ -14,6 +14,8 @@ type TaskChange = {
   readonly progress?: string
   readonly diagnosis?: Diagnosis
   readonly appUrl?: string
+  /** Where the submission names none. */
+  readonly environment?: string
   readonly baseline?: object
 }
 
@@ -21,7 +23,7 @@ type TaskChange = {
 export async function saveProgress(
   { query, settings: { schema } }: Database,
   claim: Claim,
-  { progress, diagnosis, appUrl, baseline }: TaskUpdate['change'],
+  { progress, diagnosis, appUrl, environment, baseline }: TaskUpdate['change'],
   events: TaskUpdate['events'],
 ): Promise<boolean> {
   const set = [
@@ -29,6 +31,7 @@ export async function saveProgress(
     ...(progress === undefined ? [] : [sql`progress = ${progress}`]),
     ...(diagnosis === undefined ? [] : [sql`diagnosis = ${toStoredJson(diagnosis)}::jsonb`]),
     ...(appUrl === undefined ? [] : [sql`app_url = ${appUrl}`]),
+    ...(environment === undefined ? [] : [sql`environment = coalesce(environment, ${environment})`]),
     ...(baseline === undefined ? [] : [sql`baseline = ${toStoredJson(baseline)}::jsonb`]),
   ]
   const { rows } = await sql`

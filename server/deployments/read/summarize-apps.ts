@@ -50,7 +50,7 @@ async function readRows(query: Kysely<Schema>, days: number): Promise<readonly R
         FROM (${latest.select(['id', 'status', 'cause', headline, 'author', epoch(sql`ended`).as('ended'), ...shown])}) AS one
       ) AS latest ON true
       LEFT JOIN LATERAL (
-        SELECT to_json(one) AS last_deployment FROM (${deployed.select(['id', ...shown]).limit(1)}) AS one
+        SELECT json_strip_nulls(to_json(one)) AS last_deployment FROM (${deployed.select(['id', ...shown]).limit(1)}) AS one
       ) AS last_deployment ON true
       CROSS JOIN LATERAL (SELECT array_agg(seconds) AS seconds FROM (${durations}) AS one) AS durations
       WHERE counts IS NOT NULL
@@ -65,6 +65,7 @@ const headline = sql<string | null>`diagnosis ->> 'headline'`.as('headline')
 /** What is shown of one task beside its id. An anonymous caller may submit many images for an application. */
 const shown = [
   epoch(sql`created`).as('created'),
+  sql`environment`.as('environment'),
   sql`jsonb_path_query_array(images, ${`$[0 to ${maxSummaryImages - 1}]`}::jsonpath)`.as('images'),
   sql`jsonb_array_length(images)`.as('image_count'),
 ]

@@ -6,17 +6,22 @@ import type { ObservedFacts } from './observations.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
-type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'onDeployed'>
+type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'environmentOf' | 'onDeployed'>
 
 export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
-export function createTaskReports({ records, settings, clock, onDeployed }: Dependencies) {
-  const newAppUrl = ({ observations }: WatchedApplication, state: TaskState): string | undefined => {
+export function createTaskReports({ records, settings, clock, environmentOf, onDeployed }: Dependencies) {
+  /** What the first sight of the application tells. */
+  const confirmed = ({ app, observations }: WatchedApplication, state: TaskState) => {
     const { newest } = observations.facts.known
     if (newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
-    return applicationUrl(settings.linkBase, newest)
+    const environment = environmentOf(app, newest)
+    return {
+      appUrl: applicationUrl(settings.linkBase, newest),
+      ...(environment === undefined ? {} : { environment }),
+    }
   }
 
   /** A log is shown only of a Pod that stands in the way of this very task. */
@@ -35,12 +40,12 @@ export function createTaskReports({ records, settings, clock, onDeployed }: Depe
       const { baseline } = judgement.memory
       const isNewBaseline = baseline !== undefined && baseline !== state.savedBaseline
       if (isNewBaseline) state.savedBaseline = baseline
-      const appUrl = newAppUrl(application, state)
+      const firstSight = confirmed(application, state)
       const { progress, diagnosis, events } = judgement
-      if (diagnosis === undefined && !isNewBaseline && appUrl === undefined && events.length === 0) return
+      if (diagnosis === undefined && !isNewBaseline && firstSight === undefined && events.length === 0) return
       const change = {
         ...(diagnosis === undefined ? {} : { progress, diagnosis }),
-        ...(appUrl === undefined ? {} : { appUrl }),
+        ...firstSight,
         ...(isNewBaseline ? { baseline } : {}),
       }
       state.writes.addUpdate({ change, events })

@@ -1,3 +1,4 @@
+import { line } from '../../../contract/field-schemas.ts'
 import { quote } from '../../../contract/fields.ts'
 import { durationForm, parseDuration } from '../../../contract/text/parse-duration.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
@@ -32,6 +33,8 @@ export type ApplicationAnnotations = {
   readonly acceptSuspended: boolean | undefined
   /** undefined: the setting decides. */
   readonly badPodGraceMs: number | undefined
+  /** Of its deployments; undefined: the configuration file decides. */
+  readonly environment: string | undefined
 }
 
 const maxManagedImages = 200
@@ -62,6 +65,7 @@ export function parseAnnotations(
     skipImageValidation: flag('skip-image-validation') === true,
     acceptSuspended: flag('accept-suspended'),
     badPodGraceMs: readGrace(read('bad-pod-grace'), notes),
+    environment: readEnvironment(read('environment'), notes),
     notes,
   }
 }
@@ -77,6 +81,7 @@ const knownNames = [
   'skip-image-validation',
   'accept-suspended',
   'bad-pod-grace',
+  'environment',
 ]
 const tagSuffix = '.helm.image-tag'
 const imageNameSuffix = '.kustomize.image-name'
@@ -101,8 +106,14 @@ const isOfAlias = (name: string) => name.endsWith(tagSuffix) || name.endsWith(im
 function readFlag(name: string, value: string | undefined, notes: string[]): boolean | undefined {
   if (value === undefined || value === '') return undefined
   if (value === 'true') return true
-  if (value !== 'false') notes.push(`annotation ${name} is ${quote(value)}and is ignored: must be "true" or "false"`)
+  if (value !== 'false') notes.push(`annotation ${name} is ${quote(value)} and is ignored: must be "true" or "false"`)
   return value === 'false' ? false : undefined
+}
+
+function readEnvironment(value: string | undefined, notes: string[]): string | undefined {
+  if (value === undefined || line(255).safeParse(value).success) return value
+  notes.push(`annotation environment is ${quote(value)} and is ignored: must be 1 to 255 characters on one line`)
+  return undefined
 }
 
 /** Milliseconds, in the form that settings have too (decision 0018). */

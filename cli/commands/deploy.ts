@@ -1,12 +1,16 @@
 import { exitCodes } from '../../contract/exit-codes.ts'
+import type { Credential } from '../credential/credential.ts'
+import { ExitError } from '../exit.ts'
 import type { Outcome } from '../follow/outcome.ts'
 import { createApi } from '../http/api.ts'
+import { NoAnswerError } from '../http/connection-errors.ts'
 import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
-import { type ConnectionFlags, connect, credentialOf } from '../input/connection.ts'
+import type { ConnectionFlags } from '../input/connection.ts'
 import { type DeployFlags, submissionsOf } from '../input/submissions.ts'
 import { createScreen, type Screen } from '../output/screen.ts'
 import type { Run } from '../run.ts'
-import { deployAll, followAll, renderJson, reportAll } from './deployments.ts'
+import { deployAll, followAll, type Options, renderJson, reportAll } from './deployments.ts'
+import { openConnection } from './open-connection.ts'
 
 type OutputFlags = { readonly output: 'text' | 'json' }
 type Flags = ConnectionFlags & OutputFlags & { readonly cancelOnInterrupt?: boolean }
@@ -16,38 +20,47 @@ export async function runDeploy(flags: Flags & DeployFlags & { readonly detach?:
   const argoWatcher = argoWatcherVariables(run.variables)
   const submissions = submissionsOf(flags, run.variables, argoWatcher)
   const names = submissions.map(({ submission }) => submission.app)
-  return inConnection(flags, run, names, (options) =>
+  return inConnection(flags, run, { names, isSubmission: true }, (options) =>
     deployAll(submissions, { ...options, isDetached: flags.detach === true }),
   )
 }
 
 /** `wait`. @returns the exit code */
 export const runWait = (ids: readonly string[], flags: Flags, run: Run): Promise<number> =>
-  inConnection(flags, run, ids, (options) => followAll(ids, options))
-
-type Options = Parameters<typeof followAll>[1]
+  inConnection(flags, run, { names: ids, isSubmission: false }, async (options) => {
+    await options.openApi() // an ID token that is not given ends the run here
+    return followAll(ids, options)
+  })
 
 async function inConnection(
   flags: Flags,
   run: Run,
-  names: readonly string[],
+  { names, isSubmission }: { readonly names: readonly string[]; readonly isSubmission: boolean },
   act: (options: Options) => Promise<readonly Outcome[]>,
 ): Promise<number> {
   const { variables, interrupted } = run
-  const argoWatcher = argoWatcherVariables(variables)
-  const credential = credentialOf(flags, variables, argoWatcher)
-  const http = connect(flags, variables, argoWatcher, (line) => run.stderr.write(`${line}\n`))
-  const limitMs = argoWatcher?.callTimeout === undefined ? undefined : argoWatcher.callTimeout * 1_000
-  const api = createApi({ http, headers: credential?.headers ?? {}, limitMs })
+  const { http, credentials, limitMs, advise } = openConnection(flags, run, (secret) => screen.mask(secret))
   const isJson = flags.output === 'json'
   const screen: Screen = createScreen({ output: isJson ? run.stderr : run.stdout, variables, names })
-  if (credential !== undefined) screen.mask(credential.secret)
+  const apiOf = (credential: () => Promise<Credential | undefined>) =>
+    createApi({ http, headers: async () => (await credential())?.headers ?? {}, limitMs })
+  const api = apiOf(credentials.current)
+  const openApi = async () => {
+    const credential = await credentials.current()
+    return apiOf(async () => credential)
+  }
+  const cancelOnInterrupt = flags.cancelOnInterrupt === true
   try {
-    const outcomes = await act({ api, screen, interrupted, cancelOnInterrupt: flags.cancelOnInterrupt === true })
+    const options = { api, openApi, screen, interrupted, cancelOnInterrupt, advise: () => advise(isSubmission) }
+    const outcomes = await act(options)
     screen.end()
     if (isJson) run.stdout.write(`${renderJson(outcomes, api)}\n`)
     if (interrupted.aborted) return exitCodes.interrupted
     return reportAll(outcomes, screen, api)
+  } catch (error) {
+    if (interrupted.aborted) return exitCodes.interrupted
+    if (error instanceof NoAnswerError) throw new ExitError(exitCodes.unreachable, error.message)
+    throw error
   } finally {
     screen.end()
     http.close()

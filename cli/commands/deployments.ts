@@ -1,11 +1,11 @@
 import { exitCodes } from '../../contract/exit-codes.ts'
 import type { TaskRecord } from '../../contract/task.ts'
-import { exitOfStatus, severityOf, worstExit } from '../exit.ts'
+import { ExitError, exitOfStatus, severityOf, worstExit } from '../exit.ts'
 import { followTask } from '../follow/follow-task.ts'
-import type { Outcome } from '../follow/outcome.ts'
+import type { Outcome, Rejection } from '../follow/outcome.ts'
 import { submissionPatienceMs, submit } from '../follow/submit.ts'
 import type { Api } from '../http/api.ts'
-import type { NoAnswerError } from '../http/connection-errors.ts'
+import { NoAnswerError } from '../http/connection-errors.ts'
 import type { KeyedSubmission } from '../input/submissions.ts'
 import { createProgressLines } from '../output/progress-lines.ts'
 import { reportOf } from '../output/report.ts'
@@ -20,30 +20,44 @@ const cancelLimitMs = 10_000
 /** GitHub ends a job 10 s after it was cancelled. */
 const submissionGraceMs = 5_000
 
-type Options = {
+export type Options = {
+  /** Asks with the credential of the moment. */
   readonly api: Api
+  /** Opens one that goes on with the credential of now. @throws {NoAnswerError | ExitError} where there is none to be had */
+  readonly openApi: () => Promise<Api>
   readonly screen: Screen
   readonly interrupted: AbortSignal
   readonly cancelOnInterrupt: boolean
-  /** Submits and follows nothing. */
-  readonly isDetached?: boolean
+  /** What to do about a credential that was refused, on a line. */
+  readonly advise: () => string
 }
 
-/** Submits deployments one by one, and follows them together. One that is rejected does not stop the others. */
+/**
+ * Submits deployments one by one, and follows them together. One that is rejected does not stop the others.
+ * The credential that submits a task also reads and cancels it, as the service lets it do so past its end.
+ * `isDetached`: follows none.
+ */
 export async function deployAll(
   submissions: readonly KeyedSubmission[],
-  options: Options,
+  options: Options & { readonly isDetached: boolean },
 ): Promise<readonly Outcome[]> {
-  const { api, screen, interrupted, cancelOnInterrupt, isDetached = false } = options
+  const { api, openApi, screen, interrupted, cancelOnInterrupt, advise, isDetached } = options
   const follow = createFollower(options)
   const begun: Promise<Outcome>[] = []
   // A submission under way is what is cancelled, so its id is awaited.
   const signal = cancelOnInterrupt ? abortedLater(interrupted, submissionGraceMs) : interrupted
   let patienceMs = submissionPatienceMs
-  for (const { submission, key } of submissions) {
+  for (const [at, { submission, key }] of submissions.entries()) {
     if (interrupted.aborted) break
     const { app } = submission
-    const result = await submit(api, submission, key, { signal, patienceMs, onPause: sayPause(screen, app) }).catch(
+    const own = await openApi().catch((error) => (interrupted.aborted ? undefined : withoutCredential(error, app)))
+    if (own === undefined) break
+    if ('kind' in own) {
+      const left = submissions.slice(at).map(({ submission }) => ({ ...own, app: submission.app }))
+      begun.push(...left.map((rejection) => Promise.resolve(rejection)))
+      break
+    }
+    const result = await submit(own, submission, key, { signal, patienceMs, onPause: sayPause(screen, app) }).catch(
       (error) => {
         if (interrupted.aborted) return interruptedSubmission(screen, app)
         throw error
@@ -53,14 +67,26 @@ export async function deployAll(
     if (typeof result !== 'string') {
       // A server that is away for one is away for all: the others are tried once.
       if (result.exitCode === exitCodes.unreachable) patienceMs = 0
-      begun.push(Promise.resolve(result))
+      begun.push(Promise.resolve(advised(result, advise)))
     } else if (isDetached) {
       screen.say(`${app} submitted: ${api.pageOf(result)}`)
       begun.push(Promise.resolve({ kind: 'submitted', id: result, app }))
-    } else begun.push(follow(result, submission.timeout))
+    } else begun.push(follow(own, result, submission.timeout))
   }
   return Promise.all(begun)
 }
+
+/** The CI gives no credential; what was not submitted yet is not tried. */
+function withoutCredential(error: unknown, app: string): Rejection {
+  if (error instanceof ExitError) return { kind: 'rejected', app, exitCode: error.code, error: error.message }
+  if (!(error instanceof NoAnswerError)) throw error
+  return { kind: 'rejected', app, exitCode: exitCodes.unreachable, error: error.message }
+}
+
+const advised = <Any extends Outcome>(outcome: Any, advise: () => string): Any =>
+  outcome.kind === 'rejected' && outcome.exitCode === exitCodes.not_authorized
+    ? { ...outcome, advice: advise() }
+    : outcome
 
 function abortedLater(signal: AbortSignal, delayMs: number): AbortSignal {
   const later = new AbortController()
@@ -71,12 +97,12 @@ function abortedLater(signal: AbortSignal, delayMs: number): AbortSignal {
 /** Follows tasks that exist. */
 export const followAll = (ids: readonly string[], options: Options): Promise<readonly Outcome[]> => {
   const follow = createFollower(options)
-  return Promise.all(ids.map((id) => follow(id)))
+  return Promise.all(ids.map(async (id) => advised(await follow(options.api, id), options.advise)))
 }
 
-function createFollower({ api, screen, interrupted, cancelOnInterrupt }: Options) {
+function createFollower({ screen, interrupted, cancelOnInterrupt }: Options) {
   const streams = { free: maxStreams }
-  return async (id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
+  return async (api: Api, id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
     const watched = createWatched(screen, api.pageOf(id))
     const pause = sayPause(screen, id)
     try {

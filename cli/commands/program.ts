@@ -46,7 +46,8 @@ function createProgram(run: Run, end: (code: number) => void): Command {
       .command(name)
       .description(description)
       .option('--server <url>', 'address of the service (WATCHER_URL)')
-      .option('--no-token', 'send no credential (WATCHER_TOKEN)')
+      .option('--no-token', 'send no credential: neither WATCHER_TOKEN nor the ID token of the CI')
+      .option('--audience <text>', 'of the ID token (default: the server); no effect in CircleCI and GitLab')
       .option('--ca-file <file>', 'certificates of further authorities, PEM')
       .addHelpText('after', `\nExample:\n  ${example}`)
 

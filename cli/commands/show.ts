@@ -1,16 +1,17 @@
 import { exitCodes } from '../../contract/exit-codes.ts'
 import { oneLine } from '../../contract/fields.ts'
 import type { TaskRecord } from '../../contract/task.ts'
+import type { Credential } from '../credential/credential.ts'
 import { ExitError } from '../exit.ts'
 import { type Api, createApi, isOver, RefusedError } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
-import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
-import { type ConnectionFlags, connect, credentialOf } from '../input/connection.ts'
+import type { ConnectionFlags } from '../input/connection.ts'
 import { reportOf } from '../output/report.ts'
 import { spanOf, timeOf, titleOf } from '../output/words.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { Run } from '../run.ts'
 import { renderJson } from './deployments.ts'
+import { openConnection } from './open-connection.ts'
 
 type Flags = ConnectionFlags & { readonly output: 'text' | 'json' }
 
@@ -74,23 +75,25 @@ export async function runVersion(flags: ConnectionFlags, run: Run): Promise<numb
   })
 }
 
-/** Asks the service once. Its refusals and a missing answer end the run with their exit code. */
+/** Asks the service once, as the pipeline or with `user`. Its refusals and a missing answer end the run with their exit code. */
 export async function asking(
   flags: Flags,
   run: Run,
   ask: (api: Api) => Promise<void>,
-  credential = credentialOf(flags, run.variables, argoWatcherVariables(run.variables)),
+  user?: Credential,
 ): Promise<number> {
-  const argoWatcher = argoWatcherVariables(run.variables)
-  const http = connect(flags, run.variables, argoWatcher, (line) => run.stderr.write(`${line}\n`))
+  const { http, credentials, advise } = openConnection(flags, run)
   try {
-    await ask(createApi({ http, headers: credential?.headers ?? {} }))
+    const { headers = {} } = user ?? (await credentials.current()) ?? {}
+    await ask(createApi({ http, headers: async () => headers }))
     return exitCodes.deployed
   } catch (error) {
     if (run.interrupted.aborted) return exitCodes.interrupted
     if (error instanceof NoAnswerError) throw new ExitError(exitCodes.unreachable, error.message)
-    if (error instanceof RefusedError) throw new ExitError(exitOfRefusal(error.status), error.message)
-    throw error
+    if (!(error instanceof RefusedError)) throw error
+    const code = exitOfRefusal(error.status)
+    const advice = code === exitCodes.not_authorized && user === undefined ? [advise(false)] : []
+    throw new ExitError(code, [error.message, ...advice].map(oneLine).join('\n'))
   } finally {
     http.close()
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { exitCodes } from '../../contract/exit-codes.ts'
 import type { TaskRecord } from '../../contract/task.ts'
 import type { TaskEvent } from '../../contract/task-event.ts'
+import { ExitError } from '../exit.ts'
 import { type Api, isOver, RefusedError, type TaskWithClock } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
 import { askAgain } from './ask-again.ts'
@@ -75,7 +76,9 @@ export async function followTask(id: string, options: Options): Promise<Outcome>
     return { kind: 'ended', task }
   } catch (error) {
     if (error instanceof RefusedError) return refused(error, id, known)
-    if (error instanceof NoAnswerError) return { kind: 'gave_up', id, task: known, why: error.message }
+    // An ExitError: the CI gives no ID token any more.
+    if (error instanceof NoAnswerError || error instanceof ExitError)
+      return { kind: 'gave_up', id, task: known, why: error.message }
     throw error
   }
 }

@@ -8,6 +8,8 @@ export type Rejection = {
   readonly id?: string
   readonly exitCode: number
   readonly error: string
+  /** What to do about it, on a line of its own. */
+  readonly advice?: string
   readonly lock?: { until: number | undefined; reason: string | undefined; setBy: string | undefined }
 }
 

@@ -41,8 +41,8 @@ const waitSeconds = 50
 
 type Options = {
   readonly http: Http
-  /** Proves who asks. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Proves who asks; asked for at each request. */
+  readonly headers: () => Promise<Readonly<Record<string, string>>>
   /** ARGO_WATCHER's TIMEOUT: limits one call. */
   readonly limitMs?: number | undefined
 }
@@ -54,7 +54,7 @@ export function createApi({ http, headers, limitMs = callLimitMs }: Options) {
       timeoutMs: limitMs,
       ...request,
       path: `/api/v1${request.path}`,
-      headers: { accept: 'application/json', ...headers, ...request.headers },
+      headers: { accept: 'application/json', ...(await headers()), ...request.headers },
     })
     return bodyOf(answer, http.server)
   }
@@ -106,7 +106,7 @@ export function createApi({ http, headers, limitMs = callLimitMs }: Options) {
     async *events(id: string, after: string | undefined, signal?: AbortSignal): AsyncGenerator<TaskEvent> {
       const path = `/api/v1${pathOf(id)}/events`
       const resume: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
-      const all = { accept: 'text/event-stream', ...headers, ...resume }
+      const all = { accept: 'text/event-stream', ...(await headers()), ...resume }
       const { message, status } = await http.open({ path, headers: all, timeoutMs: limitMs, signal })
       if (status === 204) return void message.resume()
       if (status !== 200) {

@@ -1,36 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { argoWatcherVariables } from './argo-watcher-variables.ts'
-import { connect, credentialOf } from './connection.ts'
+import { connect } from './connection.ts'
 
 const withServer = { ARGO_WATCHER_URL: 'http://old.example' }
-const headersOf = (variables: Record<string, string>, token = true) =>
-  credentialOf({ token }, variables, argoWatcherVariables(variables))?.headers
-
-describe('the credential', () => {
-  test.for([
-    ['none', {}, undefined],
-    ['a scoped token', { WATCHER_TOKEN: 'dwt_abc' }, { authorization: 'Bearer dwt_abc' }],
-    ['a JWT', { WATCHER_TOKEN: 'a.b-c.d_e' }, { authorization: 'Bearer a.b-c.d_e' }],
-    ['a static token', { WATCHER_TOKEN: 'demo' }, { 'watcher-deploy-token': 'demo' }],
-    ['with the newline of a file', { WATCHER_TOKEN: ' demo\n' }, { 'watcher-deploy-token': 'demo' }],
-    ['with its scheme', { WATCHER_TOKEN: 'Bearer a.b.c' }, { authorization: 'Bearer a.b.c' }],
-    ["argo-watcher's", { ...withServer, ARGO_WATCHER_DEPLOY_TOKEN: 'old' }, { 'watcher-deploy-token': 'old' }],
-    [
-      "argo-watcher's JWT",
-      { ...withServer, ARGO_WATCHER_DEPLOY_TOKEN: 'old', BEARER_TOKEN: 'x' },
-      { authorization: 'Bearer x' },
-    ],
-    ['its own first', { ...withServer, WATCHER_TOKEN: 'demo', BEARER_TOKEN: 'x' }, { 'watcher-deploy-token': 'demo' }],
-    ["argo-watcher's without its address", { BEARER_TOKEN: 'x', ARGO_WATCHER_DEPLOY_TOKEN: 'old' }, undefined],
-  ] as const)('%s', ([, variables, headers]) => expect(headersOf(variables)).toEqual(headers))
-
-  test('--no-token sends none', () => expect(headersOf({ WATCHER_TOKEN: 'demo' }, false)).toBeUndefined())
-  test('one that no header can hold is refused without being shown', () => {
-    expect(() => headersOf({ WATCHER_TOKEN: 'se cret' })).toThrow(
-      /^WATCHER_TOKEN: must not hold blanks or control characters$/,
-    )
-  })
-})
 
 describe('the server', () => {
   const serverOf = (server: string | undefined, variables: Record<string, string> = {}) =>
@@ -39,7 +11,7 @@ describe('the server', () => {
       variables,
       argoWatcherVariables(variables),
       () => {},
-    ).server.href
+    ).http.server.href
 
   test.for([
     ['https://watcher.example/', {}, 'https://watcher.example/'],

@@ -5,7 +5,12 @@ import type { ArgoWatcherVariables } from './argo-watcher-variables.ts'
 import type { Variables } from './ci-defaults.ts'
 
 /** What every command that asks the service takes. */
-export type ConnectionFlags = { readonly server?: string; readonly token: boolean; readonly caFile?: string }
+export type ConnectionFlags = {
+  readonly server?: string
+  readonly token: boolean
+  readonly audience?: string
+  readonly caFile?: string
+}
 
 /** The service's address without a slash at the end. @throws {ExitError} */
 function serverOf(
@@ -25,44 +30,11 @@ function serverOf(
   return url
 }
 
-/** The secret of a run and the header that carries it; undefined where none is sent. */
-export type Credential = { readonly secret: string; readonly headers: Readonly<Record<string, string>> }
-
-/** @throws {ExitError} where it cannot stand in a header */
-export function credentialOf(
-  { token: isWanted }: ConnectionFlags,
-  variables: Variables,
-  argoWatcher: ArgoWatcherVariables | undefined,
-): Credential | undefined {
-  if (!isWanted) return undefined
-  const own = secretOf('WATCHER_TOKEN', variables.WATCHER_TOKEN)
-  if (own !== undefined) return isBearer(own) ? bearer(own) : deployToken(own)
-  const theirs = secretOf('BEARER_TOKEN', argoWatcher?.bearerToken)
-  if (theirs !== undefined) return bearer(theirs)
-  const deploy = secretOf('ARGO_WATCHER_DEPLOY_TOKEN', argoWatcher?.deployToken)
-  return deploy === undefined ? undefined : deployToken(deploy)
-}
-
-/** A user's access token, for the deploy lock. @throws {ExitError} */
-export function accessTokenOf(variables: Variables): Credential {
-  const secret = secretOf('WATCHER_ACCESS_TOKEN', variables.WATCHER_ACCESS_TOKEN)
-  if (secret === undefined) throw usageError('WATCHER_ACCESS_TOKEN is not set: it is the access token of a user')
-  return { secret, headers: { 'oidc-authorization': `Bearer ${secret}` } }
-}
-
-function secretOf(name: string, text: string | undefined): string | undefined {
-  const secret = (text ?? '').trim().replace(/^Bearer\s+/i, '')
-  if (secret === '') return undefined
-  if (!/^[\x21-\x7e]+$/.test(secret)) throw usageError(`${name}: must not hold blanks or control characters`)
-  return secret
-}
-
-/** A scoped deploy token or a JWT. */
-const isBearer = (secret: string) => secret.startsWith('dwt_') || /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)
-const bearer = (secret: string): Credential => ({ secret, headers: { authorization: `Bearer ${secret}` } })
-const deployToken = (secret: string): Credential => ({ secret, headers: { 'watcher-deploy-token': secret } })
-
-/** Opens the connection that the flags and the environment name. @throws {ExitError} */
+/**
+ * Opens the connection to the service that the flags and the environment name. `open` connects to another server, with the
+ * same proxy and authorities.
+ * @throws {ExitError}
+ */
 export function connect(
   flags: ConnectionFlags,
   variables: Variables,
@@ -71,7 +43,11 @@ export function connect(
 ) {
   const server = serverOf(flags, variables, argoWatcher)
   const authorities = flags.caFile === undefined ? undefined : readAuthorities(flags.caFile)
-  return createHttp({ server, authorities, variables, onRequest: argoWatcher?.isDebug ? onRequest : () => {} })
+  const open = (to: URL) => createHttp({ server: to, authorities, variables })
+  return {
+    http: createHttp({ server, authorities, variables, onRequest: argoWatcher?.isDebug ? onRequest : () => {} }),
+    open,
+  }
 }
 
 function readAuthorities(file: string): string {

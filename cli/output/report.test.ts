@@ -78,11 +78,8 @@ describe('without a verdict', () => {
     ],
     [
       'not authorized',
-      { exitCode: 4, error: 'credential rejected: expired' },
-      [
-        'shop not deployed: credential rejected: expired',
-        'Check WATCHER_TOKEN, or give --no-token to send no credential: then nothing is committed.',
-      ],
+      { exitCode: 4, error: 'credential rejected: expired', advice: 'Check WATCHER_TOKEN.' },
+      ['shop not deployed: credential rejected: expired', 'Check WATCHER_TOKEN.'],
     ],
     [
       'not authorized any more',

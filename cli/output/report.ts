@@ -64,7 +64,7 @@ function titleOfRejection({ exitCode }: Rejection): string {
   return exitCode === exitCodes.unreachable ? 'unreachable' : 'rejected'
 }
 
-function ofRejection({ app, id, exitCode, error, lock }: Rejection): readonly string[] {
+function ofRejection({ app, id, exitCode, error, advice, lock }: Rejection): readonly string[] {
   const name = oneLine(app)
   if (lock !== undefined) {
     const until = lock.until === undefined ? '' : ` until ${timeOf(lock.until)}`
@@ -72,14 +72,10 @@ function ofRejection({ app, id, exitCode, error, lock }: Rejection): readonly st
     const why = lock.reason === undefined ? '' : `: ${lock.reason}`
     return [boundedLine(`${name} not deployed: deployments are locked${until}${by}${why}`)]
   }
-  if (exitCode === exitCodes.not_authorized) {
-    const what = id === undefined ? 'not deployed' : 'cannot be followed any more'
-    return [boundedLine(`${name} ${what}: ${error}`), ...(id === undefined ? [withoutToken] : [])]
-  }
-  return [boundedLine(`${name} not deployed: ${error}`)]
+  const isFollowed = exitCode === exitCodes.not_authorized && id !== undefined
+  const first = `${name} ${isFollowed ? 'cannot be followed any more' : 'not deployed'}: ${error}`
+  return [first, ...(advice === undefined ? [] : [advice])].map(boundedLine)
 }
-
-const withoutToken = 'Check WATCHER_TOKEN, or give --no-token to send no credential: then nothing is committed.'
 
 function ofUnknown(outcome: Extract<Outcome, { kind: 'gave_up' }>, urlOf: (id: string) => string): readonly string[] {
   const { id, task, why } = outcome

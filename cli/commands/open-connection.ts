@@ -17,12 +17,13 @@ export function openConnection(flags: ConnectionFlags, run: Run, onSecret: (secr
   const choice = chooseCredential(flags, variables, argoWatcher)
   const { http, open } = connect(flags, variables, argoWatcher, say)
   const audience = flags.audience || http.server.href.replace(/\/$/, '')
-  const credentials = createCredentials(choice, { audience, open, signal, onSecret })
+  const onNone = (why: string) => say(`deployment-watcher: ${why}; no credential is sent`)
+  const credentials = createCredentials(choice, { audience, open, variables, signal, onSecret, onNone })
   return {
     http,
     credentials,
     /** Of one call, where argo-watcher's TIMEOUT sets it. */
     limitMs: argoWatcher?.callTimeout === undefined ? undefined : argoWatcher.callTimeout * 1_000,
-    advise: (isSubmission: boolean) => advise(choice, { audience, isSubmission }),
+    advise: (isSubmission: boolean) => advise(choice, { audience, isSent: credentials.isSent(), isSubmission }),
   }
 }

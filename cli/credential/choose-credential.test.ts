@@ -15,6 +15,7 @@ const github = {
   ACTIONS_ID_TOKEN_REQUEST_URL: 'https://runner.example/token?api-version=2.0',
   ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'request',
 }
+const buildkite = { BUILDKITE: 'true', BUILDKITE_AGENT_ACCESS_TOKEN: 'agent' }
 const gitlab = { GITLAB_CI: 'true', WATCHER_ID_TOKEN: 'a.b.c' }
 const circleCi = { CIRCLECI: 'true', CIRCLE_OIDC_TOKEN_V2: 'c.d.e' }
 
@@ -26,7 +27,7 @@ describe('which credential is sent', () => {
   }
   const none = (why: string) => ({ kind: 'none', why })
   const given = (name: string) => ({ kind: 'given', name })
-  const every = { ...github, ...gitlab, ...circleCi }
+  const every = { ...github, ...buildkite, ...gitlab, ...circleCi }
 
   test.for([
     ['none outside of a CI', {}, none('not_set')],
@@ -44,6 +45,9 @@ describe('which credential is sent', () => {
     ['GitHub with half of it', { ...github, ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' }, none('no_github_permission')],
     ['GitLab', gitlab, given('WATCHER_ID_TOKEN')],
     ['GitLab without id_tokens', { GITLAB_CI: 'true' }, none('not_set')],
+    ['Buildkite', buildkite, { kind: 'buildkite' }],
+    ['Buildkite without its agent', { BUILDKITE: 'true' }, none('not_set')],
+    ['the agent of Buildkite outside of a job', { BUILDKITE_AGENT_ACCESS_TOKEN: 'agent' }, none('not_set')],
     ['CircleCI', circleCi, given('CIRCLE_OIDC_TOKEN_V2')],
     ['CircleCI without a context', { CIRCLECI: 'true' }, none('not_set')],
     ['WATCHER_ID_TOKEN, which only the author sets, before the others', every, given('WATCHER_ID_TOKEN')],

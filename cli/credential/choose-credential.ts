@@ -8,6 +8,8 @@ export type CredentialChoice =
   | { readonly kind: 'given'; readonly name: string; readonly credential: Credential }
   /** GitHub Actions issues an ID token at this address to whoever has the request token. */
   | { readonly kind: 'github'; readonly requestUrl: string; readonly requestToken: string }
+  /** The agent of Buildkite requests an ID token. */
+  | { readonly kind: 'buildkite' }
   | { readonly kind: 'none'; readonly why: 'no_token_flag' | 'no_github_permission' | 'not_set' }
 
 /**
@@ -38,9 +40,10 @@ function explicitToken(
 function idToken(variables: Variables): CredentialChoice {
   const ofGitLab = given('WATCHER_ID_TOKEN', variables.WATCHER_ID_TOKEN, bearer)
   if (ofGitLab !== undefined) return ofGitLab
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl } = variables
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, BUILDKITE, BUILDKITE_AGENT_ACCESS_TOKEN: agentToken } = variables
   const requestToken = secretOf('ACTIONS_ID_TOKEN_REQUEST_TOKEN', variables.ACTIONS_ID_TOKEN_REQUEST_TOKEN)
   if (requestUrl && requestToken !== undefined) return { kind: 'github', requestUrl, requestToken }
+  if (BUILDKITE === 'true' && agentToken) return { kind: 'buildkite' }
   const ofCircleCi = given('CIRCLE_OIDC_TOKEN_V2', variables.CIRCLE_OIDC_TOKEN_V2, bearer)
   if (ofCircleCi !== undefined) return ofCircleCi
   return { kind: 'none', why: variables.GITHUB_ACTIONS === 'true' ? 'no_github_permission' : 'not_set' }

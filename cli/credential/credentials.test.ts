@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { createHttp } from '../http/http.ts'
 import type { CredentialChoice } from './choose-credential.ts'
@@ -10,15 +11,17 @@ const start = 1_800_000_000
 /** The credentials of a run whose clock stands at `clock.now`. */
 function begin(choice: CredentialChoice, { signal = new AbortController().signal } = {}) {
   const clock = { now: start }
-  const secrets: string[] = []
+  const [secrets, reasons]: [string[], string[]] = [[], []]
   const credentials = createCredentials(choice, {
     audience: 'https://watcher.example',
     open: (server) => createHttp({ server, variables: {} }),
+    variables: { PATH: tmpdir() },
     signal,
     onSecret: (secret) => secrets.push(secret),
+    onNone: (why) => reasons.push(why),
     now: () => clock.now,
   })
-  return { ...credentials, clock, secrets }
+  return { ...credentials, clock, secrets, reasons }
 }
 const github = (requestUrl: string): CredentialChoice => ({ kind: 'github', requestUrl, requestToken: 'request' })
 
@@ -66,10 +69,18 @@ describe('an ID token that is requested', () => {
 
   test('is requested again by the next who asks, where there was no answer', async () => {
     await using endpoint = await startEndpoint(answer(403), issueUntil(first))
-    const { current } = begin(github(endpoint.address))
+    const { current, isSent } = begin(github(endpoint.address))
     await expect(current()).rejects.toMatchObject({ code: 4 })
+    expect(isSent()).toBe(false)
     expect(await current()).toEqual(bearer(tokenUntil(first)))
+    expect(isSent()).toBe(true)
   })
+})
+
+test('Buildkite without its agent: none for the whole run, and why, once', async () => {
+  const { current, isSent, reasons } = begin({ kind: 'buildkite' })
+  expect([await current(), await current(), isSent()]).toEqual([undefined, undefined, false])
+  expect(reasons).toEqual(['no ID token from Buildkite: buildkite-agent is not in PATH'])
 })
 
 test('a given ID token stays although it is over', async () => {

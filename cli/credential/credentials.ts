@@ -1,4 +1,6 @@
 import type { Http } from '../http/http.ts'
+import type { Variables } from '../input/ci-defaults.ts'
+import { requestBuildkiteIdToken } from './buildkite-id-token.ts'
 import type { CredentialChoice } from './choose-credential.ts'
 import { bearer, type Credential, endOf } from './credential.ts'
 import { requestGithubIdToken } from './github-id-token.ts'
@@ -14,15 +16,20 @@ export type Credentials = {
    * @throws {NoAnswerError | ExitError} where GitHub Actions gives none, or the reason of the run's signal
    */
   readonly current: () => Promise<Credential | undefined>
+  /** Whether the last call gave one. */
+  readonly isSent: () => boolean
 }
 
 type Options = {
   /** What the ID tokens that are requested are for. */
   readonly audience: string
   readonly open: (server: URL) => Http
+  readonly variables: Variables
   readonly signal: AbortSignal
   /** Hears each secret before it is sent. */
   readonly onSecret: (secret: string) => void
+  /** Hears why no ID token is sent, where the run goes on without one. */
+  readonly onNone: (why: string) => void
   /** Unix seconds. */
   readonly now?: () => number
 }
@@ -53,6 +60,7 @@ export function createCredentials(choice: CredentialChoice, options: Options): C
       await underWay
       return kept
     },
+    isSent: () => kept !== undefined,
   }
 }
 
@@ -61,7 +69,7 @@ const endsSoon = ({ secret }: Credential, now: number) => (endOf(secret) ?? Infi
 
 function requestOf(
   choice: CredentialChoice,
-  { audience, open, signal }: Options,
+  { audience, open, variables, signal, onNone }: Options,
 ): () => Promise<Credential | undefined> {
   switch (choice.kind) {
     case 'given':
@@ -70,5 +78,12 @@ function requestOf(
       return async () => undefined
     case 'github':
       return async () => bearer(await requestGithubIdToken({ ...choice, audience, open, signal }))
+    case 'buildkite':
+      return async () => {
+        const result = await requestBuildkiteIdToken({ audience, variables, signal })
+        if ('token' in result) return bearer(result.token)
+        onNone(`no ID token from Buildkite: ${result.why}`)
+        return undefined
+      }
   }
 }

@@ -5,13 +5,14 @@ import { loadHistory } from '../support/load-history.ts'
 import { type Quantiles, quantilesOf } from '../support/quantiles.ts'
 import { renderTable } from '../support/render-table.ts'
 import { startBenchPostgres } from '../support/start-bench-postgres.ts'
+import { compareCredentials } from './compare-credentials.ts'
 import { type Cost, figure, measureCost } from './measure-cost.ts'
 import { submitFor } from './submit-tasks.ts'
 
 /**
  * `npm run bench:submit [-- --seconds 10 --history 0]`: tasks that one replica accepts, with 1 and with 64 connections, with
- * empty tables and with a year of history; and what a task costs that ends immediately. `--before <checkout>` measures that
- * of another version too, `--only rate,cost` one of the two.
+ * empty tables and with a year of history; what a task costs that ends immediately; and ID tokens of a CI beside scoped deploy tokens. `--before <checkout>` measures that
+ * of another version too, `--only rate,cost,credentials` some of the three.
  */
 const { values } = parseArgs({
   options: {
@@ -19,7 +20,7 @@ const { values } = parseArgs({
     history: { type: 'string', default: '1000000' },
     tasks: { type: 'string', default: '500' },
     before: { type: 'string' },
-    only: { type: 'string', default: 'rate,cost' },
+    only: { type: 'string', default: 'rate,cost,credentials' },
   },
 })
 const measuredMs = Number(values.seconds) * 1_000
@@ -35,6 +36,7 @@ if (parts.includes('rate')) {
   if (historyTasks > 0) rows.push(...(await measure(historyTasks)))
   console.log(renderTable(['table, connections', 'tasks/s', 'p50 ms', 'p99 ms', 'max ms', 'bar', 'met'], rows))
 }
+if (parts.includes('credentials')) await compareCredentials(measuredMs)
 if (parts.includes('cost')) await printCosts(Number(values.tasks), values.before)
 console.log(describeMachine())
 

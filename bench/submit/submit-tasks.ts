@@ -9,14 +9,22 @@ type Load = { readonly rate: number; readonly latenciesMs: readonly number[] }
 
 let submitted = 0
 
-/** Submits tasks for so long on so many connections, each with the next one as soon as the last was answered. */
-export async function submitFor(url: string, connections: number, ms: number): Promise<Load> {
+/**
+ * Submits tasks for so long on so many connections, each with the next one as soon as the last was answered. Each has the next
+ * one of `credentials`, values of `Authorization`; none: without a credential.
+ */
+export async function submitFor(
+  url: string,
+  connections: number,
+  ms: number,
+  credentials: readonly string[] = [],
+): Promise<Load> {
   const latenciesMs: number[] = []
   const began = performance.now()
   const submitter = async () => {
     const client = new Client(url)
     try {
-      while (performance.now() - began < ms) latenciesMs.push(await submitOne(client))
+      while (performance.now() - began < ms) latenciesMs.push(await submitOne(client, credentials))
     } finally {
       await client.close()
     }
@@ -26,7 +34,7 @@ export async function submitFor(url: string, connections: number, ms: number): P
   return { rate: latenciesMs.length / seconds, latenciesMs }
 }
 
-async function submitOne(client: Client): Promise<number> {
+async function submitOne(client: Client, credentials: readonly string[]): Promise<number> {
   submitted += 1
   const rank = 1_000 + (submitted % applications)
   const body = JSON.stringify({
@@ -35,11 +43,12 @@ async function submitOne(client: Client): Promise<number> {
     project: 'bench',
     images: [{ image: imageName(rank), tag: `v${submitted}` }],
   })
+  const authorization = credentials[submitted % credentials.length]
   const sentAt = performance.now()
   const answer = await client.request({
     method: 'POST',
     path: '/api/v1/tasks',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
     body,
   })
   const text = await answer.body.text()

@@ -13,12 +13,15 @@ function run(args: readonly string[]): number {
     const parsed = parseConfig(readFileSync(file, 'utf8'), process.env.PUBLIC_URL || 'PUBLIC_URL')
     if ('issues' in parsed) return complain(parsed.issues.join('\n'), 78)
     const { ciRules, environments } = parsed.config
-    console.log(`${file} is valid: ${ciRules.length} ci_identities, ${environments.length} environments`)
+    const [rules, globs] = [counted(ciRules, 'rule'), counted(environments, 'environment')]
+    console.log(`${file} is valid: ${rules} of ci_identities, ${globs}`)
     return 0
   } catch (error) {
     return complain(error instanceof Error ? error.message : String(error), exitCodes.usage)
   }
 }
+
+const counted = ({ length }: readonly unknown[], name: string) => `${length} ${name}${length === 1 ? '' : 's'}`
 
 function complain(text: string, exitCode: number): number {
   console.error(text)

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { environmentFor, parseConfig } from './parse-config.ts'
 
@@ -167,3 +168,14 @@ test.for([
   ['aliases that multiply', `a: &a [${'x,'.repeat(50)}]\nb: &b [${'*a,'.repeat(50)}]\nc: [${'*b,'.repeat(50)}]`],
   ['more than 1 MiB', `environments: { a: "${'x'.repeat(1_048_576)}" }`],
 ])('%s is a mistake', ([, text = '']) => expect(issuesOf(text)).toHaveLength(1))
+
+test('the documents show configurations that are valid', () => {
+  const docs = new URL('../../docs/', import.meta.url)
+  const pages = readdirSync(docs).filter((name) => name.endsWith('.md'))
+  const blocks = pages.flatMap((page) =>
+    [...readFileSync(new URL(page, docs), 'utf8').matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text),
+  )
+  const shown = blocks.filter((text) => /^(ci_identities|environments):/m.test(text))
+  expect(shown.length).toBeGreaterThan(5)
+  for (const text of shown) expect(issuesOf(text)).toEqual([])
+})

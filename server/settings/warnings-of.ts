@@ -20,9 +20,9 @@ export function warningsOf(
       warnings.push(`${name} is weak: use at least 32 bytes, for instance from "openssl rand -hex 32"`)
     }
   }
-  const credentials = [values.WATCHER_DEPLOY_TOKEN, values.JWT_SECRET, values.IDP_ENABLED]
+  const credentials = [values.WATCHER_DEPLOY_TOKEN, values.JWT_SECRET, values.IDP_ENABLED, values.CONFIG]
   if (values.REQUIRE_CREDENTIAL && !credentials.some(Boolean)) {
-    const ways = 'set WATCHER_DEPLOY_TOKEN, JWT_SECRET or IDP_ENABLED'
+    const ways = 'set WATCHER_DEPLOY_TOKEN, JWT_SECRET, IDP_ENABLED or ci_identities in CONFIG_FILE'
     warnings.push(`REQUIRE_CREDENTIAL: no credential is configured, so every submission is rejected: ${ways}`)
   }
   if (values.OVERRIDE_FILE_PREFIX !== 'argocd') {

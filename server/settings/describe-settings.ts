@@ -5,12 +5,7 @@ import { type Environment, gatherSettingTexts } from './setting-texts.ts'
 import { secretForms } from './setting-values.ts'
 
 /** Texts in which an @ does not end a user of an address. */
-const proseNames: ReadonlySet<string> = new Set<Name>([
-  'COMMIT_MESSAGE_FORMAT',
-  'CONFIG',
-  'SSH_COMMIT_MAIL',
-  'SSH_COMMIT_USER',
-])
+const proseNames: ReadonlySet<string> = new Set<Name>(['COMMIT_MESSAGE_FORMAT', 'SSH_COMMIT_MAIL', 'SSH_COMMIT_USER'])
 
 /** Every setting by group, as an environment gives it, valid or not, with where it comes from. Never a secret. */
 export function describeSettings(environment: Environment): SettingGroup[] {
@@ -29,14 +24,16 @@ export function describeSettings(environment: Environment): SettingGroup[] {
   return Object.entries(settingGroups).map(([name, group]) => ({ name, settings: Object.keys(group).map(describe) }))
 }
 
-/** Addresses may stand in lists, and after the host that they are for. */
+/** Addresses may stand in lists, and after the host that they are for. A whole file is not shown. */
 const shownTextOf = (name: string, text: string): string =>
-  proseNames.has(name)
-    ? text
-    : text
-        .split(',')
-        .map((entry) => withoutUserinfo(entry.trim()))
-        .join(', ')
+  name === 'CONFIG'
+    ? 'set'
+    : proseNames.has(name)
+      ? text
+      : text
+          .split(',')
+          .map((entry) => withoutUserinfo(entry.trim()))
+          .join(', ')
 
 export function isSecretSetting(name: string): boolean {
   let form: unknown = definitions.shape[name as Name]

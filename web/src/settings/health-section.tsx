@@ -54,7 +54,7 @@ function Loaded({
             <dt>Configuration file</dt>
             <dd>
               read <Ago at={config.loaded} />
-              {config.issues.length === 0 ? '' : '. Its newer content is wrong and does not count: '}
+              {config.issues.length === 0 ? '' : '. The file has changed since, but its new content is invalid: '}
               {config.issues.map((issue) => (
                 <code className="code-block" key={issue}>
                   {issue}

@@ -33,7 +33,7 @@ beforeAll(async () => {
   config = opened.use(openConfigFile(content))
   world = opened.use(
     await startWorld({
-      parts: ['argo cd', 'provider'],
+      parts: ['argo cd', 'provider', 'browser'],
       applications: ['shop', 'web'],
       settings: { CONFIG_FILE: config.file, IDP_REQUIRE_READ_AUTH: 'true', SUBMISSIONS_PER_MINUTE: '20' },
     }),
@@ -101,6 +101,9 @@ describe('a job with an ID token', () => {
       subject: 'repo:team/web:ref:refs/heads/main',
       run_url: runUrl,
     })
+    await using shown = await world.open(`/task/${id}`, { as: world.ada })
+    const link = shown.page.getByRole('link', { name: 'team/web/actions/runs/77/attempts/2' })
+    expect(await link.getAttribute('href')).toBe(runUrl)
     expect((await world.service.request('/api/v1/apps/summary', { headers: withToken })).body).toMatchObject({
       apps: expect.arrayContaining([
         expect.objectContaining({ app: 'web', latest: expect.objectContaining({ environment: 'production' }) }),
@@ -223,6 +226,13 @@ describe('the configuration file', () => {
     config.write({ ci_identities: [] })
     expect(await errorOf('gone-4', {})).toMatchObject({ error: expect.stringContaining('unknown issuer') })
     expect(await gauge()).toBe('1')
+  })
+
+  test('that is wrong is shown to those who may see the settings', async () => {
+    config.write('ci_identites: []')
+    await using opened = await world.open('/settings', { as: world.ada })
+    const health = opened.page.getByRole('region', { name: 'Version and health' })
+    await health.getByText('ci_identites: is not known: did you mean ci_identities?').waitFor()
   })
 
   test('is not told to callers with one application', async () => {

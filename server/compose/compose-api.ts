@@ -38,6 +38,10 @@ import { createDeployLock } from '../locks/deploy-lock.ts'
 import { createDeployLockStore, type DeployLockStore } from '../locks/deploy-lock-store.ts'
 import { lockRoutes } from '../locks/routes.ts'
 import type { MetricSources } from '../metrics/metric-sources.ts'
+import { createPost } from '../notify/http/post.ts'
+import { createNotificationStore } from '../notify/outbox/notification-store.ts'
+import { deliveryRoutes } from '../notify/routes.ts'
+import { startSender } from '../notify/sender.ts'
 import { listReplicas } from '../ownership/list-replicas.ts'
 import { imagesOf, isImageRunning } from '../rollout/judge/conditions/image-reference.ts'
 import { isWeakSecret } from '../secrets/secret-rules.ts'
@@ -111,6 +115,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
     openEventStreams: streams.taken,
     lockSource: async () => (await lock.details()).source,
+    oldestDueDeliverySeconds: () => createNotificationStore(database).oldestDueSeconds(),
   })
 
   const states = opened.use(
@@ -133,6 +138,30 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     canSeeTasksOf: (app) => auth.canSeeTasksOf(request, app),
     canSeeMoreOf: (app) => auth.isAllowed(request, 'read_private', app),
   })
+  const describeTask = createDescribeTask({
+    tasks,
+    commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
+    compareUrl: (repository, from, to) => compareUrl(repository, from, to, settings.gitWebUrls),
+    listedApps: watching.shownApplications.names,
+  })
+  const deliveries = createNotificationStore(database)
+  const sender = opened.use(
+    startSender({
+      store: deliveries,
+      notifications: () => settings.config.current().notifications,
+      environment: process.env,
+      readTask: async (id) => {
+        const task = await tasks.find(id)
+        return task && describeTask(task, audienceOfTargets)
+      },
+      post: opened.use(createPost()).post,
+      wallMs: Date.now,
+      random: Math.random,
+      onError,
+      onResult: metrics.delivered,
+    }),
+  )
+  opened.defer(wakeUps.on('event', sender.wake))
   const { submitTask, cancelTask } = taskActions(services, watching, lock.calendarAround)
   await addExplorer(http, version, apiAccessOf(settings))
   auth.addRoutes(http, api)
@@ -157,12 +186,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       originOf: client,
       canonicalName: nameOf,
       tasks,
-      describeTask: createDescribeTask({
-        tasks,
-        commitUrl: (repository, commit) => commitUrl(repository, commit, settings.gitWebUrls),
-        compareUrl: (repository, from, to) => compareUrl(repository, from, to, settings.gitWebUrls),
-        listedApps: watching.shownApplications.names,
-      }),
+      describeTask,
       audienceOf,
       requireTask,
       completions,
@@ -210,6 +234,15 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     api,
   )
   http.register(lockRoutes(lock, settings.identityProvider && { ...telling(lockStore, wakeUps), requireUser }), api)
+  http.register(
+    deliveryRoutes({
+      store: deliveries,
+      requireServiceReader: auth.requireServiceReader,
+      requireUser: settings.identityProvider && requireUser,
+      wake: sender.wake,
+    }),
+    api,
+  )
   if (settings.identityProvider)
     http.register(auditRoutes({ audit: createAuditStore(forReaders), requireUser, originOf: client }), api)
   http.register(
@@ -225,6 +258,9 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   )
   return { probes: probeRoutes({ checkParts, isDraining: () => stopping.aborted }) }
 }
+
+/** Targets see what the routes give them, but no log of a Pod, which needs a credential. */
+const audienceOfTargets: TaskAudience = { canSeeTasksOf: () => true, canSeeMoreOf: async () => false }
 
 const describeStatusOf = (
   { database, settings }: CoreServices,
@@ -321,7 +357,10 @@ function taskActions(
 function measure(
   { settings, metrics, ownedTasks, database, forReaders }: CoreServices,
   { replicaId, watchedCount, streamState, controllerState, openWriteBacks }: Watching,
-  sources: Pick<MetricSources, 'isDatabaseUnavailable' | 'openEventStreams' | 'lockSource'>,
+  sources: Pick<
+    MetricSources,
+    'isDatabaseUnavailable' | 'openEventStreams' | 'lockSource' | 'oldestDueDeliverySeconds'
+  >,
 ): void {
   metrics.readFrom({
     ...sources,

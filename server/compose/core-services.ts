@@ -39,8 +39,9 @@ export function openCoreServices(
   const forReaders = connect(connectionsForReaders)
   const wakeUps = opened.use(createWakeUps(database, onError))
   const events = createEventStore(database, forReaders)
-  const submissions = createSubmissionStore(database, settings.maxUnfinishedPerApp)
-  const ownedTasks = createOwnedTasks(database)
+  const isTold = () => settings.config.current().notifications.targets.size > 0
+  const submissions = createSubmissionStore(database, settings.maxUnfinishedPerApp, isTold)
+  const ownedTasks = createOwnedTasks(database, isTold)
   const tasks = createTaskReader(database, forReaders)
   const feed = opened.use(createEventFeed({ events, readTasks: tasks.listed, wakeUps, onError }))
   const completions = opened.use(createTaskCompletions({ tasks: ownedTasks, wakeUps, onError }))

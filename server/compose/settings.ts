@@ -9,6 +9,7 @@ import { emptyConfig, parseConfig } from '../config/parse-config.ts'
 import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
+import { targetSecrets } from '../notify/targets/secret-reader.ts'
 import type { RetentionSettings } from '../retention/start-retention.ts'
 import type { RolloutSettings } from '../rollout/judge/input/rollout-settings.ts'
 import { crossFieldIssues, type Texts } from '../settings/cross-field-issues.ts'
@@ -53,7 +54,7 @@ export function readSettings(environment: Environment): { settings: Settings; wa
     ...others.issues,
     ...wrong,
     ...crossFieldIssues(texts),
-    ...configIssues(texts, parsed.data),
+    ...configIssues(texts, parsed.data, environment),
     ...refusalsOf(others.texts),
   ]
   if (!parsed.success || all.length > 0) throw new SettingsError(all)
@@ -81,10 +82,10 @@ function issueTextOf({ path: [name], code, message }: z.core.$ZodIssue): string 
   return `${String(name)}: ${missing ? 'is required' : message}`
 }
 
-function configIssues({ CONFIG }: Texts, values: Values | undefined): readonly string[] {
+function configIssues({ CONFIG }: Texts, values: Values | undefined, environment: Environment): readonly string[] {
   if (CONFIG === undefined) return []
   // What PUBLIC_URL may be missing for is said once it is right.
-  const parsed = parseConfig(CONFIG, values === undefined ? 'unknown' : values.PUBLIC_URL)
+  const parsed = parseConfig(CONFIG, values === undefined ? 'unknown' : values.PUBLIC_URL, environment)
   return 'issues' in parsed ? parsed.issues.map((issue) => `CONFIG: ${issue}`) : []
 }
 
@@ -93,7 +94,9 @@ function configOf({ CONFIG, PUBLIC_URL }: Values, environment: Environment): Con
   const parsed = parseConfig(CONFIG, PUBLIC_URL)
   if ('issues' in parsed) throw new SettingsError(parsed.issues)
   const file = environment.CONFIG_FILE
-  return file ? watchedConfig(file, parsed.config, PUBLIC_URL, Date.now) : fixedConfig(parsed.config, Date.now())
+  return file
+    ? watchedConfig(file, parsed.config, PUBLIC_URL, environment, Date.now)
+    : fixedConfig(parsed.config, Date.now())
 }
 
 /** Grouped by who reads them. Credentials that may be rotated are read at each use. */
@@ -104,6 +107,7 @@ function settingsOf(values: Values, environment: Environment) {
   const identityProvider = identityProviderOf(values, environment)
   const fixedSecrets = fixedSecretsOf(values)
   const writeBack = writeBackOf(values, environment, dataDirectory)
+  const config = configOf(values, environment)
   return deepFreeze({
     dataDirectory,
     /** Everything that must not reach a log or a reply, as it is now. */
@@ -112,6 +116,7 @@ function settingsOf(values: Values, environment: Environment) {
         ...fixedSecrets,
         ...[token, ...readersOf(auth, identityProvider)].map((read) => read() ?? ''),
         ...writeBackSecrets(writeBack),
+        ...targetSecrets(config.current().notifications, environment),
       ].filter(Boolean),
     log: { level: values.LOG_LEVEL },
     http: {
@@ -158,7 +163,7 @@ function settingsOf(values: Values, environment: Environment) {
     rollout: rolloutOf(values),
     podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),
-    config: configOf(values, environment),
+    config,
     auth,
     identityProvider,
     writeBack,

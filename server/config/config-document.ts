@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { line } from '../../contract/field-schemas.ts'
 import { CiIdentities } from '../auth/ci/ci-rule.ts'
+import { NotificationsForm } from '../notify/targets/target.ts'
 
 /** What CONFIG_FILE or CONFIG holds: what has more structure than an environment variable. */
 export const ConfigDocument = z
@@ -12,6 +13,7 @@ export const ConfigDocument = z
       .describe(
         'Applications, as globs, with the environment of their deployments; the one with the most literal characters that fits counts',
       ),
+    notifications: NotificationsForm.optional().describe('Whom deployments are told'),
   })
   .meta({ title: 'Configuration file of Deployment Watcher' })
 

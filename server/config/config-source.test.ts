@@ -19,7 +19,7 @@ const replace = (file: string, text: string) => renameSync(newFile(text), file)
 test('a changed file counts at the next use; a wrong, empty or missing one leaves the last good content', () => {
   const file = newFile('{}')
   let now = 1_000
-  const source = watchedConfig(file, emptyConfig, undefined, () => now)
+  const source = watchedConfig(file, emptyConfig, undefined, {}, () => now)
   expect(source.current().environments).toEqual([])
   now = 2_000
   replace(file, 'environments: { shop: production }')
@@ -49,7 +49,7 @@ test('the log says once that a file is wrong, and once that it is read again', a
   const note = (level: string) => (facts: object, message: string) =>
     void lines.push(`${level} ${message} ${JSON.stringify(facts)}`)
   const report = createConfigReport(
-    watchedConfig(file, emptyConfig, undefined, () => now),
+    watchedConfig(file, emptyConfig, undefined, {}, () => now),
     { error: note('error'), info: note('info') },
   )
   await report()

@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type Config, parseConfig } from './parse-config.ts'
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** What is known of the last time that the file was read. */
 type ConfigState = {
   /** When the configuration that counts was read, in Unix milliseconds. */
@@ -24,11 +26,13 @@ export const fixedConfig = (config: Config, loadedMs?: number): ConfigSource => 
 /**
  * Reads a configuration file again when it has changed, at the next use. While its content is wrong, the last good one counts.
  * @param publicUrl PUBLIC_URL: the audience of a rule that names none
+ * @param environment where secrets of targets are looked for
  */
 export function watchedConfig(
   file: string,
   atStart: Config,
   publicUrl: string | undefined,
+  environment: Environment,
   wallMs: () => number,
 ): ConfigSource {
   let config = atStart
@@ -39,7 +43,7 @@ export function watchedConfig(
     const version = versionOf(file)
     if (version === seen) return
     seen = version
-    const read = readConfig(file, publicUrl)
+    const read = readConfig(file, publicUrl, environment)
     if ('issues' in read) state = { ...state, issues: read.issues }
     else {
       config = read.config
@@ -78,9 +82,13 @@ export function createConfigReport(
   }
 }
 
-function readConfig(file: string, publicUrl: string | undefined): ReturnType<typeof parseConfig> {
+function readConfig(
+  file: string,
+  publicUrl: string | undefined,
+  environment: Environment,
+): ReturnType<typeof parseConfig> {
   try {
-    return parseConfig(readFileSync(file, 'utf8'), publicUrl)
+    return parseConfig(readFileSync(file, 'utf8'), publicUrl, environment)
   } catch (error) {
     return { issues: [`the file cannot be read (${codeOf(error)})`] }
   }

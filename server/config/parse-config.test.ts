@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { environmentFor, parseConfig } from './parse-config.ts'
+import { emptyConfig, environmentFor, parseConfig } from './parse-config.ts'
 
 const rule = (more: string) =>
   `ci_identities:\n  - name: shop\n    issuer: https://ci.example\n    apps: [shop]\n${more}`
@@ -161,7 +161,7 @@ test.for([
 })
 
 test('a document of comments is a configuration of nothing', () => {
-  expect(parseConfig('# nothing yet\n', undefined)).toEqual({ config: { ciRules: [], environments: [] } })
+  expect(parseConfig('# nothing yet\n', undefined)).toEqual({ config: emptyConfig })
 })
 
 test.for([

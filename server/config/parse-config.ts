@@ -2,16 +2,21 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { isInScope } from '../auth/access/scope.ts'
 import type { CiRule } from '../auth/ci/ci-rule.ts'
+import { readSecret } from '../notify/targets/secret-reader.ts'
+import { type Notifications, noNotifications } from '../notify/targets/target.ts'
 import { findSimilarName } from '../settings/find-similar-name.ts'
 import { ConfigDocument } from './config-document.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 export type Config = {
   readonly ciRules: readonly CiRule[]
   /** Globs of applications with the environment of their deployments, the most exact first. */
   readonly environments: readonly (readonly [glob: string, environment: string])[]
+  readonly notifications: Notifications
 }
 
-export const emptyConfig: Config = { ciRules: [], environments: [] }
+export const emptyConfig: Config = { ciRules: [], environments: [], notifications: noNotifications }
 
 /** The environment that `environments` gives to deployments of an application: that of the most exact glob that fits. */
 export const environmentFor = ({ environments }: Config, app: string): string | undefined =>
@@ -26,17 +31,22 @@ function compareGlobs(one: string, other: string): number {
 }
 
 const maxBytes = 1_048_576
-/** Names of the sections and of the fields of a rule, for those that are misspelt. */
-const knownNames = ['ci_identities', 'environments', 'name', 'issuer', 'audience', 'match', 'apps']
+/** Names of sections and of their fields, for those that are misspelt. */
+const knownNames = [
+  ...['ci_identities', 'environments', 'name', 'issuer', 'audience', 'match', 'apps'],
+  ...['notifications', 'targets', 'routes', 'events', 'anonymous', 'kind', 'secret', 'allow_private'],
+]
 
 /**
  * Reads the configuration file.
  * @param publicUrl PUBLIC_URL: the audience of a rule that names none
+ * @param environment where secrets of targets are looked for; undefined: they are not
  * @returns the configuration, or a line for each mistake: the path in the file, then the rule
  */
 export function parseConfig(
   text: string,
   publicUrl: string | undefined,
+  environment?: Environment,
 ): { readonly config: Config } | { readonly issues: readonly string[] } {
   if (text.trim() === '') return { issues: ['the file is empty: write {} for no configuration'] }
   if (Buffer.byteLength(text) > maxBytes) return { issues: ['the file must be at most 1 MiB'] }
@@ -44,17 +54,33 @@ export function parseConfig(
   if ('issues' in document) return document
   const parsed = ConfigDocument.safeParse(document.value ?? {}, { reportInput: true })
   if (!parsed.success) return { issues: parsed.error.issues.flatMap(textsOf) }
-  const { ci_identities: rules = [], environments = {} } = parsed.data
-  const issues = rules.flatMap(({ audience = publicUrl }, at) =>
+  const { ci_identities: rules = [], environments = {}, notifications } = parsed.data
+  const issues: string[] = rules.flatMap(({ audience = publicUrl }, at) =>
     audience === undefined ? [`ci_identities[${at}].audience: is required where PUBLIC_URL is not set`] : [],
   )
+  const targets = new Map(Object.entries(notifications?.targets ?? {}))
+  if (environment !== undefined) issues.push(...secretIssues(targets, environment))
   if (issues.length > 0) return { issues }
   return {
     config: {
       ciRules: rules.map((rule) => ({ ...rule, audience: rule.audience ?? publicUrl ?? '' })),
       environments: Object.entries(environments).toSorted(([one], [other]) => compareGlobs(one, other)),
+      notifications: { targets, routes: notifications?.routes ?? [] },
     },
   }
+}
+
+/** Secrets that are not where the file says. */
+function secretIssues(targets: Notifications['targets'], environment: Environment): readonly string[] {
+  return [...targets].flatMap(([name, target]) =>
+    (['url', 'secret'] as const).flatMap((field) => {
+      const reference = target[field]
+      const read = typeof reference === 'string' ? undefined : readSecret(reference, environment)
+      return read !== undefined && 'issue' in read
+        ? [`${pathText(['notifications', 'targets', name, field])}: ${read.issue}`]
+        : []
+    }),
+  )
 }
 
 function readYaml(text: string): { readonly value: unknown } | { readonly issues: readonly string[] } {

@@ -53,6 +53,7 @@ const tags = [
   { name: 'events', description: 'What happens, live and afterwards' },
   { name: 'applications', description: 'How their deployments went' },
   { name: 'deploy lock', description: 'Rejects all new tasks, by hand or on a schedule' },
+  { name: 'notifications', description: 'What targets were told' },
   { name: 'deploy tokens', description: 'Application-scoped tokens with an expiry' },
   { name: 'audit', description: 'Who did what' },
   { name: 'sign-in', description: 'With the identity provider' },

@@ -33,6 +33,7 @@ const existing = async () => {
     streamState: () => 'live',
     isJwtSecretWeak: () => false,
     wasLastConfigGood: () => true,
+    oldestDueDeliverySeconds: () => 0,
     openWriteBacks: () => ({ count: 0, oldestSeconds: 0 }),
     openEventStreams: () => 0,
     lockSource: () => null,

@@ -16,6 +16,8 @@ export type MetricSources = {
   /** Of all replicas. */
   readonly openWriteBacks: Source<{ readonly count: number; readonly oldestSeconds: number }>
   readonly openEventStreams: Source<number>
+  /** Of all replicas. */
+  readonly oldestDueDeliverySeconds: Source<number>
   readonly lockSource: Source<'manual' | 'schedule' | null>
   /** By pool. */
   readonly waitingForConnection: () => Readonly<Record<string, number>>
@@ -75,6 +77,12 @@ export function addSources(registry: Registry, sources: MetricSources): void {
     'watcher_write_backs_oldest_seconds',
     'How long the oldest of them has waited',
     async () => (await sources.openWriteBacks()).oldestSeconds,
+  )
+  addGauge(
+    registry,
+    'watcher_delivery_oldest_due_seconds',
+    'How long the oldest notification waits that was not taken yet',
+    sources.oldestDueDeliverySeconds,
   )
   addGauge(registry, 'watcher_event_streams_open', 'Open event streams', sources.openEventStreams)
   addLabelled(

@@ -90,6 +90,7 @@ const sources: MetricSources = {
   streamState: () => 'live',
   isJwtSecretWeak: () => false,
   wasLastConfigGood: () => true,
+  oldestDueDeliverySeconds: () => 0,
   ownedTasks: () => 6,
   openWriteBacks: async () => ({ count: 3, oldestSeconds: 4.5 }),
   openEventStreams: () => 2,

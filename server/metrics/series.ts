@@ -77,6 +77,12 @@ export function createSeries(registry: Registry) {
       help: 'Unfinished tasks taken over from a replica that stopped, crashed or froze',
       registers,
     }),
+    deliveries: new Counter({
+      name: 'watcher_deliveries_total',
+      help: 'Attempts to tell a target of a task, by kind of target and result',
+      labelNames: ['kind', 'result'] as const,
+      registers,
+    }),
     failures: new Counter({
       name: 'watcher_deployment_failures_total',
       help: 'Tasks that ended neither deployed nor cancelled, by cause',

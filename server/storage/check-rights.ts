@@ -21,6 +21,8 @@ const requiredRights: Readonly<Record<keyof Schema, readonly Right[]>> = {
   event_counter: ['SELECT', 'UPDATE'],
   repositories: all,
   pending_writes: all,
+  outbox: all,
+  deliveries: all,
   deploy_lock: ['SELECT', 'UPDATE'],
   deploy_lock_periods: ['SELECT', 'INSERT', 'UPDATE'],
   sessions: all,

@@ -2,6 +2,7 @@ import type { Generated, GeneratedAlways, JSONColumnType } from 'kysely'
 import type { ActorKind, AuditAction } from '../../contract/audit.ts'
 import type { Cause } from '../../contract/causes.ts'
 import type { Diagnosis } from '../../contract/diagnosis.ts'
+import type { Delivery } from '../../contract/notify/delivery.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventData, TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
@@ -96,6 +97,26 @@ export type Schema = {
     commit: string | null
     cause: Cause | null
     reason: string | null
+    created: Generated<Date>
+    updated: Generated<Date>
+  }
+  outbox: {
+    id: Generated<string>
+    task_id: string
+    change: 'started' | 'ended'
+    at: Generated<Date>
+  }
+  deliveries: {
+    id: Generated<string>
+    place: Generated<string>
+    task_id: string
+    target: string
+    event: string
+    state: Generated<Delivery['state']>
+    attempts: Generated<number>
+    next_attempt_at: Generated<Date>
+    claimed_until: Date | null
+    last_error: string | null
     created: Generated<Date>
     updated: Generated<Date>
   }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { renderReport } from '../../../contract/text/render-diagnosis.ts'
+import { insertOutbox } from '../../notify/outbox/insert-outbox.ts'
 import type { Database } from '../../storage/database.ts'
 import { toStoredJson } from '../../storage/stored-json.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
@@ -16,6 +17,8 @@ type EndRequest = {
   readonly claim: Claim | undefined
   readonly end: TaskResult
   readonly unsaved?: TaskUpdate | undefined
+  /** Targets are to be told of it. */
+  readonly isTold: boolean
 }
 
 /** The end of a task that was cancelled, with the text that says why. */
@@ -30,7 +33,7 @@ export const cancelledAs = (diagnosis: Diagnosis): TaskResult => ({
 export async function endTask(
   query: Parameters<RawBuilder<unknown>['execute']>[0],
   { schema }: Pick<Database['settings'], 'schema'>,
-  { taskId, claim, end, unsaved }: EndRequest,
+  { taskId, claim, end, unsaved, isTold }: EndRequest,
 ): Promise<EndedTask | undefined> {
   const diagnosis = sql`${end.diagnosis === undefined ? null : toStoredJson(end.diagnosis)}::jsonb`
   const { events = [], change: { appUrl, environment } = {} } = unsaved ?? {}
@@ -45,6 +48,7 @@ export async function endTask(
     ), recorded AS (${insertEvents(schema, 'ended', [...events, verdictOf(end)])})
     ${appUrl === undefined ? sql`` : sql`, confirmed AS (${confirmApplication(schema, 'ended')})`}
     ${end.podLog === undefined ? sql`` : sql`, logged AS (${insertPodLog(schema, end.podLog)})`}
+    ${isTold ? sql`, told AS (${insertOutbox(schema, 'ended', 'ended')})` : sql``}
     SELECT * FROM ended`.execute(query)
   return rows[0] && endedOf(rows[0], end.status)
 }

@@ -8,8 +8,8 @@ import { type ClaimedTask, claimedOf, type EndedTask } from '../task-row.ts'
 import { cancelledAs, endTask } from './end-task.ts'
 import { saveProgress, type TaskUpdate } from './save-progress.ts'
 
-/** SQL of who owns unfinished tasks, and of what their owners write. */
-export function createOwnedTasks(database: Database) {
+/** SQL of who owns unfinished tasks, and of what their owners write. `isTold`: whether targets are told of it. */
+export function createOwnedTasks(database: Database, isTold: () => boolean = () => false) {
   const { query, settings } = database
 
   return {
@@ -89,17 +89,17 @@ export function createOwnedTasks(database: Database) {
 
     /** Stores what a task waits for, its baseline and what was observed. @returns whether the claim still holds */
     saveProgress: (claim: Claim, change: TaskUpdate['change'], events: TaskUpdate['events']): Promise<boolean> =>
-      saveProgress(database, claim, change, events),
+      saveProgress(database, claim, change, events, isTold()),
 
     /** Writes the end, once, with its event and what was not saved before. @returns undefined where the claim was gone or the task had ended */
     finish: (claim: Claim, end: TaskResult, unsaved?: TaskUpdate): Promise<EndedTask | undefined> =>
-      endTask(query, settings, { taskId: claim.taskId, claim, end, unsaved }),
+      endTask(query, settings, { taskId: claim.taskId, claim, end, unsaved, isTold: isTold() }),
 
     /** Ends an unfinished task as cancelled, whichever replica watches it. @returns undefined where it had ended */
     cancel: (id: string, actor: Actor): Promise<EndedTask | undefined> =>
       query.transaction().execute(async (transaction) => {
         const end = cancelledAs(bareDiagnosis('cancelled', { cancelled_by: cancelledBy(actor) }))
-        const ended = await endTask(transaction, settings, { taskId: id, claim: undefined, end })
+        const ended = await endTask(transaction, settings, { taskId: id, claim: undefined, end, isTold: isTold() })
         if (ended) await recordAction(transaction, { action: 'task_cancelled', actor, subject: id })
         return ended
       }),

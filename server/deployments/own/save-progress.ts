@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
+import { insertOutbox } from '../../notify/outbox/insert-outbox.ts'
 import type { Database } from '../../storage/database.ts'
 import { toStoredJson } from '../../storage/stored-json.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
@@ -19,12 +20,13 @@ type TaskChange = {
   readonly baseline?: object
 }
 
-/** Stores an update in one statement. @returns whether the claim still holds */
+/** Stores an update in one statement; `isTold`: targets are to be told of a start. @returns whether the claim still holds */
 export async function saveProgress(
   { query, settings: { schema } }: Database,
   claim: Claim,
   { progress, diagnosis, appUrl, environment, baseline }: TaskUpdate['change'],
   events: TaskUpdate['events'],
+  isTold = false,
 ): Promise<boolean> {
   const set = [
     sql`updated = clock_timestamp()`,
@@ -41,6 +43,7 @@ export async function saveProgress(
     )
     ${events.length === 0 ? sql`` : sql`, recorded AS (${insertEvents(schema, 'saved', events)})`}
     ${appUrl === undefined ? sql`` : sql`, confirmed AS (${confirmApplication(schema, 'saved')})`}
+    ${appUrl === undefined || !isTold ? sql`` : sql`, told AS (${insertOutbox(schema, 'saved', 'started')})`}
     SELECT id FROM saved`.execute(query)
   return rows.length > 0
 }

@@ -52,7 +52,11 @@ const acceptingShare = 0.5
  * the task cannot return to the one that it names, and with a TooManyUnfinishedError if the application has
  * `maxUnfinishedPerApp` unfinished tasks that the new one does not supersede.
  */
-export function createAcceptTask({ query, settings }: Database, maxUnfinishedPerApp = 1_000_000) {
+export function createAcceptTask(
+  { query, settings }: Database,
+  maxUnfinishedPerApp = 1_000_000,
+  isTold: () => boolean = () => false,
+) {
   const accepting = createSemaphore(Math.max(1, Math.floor(settings.maxConnections * acceptingShare)))
   return (submission: Submission): Promise<Acceptance> =>
     accepting.use(() =>
@@ -60,7 +64,9 @@ export function createAcceptTask({ query, settings }: Database, maxUnfinishedPer
         query
           .transaction()
           .setIsolationLevel('read committed') // each statement sees what was committed while an earlier one waited
-          .execute((transaction) => accept(transaction, settings, submission, maxUnfinishedPerApp)),
+          .execute((transaction) =>
+            accept(transaction, settings, submission, { maxUnfinishedPerApp, isTold: isTold() }),
+          ),
       ),
     )
 }
@@ -69,7 +75,7 @@ async function accept(
   transaction: Transaction<Schema>,
   settings: Settings,
   { task, closed, owner, use }: Submission,
-  maxUnfinishedPerApp: number,
+  { maxUnfinishedPerApp, isTold }: { readonly maxUnfinishedPerApp: number; readonly isTold: boolean },
 ): Promise<Acceptance> {
   await lockApplication(transaction, task.app)
   const known = use && (await findKey(transaction, use.keyDigest))
@@ -82,7 +88,7 @@ async function accept(
   const { outdated, counted } = splitUnfinished(unfinished, task)
   if (counted >= maxUnfinishedPerApp)
     throw new TooManyUnfinishedError(`${maxUnfinishedPerApp} tasks of this application`)
-  const superseded = await supersede(transaction, settings, outdated, task.id)
+  const superseded = await supersede(transaction, settings, { ids: outdated, by: task.id, isTold })
   await insertTask(transaction, settings, { task, created, owner, rollbackTarget, superseded })
   if (use) await saveKey(transaction, use, task.id)
   const claim = owner === undefined ? undefined : { taskId: task.id, owner, fence: firstFence }
@@ -206,13 +212,12 @@ type Settings = Database['settings']
 async function supersede(
   transaction: Transaction<Schema>,
   settings: Settings,
-  ids: readonly string[],
-  by: string,
+  { ids, by, isTold }: { readonly ids: readonly string[]; readonly by: string; readonly isTold: boolean },
 ): Promise<EndedTask[]> {
   const end = cancelledAs(bareDiagnosis('superseded', { superseded_by: { task: by } }))
   const ended: EndedTask[] = []
   for (const taskId of ids) {
-    const one = await endTask(transaction, settings, { taskId, claim: undefined, end })
+    const one = await endTask(transaction, settings, { taskId, claim: undefined, end, isTold })
     if (one !== undefined) ended.push(one)
   }
   return ended

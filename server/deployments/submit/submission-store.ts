@@ -8,12 +8,16 @@ import type { UnfinishedCount } from './unfinished-quota.ts'
 const maxReaders = 100
 
 /** SQL of what is submitted. */
-export function createSubmissionStore(database: Database, maxUnfinishedPerApp?: number) {
+export function createSubmissionStore(
+  database: Database,
+  maxUnfinishedPerApp?: number,
+  isTold: () => boolean = () => false,
+) {
   const { query } = database
 
   return {
     /** Stores a submitted task, unless its Idempotency-Key stands for another one already. */
-    accept: createAcceptTask(database, maxUnfinishedPerApp),
+    accept: createAcceptTask(database, maxUnfinishedPerApp, isTold),
 
     /** What an Idempotency-Key stands for, if it was used within a day. */
     findKey: (keyDigest: string): Promise<KnownKey | undefined> => findKey(query, keyDigest),

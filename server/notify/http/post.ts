@@ -1,0 +1,102 @@
+import { lookup } from 'node:dns'
+import { isIP } from 'node:net'
+import { Agent, request } from 'undici'
+import { readWithin } from '../../http/read-within.ts'
+import { isAllowedAddress } from './allowed-address.ts'
+
+const limitMs = 10_000
+const maxAnswerBytes = 64 * 1024
+
+export type Posted =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly text: string
+      readonly retryAfterMs: number | undefined
+    }
+  /** `error` names no address: that may be a secret. */
+  | { readonly kind: 'unanswered'; readonly error: string }
+  | { readonly kind: 'refused'; readonly error: string }
+
+class RefusedAddressError extends Error {
+  readonly code = 'ADDRESS_REFUSED'
+}
+
+/** Sends bodies to addresses that may be anything but what only this machine may reach. */
+export function createPost() {
+  const agents = [false, true].map((allowsPrivate) => createAgent(allowsPrivate))
+
+  return {
+    /** Posts a body; no redirect is followed. */
+    async post(
+      url: string,
+      { headers, body, allowsPrivate }: { headers: Record<string, string>; body: string; allowsPrivate: boolean },
+    ): Promise<Posted> {
+      const address = URL.parse(url)
+      if (!address || !/^https?:$/.test(address.protocol)) return { kind: 'refused', error: 'the address is not valid' }
+      const host = address.hostname.replace(/^\[|\]$/g, '')
+      if (isIP(host) !== 0 && !isAllowedAddress(host, allowsPrivate)) return refused
+      const dispatcher = agents[Number(allowsPrivate)]
+      try {
+        const answer = await request(address, {
+          method: 'POST',
+          headers,
+          body,
+          signal: AbortSignal.timeout(limitMs),
+          ...(dispatcher === undefined ? {} : { dispatcher }),
+        })
+        const text = await readWithin(answer.body, maxAnswerBytes).catch(() => undefined)
+        const status = answer.statusCode
+        return { kind: 'answered', status, text: text ?? '', retryAfterMs: retryAfterOf(answer.headers['retry-after']) }
+      } catch (error) {
+        return isRefusal(error) ? refused : { kind: 'unanswered', error: reasonOf(error) }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(agents.map((agent) => agent.destroy()))
+    },
+  }
+}
+export type Post = ReturnType<typeof createPost>['post']
+
+const refused: Posted = {
+  kind: 'refused',
+  error: 'the address is of this machine or of a private network: set allow_private, if that is meant',
+}
+
+/** Checks what a name stands for at the very lookup whose answer is connected to: another one could answer otherwise. */
+const createAgent = (allowsPrivate: boolean) =>
+  new Agent({
+    headersTimeout: limitMs,
+    bodyTimeout: limitMs,
+    connect: {
+      timeout: limitMs,
+      lookup: (hostname, options, callback) =>
+        lookup(hostname, { ...options, all: true }, (error, addresses) => {
+          if (error) return callback(error, [])
+          const isGood = addresses.every(({ address }) => isAllowedAddress(address, allowsPrivate))
+          if (!isGood) return callback(new RefusedAddressError('refused'), [])
+          if (options.all) return callback(null, addresses)
+          const [first] = addresses
+          return callback(null, first?.address ?? '', first?.family)
+        }),
+    },
+  })
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof RefusedAddressError) return true
+  return error instanceof Error && error.cause !== undefined && isRefusal(error.cause)
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer'
+  if (error.name === 'TimeoutError') return `no answer within ${limitMs / 1_000} s`
+  return 'code' in error ? `no answer (${String(error.code)})` : 'no answer'
+}
+
+function retryAfterOf(header: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}

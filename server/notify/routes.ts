@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
+import { Deliveries, DeliveryFilter } from '../../contract/notify/delivery.ts'
+import { HttpError } from '../http/request-errors.ts'
+import type { NotificationStore } from './outbox/notification-store.ts'
+
+type Dependencies = {
+  readonly store: Pick<NotificationStore, 'list' | 'retry'>
+  /** Rejects unless the caller may see what concerns those who run the service. */
+  readonly requireServiceReader: (request: FastifyRequest) => Promise<void>
+  /** Rejects unless a user calls who may change something; undefined without an identity provider. */
+  readonly requireUser: ((request: FastifyRequest) => Promise<unknown>) | undefined
+  readonly wake: () => void
+}
+
+const tags = ['notifications']
+const refusals = { 401: RejectedReply, 403: ErrorReply, 503: ErrorReply }
+
+/** What was told and what could not be; registered below /api/v1. */
+export const deliveryRoutes =
+  ({ store, requireServiceReader, requireUser, wake }: Dependencies): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.get(
+      '/deliveries',
+      {
+        schema: {
+          tags,
+          operationId: 'listDeliveries',
+          summary: 'List what targets were told, newest first',
+          querystring: DeliveryFilter,
+          response: { 200: Deliveries, 400: ErrorReply, ...refusals },
+        },
+      },
+      async (request) => {
+        await requireServiceReader(request)
+        return { deliveries: await store.list(request.query.state) }
+      },
+    )
+    if (requireUser === undefined) return
+    app.post(
+      '/deliveries/:id/retry',
+      {
+        schema: {
+          tags,
+          operationId: 'retryDelivery',
+          summary: 'Send a dead delivery again',
+          security: [{ session: [], csrf: [] }, { oidc: [] }],
+          params: z.object({ id: z.string() }),
+          response: { 204: z.null(), 404: ErrorReply, ...refusals },
+        },
+      },
+      async (request, reply) => {
+        await requireUser(request)
+        const { id } = request.params
+        if (!z.guid().safeParse(id).success || !(await store.retry(id)))
+          throw new HttpError(404, 'no dead delivery has this id')
+        wake()
+        return reply.code(204).send(null)
+      },
+    )
+  }

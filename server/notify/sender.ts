@@ -1,0 +1,145 @@
+import type { TaskRecord } from '../../contract/task.ts'
+import { repeat } from '../concurrency/repeat.ts'
+import type { Post } from './http/post.ts'
+import { type Attempt, sendWebhook } from './kinds/webhook.ts'
+import type { ClaimedDelivery, NotificationStore } from './outbox/notification-store.ts'
+import { eventOf, targetsFor } from './targets/route-event.ts'
+import { readSecret } from './targets/secret-reader.ts'
+import type { Notifications, SecretReference, Target } from './targets/target.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+type Dependencies = {
+  readonly store: NotificationStore
+  /** As the configuration file has them now. */
+  readonly notifications: () => Notifications
+  readonly environment: Environment
+  /** What targets are told of a task; undefined: it was deleted. */
+  readonly readTask: (id: string) => Promise<TaskRecord | undefined>
+  readonly post: Post
+  readonly wallMs: () => number
+  readonly random: () => number
+  readonly onError: (message: string, error: unknown) => void
+  /** For metrics. */
+  readonly onResult: (kind: Target['kind'], result: Attempt['kind']) => void
+  /** Divides the pauses between attempts, for a proof. */
+  readonly haste?: number | undefined
+}
+
+const intervalMs = 1_000
+const minIntervalMs = 50
+/** Without targets there is nothing to look for but what is left of earlier ones. */
+const idleMs = 60_000
+const atOnce = 20
+const atOnceOfTarget = 2
+const minutes = 60_000
+/** After each attempt; then hourly. */
+const pausesMs = [5_000, 30_000, 2 * minutes, 10 * minutes, 60 * minutes]
+const patienceMs = 24 * 60 * minutes
+const cleaningMs = 60 * minutes
+
+/** Sends what is due: in order for a task and a target, at least once, and never in the way of a verdict. */
+export function startSender(dependencies: Dependencies) {
+  const { store, notifications, readTask, wallMs, random, onError, onResult, haste = 1 } = dependencies
+  const active = new Map<string, number>()
+  const sending = new Set<Promise<void>>()
+  let isStopping = false
+  let lookedMs = Number.NEGATIVE_INFINITY
+  let cleanedMs = wallMs()
+
+  const loop = repeat(
+    look,
+    intervalMs,
+    (error) => onError('looking for what is to be told failed, retrying', error),
+    minIntervalMs,
+  )
+
+  async function look(): Promise<void> {
+    const current = notifications()
+    if (isStopping || (current.targets.size === 0 && wallMs() - lookedMs < idleMs)) return
+    lookedMs = wallMs()
+    while ((await store.expand((change, task) => routed(current, change, task))) > 0);
+    for (const name of await store.dueTargets()) {
+      const target = current.targets.get(name)
+      if (target === undefined) await store.drop(name)
+      else await fill(name, target)
+    }
+    if (wallMs() - cleanedMs > cleaningMs) {
+      cleanedMs = wallMs()
+      await store.deleteOld()
+    }
+  }
+
+  async function fill(name: string, target: Target): Promise<void> {
+    const taken = active.get(name) ?? 0
+    const free = Math.min(atOnceOfTarget - taken, atOnce - sending.size)
+    if (free <= 0 || isStopping) return
+    for (const delivery of await store.claim(name, free)) {
+      active.set(name, (active.get(name) ?? 0) + 1)
+      const sent = deliver(target, delivery)
+        .catch((error: unknown) => onError('recording what was told failed, it is told again', error))
+        .finally(() => {
+          active.set(name, (active.get(name) ?? 1) - 1)
+          sending.delete(sent)
+          if (!isStopping) loop.trigger()
+        })
+      sending.add(sent)
+    }
+  }
+
+  async function deliver(target: Target, delivery: ClaimedDelivery): Promise<void> {
+    const task = await readTask(delivery.taskId)
+    if (task === undefined) return store.dead(delivery.id, 'the task was deleted')
+    if (delivery.event === 'started' && task.status !== 'in progress')
+      return store.dead(delivery.id, 'the task ended before its start was told')
+    const attempt = await attemptTo(target, delivery, task)
+    onResult(target.kind, attempt.kind)
+    if (attempt.kind === 'sent') return store.sent(delivery.id)
+    if (attempt.kind === 'dead') return store.dead(delivery.id, attempt.error)
+    if (wallMs() - delivery.createdMs >= patienceMs / haste)
+      return store.dead(delivery.id, `${attempt.error}, for 24 hours`)
+    return store.retryLater(delivery.id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error)
+  }
+
+  async function attemptTo(target: Target, delivery: ClaimedDelivery, task: TaskRecord): Promise<Attempt> {
+    const url = typeof target.url === 'string' ? { secret: target.url } : read(target.url)
+    const secret = read(target.secret)
+    if ('issue' in url) return { kind: 'retry', error: url.issue }
+    if ('issue' in secret) return { kind: 'retry', error: secret.issue }
+    const destination = {
+      url: url.secret,
+      secrets: secret.secret.split(/\s+/),
+      allowsPrivate: target.allow_private,
+    }
+    const { id, event } = delivery
+    return sendWebhook(dependencies.post, destination, { id, event, task, nowSeconds: wallMs() / 1_000 })
+  }
+
+  const read = (reference: SecretReference) => readSecret(reference, dependencies.environment)
+
+  /** Longer ones are varied more, so that what failed together does not come back together. */
+  function pauseMs(attempts: number, afterMs = 0): number {
+    const pause = pausesMs[attempts - 1] ?? 60 * minutes
+    return Math.max((pause * (0.8 + 0.4 * random())) / haste, afterMs)
+  }
+
+  return {
+    /** There may be something to tell. */
+    wake: () => {
+      if (notifications().targets.size > 0) loop.trigger()
+    },
+    async [Symbol.asyncDispose]() {
+      isStopping = true
+      await loop[Symbol.asyncDispose]()
+      await Promise.all(sending)
+    },
+  }
+}
+
+const routed: (
+  notifications: Notifications,
+  ...change: Parameters<Parameters<NotificationStore['expand']>[0]>
+) => ReturnType<Parameters<NotificationStore['expand']>[0]> = (notifications, change, task) => {
+  const event = eventOf(change, task)
+  return event && { event, targets: targetsFor(event, task, notifications) }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { eventOf, type RoutedTask, targetsFor } from './route-event.ts'
+
+const task: RoutedTask = { app: 'shop', status: 'deployed', mayWrite: true, previousStatus: undefined }
+
+test.for([
+  ['started', 'in progress', undefined, 'started'],
+  ['started', 'failed', undefined, undefined],
+  ['ended', 'deployed', undefined, 'succeeded'],
+  ['ended', 'deployed', 'deployed', 'succeeded'],
+  ['ended', 'deployed', 'failed', 'recovered'],
+  ['ended', 'failed', 'deployed', 'failed'],
+  ['ended', 'failed', 'failed', 'failed'],
+  ['ended', 'app not found', undefined, 'failed'],
+  ['ended', 'aborted', undefined, 'aborted'],
+  ['ended', 'cancelled', undefined, 'cancelled'],
+  ['ended', 'in progress', undefined, undefined],
+] as const)('%s: a task that is %s after one that was %s is told as %s', ([change, status, previousStatus, event]) =>
+  expect(eventOf(change, { ...task, status, previousStatus })).toBe(event),
+)
+
+const route = (change: object) => ({ events: ['succeeded'] as const, targets: ['a'], anonymous: false, ...change })
+test.for<[string, object[], Partial<RoutedTask>, 'succeeded' | 'recovered' | 'failed', string[]]>([
+  ['a route without applications', [{}], {}, 'succeeded', ['a']],
+  ['a route for other events', [{}], {}, 'failed', []],
+  ['a route for successes, of a recovery', [{}], {}, 'recovered', ['a']],
+  ['a route for recoveries, of a success', [{ events: ['recovered'] }], {}, 'succeeded', []],
+  ['a route for its application', [{ apps: ['shop'] }], {}, 'succeeded', ['a']],
+  ['a route by a glob', [{ apps: ['sh*'] }], {}, 'succeeded', ['a']],
+  ['a route for other applications', [{ apps: ['web'] }], {}, 'succeeded', []],
+  ['a glob, of an application of a namespace', [{ apps: ['*'] }], { app: 'team/shop' }, 'succeeded', []],
+  ['a task without a credential', [{}], { mayWrite: false }, 'succeeded', []],
+  ['a task without a credential that is wanted', [{ anonymous: true }], { mayWrite: false }, 'succeeded', ['a']],
+  ['two routes to one target', [{}, { targets: ['b', 'a'] }], {}, 'succeeded', ['a', 'b']],
+])('%s', ([, routes, change, event, targets]) =>
+  expect(targetsFor(event, { ...task, ...change }, { targets: new Map(), routes: routes.map(route) as never })).toEqual(
+    targets,
+  ),
+)

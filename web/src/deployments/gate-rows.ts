@@ -1,11 +1,11 @@
 import { causesOfCommit } from '../../../contract/causes.ts'
+import { type GateTime, gateTimes } from '../../../contract/gates/gate-times.ts'
+import { type Gate, type GateName, gateOfCondition, gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { TaskEvent, TaskEventData } from '../../../contract/task-event.ts'
 import { capitalize } from '../ui/capitalize.ts'
 import { duration } from '../ui/duration.ts'
 import { eventWords } from './event-words.ts'
-import { type GateTime, gateTimes } from './gate-times.ts'
-import { type Gate, type GateName, gateOfCondition, gatesOf } from './gates.ts'
 import { rowCause, verdictWords } from './verdict-words.ts'
 
 /** A gate as a row of the timeline: what came of it, in one sentence, and the events behind it. */

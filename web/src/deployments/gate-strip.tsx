@@ -1,5 +1,6 @@
+import { type Gate, gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
-import { describeGates, type Gate, gatesOf } from './gates.ts'
+import { describeGates } from './describe-gates.ts'
 
 const gatePitch = 13
 

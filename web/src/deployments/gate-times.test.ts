@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { conditionNames } from '../../../contract/conditions.ts'
+import { gateTimes } from '../../../contract/gates/gate-times.ts'
+import { gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskEvent } from '../../../contract/task-event.ts'
 import { aDiagnosis, aTask } from './a-task.ts'
-import { gateTimes } from './gate-times.ts'
-import { gatesOf } from './gates.ts'
 
 const event = (kind: TaskEvent['kind'], at: number): TaskEvent => ({ id: at, task_id: '1', at, kind, detail: '' })
 const metSince = (since: readonly number[]) =>

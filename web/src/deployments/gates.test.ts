@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ConditionName } from '../../../contract/conditions.ts'
+import { gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { aDiagnosis, aTask } from './a-task.ts'
-import { describeGates, gatesOf } from './gates.ts'
+import { describeGates } from './describe-gates.ts'
 
 const drawn = { done: '=', now: 'o', stop: 'x', ahead: '.' }
 const draw = (task: TaskRecord) =>

@@ -1,7 +1,8 @@
+import { gatesOf } from '../../../contract/gates/gates.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import { duration } from '../ui/duration.ts'
 import { exactTime } from '../ui/moment.ts'
-import { describeGates, gatesOf } from './gates.ts'
+import { describeGates } from './describe-gates.ts'
 import { callerName, verdictWords } from './verdict-words.ts'
 
 /** Everything the record tells of an ended task, as text for a ticket or a chat. */

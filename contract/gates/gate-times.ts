@@ -1,6 +1,6 @@
-import type { ConditionName } from '../../../contract/conditions.ts'
-import type { TaskRecord } from '../../../contract/task.ts'
-import type { TaskEvent } from '../../../contract/task-event.ts'
+import type { ConditionName } from '../conditions.ts'
+import type { TaskRecord } from '../task.ts'
+import type { TaskEvent } from '../task-event.ts'
 import { conditionsOfGate, type Gate, isPassed } from './gates.ts'
 
 /** How a gate was passed, or how long it is waited for, in Unix seconds and seconds. */

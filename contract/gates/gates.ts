@@ -1,13 +1,10 @@
-import { causesOfCommit } from '../../../contract/causes.ts'
-import type { ConditionName } from '../../../contract/conditions.ts'
-import type { Condition } from '../../../contract/diagnosis.ts'
-import type { TaskRecord } from '../../../contract/task.ts'
+import { causesOfCommit } from '../causes.ts'
+import type { ConditionName } from '../conditions.ts'
+import type { Condition } from '../diagnosis.ts'
+import type { TaskRecord } from '../task.ts'
 
 const gateNames = ['Accepted', 'Committed', 'Picked up', 'Synced', 'Healthy', 'Settled'] as const
 export type GateName = (typeof gateNames)[number]
-
-/** Of its row in the timeline. */
-export const gateRowId = (gate: GateName) => `gate-${gate.toLowerCase().replace(' ', '-')}`
 
 /** `now`: it waits here. `stop`: it ended here. `ahead`: not reached, or the record does not tell. */
 export type Gate = { readonly name: GateName; readonly state: 'done' | 'now' | 'stop' | 'ahead' }
@@ -62,21 +59,3 @@ function gateAt({ status, cause, unmet_condition: unmet, diagnosis }: TaskRecord
 /** An ancestry that is looked up for a later commit on the branch does not take back what was met. */
 export const isPassed = ({ state, first_met: firstMet }: Condition): boolean =>
   state === 'met' || (state === 'unknown' && firstMet !== undefined)
-
-/** The same in a sentence, for the ear. */
-export function describeGates(task: TaskRecord, gates: readonly Gate[]): string {
-  const passed = gates.filter(({ state }) => state === 'done').length
-  const at = gates.findIndex(({ state }) => state === 'now' || state === 'stop')
-  if (passed === gates.length) return `All ${gates.length} gates passed`
-  if (at < 0) return `At least ${passed} of ${gates.length} gates passed`
-  return `${verbs[task.status] ?? task.status} at gate ${at + 1} of ${gates.length}: ${gateNames[at]}`
-}
-
-const verbs: Readonly<Record<string, string>> = {
-  'in progress': 'Waiting',
-  deployed: 'Passed',
-  failed: 'Stopped',
-  aborted: 'Outcome unknown',
-  cancelled: 'Cancelled',
-  'app not found': 'Ended',
-} satisfies Record<TaskRecord['status'], string>

@@ -49,7 +49,7 @@ function ofTask(task: TaskRecord, urlOf: (id: string) => string): Report {
     `Details: ${urlOf(id)}`,
     ...(diagnosis?.links ?? []).slice(0, maxLinks).map(({ kind, url }) => `Link (${kind}): ${url}`),
   ]
-  const title = cause ?? status
+  const title = oneLine(cause ?? status)
   return { exitCode: exitOfStatus(status), title, lines: lines.filter((line) => line !== '').map(boundedLine) }
 }
 

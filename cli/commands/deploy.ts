@@ -38,7 +38,7 @@ async function inConnection(
   { names, isSubmission }: { readonly names: readonly string[]; readonly isSubmission: boolean },
   act: (options: Options) => Promise<readonly Outcome[]>,
 ): Promise<number> {
-  const { variables, interrupted } = run
+  const { variables, interrupted, listener } = run
   const { http, credentials, limitMs, advise } = openConnection(flags, run, (secret) => screen.mask(secret))
   const isJson = flags.output === 'json'
   const screen: Screen = createScreen({ output: isJson ? run.stderr : run.stdout, variables, names })
@@ -51,9 +51,18 @@ async function inConnection(
   }
   const cancelOnInterrupt = flags.cancelOnInterrupt === true
   try {
-    const options = { api, openApi, screen, interrupted, cancelOnInterrupt, advise: () => advise(isSubmission) }
+    const options = {
+      api,
+      openApi,
+      screen,
+      interrupted,
+      listener,
+      cancelOnInterrupt,
+      advise: () => advise(isSubmission),
+    }
     const outcomes = await act(options)
     screen.end()
+    listener?.onEnd(outcomes, api.pageOf)
     if (isJson) run.stdout.write(`${renderJson(outcomes, api)}\n`)
     if (interrupted.aborted) return exitCodes.interrupted
     return reportAll(outcomes, screen, api)

@@ -11,6 +11,7 @@ import { createProgressLines } from '../output/progress-lines.ts'
 import { reportOf } from '../output/report.ts'
 import type { Row, Screen } from '../output/screen.ts'
 import { titleOf } from '../output/words.ts'
+import type { Listener } from '../run.ts'
 
 /** Browsers and proxies allow so many for one host; more tasks are asked for in turn. */
 const maxStreams = 8
@@ -27,6 +28,7 @@ export type Options = {
   readonly openApi: () => Promise<Api>
   readonly screen: Screen
   readonly interrupted: AbortSignal
+  readonly listener?: Listener | undefined
   readonly cancelOnInterrupt: boolean
   /** What to do about a credential that was refused, on a line. */
   readonly advise: () => string
@@ -100,11 +102,12 @@ export const followAll = (ids: readonly string[], options: Options): Promise<rea
   return Promise.all(ids.map(async (id) => advised(await follow(options.api, id), options.advise)))
 }
 
-function createFollower({ screen, interrupted, cancelOnInterrupt }: Options) {
+function createFollower({ screen, interrupted, listener, cancelOnInterrupt }: Options) {
   const streams = { free: maxStreams }
   return async (api: Api, id: string, timeoutSeconds = usualTimeoutSeconds): Promise<Outcome> => {
     const watched = createWatched(screen, api.pageOf(id))
     const pause = sayPause(screen, id)
+    listener?.onTask(id)
     try {
       const outcome = await followTask(id, {
         api,
@@ -112,7 +115,10 @@ function createFollower({ screen, interrupted, cancelOnInterrupt }: Options) {
         signal: interrupted,
         timeoutSeconds,
         onTask: watched.read,
-        onEvent: watched.happen,
+        onEvent(event) {
+          watched.happen(event)
+          listener?.onEvent(event)
+        },
         onPause: (error) => pause(error, watched.app()),
       })
       if (outcome.kind === 'ended') watched.end(outcome.task)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { exitCodes } from '../../contract/exit-codes.ts'
 import { eventually } from '../support/eventually.ts'
+import { normalizeOutput } from '../support/normalize-output.ts'
 import { runClient, startClient } from '../support/run-client.ts'
 import { test } from '../support/shared-world.ts'
 import { deployToken, type World, withToken } from '../support/world.ts'
@@ -80,24 +81,6 @@ const outcomes: readonly Outcome[] = [
   { name: 'app-not-found', code: exitCodes.app_not_found, app: 'wel' },
 ]
 
-/** Without what differs from run to run: ids, times, addresses, and the steps on the way to the verdict. */
-const normalize = (text: string, tag: string) =>
-  text
-    .replaceAll(tag, '<tag>')
-    .replaceAll(world.service.url, '<server>')
-    .replaceAll(world.simulator.argoUrl, '<argo-cd>')
-    .replaceAll(world.simulator.git.url('gitops'), '<repository>')
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
-    .replace(/\b[0-9a-f]{40}\b/g, '<commit>')
-    .replace(/-[0-9a-f]{10}-[a-z0-9]{5}\b/g, '-<pod>')
-    .replace(/^(\S+ +)?\+\S+ +(?! |deployed$|failed$|cancelled$|aborted$|app not found$).*\n/gm, '')
-    .replace(/\+[\dhm.]+s +/g, '+<time> ')
-    .replace(/after [\dhm.]+s/g, 'after <time>')
-    .replace(/(section_\w+):\d+/g, '$1:<time>')
-    .replace(/1[7-9]\d{8}(\.\d+)?/g, '<seconds>')
-    .replaceAll('\x1b', '<esc>')
-    .replaceAll('\r', '<cr>')
-
 async function withLock(isLocked: boolean, act: () => Promise<void>): Promise<void> {
   if (!isLocked) return act()
   const variables = {
@@ -138,7 +121,7 @@ describe('each outcome has its exit code, and says what happened in every form',
         const { code, stdout, stderr } = await ended
         const isJson = forms[index]?.name === 'JSON'
         expect([code, isJson ? '' : stderr]).toEqual([outcome.code, ''])
-        said.push(`== ${forms[index]?.name}\n${isJson ? `${jsonOf(stdout)}\n` : normalize(stdout, tag)}`)
+        said.push(`== ${forms[index]?.name}\n${isJson ? `${jsonOf(stdout)}\n` : normalizeOutput(stdout, tag, world)}`)
       }
       await expect(said.join('\n')).toMatchFileSnapshot(`golden/${outcome.name}.txt`)
     })

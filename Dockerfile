@@ -21,6 +21,7 @@ COPY gotemplate gotemplate
 COPY simulator simulator
 COPY web web
 COPY cli cli
+COPY action action
 RUN npm run build
 
 # The simulated Argo CD and its Git host, for compose.yaml.

@@ -28,7 +28,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{.ci,chart,cli,contract,gotemplate,launcher,server,simulator,web}/**/*.test.{ts,tsx}'],
+          include: ['{.ci,action,chart,cli,contract,gotemplate,launcher,server,simulator,web}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.{db,git,helm}.test.ts', '**/node_modules/**'],
           pool: 'forks',
           ...limits,

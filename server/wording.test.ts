@@ -6,10 +6,10 @@ const root = path.resolve(import.meta.dirname, '..')
 /** Words that are never right here. "there is none" and the account `nobody` are. */
 const banned = /\b(?<!['`])nobody\b|\b(?:somebody|whoever|(?<!there )is none|anew|bears)\b/gi
 
-const folders = ['docs', 'contract', 'server', 'web/src', 'launcher', 'simulator', 'gotemplate']
+const folders = ['action', 'docs', 'contract', 'server', 'web/src', 'launcher', 'simulator', 'gotemplate']
 const filesBelow = (folder: string) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(md|tsx?|mjs)$/.test(file) && !/\.test\.tsx?$/.test(file))
+    .filter((file) => /\.(md|tsx?|mjs)$/.test(file) && !file.startsWith('dist') && !/\.test\.tsx?$/.test(file))
     .map((file) => path.join(folder, file))
 
 test('no document, message or comment has a banned word', () => {

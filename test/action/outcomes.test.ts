@@ -6,10 +6,12 @@ import { describe, expect } from 'vitest'
 import { exitCodes } from '../../contract/exit-codes.ts'
 import { eventually } from '../support/eventually.ts'
 import { startForwardProxy } from '../support/forward-proxy.ts'
+import { mintJwt } from '../support/mint-jwt.ts'
 import { normalizeOutput } from '../support/normalize-output.ts'
 import { runStep, type StepEnd, startStep, stateVariables } from '../support/run-action.ts'
 import { runClient } from '../support/run-client.ts'
-import { test } from '../support/shared-world.ts'
+import { jwtSecret, test } from '../support/shared-world.ts'
+import { startIdTokens } from '../support/start-id-tokens.ts'
 import { deployToken, type World, withToken } from '../support/world.ts'
 
 const app = (name: string) => `action-${name}`
@@ -143,6 +145,32 @@ test('each image is deployed to each application, through the proxy of the runne
   expect(proxy.asked.filter((one) => one === `POST ${world.service.url}/api/v1/tasks`)).toHaveLength(2)
   for (const id of end.outputs['task-ids']?.split('\n') ?? [])
     expect(await world.service.getTask(id)).toMatchObject({ images: [{ tag }, { tag }] })
+})
+
+describe('without a token the step proves itself with the ID token of the job', () => {
+  const idTokens = () =>
+    startIdTokens((audience) => mintJwt({ aud: audience, exp: Math.ceil(Date.now() / 1_000) + 300 }, jwtSecret))
+  const keyless = (name: string) => ({ ...inputsOf(name, newTag()), token: '' })
+
+  test('which is masked; its audience is the address of the service', async () => {
+    await using runner = await idTokens()
+    const end = await runStep('main', { inputs: keyless('well'), variables: runner.variables })
+    expect(end).toMatchObject({ code: 0, log: expect.stringMatching(/^::add-mask::ey/) })
+    expect(end.outputs.commit).toMatch(/^[0-9a-f]{40}$/)
+    expect(runner.audiences).toEqual([world.service.url])
+  })
+
+  test('also in post, for the audience that the input names', async () => {
+    await using runner = await idTokens()
+    const inputs = { ...keyless('stuck'), audience: 'https://other.example', 'cancel-on-interrupt': 'true' }
+    const step = await startStep('main', { inputs, variables: runner.variables })
+    await eventually(() => expect(step.log()).toContain('committed'))
+    step.signal('SIGKILL')
+    const { state } = await step.ended
+    const post = await runStep('post', { inputs, variables: { ...runner.variables, ...stateVariables(state) } })
+    expect(post.log).toContain(' cancelled after ')
+    expect(runner.audiences).toEqual(['https://other.example', 'https://other.example'])
+  })
 })
 
 describe('a cancelled job', () => {

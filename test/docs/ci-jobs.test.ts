@@ -1,28 +1,25 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { exitCodes } from '../../contract/exit-codes.ts'
 import { mintToken } from '../../server/auth/tokens/mint-token.ts'
 import { seededRandom } from '../../simulator/model/random.ts'
 import { startBadProxy } from '../support/bad-proxy.ts'
+import { jobsOfComponent } from '../support/gitlab-component.ts'
 import { reserveIdentityProvider } from '../support/identity-provider.ts'
+import { runStep } from '../support/run-action.ts'
 import { type Service, startService } from '../support/service.ts'
 import { deployToken, startWorld, type World, withToken } from '../support/world.ts'
-import { checkout, codeBlocksOf, textOf } from './documents.ts'
+import { type Job, jobsInClusters, jobsWithClient, jobsWithCurl, otherJobs, yamlUnder } from './ci-jobs.ts'
+import { checkout, textOf } from './documents.ts'
 import { issueDeployToken } from './issue-deploy-token.ts'
 
-type Run = { readonly code: number | null; readonly output: string }
-type Job = {
-  readonly name: string
-  readonly shell: readonly [string, ...string[]]
-  readonly script: string
-  readonly environment: Readonly<Record<string, string>>
-}
+type Run = { readonly code: number | null; readonly output: string; readonly folder: string }
 
+const client = path.join(checkout, 'cli/dist/deployment-watcher.mjs')
 const applications = ['shop', 'payments', 'stuck']
 const jwtSecret = 'a secret of at least 32 bytes for the test'
 const stack = new AsyncDisposableStack()
@@ -35,6 +32,8 @@ let accessToken: string
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'deployment-watcher-docs-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
+  // As the image of the service has it.
+  await symlink(client, path.join(folder, 'deployment-watcher'))
   const idp = stack.use(await reserveIdentityProvider())
   const settings = { ...idp.settings, JWT_SECRET: jwtSecret }
   world = stack.use(await startWorld({ applications, settings: { ...settings, BAD_POD_GRACE: '2s' } }))
@@ -62,45 +61,6 @@ async function jwt(): Promise<string> {
   return minted.token
 }
 
-const yamlUnder = (heading: string) => {
-  const block = codeBlocksOf('docs/ci.md').find((one) => one.heading === heading && one.language === 'yaml')
-  if (block === undefined) throw new Error(`docs/ci.md has no job under "${heading}"`)
-  return parse(block.code)
-}
-
-const gitHubVariables = {
-  GITHUB_ACTIONS: 'true',
-  GITHUB_ACTOR: 'ada',
-  GITHUB_REPOSITORY: 'team/shop',
-  GITHUB_SHA: 'abc',
-}
-const gitLabVariables = {
-  GITLAB_CI: 'true',
-  GITLAB_USER_LOGIN: 'ada',
-  CI_PROJECT_PATH: 'team/shop',
-  CI_COMMIT_SHA: 'abc',
-}
-
-function gitHubJob(heading: string): Job {
-  const { env, steps } = yamlUnder(heading).jobs.deploy
-  const [step] = steps
-  // As a runner on Linux does where the job names no shell.
-  const environment = { ...env, ...step.env, ...gitHubVariables }
-  return { name: heading, shell: ['bash', '-e'], script: step.run, environment }
-}
-
-function gitLabJob(heading: string): Job {
-  const { script, variables } = yamlUnder(heading).deploy
-  return {
-    name: heading,
-    shell: ['sh', '-e'],
-    script: script.join('\n'),
-    environment: { ...variables, ...gitLabVariables },
-  }
-}
-
-const client = path.join(checkout, 'cli/dist/deployment-watcher.mjs')
-
 /** Runs the script of a job as its runner does; what the job leaves to the runner, such as secrets, is given. */
 async function runJob(job: Job, changes: Readonly<Record<string, string>>): Promise<Run> {
   const file = path.join(folder, `${randomUUID()}.sh`)
@@ -108,10 +68,11 @@ async function runJob(job: Job, changes: Readonly<Record<string, string>>): Prom
   await writeFile(file, job.script.replace(/npx --yes deployment-watcher@\S+/, `"${process.execPath}" "${client}"`))
   const [command, ...flags] = job.shell
   const run = randomUUID()
+  const cwd = await mkdtemp(path.join(folder, 'job-'))
   const child = spawn(command, [...flags, file], {
-    cwd: await mkdtemp(path.join(folder, 'job-')),
+    cwd,
     env: {
-      PATH: process.env.PATH,
+      PATH: `${folder}${path.delimiter}${process.env.PATH}`,
       ...job.environment,
       GITHUB_RUN_ID: run,
       GITHUB_RUN_ATTEMPT: '1',
@@ -126,15 +87,12 @@ async function runJob(job: Job, changes: Readonly<Record<string, string>>): Prom
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
   const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
-  return { code, output: Buffer.concat(chunks).toString() }
+  return { code, output: Buffer.concat(chunks).toString(), folder: cwd }
 }
 
 const of = (app: string) => ({ APP: app, IMAGE: `registry.example/${app}` })
 
-const withClient = [gitHubJob('GitHub Actions'), gitLabJob('GitLab CI')]
-const withCurl = [gitHubJob('GitHub Actions with curl'), gitLabJob('GitLab CI with curl')]
-
-describe.each([...withClient, ...withCurl])('the job for $name', (job) => {
+describe.each([...jobsWithClient, ...jobsWithCurl])('the job for $name', (job) => {
   test('ends with 0 when the task is deployed, and prints the address of its page', async () => {
     const { code, output } = await runJob(job, of('shop'))
     expect(output).toMatch(new RegExp(`${world.service.url}/task/[0-9a-f-]{36}\n(?:.*\n)*.*deployed\n`))
@@ -166,7 +124,7 @@ describe.each([...withClient, ...withCurl])('the job for $name', (job) => {
   })
 })
 
-describe.each(withCurl)('the exit codes of the job for $name', (job) => {
+describe.each(jobsWithCurl)('the exit codes of the job for $name', (job) => {
   test('takes the static deploy token in the header that the page names', async () => {
     const [, header = '', replaced = ''] =
       /send the header `(.+?)` in place of `(.+?)`/.exec(textOf('docs/ci.md')) ?? []
@@ -224,6 +182,64 @@ describe.each(withCurl)('the exit codes of the job for $name', (job) => {
     } finally {
       await world.service.request('/api/v1/deploy-lock', { method: 'DELETE', headers })
     }
+  })
+})
+
+/** What the runner of a job sets beside its variables: the tag by its own name, or behind the image. */
+function ofRunner({ tagVariable = 'TAG', isTagged = false }: Job, app: string, tag: string) {
+  const { IMAGE: image } = of(app)
+  return { ...of(app), IMAGE: isTagged ? `${image}:${tag}` : image, [tagVariable]: tag }
+}
+
+/** A deployment that works and one that fails, with the task of the first. */
+async function runTwice(job: Job, tag: string) {
+  const [well, broken] = await Promise.all(['shop', 'payments'].map((app) => runJob(job, ofRunner(job, app, tag))))
+  expect([well?.code, broken?.code]).toEqual([0, exitCodes.failed])
+  const [, id = ''] = /\/task\/(\S+)/.exec(well?.output ?? '') ?? []
+  return world.service.getTask(id)
+}
+
+test.each(otherJobs)('the job for $name ends as its deployment, and names author, project and commit', async (job) => {
+  const tag = `v-${randomUUID()}`
+  const source = { repository: 'team/shop', sha: tag }
+  expect(await runTwice(job, tag)).toMatchObject({ author: 'ada', project: 'team/shop', source })
+})
+
+test.each(jobsInClusters)('the job for $name ends as its deployment', async (job) => {
+  const tag = `v-${randomUUID()}`
+  expect(await runTwice(job, tag)).toMatchObject({ images: [{ tag }] })
+})
+
+test('the Task of Tekton has its results, also of a deployment that failed', async () => {
+  const [tekton] = jobsInClusters
+  if (tekton === undefined) throw new Error('there is no job for Tekton')
+  const run = await runJob(tekton, ofRunner(tekton, 'payments', `v-${randomUUID()}`))
+  const [id, status] = await Promise.all(
+    ['task-id', 'status'].map((name) => readFile(path.join(run.folder, name), 'utf8')),
+  )
+  expect(status).toBe('failed')
+  expect(await world.service.getTask(id ?? '')).toMatchObject({ status })
+  const refused = await runJob(tekton, { ...ofRunner(tekton, 'shop', ''), IMAGE: 'no-tag' })
+  expect(refused.code).toBe(exitCodes.usage)
+})
+
+describe('what the page includes from this project', () => {
+  test('the Action deploys with the inputs of the workflow', async () => {
+    const { steps } = yamlUnder('GitHub Actions').jobs.deploy
+    const { with: documented } = steps[0]
+    const images = documented.images.replace('registry.example.com/', 'registry.example/')
+    const inputs = {
+      ...Object.fromEntries(Object.entries(documented).map(([name, value]) => [name, String(value)])),
+      ...{ server: world.service.url, apps: 'shop', images: images.replace(/\$\{\{.+\}\}/, `v-${randomUUID()}`) },
+    }
+    const end = await runStep('main', { inputs, variables: { WATCHER_TOKEN: await jwt() } })
+    expect(end).toMatchObject({ code: 0, outputs: { status: 'deployed' } })
+  })
+
+  test('the component has the inputs of the page', async () => {
+    const [{ component, inputs }] = yamlUnder('GitLab CI').include
+    const file = path.join(checkout, 'templates', /([\w-]+)@[\w.]+$/.exec(component)?.[1] ?? '')
+    expect(Object.keys(jobsOfComponent(`${file}.yml`, inputs))).toEqual(['deploy'])
   })
 })
 

@@ -3,6 +3,7 @@ import { exitCodes } from '../../contract/exit-codes.ts'
 import { oneLine } from '../../contract/fields.ts'
 import { accessTokenOf } from '../credential/credential.ts'
 import type { ConnectionFlags } from '../input/connection.ts'
+import { harmless } from '../output/markup.ts'
 import { timeOf } from '../output/words.ts'
 import type { Run } from '../run.ts'
 import { asking } from './show.ts'
@@ -16,7 +17,8 @@ export async function runLockStatus(
   const code = await asking(flags, run, async (api) => {
     const details = await api.lock(run.interrupted)
     isLocked = details.active
-    run.stdout.write(`${flags.output === 'json' ? JSON.stringify(details) : wordsOf(details)}\n`)
+    const text = flags.output === 'json' ? JSON.stringify(details) : harmless(wordsOf(details), run.variables)
+    run.stdout.write(`${text}\n`)
   })
   return code === exitCodes.deployed && isLocked ? exitCodes.locked : code
 }

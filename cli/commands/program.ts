@@ -3,6 +3,7 @@ import { exitCodes } from '../../contract/exit-codes.ts'
 import { ExitError } from '../exit.ts'
 import { argoWatcherVariables } from '../input/argo-watcher-variables.ts'
 import { moment, seconds } from '../input/submissions.ts'
+import { harmless } from '../output/markup.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { Run } from '../run.ts'
 import { runDeploy, runWait } from './deploy.ts'
@@ -23,7 +24,7 @@ export async function runProgram(args: readonly string[], run: Run): Promise<num
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.deployed : exitCodes.usage
     if (!(error instanceof ExitError)) throw error
-    run.stderr.write(`deployment-watcher: ${error.message}\n`)
+    run.stderr.write(harmless(`deployment-watcher: ${error.message}\n`, run.variables))
     return error.code
   }
 }
@@ -35,7 +36,10 @@ function createProgram(run: Run, end: (code: number) => void): Command {
     .description('Deploys from a pipeline and says whether the deployment worked.')
     .version(manifest.version)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => run.stdout.write(text), writeErr: (text) => run.stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => run.stdout.write(text),
+      writeErr: (text) => run.stderr.write(harmless(text, run.variables)),
+    })
     .configureHelp({ helpWidth: 100 })
     .showSuggestionAfterError()
     .helpCommand(false)

@@ -6,6 +6,7 @@ import { ExitError } from '../exit.ts'
 import { type Api, createApi, isOver, RefusedError } from '../http/api.ts'
 import { NoAnswerError } from '../http/connection-errors.ts'
 import type { ConnectionFlags } from '../input/connection.ts'
+import { harmless } from '../output/markup.ts'
 import { reportOf } from '../output/report.ts'
 import { spanOf, timeOf, titleOf } from '../output/words.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -29,14 +30,14 @@ export const runCancel = (id: string, flags: Flags, run: Run): Promise<number> =
     showTask(task, flags, api, run)
   })
 
-function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout }: Run): void {
+function showTask(task: TaskRecord, { output }: Flags, api: Api, { stdout, variables }: Run): void {
   if (output === 'json') return void stdout.write(`${renderJson([{ kind: 'ended', task }], api)}\n`)
   const { lines } = isOver(task) ? reportOf({ kind: 'ended', task }, api.pageOf) : { lines: [] }
   const words = isOver(task)
     ? `${task.status} in ${spanOf(task.updated - task.created)}`
     : oneLine(task.progress ?? task.status)
   for (const line of lines.length > 0 ? lines : [`${titleOf(task)}: ${words}`, `Details: ${api.pageOf(task.id)}`])
-    stdout.write(`${line}\n`)
+    stdout.write(`${harmless(line, variables)}\n`)
 }
 
 type ListFlags = Flags &
@@ -51,7 +52,7 @@ export const runList = (flags: ListFlags, run: Run): Promise<number> =>
     const tasks = await api.list(given, run.interrupted)
     if (flags.output === 'json') return void run.stdout.write(`${JSON.stringify({ tasks })}\n`)
     const rows = tasks.map((task) => [task.id, timeOf(task.created), task.status, titleOf(task), oneLine(task.author)])
-    for (const line of columns(rows)) run.stdout.write(`${line}\n`)
+    for (const line of columns(rows)) run.stdout.write(`${harmless(line, run.variables)}\n`)
   })
 
 /** Pads each column to its widest text. */

@@ -1,3 +1,5 @@
+import { type CiName, ciOf, type Variables } from '../input/ci-defaults.ts'
+
 /** How a CI marks up its log. */
 export type Markup = {
   readonly mask: (secret: string) => string
@@ -11,7 +13,7 @@ export type Markup = {
 
 const none = () => ''
 
-export const plainMarkup: Markup = { mask: none, begin: none, end: none, error: none, line: (text) => text }
+const plainMarkup: Markup = { mask: none, begin: none, end: none, error: none, line: (text) => text }
 
 /** The runner reads `::` behind blanks as a command, and `##[` anywhere. */
 export const githubMarkup: Markup = {
@@ -31,7 +33,19 @@ const escapeProperty = (text: string) => escapeData(text).replaceAll(':', '%3A')
 const section = 'deployment_watcher'
 
 /** https://docs.gitlab.com/ci/jobs/job_logs/#custom-collapsible-sections */
-export const gitlabMarkup = (now: () => number): Markup => {
+const gitlabMarkup = (now: () => number): Markup => {
   const mark = (kind: string, text: string) => `\x1b[0K${kind}:${Math.floor(now())}:${section}\r\x1b[0K${text}`
   return { ...plainMarkup, begin: (title) => mark('section_start', title), end: () => mark('section_end', '') }
 }
+
+export function markupOf(ci: CiName | undefined): Markup {
+  if (ci === 'github') return githubMarkup
+  return ci === 'gitlab' ? gitlabMarkup(() => Date.now() / 1_000) : plainMarkup
+}
+
+/** A text outside the progress and the reports, which may hold words of others: the CI takes no line of it for a command. */
+export const harmless = (text: string, variables: Variables): string =>
+  text
+    .split(/\r\n?|\n/)
+    .map(markupOf(ciOf(variables)).line)
+    .join('\n')

@@ -1,6 +1,6 @@
 import { oneLine } from '../../contract/fields.ts'
 import { type CiName, ciOf, type Variables } from '../input/ci-defaults.ts'
-import { githubMarkup, gitlabMarkup, type Markup, plainMarkup } from './markup.ts'
+import { type Markup, markupOf } from './markup.ts'
 import { elapsed } from './words.ts'
 
 export type Output = { readonly write: (text: string) => unknown; readonly isTTY?: boolean; readonly columns?: number }
@@ -42,11 +42,6 @@ export function createScreen({ output, variables, names }: ScreenOptions): Scree
   const label = createLabel(names)
   const paint = isColoured(output, variables, ci) ? colours : noColours
   return isLive ? createLiveScreen({ output, print, label, paint }) : createLineScreen({ print, markup, label, paint })
-}
-
-const markupOf = (ci: CiName | undefined): Markup => {
-  if (ci === 'github') return githubMarkup
-  return ci === 'gitlab' ? gitlabMarkup(() => Date.now() / 1_000) : plainMarkup
 }
 
 /** Names the application in front of a step, where there are several. */

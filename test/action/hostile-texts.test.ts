@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { runStep } from '../support/run-action.ts'
+import { runClient } from '../support/run-client.ts'
 import { startHostileService } from '../support/start-hostile-service.ts'
 
 /** What a runner, a terminal, a browser or the files of a step would act upon. */
@@ -34,6 +36,20 @@ test('a text of others is nothing but a text, in the log, the outputs and the su
   expect(log.split('\n').filter((line) => line.includes('##[') && !line.startsWith('::error '))).toEqual([])
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   expect(log + summary).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u2028\u202e]/)
+})
+
+test('the client shows a task without commands of others in it', async () => {
+  await using service = await startHostileService(hostile)
+  const variables = { WATCHER_URL: service.url, GITHUB_ACTIONS: 'true' }
+  const shown = await runClient(['status', randomUUID()], variables)
+  const refused = await runClient(['deploy', '--app', 'shop', '--image', 'x\r::error::\n##[error]y/'], variables)
+  const usage = await runClient(['deploy', '--on-failure', 'x ##[error]y\n::error::z'], variables)
+  for (const { stdout, stderr } of [shown, refused, usage])
+    for (const line of `${stdout}${stderr}`.split(/[\r\n]/)) {
+      expect(line).not.toMatch(/^\s*::/)
+      expect(line).not.toContain('##[')
+    }
+  expect([refused.code, usage.code]).toEqual([2, 2])
 })
 
 test('an input that is wrong is quoted as a text', async () => {

@@ -12,6 +12,7 @@ import { runStep, type StepEnd, startStep, stateVariables } from '../support/run
 import { runClient } from '../support/run-client.ts'
 import { jwtSecret, test } from '../support/shared-world.ts'
 import { startIdTokens } from '../support/start-id-tokens.ts'
+import { startTlsFront } from '../support/tls-front.ts'
 import { deployToken, type World, withToken } from '../support/world.ts'
 
 const app = (name: string) => `action-${name}`
@@ -145,6 +146,15 @@ test('each image is deployed to each application, through the proxy of the runne
   expect(proxy.asked.filter((one) => one === `POST ${world.service.url}/api/v1/tasks`)).toHaveLength(2)
   for (const id of end.outputs['task-ids']?.split('\n') ?? [])
     expect(await world.service.getTask(id)).toMatchObject({ images: [{ tag }, { tag }] })
+})
+
+test('over https, through the proxy of the runner', async () => {
+  await using proxy = await startForwardProxy()
+  await using front = await startTlsFront(world.service.url)
+  const inputs = { ...inputsOf('well', newTag()), server: front.url }
+  const end = await runStep('main', { inputs, variables: { ...front.variables, HTTPS_PROXY: proxy.url } })
+  expect(end).toMatchObject({ code: 0, outputs: { status: 'deployed' } })
+  expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT ${new URL(front.url).host}`]))
 })
 
 describe('without a token the step proves itself with the ID token of the job', () => {

@@ -1,7 +1,7 @@
 import { createServer, request as forward } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 
-/** A proxy for `HTTP_PROXY` that forwards, and keeps the addresses that it was asked for. */
+/** A proxy for `HTTP_PROXY` and `HTTPS_PROXY` that forwards, and keeps the addresses that it was asked for. */
 export async function startForwardProxy() {
   const asked: string[] = []
   const server = createServer((incoming, outgoing) => {
@@ -14,6 +14,15 @@ export async function startForwardProxy() {
     upstream.on('error', () => outgoing.destroy())
     outgoing.on('close', () => upstream.destroy())
     incoming.pipe(upstream)
+  })
+  server.on('connect', ({ url = '' }, socket) => {
+    asked.push(`CONNECT ${url}`)
+    const { hostname, port } = new URL(`http://${url}`)
+    const upstream = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      socket.pipe(upstream).pipe(socket)
+    })
+    for (const one of [socket, upstream]) one.on('error', () => [socket, upstream].map((other) => other.destroy()))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -364,7 +364,7 @@ test('names of other installations are known by their files too', () => {
     expect.stringMatching(/^KEYCLOAK_ENABLED: is now IDP_ENABLED/),
   ])
   const { warnings } = readSettings({ ...least, WEBHOOK_ENABLED_FILE: on })
-  expect(warnings).toContain('WEBHOOK_ENABLED: notifications are not implemented')
+  expect(warnings).toContain('WEBHOOK_ENABLED: has no effect: name targets in CONFIG_FILE')
 })
 
 test('the secrets that logs leave out are all known, also a rotated one', () => {

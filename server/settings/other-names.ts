@@ -46,5 +46,7 @@ export function notesOf(texts: Texts): string[] {
     .filter(([name]) => isGiven(texts[name]))
     .map(([name, note]) => `${name} ${note}`)
   const switchedOn = notificationSwitches.filter((name) => isOn(texts[name] ?? ''))
-  return switchedOn.length === 0 ? notes : [...notes, `${switchedOn.join(', ')}: notifications are not implemented`]
+  return switchedOn.length === 0
+    ? notes
+    : [...notes, `${switchedOn.join(', ')}: has no effect: name targets in CONFIG_FILE`]
 }

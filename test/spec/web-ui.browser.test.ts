@@ -335,6 +335,24 @@ describe('the list of deployments', () => {
 })
 
 describe('the page of a deployment', () => {
+  test('stops its clocks where it was last told while reads fail', async () => {
+    await using line = await startFaultProxy({ port: Number(new URL(world.service.url).port) })
+    const url = `http://127.0.0.1:${line.port}`
+    world.hold('too-slow', 'never-ready', 'v0')
+    const id = await world.deploy('too-slow', 'v2')
+    await using opened = await world.open(`/task/${id}`, { url, hasClock: true })
+    const { page } = opened
+    await page.getByText('Live', { exact: true }).waitFor()
+    const elapsed = page.getByRole('timer', { name: 'Elapsed' })
+    await elapsed.getByText(/^[5-9]\ss$/).waitFor()
+    line.mood = 'refuse'
+    line.cut()
+    await page.getByText(/^Not live since/).waitFor()
+    await page.clock.fastForward(21_000)
+    await page.getByText(/^\d\d\ss old$/).waitFor()
+    expect(await elapsed.textContent()).toMatch(/^[5-9]\ss$/)
+  })
+
   test.for([
     ['waiting', 'checkout-api v2 in progress', /is not ready: readiness probe/, 'Waiting at gate 5 of 6'],
     ['failed', '✕ preferences v2 failed', /crashes on start/, 'Stopped at gate 5 of 6'],

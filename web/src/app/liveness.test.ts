@@ -11,7 +11,8 @@ const failing = (ageMs: number, error = new Error('no answer')): ReadState => ({
   error,
 })
 const live = { kind: 'live' } as const
-const cut = (attempts: number) => ({ kind: 'cut', sinceMs: now - 9_000, attempts, nextTryMs: now + 1_000 }) as const
+const cut = (attempts: number, agoMs = 9_000) =>
+  ({ kind: 'cut', sinceMs: now - agoMs, attempts, nextTryMs: now + 1_000 }) as const
 
 test.for<[string, readonly ReadState[], ConnectionState, object]>([
   ['nothing on the page', [], live, live],
@@ -25,7 +26,9 @@ test.for<[string, readonly ReadState[], ConnectionState, object]>([
   ['a stream that is not open yet', [ok(0)], { kind: 'connecting' }, { kind: 'connecting' }],
   ['a stream that was cut this second', [ok(0)], cut(1), { kind: 'connecting' }],
   ['a stream that does not come back, with good reads', [ok(0)], cut(2), { kind: 'cut', since: now - 9_000 }],
-  ['neither stream nor reads', [failing(30_000)], cut(5), { kind: 'stale', since: now - 30_000 }],
+  ['neither stream nor reads', [failing(30_000)], cut(5, 40_000), { kind: 'stale', since: now - 30_000 }],
+  ['old data, kept up to date until a cut', [failing(900_000)], cut(5, 25_000), { kind: 'stale', since: now - 25_000 }],
+  ['the same 9 s after the cut', [failing(900_000)], cut(2), { kind: 'cut', since: now - 9_000 }],
 ])('%s', ([, reads, connection, expected]) => {
   expect(liveness(reads, connection, now, (error) => error === rejection)).toEqual(expected)
 })

@@ -21,7 +21,8 @@ const quietAttempts = 1
 
 /**
  * Whether the page shows what is: the oldest data on it whose newest read failed tells, once it is more than 20 s old, and
- * then the stream. A rejection (404, 400) is an answer: `isRejection` says which errors are.
+ * then the stream, whose events kept all of it up to date until it was cut. A rejection (404, 400) is an answer:
+ * `isRejection` says which errors are.
  */
 export function liveness(
   reads: readonly ReadState[],
@@ -31,7 +32,7 @@ export function liveness(
 ): Liveness {
   const failing = reads.filter(({ status, error }) => status === 'error' && error !== null && !isRejection(error))
   const ages = failing.map(({ dataUpdatedAt }) => dataUpdatedAt).filter((at) => at > 0)
-  const since = Math.min(...ages)
+  const since = Math.max(Math.min(...ages), connection.kind === 'cut' ? connection.sinceMs : 0)
   if (ages.length > 0 && now - since > staleAfterMs) return { kind: 'stale', since }
   if (failing.length > ages.length) return { kind: 'unanswered' }
   if (connection.kind !== 'cut') return { kind: connection.kind }

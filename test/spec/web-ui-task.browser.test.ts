@@ -187,6 +187,8 @@ describe('a failed task', () => {
     expect(page.url()).toBe(`${world.service.url}/task/${task?.id}`)
     expect(task).toMatchObject({ author: 'ada', images: [{ tag: 'v2' }], is_rollback: true })
     expect((await world.service.waitForEnd(task?.id ?? '')).commit).toBeDefined()
+    await page.goto(`${world.service.url}/tasks?app=crashing`)
+    await page.getByRole('row').nth(1).getByText('Rollback', { exact: true }).waitFor()
     expect(opened.complaints).toEqual([])
   })
 })

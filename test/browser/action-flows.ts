@@ -50,6 +50,7 @@ export const actionFlows: readonly Flow[] = [
       await since.waitFor()
       expect(await since.getByRole('link', { name: good }).getAttribute('href')).toBe(rollback)
       await page.getByRole('heading', { level: 2, name: pastHeadlineOf('crash_loop') }).waitFor()
+      await page.locator('.verdict.calm').waitFor() // no red ground: it is over
       await page.getByText('The old version still served: 2 of 2 Pods were ready.').waitFor()
       expect(await button(page, /Roll back/).count()).toBe(0)
       await look(opened)

@@ -40,6 +40,8 @@ type Row = {
   readonly restore?: () => unknown
   /** Beside the words of the page. */
   readonly shows?: string | RegExp
+  /** The refusal leaves the page once what happened is over. */
+  readonly leaves?: true
 }
 
 const rows: readonly Row[] = [
@@ -76,6 +78,7 @@ const rows: readonly Row[] = [
     arrange: () => changeLock('POST', { reason: 'failover', until: nextHour }),
     restore: () => changeLock('DELETE'),
     shows: /The lock ends \d/,
+    leaves: true,
   },
   {
     status: 429,
@@ -121,7 +124,7 @@ async function refusalOf(page: Page, status: number, press: () => Promise<void>)
 }
 
 describe('a refusal stands beside the button in the words of the page', () => {
-  test.for(rows)('$status: $why', async ({ status, action: { label, task }, arrange, restore, shows }) => {
+  test.for(rows)('$status: $why', async ({ status, action: { label, task }, arrange, restore, shows, leaves }) => {
     const user = `user-${status}`
     const as = await world.signedIn(user)
     const id = await task()
@@ -134,8 +137,12 @@ describe('a refusal stands beside the button in the words of the page', () => {
     await arrange(id, user)
     const press = () => page.getByRole('dialog').getByRole('button', { name: label }).click()
     const words = await refusalOf(page, status, press)
-    await page.getByRole('alert').getByText(`${label}: ${words}.`).waitFor()
+    const refusal = page.getByRole('alert').getByText(`${label}: ${words}.`)
+    await refusal.waitFor()
     if (shows !== undefined) await page.getByText(shows).first().waitFor({ timeout: soonMs })
+    if (leaves === undefined) return
+    await restore?.()
+    await refusal.waitFor({ state: 'detached', timeout: soonMs })
   })
 
   test('503 to the lock: the reason stays where it was typed, and the next press locks', async () => {

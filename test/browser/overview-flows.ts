@@ -181,6 +181,17 @@ export const overviewFlows: readonly Flow[] = [
         await page.clock.runFor(5_000)
         await expect.poll(() => attempts).toBeGreaterThan(before)
       }
+      await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1_000)
+      for (const hint of [
+        "window.dispatchEvent(new Event('online'))",
+        "document.dispatchEvent(new Event('visibilitychange'))",
+        'document.body.click()',
+      ]) {
+        await page.clock.runFor(1_000) // there is at most one attempt a second
+        const before = attempts
+        await page.evaluate(hint)
+        await expect.poll(() => attempts, { message: hint }).toBeGreaterThan(before)
+      }
       await page.unroute('**/api/v1/events*')
       await page.clock.runFor(5_000)
       await page.getByText('Live', { exact: true }).waitFor()

@@ -146,12 +146,20 @@ export const overviewFlows: readonly Flow[] = [
       await using opened = await open('/')
       const { page } = opened
       await page.addInitScript(shiftsOfLayout)
-      const day = Promise.withResolvers<void>()
-      await page.route('**/api/v1/history?days=1*', async (route) => {
-        await day.promise
-        await route.continue()
-      })
+      const [summary, day] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      for (const [path, { promise }] of [
+        ['apps/summary', summary],
+        ['history?days=1*', day],
+      ] as const)
+        await page.route(`**/api/v1/${path}`, async (route) => {
+          await promise
+          await route.continue()
+        })
       await page.goto(`${world.service.url}/`)
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      const foot = await page.getByRole('contentinfo').boundingBox()
+      expect(foot?.y).toBeGreaterThanOrEqual(page.viewportSize()?.height ?? 0)
+      summary.resolve()
       await section(page, 'Applications').getByRole('listitem').first().waitFor()
       await page.evaluate('window.layoutShift = 0')
       day.resolve()

@@ -88,6 +88,7 @@ export const overviewFlows: readonly Flow[] = [
       await page.mouse.move(0, 0)
       const later = await world.deploy('inventory', good)
       await section(page, 'Rolling out now').getByText(`after a failed ${bad}`).waitFor()
+      expect(await alarm.count()).toBe(0) // while it rolls out
       await alarm.waitFor({ state: 'detached' })
       const tile = section(page, 'Applications').getByRole('listitem').filter({ hasText: 'inventory' })
       await tile.getByText(good).waitFor()

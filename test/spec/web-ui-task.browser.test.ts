@@ -196,7 +196,7 @@ describe('a failed task', () => {
 test('a deployment is cancelled after one question that says what stays; the page names who did it', async () => {
   hold('waiting', 'never-ready', 'v0', 'v1')
   const id = await world.deploy('waiting', 'v2')
-  const { commit = '' } = await world.service.waitForTask(id, (task) => task.commit !== undefined)
+  const { commit = '' } = await world.service.waitForTask(id, ({ unmet_condition: unmet }) => unmet === 'healthy')
   await using opened = await open(`/task/${id}`, 'ada')
   const { page } = opened
   const cancel = button(page, 'Cancel deployment')
@@ -210,6 +210,7 @@ test('a deployment is cancelled after one question that says what stays; the pag
   await cancel.click()
   await question.getByRole('button', { name: 'Cancel deployment' }).click()
   await page.getByRole('heading', { level: 2, name: 'Cancelled on request' }).waitFor()
+  await page.getByRole('list', { name: 'Gates: At least 4 of 6 gates passed' }).waitFor()
   await page.getByRole('definition').getByText('ada', { exact: true }).first().waitFor()
   expect((await world.service.getTask(id)).diagnosis).toMatchObject({ cancelled_by: { kind: 'session', name: 'ada' } })
   expect(opened.complaints).toEqual([])

@@ -18,7 +18,7 @@ const signedIn = new Map<UserName, HttpBrowser>()
 beforeAll(async () => {
   idp = await reserveIdentityProvider()
   world = await startWorld({
-    applications: ['shop', 'crashing', 'pulling', 'waiting', 'again', 'mistyped', 'replaced', 'gone'],
+    applications: ['shop', 'crashing', 'pulling', 'waiting', 'again', 'mistyped', 'replaced', 'gone', 'shared'],
     mayReadLogs: true,
     settings: {
       ...idp.settings,
@@ -95,6 +95,34 @@ test('a rollout is drawn as it happens: its Pods, its timeline, the time of each
   expect(await gates.locator('.at').allTextContents()).toEqual(Array(6).fill(expect.stringMatching(/^\d\d:\d\d:\d\d/)))
   expect(await gates.locator('.took').allTextContents()).toEqual(Array(5).fill(expect.stringMatching(/\ss$/)))
   expect({ complaints, outside }).toEqual(quiet)
+})
+
+test('a gate that was passed keeps its time when another commit comes to the branch', async () => {
+  hold('shared', 'never-ready', 'v0')
+  const id = await world.deploy('shared', 'v2')
+  const revisionOf = ({ diagnosis }: TaskRecord) => diagnosis?.conditions.find(({ name }) => name === 'revision')
+  const before = await world.service.waitForTask(id, ({ unmet_condition: unmet }) => unmet === 'healthy')
+  await using opened = await open(`/task/${id}`)
+  const { page } = opened
+  const gates = page.getByRole('list', { name: 'Gates: Waiting at gate 5 of 6: Healthy' }).getByRole('listitem')
+  await gates.getByText(/^for [2-9]\ss$/).waitFor()
+  const timesOf = () => gates.locator('.at time').allTextContents()
+  const times = await timesOf()
+  await world.simulator.git.commit('gitops', { 'notes.md': 'of another application' })
+  world.simulator.controller.refreshNow({ name: 'shared', namespace: 'argocd' }, 3)
+  await world.service.waitForTask(id, (task) => (revisionOf(task)?.since ?? 0) > (revisionOf(before)?.since ?? 0) + 1)
+  await page.reload()
+  await gates.getByText(/^for \d+\ss$/).waitFor()
+  expect(await timesOf()).toEqual(times)
+  await page.route(`**/api/v1/tasks/${id}`, async (route) => {
+    const task: TaskRecord = await (await route.fetch()).json()
+    const revision = revisionOf(task)
+    if (revision) revision.state = 'unknown' // its ancestry is being looked up
+    await route.fulfill({ json: task })
+  })
+  await page.reload()
+  await gates.getByText(/^for \d+\ss$/).waitFor()
+  expect(await timesOf()).toEqual(times)
 })
 
 test('an image whose name is written from right to left keeps name and tag apart in the timeline', async () => {

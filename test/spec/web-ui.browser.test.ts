@@ -41,6 +41,12 @@ describe('the list of deployments', () => {
     const count = await names(page).count()
     await page.getByText(`1–${count} of ${count}, newest first`).waitFor()
     expect(await page.title()).toBe('Deployments · Deployment Watcher')
+    const waiting = page.getByRole('row').filter({ hasText: 'checkout-api' }).filter({ hasText: 'In progress' })
+    for (const [row, label] of [
+      [waiting, 'for'],
+      [failed, 'took'],
+    ] as const)
+      expect(await row.locator('.c-took').getAttribute('data-label')).toBe(label) // on a phone it stands before the time
     expect({ complaints, outside }).toEqual(quiet)
   })
 

@@ -154,6 +154,11 @@ describe.concurrent('an outage', () => {
     replica.lines.controller.cut()
     await page.getByText(/^Argo CD has not answered since \d\d:\d\d:\d\d/).waitFor()
     await page.getByText('1 deployment waits for it.').waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).click()
+    await page
+      .getByRole('region', { name: 'Argo CD' })
+      .getByText(/\. Connection (refused|reset|closed)\.$/)
+      .waitFor() // the code of the error is not said beside its words
     replica.lines.controller.mood = 'well'
     await page.getByText(/^Argo CD has not answered/).waitFor({ state: 'hidden' })
   })

@@ -530,6 +530,23 @@ describe('a part that fails', () => {
     await page.getByRole('heading', { level: 2, name: /crashes on start/ }).waitFor()
   })
 
+  test('is Argo CD: since when counts from its first second on, and why is said once', async () => {
+    await using opened = await open('/nowhere')
+    const { page } = opened
+    await page.route('**/api/v1/status', async (route) => {
+      const status = await (await route.fetch()).json()
+      const unreachable_since = Date.now() / 1000 + 60 // by the clock of the service
+      await route.fulfill({
+        json: { ...status, argo_cd: { status: 'down', detail: 'connection reset', unreachable_since } },
+      })
+    })
+    await page.goto(`${world.service.url}/`)
+    await page
+      .getByRole('region', { name: 'Argo CD' })
+      .getByText('Unreachable. Connection reset.', { exact: true })
+      .waitFor()
+  })
+
   test('of the actions says that the session could not be read', async () => {
     await using opened = await open('/nowhere')
     const { page } = opened

@@ -53,7 +53,7 @@ describe('the API document (spec 1.6, 4, 7)', () => {
         ...['delete /api/v1/deploy-lock', 'delete /api/v1/deploy-tokens/{id}', 'delete /api/v1/tasks/{id}'],
         ...['get /api/v1/apps/summary', 'get /api/v1/audit', 'get /api/v1/config', 'get /api/v1/deploy-lock'],
         ...['get /api/v1/deploy-lock/calendar', 'get /api/v1/deploy-lock/details'],
-        ...['get /api/v1/deploy-tokens', 'get /api/v1/events', 'get /api/v1/history'],
+        ...['get /api/v1/deliveries', 'get /api/v1/deploy-tokens', 'get /api/v1/events', 'get /api/v1/history'],
         ...[
           'get /api/v1/reachability',
           'get /api/v1/session',
@@ -71,6 +71,7 @@ describe('the API document (spec 1.6, 4, 7)', () => {
           'get /auth/login',
         ],
         ...['get /healthz', 'get /livez', 'get /readyz', 'post /api/v1/deploy-lock', 'post /api/v1/deploy-tokens'],
+        'post /api/v1/deliveries/{id}/retry',
         ...['post /api/v1/tasks', 'post /auth/logout'],
       ].sort(),
     )

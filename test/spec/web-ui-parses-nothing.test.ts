@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 const ofOthers = [
   'web/src/app/keys-dialog.tsx',
   'web/src/deployments/address-issues.ts',
+  'web/src/deployments/describe-gates.ts',
   'web/src/deployments/first-command.ts',
-  'web/src/deployments/gates.ts',
   'web/src/deployments/task-filters.ts',
   'web/src/deployments/task-links.ts',
   'web/src/find/find-dialog.tsx',

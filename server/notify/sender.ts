@@ -47,10 +47,17 @@ export function startSender(dependencies: Dependencies) {
   let lookedMs = Number.NEGATIVE_INFINITY
   let cleanedMs = wallMs()
 
+  let isFailing = false
   const loop = repeat(
-    look,
+    async () => {
+      await look()
+      isFailing = false
+    },
     intervalMs,
-    (error) => onError('looking for what is to be told failed, retrying', error),
+    (error) => {
+      if (!isFailing) onError('looking for what is to be told failed, retrying', error)
+      isFailing = true // the next seconds of an outage bring the same
+    },
     minIntervalMs,
   )
 

@@ -150,10 +150,11 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
       store: deliveries,
       notifications: () => settings.config.current().notifications,
       environment: process.env,
-      readTask: async (id) => {
+      readTask: async (id, withLogs) => {
         const task = await tasks.find(id)
-        return task && describeTask(task, audienceOfTargets)
+        return task && describeTask(task, { canSeeTasksOf: () => true, canSeeMoreOf: async () => withLogs })
       },
+      pageOf: (id) => (settings.http.publicUrl === undefined ? '' : `${settings.http.publicUrl}/task/${id}`),
       post: opened.use(createPost()).post,
       wallMs: Date.now,
       random: Math.random,
@@ -258,9 +259,6 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   )
   return { probes: probeRoutes({ checkParts, isDraining: () => stopping.aborted }) }
 }
-
-/** Targets see what the routes give them, but no log of a Pod, which needs a credential. */
-const audienceOfTargets: TaskAudience = { canSeeTasksOf: () => true, canSeeMoreOf: async () => false }
 
 const describeStatusOf = (
   { database, settings }: CoreServices,

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { isInScope } from '../auth/access/scope.ts'
 import type { CiRule } from '../auth/ci/ci-rule.ts'
 import { readSecret } from '../notify/targets/secret-reader.ts'
-import { type Notifications, noNotifications } from '../notify/targets/target.ts'
+import { type Notifications, noNotifications, secretsOf } from '../notify/targets/target.ts'
 import { findSimilarName } from '../settings/find-similar-name.ts'
 import { ConfigDocument } from './config-document.ts'
 
@@ -31,10 +31,22 @@ function compareGlobs(one: string, other: string): number {
 }
 
 const maxBytes = 1_048_576
+const kinds = ['webhook', 'slack', 'mattermost', 'teams']
 /** Names of sections and of their fields, for those that are misspelt. */
 const knownNames = [
   ...['ci_identities', 'environments', 'name', 'issuer', 'audience', 'match', 'apps'],
-  ...['notifications', 'targets', 'routes', 'events', 'anonymous', 'kind', 'secret', 'allow_private'],
+  ...[
+    'notifications',
+    'targets',
+    'routes',
+    'events',
+    'anonymous',
+    'kind',
+    'secret',
+    'token',
+    'channel',
+    'allow_private',
+  ],
 ]
 
 /**
@@ -73,12 +85,9 @@ export function parseConfig(
 /** Secrets that are not where the file says. */
 function secretIssues(targets: Notifications['targets'], environment: Environment): readonly string[] {
   return [...targets].flatMap(([name, target]) =>
-    (['url', 'secret'] as const).flatMap((field) => {
-      const reference = target[field]
-      const read = typeof reference === 'string' ? undefined : readSecret(reference, environment)
-      return read !== undefined && 'issue' in read
-        ? [`${pathText(['notifications', 'targets', name, field])}: ${read.issue}`]
-        : []
+    secretsOf(target).flatMap(([field, reference]) => {
+      const read = readSecret(reference, environment)
+      return 'issue' in read ? [`${pathText(['notifications', 'targets', name, field])}: ${read.issue}`] : []
     }),
   )
 }
@@ -103,7 +112,8 @@ function textsOf(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => `${pathText([...issue.path, key])}: is not known${suggestion(key)}`)
   if (issue.code === 'invalid_union') {
-    // Each union here is of one value and a list.
+    if (issue.errors.length === 0) return [`${pathText(issue.path)}: must be one of ${kinds.join(', ')}`]
+    // Each other union here is of one value and a list, or of two maps with a field each.
     const meant = issue.errors.at(Array.isArray(issue.input) ? -1 : 0) ?? []
     return meant.flatMap((one) => textsOf({ ...one, path: [...issue.path, ...one.path] }))
   }

@@ -1,7 +1,8 @@
 import type { TaskRecord } from '../../contract/task.ts'
 import { repeat } from '../concurrency/repeat.ts'
 import type { Post } from './http/post.ts'
-import { type Attempt, sendWebhook } from './kinds/webhook.ts'
+import type { Attempt } from './kinds/attempt.ts'
+import { send } from './kinds/send.ts'
 import type { ClaimedDelivery, NotificationStore } from './outbox/notification-store.ts'
 import { eventOf, targetsFor } from './targets/route-event.ts'
 import { readSecret } from './targets/secret-reader.ts'
@@ -15,7 +16,9 @@ type Dependencies = {
   readonly notifications: () => Notifications
   readonly environment: Environment
   /** What targets are told of a task; undefined: it was deleted. */
-  readonly readTask: (id: string) => Promise<TaskRecord | undefined>
+  readonly readTask: (id: string, withLogs: boolean) => Promise<TaskRecord | undefined>
+  /** The page of a task; empty where the address of the service is not known. */
+  readonly pageOf: (id: string) => string
   readonly post: Post
   readonly wallMs: () => number
   readonly random: () => number
@@ -35,6 +38,7 @@ const atOnceOfTarget = 2
 const minutes = 60_000
 /** After each attempt; then hourly. */
 const pausesMs = [5_000, 30_000, 2 * minutes, 10 * minutes, 60 * minutes]
+const minPauseMs = 1_000
 const patienceMs = 24 * 60 * minutes
 const cleaningMs = 60 * minutes
 
@@ -95,39 +99,29 @@ export function startSender(dependencies: Dependencies) {
   }
 
   async function deliver(target: Target, delivery: ClaimedDelivery): Promise<void> {
-    const task = await readTask(delivery.taskId)
+    const task = await readTask(delivery.taskId, target.logs)
     if (task === undefined) return store.dead(delivery.id, 'the task was deleted')
     if (delivery.event === 'started' && task.status !== 'in progress')
       return store.dead(delivery.id, 'the task ended before its start was told')
-    const attempt = await attemptTo(target, delivery, task)
+    const { id, event, reference } = delivery
+    const message = { id, event, task, pageUrl: dependencies.pageOf(task.id), reference, nowSeconds: wallMs() / 1_000 }
+    const attempt = await send(dependencies.post, target, message, read)
     onResult(target.kind, attempt.kind)
-    if (attempt.kind === 'sent') return store.sent(delivery.id)
-    if (attempt.kind === 'dead') return store.dead(delivery.id, attempt.error)
+    if (attempt.kind === 'sent') return store.sent(id, attempt.reference)
+    if (attempt.kind === 'dead') return store.dead(id, attempt.error, attempt.reference)
     if (wallMs() - delivery.createdMs >= patienceMs / haste)
-      return store.dead(delivery.id, `${attempt.error}, for 24 hours`)
-    return store.retryLater(delivery.id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error)
-  }
-
-  async function attemptTo(target: Target, delivery: ClaimedDelivery, task: TaskRecord): Promise<Attempt> {
-    const url = typeof target.url === 'string' ? { secret: target.url } : read(target.url)
-    const secret = read(target.secret)
-    if ('issue' in url) return { kind: 'retry', error: url.issue }
-    if ('issue' in secret) return { kind: 'retry', error: secret.issue }
-    const destination = {
-      url: url.secret,
-      secrets: secret.secret.split(/\s+/),
-      allowsPrivate: target.allow_private,
-    }
-    const { id, event } = delivery
-    return sendWebhook(dependencies.post, destination, { id, event, task, nowSeconds: wallMs() / 1_000 })
+      return store.dead(id, `${attempt.error}, for 24 hours`, attempt.reference)
+    return store.retryLater(id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error, attempt.reference)
   }
 
   const read = (reference: SecretReference) => readSecret(reference, dependencies.environment)
 
   /** Longer ones are varied more, so that what failed together does not come back together. */
-  function pauseMs(attempts: number, afterMs = 0): number {
-    const pause = pausesMs[attempts - 1] ?? 60 * minutes
-    return Math.max((pause * (0.8 + 0.4 * random())) / haste, afterMs)
+  function pauseMs(attempts: number, afterMs: number | undefined): number {
+    const pause = ((pausesMs[attempts - 1] ?? 60 * minutes) * (0.8 + 0.4 * random())) / haste
+    if (afterMs === undefined) return pause
+    // A receiver that names a time knows better than we do, unless it names a short one for ever.
+    return attempts <= pausesMs.length ? Math.max(afterMs, minPauseMs) : Math.max(afterMs, pause)
   }
 
   return {

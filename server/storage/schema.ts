@@ -117,6 +117,7 @@ export type Schema = {
     next_attempt_at: Generated<Date>
     claimed_until: Date | null
     last_error: string | null
+    reference: JSONColumnType<object> | null
     created: Generated<Date>
     updated: Generated<Date>
   }

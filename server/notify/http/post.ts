@@ -18,6 +18,13 @@ export type Posted =
   | { readonly kind: 'unanswered'; readonly error: string }
   | { readonly kind: 'refused'; readonly error: string }
 
+type Request = {
+  readonly method?: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly allowsPrivate: boolean
+}
+
 class RefusedAddressError extends Error {
   readonly code = 'ADDRESS_REFUSED'
 }
@@ -27,11 +34,8 @@ export function createPost() {
   const agents = [false, true].map((allowsPrivate) => createAgent(allowsPrivate))
 
   return {
-    /** Posts a body; no redirect is followed. */
-    async post(
-      url: string,
-      { headers, body, allowsPrivate }: { headers: Record<string, string>; body: string; allowsPrivate: boolean },
-    ): Promise<Posted> {
+    /** Sends a body; no redirect is followed. */
+    async post(url: string, { method = 'POST', headers, body, allowsPrivate }: Request): Promise<Posted> {
       const address = URL.parse(url)
       if (!address || !/^https?:$/.test(address.protocol)) return { kind: 'refused', error: 'the address is not valid' }
       const host = address.hostname.replace(/^\[|\]$/g, '')
@@ -39,7 +43,7 @@ export function createPost() {
       const dispatcher = agents[Number(allowsPrivate)]
       try {
         const answer = await request(address, {
-          method: 'POST',
+          method,
           headers,
           body,
           signal: AbortSignal.timeout(limitMs),

@@ -1,22 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { TaskRecord } from '../../../contract/task.ts'
-import type { Post, Posted } from '../http/post.ts'
-import type { NotificationEvent } from '../targets/target.ts'
-
-/** What came of an attempt. `retry`: it may go well later. */
-export type Attempt =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
-  | { readonly kind: 'dead'; readonly error: string }
-
-type Message = {
-  /** The same over all attempts. */
-  readonly id: string
-  readonly event: NotificationEvent
-  readonly task: TaskRecord
-  /** Of the attempt. */
-  readonly nowSeconds: number
-}
+import type { Post } from '../http/post.ts'
+import { type Attempt, attemptOf, type Message } from './attempt.ts'
 
 type Destination = { readonly url: string; readonly secrets: readonly string[]; readonly allowsPrivate: boolean }
 
@@ -46,15 +30,4 @@ export async function sendWebhook(
 function signatureOf(text: string, secret: string): string {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret
   return createHmac('sha256', key).update(text).digest('base64')
-}
-
-/** Rules for all kinds: what a receiver rejects for good is not sent again. */
-function attemptOf(posted: Posted): Attempt {
-  if (posted.kind === 'refused') return { kind: 'dead', error: posted.error }
-  if (posted.kind === 'unanswered') return { kind: 'retry', error: posted.error }
-  const { status, retryAfterMs } = posted
-  if (status >= 200 && status < 300) return { kind: 'sent' }
-  const error = `the receiver answered ${status}`
-  if (status >= 500 || [408, 425, 429].includes(status)) return { kind: 'retry', error, afterMs: retryAfterMs }
-  return { kind: 'dead', error }
 }

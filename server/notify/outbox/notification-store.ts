@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Delivery } from '../../../contract/notify/delivery.ts'
+import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Schema } from '../../storage/schema.ts'
 import { onOneReplica } from '../../storage/transactions.ts'
 import type { OutboxChange, RoutedTask } from '../targets/route-event.ts'
-import type { NotificationEvent } from '../targets/target.ts'
 
 /** What one target is to be told of one task, while this replica sends it. */
 export type ClaimedDelivery = {
@@ -14,6 +14,8 @@ export type ClaimedDelivery = {
   /** This one included. */
   readonly attempts: number
   readonly createdMs: number
+  /** Of the message that earlier events of the task made at this target. */
+  readonly reference: object | null
 }
 
 type Expand = (
@@ -78,22 +80,25 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
             )
           ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
         )
-        RETURNING id, task_id AS "taskId", event, attempts, date_part('epoch', created) * 1000 AS "createdMs"`.execute(
-        query,
-      )
+        RETURNING id, task_id AS "taskId", event, attempts, date_part('epoch', created) * 1000 AS "createdMs", (
+          SELECT reference FROM ${deliveries} AS earlier
+          WHERE earlier.task_id = deliveries.task_id AND earlier.target = deliveries.target AND earlier.reference IS NOT NULL
+          ORDER BY earlier.place DESC LIMIT 1
+        ) AS reference`.execute(query)
       return rows
     },
 
-    sent: (id: string): Promise<void> => end(id, 'sent', null),
-    dead: (id: string, error: string): Promise<void> => end(id, 'dead', error),
+    sent: (id: string, reference?: object): Promise<void> => end(id, 'sent', null, reference),
+    dead: (id: string, error: string, reference?: object): Promise<void> => end(id, 'dead', error, reference),
 
-    async retryLater(id: string, afterMs: number, error: string): Promise<void> {
+    async retryLater(id: string, afterMs: number, error: string, reference?: object): Promise<void> {
       await query
         .updateTable('deliveries')
         .set({
           next_attempt_at: sql`clock_timestamp() + make_interval(secs => ${afterMs / 1_000})`,
           claimed_until: null,
           last_error: error,
+          ...(reference === undefined ? {} : { reference: JSON.stringify(reference) }),
           updated: sql`clock_timestamp()`,
         })
         .where('id', '=', id)
@@ -173,10 +178,16 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
     },
   }
 
-  async function end(id: string, state: 'sent' | 'dead', error: string | null): Promise<void> {
+  async function end(id: string, state: 'sent' | 'dead', error: string | null, reference?: object): Promise<void> {
     await query
       .updateTable('deliveries')
-      .set({ state, last_error: error, claimed_until: null, updated: sql`clock_timestamp()` })
+      .set({
+        state,
+        last_error: error,
+        claimed_until: null,
+        ...(reference === undefined ? {} : { reference: JSON.stringify(reference) }),
+        updated: sql`clock_timestamp()`,
+      })
       .where('id', '=', id)
       .where('state', '=', 'due')
       .execute()

@@ -1,6 +1,7 @@
 import type { TaskStatus } from '../../../contract/task-status.ts'
+import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 import { isInScope } from '../../auth/access/scope.ts'
-import type { NotificationEvent, Notifications } from './target.ts'
+import type { Notifications } from './target.ts'
 
 /** What the outbox holds of a task: Argo CD has shown its application, or it has an end. */
 export type OutboxChange = 'started' | 'ended'

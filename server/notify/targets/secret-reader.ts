@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Notifications, SecretReference } from './target.ts'
+import { type Notifications, type SecretReference, secretsOf } from './target.ts'
 
 /**
  * Reads a secret where it stands, at each use: a mounted one may change.
@@ -27,9 +27,8 @@ export const targetSecrets = (
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] =>
   [...targets.values()]
-    .flatMap(({ url, secret }) => [url, secret])
-    .filter((reference) => typeof reference !== 'string')
-    .map((reference) => readSecret(reference, environment))
+    .flatMap(secretsOf)
+    .map(([, reference]) => readSecret(reference, environment))
     .flatMap((read) => ('secret' in read ? [read.secret, ...read.secret.split(/\s+/)] : []))
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : 'unknown reason')

@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import { line } from '../../../contract/field-schemas.ts'
+import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 
 /** What can be told of a task. `recovered`: the first success of an application after a failure, in place of `succeeded`. */
-const notificationEvents = ['started', 'succeeded', 'recovered', 'failed', 'aborted', 'cancelled'] as const
-export type NotificationEvent = (typeof notificationEvents)[number]
+const notificationEvents = [
+  'started',
+  'succeeded',
+  'recovered',
+  'failed',
+  'aborted',
+  'cancelled',
+] as const satisfies readonly NotificationEvent[]
 
 /** Where a secret stands: never in the configuration file itself. */
 const SecretForm = z
@@ -11,16 +18,46 @@ const SecretForm = z
   .describe('{ env: NAME } or { file: /path }')
 export type SecretReference = z.infer<typeof SecretForm>
 
-const WebhookForm = z.strictObject({
-  kind: z.literal('webhook').describe('Standard Webhooks'),
-  url: z
-    .union([z.string().refine(isWebAddress, 'must be an https:// or http:// address'), SecretForm])
-    .describe('Address; as a secret where it holds one'),
-  secret: SecretForm.describe('whsec_… of the signature; two lines during a rotation'),
+const address = z
+  .union([z.string().refine(isWebAddress, 'must be an https:// or http:// address without user'), SecretForm])
+  .describe('Address; as a secret where it holds one')
+const common = {
   allow_private: z.boolean().default(false).describe('Also send to private and loopback addresses'),
-})
+  logs: z.boolean().default(false).describe('Also the last log lines of a Pod that failed'),
+}
+const channel = z.string().min(1, 'must not be empty').max(100, 'must be at most 100 characters long')
+
+const forms = [
+  z.strictObject({
+    kind: z.literal('webhook').describe('Standard Webhooks'),
+    url: address,
+    secret: SecretForm.describe('whsec_… of the signature; two of them during a rotation'),
+    ...common,
+  }),
+  z.strictObject({
+    kind: z.literal('slack').describe('One message for a deployment, which is edited; details in its thread'),
+    channel: channel.describe('Id of the channel, such as C0123456'),
+    token: SecretForm.describe('Bot token, xoxb-…, with the scope chat:write'),
+    url: address.default('https://slack.com/api').describe('Address of the API'),
+    ...common,
+  }),
+  z.strictObject({
+    kind: z.literal('mattermost').describe('One post for a deployment, which is edited; details in its thread'),
+    url: address,
+    channel: channel.describe('Id of the channel'),
+    token: SecretForm.describe('Access token of a bot'),
+    mention_author: z.boolean().default(false).describe('Begin the post with @ and the author'),
+    ...common,
+  }),
+  z.strictObject({
+    kind: z.literal('teams').describe('One card at the end of a deployment'),
+    url: SecretForm.describe('Address of the workflow, which holds its signature'),
+    ...common,
+  }),
+] as const
+const TargetForm = z.discriminatedUnion('kind', forms)
 /** Whom something is told. */
-export type Target = z.infer<typeof WebhookForm>
+export type Target = z.infer<typeof TargetForm>
 
 const RouteForm = z.strictObject({
   apps: z
@@ -37,10 +74,7 @@ type Route = z.infer<typeof RouteForm>
 /** The section `notifications`. */
 export const NotificationsForm = z
   .strictObject({
-    targets: z.record(
-      z.string().regex(/^[\w.-]{1,100}$/, 'must be a name of letters, digits, ., _ and -'),
-      WebhookForm,
-    ),
+    targets: z.record(z.string().regex(/^[\w.-]{1,100}$/, 'must be a name of letters, digits, ., _ and -'), TargetForm),
     routes: z.array(RouteForm).max(1_000),
   })
   .superRefine(({ targets, routes }, context) => {
@@ -58,6 +92,14 @@ export type Notifications = {
   readonly targets: ReadonlyMap<string, Target>
   readonly routes: readonly Route[]
 }
+/** Fields of a target that may be secrets, by name. */
+export function secretsOf(target: Target): readonly (readonly [field: string, reference: SecretReference])[] {
+  const { url, secret, token } = { secret: undefined, token: undefined, ...target }
+  return Object.entries({ url, secret, token }).flatMap(([field, value]) =>
+    value === undefined || typeof value === 'string' ? [] : [[field, value] as const],
+  )
+}
+
 export const noNotifications: Notifications = { targets: new Map(), routes: [] }
 
 function isWebAddress(text: string): boolean {

@@ -22,6 +22,8 @@ CREATE TABLE deliveries (
   -- while a replica sends it
   claimed_until timestamptz,
   last_error text,
+  -- where the message is that the next event of the task changes
+  reference jsonb,
   created timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated timestamptz NOT NULL DEFAULT clock_timestamp()
 );

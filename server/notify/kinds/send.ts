@@ -1,0 +1,53 @@
+import type { Post } from '../http/post.ts'
+import { renderTeams } from '../render/teams.ts'
+import type { SecretReference, Target } from '../targets/target.ts'
+import { type Attempt, attemptOf, type Message } from './attempt.ts'
+import { sendMattermost } from './mattermost.ts'
+import { sendSlack } from './slack.ts'
+import { sendWebhook } from './webhook.ts'
+
+type Read = (reference: SecretReference) => { readonly secret: string } | { readonly issue: string }
+
+class MissingSecretError extends Error {}
+
+/** Sends a message the way its target wants it. A secret that is not there now is waited for. */
+export async function send(post: Post, target: Target, message: Message, read: Read): Promise<Attempt> {
+  const textOf = (value: string | SecretReference): string => {
+    if (typeof value === 'string') return value
+    const found = read(value)
+    if ('issue' in found) throw new MissingSecretError(found.issue)
+    return found.secret
+  }
+  const { allow_private: allowsPrivate, logs } = target
+  try {
+    const url = textOf(target.url)
+    switch (target.kind) {
+      case 'webhook': {
+        const secrets = textOf(target.secret).split(/\s+/)
+        return await sendWebhook(post, { url, secrets, allowsPrivate }, message)
+      }
+      case 'slack': {
+        const { channel } = target
+        return await sendSlack(post, { url, token: textOf(target.token), channel, allowsPrivate, logs }, message)
+      }
+      case 'mattermost': {
+        const { channel, mention_author: mentionsAuthor } = target
+        const token = textOf(target.token)
+        return await sendMattermost(post, { url, token, channel, mentionsAuthor, allowsPrivate, logs }, message)
+      }
+      case 'teams':
+        return await sendTeams(url)
+    }
+  } catch (error) {
+    if (error instanceof MissingSecretError) return { kind: 'retry', error: error.message }
+    throw error
+  }
+
+  /** A card cannot be changed, so there is one, at the end. */
+  async function sendTeams(url: string): Promise<Attempt> {
+    const { event, task, pageUrl } = message
+    if (event === 'started') return { kind: 'sent' }
+    const body = JSON.stringify(renderTeams(event, task, { pageUrl, logs }))
+    return attemptOf(await post(url, { headers: { 'content-type': 'application/json' }, body, allowsPrivate }))
+  }
+}

@@ -10,7 +10,7 @@ import { withToken } from '../../../test/support/world.ts'
 import type { Fault } from './fault.ts'
 import { countViolations, deployment, startFaultWorld, untilAllEnded } from './fault-world.ts'
 
-const root = path.join(import.meta.dirname, '..', '..')
+const root = path.join(import.meta.dirname, '..', '..', '..')
 const perSecond = 10
 const applications = Array.from({ length: 30 }, (_, at) => `app-${at}`)
 const nextMigration = 'ALTER TABLE tasks ADD COLUMN added_later text; CREATE TABLE added_later (id integer);'

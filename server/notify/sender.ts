@@ -30,7 +30,7 @@ type Dependencies = {
 }
 
 const intervalMs = 1_000
-const minIntervalMs = 50
+const minIntervalMs = 200
 /** Without targets there is nothing to look for but what is left of earlier ones. */
 const idleMs = 60_000
 const atOnce = 20

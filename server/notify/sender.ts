@@ -25,8 +25,6 @@ type Dependencies = {
   readonly onError: (message: string, error: unknown) => void
   /** For metrics. */
   readonly onResult: (kind: Target['kind'], result: Attempt['kind']) => void
-  /** Divides the pauses between attempts, for a proof. */
-  readonly haste?: number | undefined
 }
 
 const intervalMs = 1_000
@@ -44,9 +42,12 @@ const cleaningMs = 60 * minutes
 
 /** Sends what is due: in order for a task and a target, at least once, and never in the way of a verdict. */
 export function startSender(dependencies: Dependencies) {
-  const { store, notifications, readTask, wallMs, random, onError, onResult, haste = 1 } = dependencies
+  const { store, notifications, readTask, wallMs, random, onError, onResult } = dependencies
+  /** How many are being sent to each target. */
   const active = new Map<string, number>()
   const sending = new Set<Promise<void>>()
+  const taken = (name: string) => active.get(name) ?? 0
+  const total = () => [...active.values()].reduce((sum, one) => sum + one, 0)
   let isStopping = false
   let lookedMs = Number.NEGATIVE_INFINITY
   let cleanedMs = wallMs()
@@ -82,34 +83,44 @@ export function startSender(dependencies: Dependencies) {
   }
 
   async function fill(name: string, target: Target): Promise<void> {
-    const taken = active.get(name) ?? 0
-    const free = Math.min(atOnceOfTarget - taken, atOnce - sending.size)
+    const free = Math.min(atOnceOfTarget - taken(name), atOnce - total())
     if (free <= 0 || isStopping) return
-    for (const delivery of await store.claim(name, free)) {
-      active.set(name, (active.get(name) ?? 0) + 1)
+    active.set(name, taken(name) + free) // before the database answers, so that no other call takes these places too
+    const claimed = await store.claim(name, free).catch((error: unknown) => {
+      active.set(name, taken(name) - free)
+      throw error
+    })
+    active.set(name, taken(name) - (free - claimed.length))
+    for (const delivery of claimed) {
       const sent = deliver(target, delivery)
         .catch((error: unknown) => onError('recording what was told failed, it is told again', error))
         .finally(() => {
-          active.set(name, (active.get(name) ?? 1) - 1)
+          active.set(name, taken(name) - 1)
           sending.delete(sent)
-          if (!isStopping) loop.trigger()
+          next(name)
         })
       sending.add(sent)
     }
   }
 
+  /** At once: the loop comes only a few times a second. */
+  function next(name: string): void {
+    const target = notifications().targets.get(name)
+    if (target !== undefined) fill(name, target).catch(() => loop.trigger())
+  }
+
   async function deliver(target: Target, delivery: ClaimedDelivery): Promise<void> {
     const task = await readTask(delivery.taskId, target.logs)
     if (task === undefined) return store.dead(delivery.id, 'the task was deleted')
-    if (delivery.event === 'started' && task.status !== 'in progress')
-      return store.dead(delivery.id, 'the task ended before its start was told')
+    // Its end is told next.
+    if (delivery.event === 'started' && task.status !== 'in progress') return store.forget(delivery.id)
     const { id, event, reference } = delivery
     const message = { id, event, task, pageUrl: dependencies.pageOf(task.id), reference, nowSeconds: wallMs() / 1_000 }
     const attempt = await send(dependencies.post, target, message, read)
     onResult(target.kind, attempt.kind)
     if (attempt.kind === 'sent') return store.sent(id, attempt.reference)
     if (attempt.kind === 'dead') return store.dead(id, attempt.error, attempt.reference)
-    if (wallMs() - delivery.createdMs >= patienceMs / haste)
+    if (wallMs() - delivery.createdMs >= patienceMs)
       return store.dead(id, `${attempt.error}, for 24 hours`, attempt.reference)
     return store.retryLater(id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error, attempt.reference)
   }
@@ -118,7 +129,7 @@ export function startSender(dependencies: Dependencies) {
 
   /** Longer ones are varied more, so that what failed together does not come back together. */
   function pauseMs(attempts: number, afterMs: number | undefined): number {
-    const pause = ((pausesMs[attempts - 1] ?? 60 * minutes) * (0.8 + 0.4 * random())) / haste
+    const pause = (pausesMs[attempts - 1] ?? 60 * minutes) * (0.8 + 0.4 * random())
     if (afterMs === undefined) return pause
     // A receiver that names a time knows better than we do, unless it names a short one for ever.
     return attempts <= pausesMs.length ? Math.max(afterMs, minPauseMs) : Math.max(afterMs, pause)

@@ -91,6 +91,10 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
     sent: (id: string, reference?: object): Promise<void> => end(id, 'sent', null, reference),
     dead: (id: string, error: string, reference?: object): Promise<void> => end(id, 'dead', error, reference),
 
+    async forget(id: string): Promise<void> {
+      await query.deleteFrom('deliveries').where('id', '=', id).execute()
+    },
+
     async retryLater(id: string, afterMs: number, error: string, reference?: object): Promise<void> {
       await query
         .updateTable('deliveries')

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { exitCodes } from '../../contract/exit-codes.ts'
+import type { TaskRecord } from '../../contract/task.ts'
+import type { NotificationEvent } from '../../contract/text/notification-text.ts'
+import { readSettings } from '../compose/settings.ts'
+import { createPost } from '../notify/http/post.ts'
+import { send } from '../notify/kinds/send.ts'
+import { readSecret } from '../notify/targets/secret-reader.ts'
+import { runCommand } from './run-command.ts'
+
+const statuses = {
+  started: 'in progress',
+  succeeded: 'deployed',
+  recovered: 'deployed',
+  failed: 'failed',
+  aborted: 'aborted',
+  cancelled: 'cancelled',
+} as const satisfies Record<NotificationEvent, TaskRecord['status']>
+const events = Object.keys(statuses) as NotificationEvent[]
+const usage = `usage: npm run notify -- <target> [--event ${events.join(' | ')}]`
+
+/** `npm run notify`: sends a sample to a target of the configuration file, and prints what came of it. */
+async function run(args: readonly string[]): Promise<number> {
+  const wanted = wantedBy(args)
+  if ('issue' in wanted) return fail(wanted.issue)
+  const { settings } = readSettings(process.env)
+  const { targets } = settings.config.current().notifications
+  const target = targets.get(wanted.name)
+  if (target === undefined)
+    return fail(`no target is named ${wanted.name}: ${[...targets.keys()].join(', ') || 'there is none'}`)
+  await using post = createPost()
+  const nowSeconds = Date.now() / 1_000
+  const { publicUrl } = settings.http
+  const task = sampleOf(statuses[wanted.event], nowSeconds)
+  const pageUrl = publicUrl === undefined ? '' : `${publicUrl}/task/${task.id}`
+  const message = { id: randomUUID(), event: wanted.event, task, pageUrl, reference: null, nowSeconds }
+  const attempt = await send(post.post, target, message, (reference) => readSecret(reference, process.env))
+  if (attempt.kind !== 'sent') return fail(`${wanted.name}: ${attempt.error}`, 1)
+  console.log(`${wanted.name} took a sample of ${wanted.event}`)
+  return 0
+}
+
+function wantedBy(
+  args: readonly string[],
+): { readonly name: string; readonly event: NotificationEvent } | { readonly issue: string } {
+  try {
+    const options = { event: { type: 'string', default: 'failed' } } as const
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const [name, ...more] = positionals
+    const event = events.find((one) => one === values.event)
+    if (name === undefined || more.length > 0 || event === undefined) return { issue: usage }
+    return { name, event }
+  } catch (error) {
+    return { issue: `${(error as Error).message}\n${usage}` }
+  }
+}
+
+const sampleOf = (status: TaskRecord['status'], nowSeconds: number): TaskRecord => ({
+  id: randomUUID(),
+  created: nowSeconds - 48,
+  updated: nowSeconds,
+  app: 'sample',
+  author: 'ada',
+  project: 'sample',
+  images: [{ image: 'registry.example.com/sample', tag: '1.2.0' }],
+  status,
+  ...(status === 'failed' ? { status_reason: 'a sample, nothing failed', headline: 'a sample, nothing failed' } : {}),
+})
+
+function fail(message: string, exitCode: number = exitCodes.usage): number {
+  console.error(message)
+  return exitCode
+}
+
+await runCommand(() => run(process.argv.slice(2)))

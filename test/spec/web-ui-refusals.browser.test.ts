@@ -63,10 +63,10 @@ const rows: readonly Row[] = [
     status: 404,
     why: 'the task was deleted',
     action: cancelling,
-    // Its owner may be writing an event of it just now.
+    // Its owner may be writing it or an event of it just now.
     arrange: (id) =>
       world.rows(`DO $$ BEGIN
-        LOCK TABLE watcher.task_events IN SHARE ROW EXCLUSIVE MODE;
+        LOCK TABLE watcher.tasks, watcher.task_events IN SHARE ROW EXCLUSIVE MODE;
         DELETE FROM watcher.tasks WHERE id = '${id}';
       END $$`),
     shows: 'This deployment was deleted while the page was open.',

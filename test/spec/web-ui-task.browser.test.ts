@@ -107,13 +107,14 @@ test('a gate that was passed keeps its time when another commit comes to the bra
   const gates = page.getByRole('list', { name: 'Gates: Waiting at gate 5 of 6: Healthy' }).getByRole('listitem')
   await gates.getByText(/^for [2-9]\ss$/).waitFor()
   const timesOf = () => gates.locator('.at time').allTextContents()
+  await expect.poll(timesOf).toHaveLength(5)
   const times = await timesOf()
   await world.simulator.git.commit('gitops', { 'notes.md': 'of another application' })
   world.simulator.controller.refreshNow({ name: 'shared', namespace: 'argocd' }, 3)
   await world.service.waitForTask(id, (task) => (revisionOf(task)?.since ?? 0) > (revisionOf(before)?.since ?? 0) + 1)
   await page.reload()
   await gates.getByText(/^for \d+\ss$/).waitFor()
-  expect(await timesOf()).toEqual(times)
+  await expect.poll(timesOf).toEqual(times)
   await page.route(`**/api/v1/tasks/${id}`, async (route) => {
     const task: TaskRecord = await (await route.fetch()).json()
     const revision = revisionOf(task)
@@ -122,7 +123,7 @@ test('a gate that was passed keeps its time when another commit comes to the bra
   })
   await page.reload()
   await gates.getByText(/^for \d+\ss$/).waitFor()
-  expect(await timesOf()).toEqual(times)
+  await expect.poll(timesOf).toEqual(times)
 })
 
 test('an image whose name is written from right to left keeps name and tag apart in the timeline', async () => {

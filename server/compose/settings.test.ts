@@ -367,6 +367,42 @@ test('names of other installations are known by their files too', () => {
   expect(warnings).toContain('WEBHOOK_ENABLED: has no effect: name targets in CONFIG_FILE')
 })
 
+describe('targets of the configuration file', () => {
+  const withTargets = (routes: object[], change: object = {}) => ({
+    ...least,
+    CONFIG: JSON.stringify({
+      notifications: {
+        targets: { audit: { kind: 'webhook', url: { env: 'HOOK_URL' }, secret: { env: 'HOOK_SECRET' } } },
+        routes,
+      },
+    }),
+    HOOK_URL: 'https://hooks.example/a?sig=canary-1',
+    HOOK_SECRET: 'whsec_canary-2',
+    ...change,
+  })
+  const route = { events: ['failed'], targets: ['audit'] }
+
+  test('have secrets that logs leave out', () => {
+    const { settings, warnings } = readSettings(withTargets([route]))
+    expect(settings.secrets()).toEqual(
+      expect.arrayContaining(['https://hooks.example/a?sig=canary-1', 'whsec_canary-2']),
+    )
+    expect(warnings.join()).not.toContain('canary')
+    expect(JSON.stringify(settings.described)).not.toContain('canary')
+  })
+
+  test('that no route leads to are a warning', () => {
+    expect(readSettings(withTargets([])).warnings).toContain('CONFIG: no route leads to the target audit')
+    expect(readSettings(withTargets([route])).warnings.join()).not.toContain('audit')
+  })
+
+  test('whose secret is missing are an issue, without the secret', () => {
+    expect(issuesIn(withTargets([route], { HOOK_SECRET: undefined }))).toEqual([
+      'CONFIG: notifications.targets.audit.secret: the variable HOOK_SECRET is not set',
+    ])
+  })
+})
+
 test('the secrets that logs leave out are all known, also a rotated one', () => {
   const file = aFile('deploy-token', 'deploy-1\n')
   const { settings } = readSettings({

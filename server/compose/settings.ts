@@ -10,6 +10,7 @@ import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
 import { targetSecrets } from '../notify/targets/secret-reader.ts'
+import { unroutedTargets } from '../notify/targets/target.ts'
 import type { RetentionSettings } from '../retention/start-retention.ts'
 import type { RolloutSettings } from '../rollout/judge/input/rollout-settings.ts'
 import { crossFieldIssues, type Texts } from '../settings/cross-field-issues.ts'
@@ -66,6 +67,9 @@ export function readSettings(environment: Environment): { settings: Settings; wa
       ...unknownNameWarnings(environment, settingDefaults.keys()),
       ...notesOf(others.texts),
       ...warningsOf(parsed.data, texts, environment, settings.database.connection),
+      ...unroutedTargets(settings.config.current().notifications).map(
+        (name) => `CONFIG: no route leads to the target ${name}`,
+      ),
     ],
   }
 }

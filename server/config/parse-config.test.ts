@@ -4,6 +4,7 @@ import { emptyConfig, environmentFor, parseConfig } from './parse-config.ts'
 
 const rule = (more: string) =>
   `ci_identities:\n  - name: shop\n    issuer: https://ci.example\n    apps: [shop]\n${more}`
+const notify = (target: string, route = '') => `notifications: { targets: { ${target} }, routes: [${route}] }`
 const pinned = '    match: { repository_id: "1" }\n'
 const issuesOf = (text: string, publicUrl: string | undefined = 'https://watcher.example') => {
   const parsed = parseConfig(text, publicUrl)
@@ -123,6 +124,36 @@ test.for([
     'ci_identities[1].name: names two rules: give each a name of its own',
   ],
   ['an environment that is a number', 'environments: { shop: 1 }', 'environments.shop: must be a string'],
+  [
+    'an unknown kind of target',
+    notify('a: { kind: pager }'),
+    'notifications.targets.a.kind: must be one of webhook, slack, mattermost, teams',
+  ],
+  [
+    'a target without its secret',
+    notify('a: { kind: webhook, url: https://a.b }'),
+    'notifications.targets.a.secret: is required',
+  ],
+  [
+    'a secret in the file',
+    notify('a: { kind: slack, channel: C1, token: xoxb-1 }'),
+    'notifications.targets.a.token: must be a map',
+  ],
+  [
+    'an address with a user',
+    notify('a: { kind: webhook, url: "https://me:pw@a.b", secret: { env: A } }'),
+    'notifications.targets.a.url: must be an https:// or http:// address without user',
+  ],
+  [
+    'a route to an unknown target',
+    notify('a: { kind: teams, url: { env: A } }', '{ events: [failed], targets: [b] }'),
+    'notifications.routes[0].targets[0]: names no target: b',
+  ],
+  [
+    'an unknown event',
+    notify('a: { kind: teams, url: { env: A } }', '{ events: [fails], targets: [a] }'),
+    'notifications.routes[0].events[0]: must be one of started, succeeded, recovered, failed, aborted, cancelled',
+  ],
 ])('%s is a mistake with its path', ([, text = '', issue]) => expect(issuesOf(text)).toEqual([issue]))
 
 test('a rule has an audience of its own, or that of PUBLIC_URL', () => {

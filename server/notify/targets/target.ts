@@ -65,7 +65,10 @@ const RouteForm = z.strictObject({
     .min(1, 'must be a list with at least one entry')
     .optional()
     .describe('Applications: names or globs; absent: all'),
-  events: z.array(z.enum(notificationEvents)).min(1, 'must be a list with at least one entry').describe('What is told'),
+  events: z
+    .array(z.enum(notificationEvents, `must be one of ${notificationEvents.join(', ')}`))
+    .min(1, 'must be a list with at least one entry')
+    .describe('What is told'),
   targets: z.array(z.string()).min(1, 'must be a list with at least one entry').describe('Names of targets'),
   anonymous: z.boolean().default(false).describe('Also tasks without a credential'),
 })
@@ -98,6 +101,12 @@ export function secretsOf(target: Target): readonly (readonly [field: string, re
   return Object.entries({ url, secret, token }).flatMap(([field, value]) =>
     value === undefined || typeof value === 'string' ? [] : [[field, value] as const],
   )
+}
+
+/** Targets that are told nothing, which is rarely meant. */
+export function unroutedTargets({ targets, routes }: Notifications): readonly string[] {
+  const routed = new Set(routes.flatMap((route) => route.targets))
+  return [...targets.keys()].filter((name) => !routed.has(name))
 }
 
 export const noNotifications: Notifications = { targets: new Map(), routes: [] }

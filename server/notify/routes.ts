@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
-import { Deliveries, DeliveryFilter } from '../../contract/notify/delivery.ts'
+import { Deliveries, Delivery, DeliveryFilter } from '../../contract/notify/delivery.ts'
 import { HttpError } from '../http/request-errors.ts'
 import type { NotificationStore } from './outbox/notification-store.ts'
 
@@ -48,16 +48,16 @@ export const deliveryRoutes =
           summary: 'Send a dead delivery again',
           security: [{ session: [], csrf: [] }, { oidc: [] }],
           params: z.object({ id: z.string() }),
-          response: { 204: z.null(), 404: ErrorReply, ...refusals },
+          response: { 200: Delivery, 404: ErrorReply, ...refusals },
         },
       },
-      async (request, reply) => {
+      async (request) => {
         await requireUser(request)
         const { id } = request.params
-        if (!z.guid().safeParse(id).success || !(await store.retry(id)))
-          throw new HttpError(404, 'no dead delivery has this id')
+        const delivery = z.guid().safeParse(id).success ? await store.retry(id) : undefined
+        if (!delivery) throw new HttpError(404, 'no dead delivery has this id')
         wake()
-        return reply.code(204).send(null)
+        return delivery
       },
     )
   }

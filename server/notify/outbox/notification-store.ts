@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Delivery } from '../../../contract/notify/delivery.ts'
 import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 import type { Database } from '../../storage/database.ts'
@@ -119,22 +119,12 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
         .orderBy('place', 'desc')
         .limit(maxListed)
         .execute()
-      return rows.map((row) => ({
-        id: row.id,
-        task_id: row.task_id,
-        target: row.target,
-        event: row.event,
-        state: row.state,
-        attempts: row.attempts,
-        ...(row.state === 'due' ? { next_attempt: row.next_attempt_at.getTime() / 1000 } : {}),
-        ...(row.last_error === null ? {} : { last_error: row.last_error }),
-        created: row.created.getTime() / 1000,
-      }))
+      return rows.map(shown)
     },
 
-    /** Makes a dead one due again, with all its attempts. @returns whether there was one */
-    async retry(id: string): Promise<boolean> {
-      const { numUpdatedRows } = await query
+    /** Makes a dead one due again, with all its attempts. @returns it; undefined if there is none with this id */
+    async retry(id: string): Promise<Delivery | undefined> {
+      const row = await query
         .updateTable('deliveries')
         .set({
           state: 'due',
@@ -145,8 +135,9 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
         })
         .where('id', '=', id)
         .where('state', '=', 'dead')
+        .returningAll()
         .executeTakeFirst()
-      return numUpdatedRows > 0n
+      return row && shown(row)
     },
 
     /** Ends what is due for a target that the configuration file names no more. */
@@ -198,6 +189,18 @@ export function createNotificationStore({ query, settings: { schema } }: Databas
   }
 }
 export type NotificationStore = ReturnType<typeof createNotificationStore>
+
+const shown = (row: Selectable<Schema['deliveries']>): Delivery => ({
+  id: row.id,
+  task_id: row.task_id,
+  target: row.target,
+  event: row.event,
+  state: row.state,
+  attempts: row.attempts,
+  ...(row.state === 'due' ? { next_attempt: row.next_attempt_at.getTime() / 1000 } : {}),
+  ...(row.last_error === null ? {} : { last_error: row.last_error }),
+  created: row.created.getTime() / 1000,
+})
 
 type Change = {
   readonly task_id: string

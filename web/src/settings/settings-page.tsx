@@ -8,6 +8,7 @@ import { useTab } from '../ui/tab.ts'
 import { useJump } from '../ui/use-jump.ts'
 import { SettingsSection } from './effective-settings.tsx'
 import { HealthSection } from './health-section.tsx'
+import { NotificationSection } from './notification-section.tsx'
 import { TokenSection } from './token-section.tsx'
 
 /** `/settings`: how is it set up, and who may deploy? */
@@ -36,6 +37,7 @@ export function SettingsPage() {
       </p>
       <div className="cols">
         <div className="flow">
+          <NotificationSection />
           <TokenSection />
           <SettingsSection />
         </div>

@@ -3,6 +3,17 @@ import { epochSeconds, extensibleEnum, wholeNumber } from '../field-schemas.ts'
 
 const deliveryStates = ['due', 'sent', 'dead'] as const
 
+const example = {
+  id: '7b0c9f6e-5a0d-4f0e-9d0a-6c1f0b3f8a11',
+  task_id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
+  target: 'audit',
+  event: 'failed',
+  state: 'dead',
+  attempts: 3,
+  last_error: 'the receiver answered 404',
+  created: 1_795_420_831.5,
+}
+
 /** What one target is told of one task. */
 export const Delivery = z
   .object({
@@ -16,27 +27,12 @@ export const Delivery = z
     last_error: z.string().optional(),
     created: epochSeconds,
   })
-  .meta({ id: 'Delivery' })
+  .meta({ id: 'Delivery', examples: [{ ...example, state: 'due', attempts: 0, next_attempt: 1_795_420_900 }] })
 export type Delivery = z.infer<typeof Delivery>
 
 export const Deliveries = z.object({ deliveries: z.array(Delivery).describe('Newest first, 1,000 at most') }).meta({
   id: 'Deliveries',
-  examples: [
-    {
-      deliveries: [
-        {
-          id: '7b0c9f6e-5a0d-4f0e-9d0a-6c1f0b3f8a11',
-          task_id: '019aa0c5-7d4c-7c3e-9d0a-6c1f0b3f8a11',
-          target: 'audit',
-          event: 'failed',
-          state: 'dead',
-          attempts: 3,
-          last_error: 'the receiver answered 404',
-          created: 1_795_420_831.5,
-        },
-      ],
-    },
-  ],
+  examples: [{ deliveries: [example] }],
 })
 export type Deliveries = z.infer<typeof Deliveries>
 

@@ -2,8 +2,8 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { startTokenIssuer, type TokenIssuer } from '../../../test/support/token-issuer.ts'
 import { parseConfig } from '../../config/parse-config.ts'
-import { createVerifyIdToken } from './ci-identity.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
+import { createVerifyIdToken } from './verify-id-token.ts'
 
 const publicUrl = 'https://watcher.example'
 let now = 1_800_000_000

@@ -110,12 +110,13 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     periods: createDeployLockStore(forReaders).periods,
   })
 
+  const deliveries = createNotificationStore(database)
   const streams = createClientQuota(streamsPerClient, maxStreams)
   measure(services, watching, {
     isDatabaseUnavailable: async () => (await checkParts()).database.status === 'down',
     openEventStreams: streams.taken,
     lockSource: async () => (await lock.details()).source,
-    oldestDueDeliverySeconds: () => createNotificationStore(database).oldestDueSeconds(),
+    oldestDueDeliverySeconds: deliveries.oldestDueSeconds,
   })
 
   const states = opened.use(
@@ -144,7 +145,6 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     compareUrl: (repository, from, to) => compareUrl(repository, from, to, settings.gitWebUrls),
     listedApps: watching.shownApplications.names,
   })
-  const deliveries = createNotificationStore(database)
   const sender = opened.use(
     startSender({
       store: deliveries,

@@ -88,7 +88,7 @@ function issueTextOf({ path: [name], code, message }: z.core.$ZodIssue): string 
 
 function configIssues({ CONFIG }: Texts, values: Values | undefined, environment: Environment): readonly string[] {
   if (CONFIG === undefined) return []
-  // What PUBLIC_URL may be missing for is said once it is right.
+  // Where another setting is wrong, PUBLIC_URL is not known: whether it is missing shows once that is mended.
   const parsed = parseConfig(CONFIG, values === undefined ? 'unknown' : values.PUBLIC_URL, environment)
   return 'issues' in parsed ? parsed.issues.map((issue) => `CONFIG: ${issue}`) : []
 }

@@ -137,22 +137,25 @@ describe('a receiver', () => {
     const ofTask = async () => (await deliveries('dead')).find(({ task_id }) => task_id === id)
     await expect.poll(ofTask).toMatchObject({ event: 'failed', attempts: 1, last_error: error })
     answers.delete(path)
-    if (status === 404) {
-      await using settings = await world.open('/settings', { as: world.ada })
-      const row = settings.page.getByRole('row').filter({ hasText: id.slice(0, 8) })
-      await row.getByText(error).waitFor()
-      await row.getByRole('button', { name: /^Send the notification/ }).click()
-      await expect.poll(() => typesAt(path, id)).toHaveLength(2)
-      await row.waitFor({ state: 'detached' })
-      expect(await settings.page.getByRole('alert').count()).toBe(0)
-      return
-    }
     const ada = await world.signedIn('ada', ['platform'])
     const retry = `/api/v1/deliveries/${(await ofTask())?.id}/retry`
     expect((await ada.change(world.service.url, retry, 'POST')).status).toBe(200)
     await expect.poll(() => typesAt(path, id)).toHaveLength(2)
     expect((await ada.change(world.service.url, retry, 'POST')).status).toBe(404)
     expect((await world.service.request(retry, { method: 'POST', headers: withToken })).status).toBe(401)
+  })
+
+  test('that rejected one is sent it again by a button of the Settings page', async () => {
+    notify({ gone: target('/page') }, [{ events: ['failed'], targets: ['gone'] }])
+    answers.set('/page', { status: 404 })
+    const id = await submit()
+    await expect.poll(async () => (await deliveries('dead')).map(({ task_id }) => task_id)).toContain(id)
+    answers.delete('/page')
+    await using settings = await world.open('/settings', { as: world.ada })
+    const row = settings.page.getByRole('row').filter({ hasText: 'the receiver answered 404' }).first()
+    await row.getByRole('button', { name: `Send the notification of ${id.slice(0, 8)} to gone again` }).click()
+    await expect.poll(() => typesAt('/page', id)).toHaveLength(2)
+    expect(await settings.page.getByRole('alert').count()).toBe(0)
   })
 
   test('of this machine is not told without allow_private', async () => {

@@ -9,10 +9,11 @@ const auditActions = [
   'task_cancelled',
   'token_issued',
   'token_revoked',
+  'target_disabled',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
-/** The kinds of credential that callers act with; `command`: an operator at the service's own command line. */
+/** The kinds of credential that callers act with; `command`: an operator at the service's own command line; `service`: the service by itself. */
 export const actorKinds = [
   'anonymous',
   'deploy_token',
@@ -22,6 +23,7 @@ export const actorKinds = [
   'oidc',
   'session',
   'command',
+  'service',
 ] as const
 export type ActorKind = (typeof actorKinds)[number]
 
@@ -31,14 +33,14 @@ export const AuditEntry = z
     at: epochSeconds,
     action: extensibleEnum(auditActions).describe('What was done; more may be added'),
     actor_kind: extensibleEnum(actorKinds).describe(
-      'The kind of credential, or `command` for the command line of the service; more may be added',
+      'The kind of credential, `command` for the command line of the service, or `service` for itself; more may be added',
     ),
     actor: z
       .string()
       .nullable()
       .describe('sub of the user or the JWT, id of the scoped deploy token, or issuer and sub of the ID token of a CI'),
     actor_name: z.string().nullable().describe('As the credential names them; of a CI the rule of ci_identities'),
-    subject: z.string().nullable().describe('Id of the task or the token'),
+    subject: z.string().nullable().describe('Id of the task or the token, or name of the target'),
     detail: z.string().nullable(),
   })
   .meta({ id: 'AuditEntry' })

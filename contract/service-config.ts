@@ -24,8 +24,8 @@ export const ServiceConfig = z
       })
       .describe('The identity provider'),
     lockdown_schedule: z.string().optional().describe('LOCKDOWN_SCHEDULE'),
-    webhook: z.object({ enabled: z.boolean() }).describe('Not implemented: always false'),
-    mattermost: z.object({ enabled: z.boolean() }).describe('Not implemented: always false'),
+    webhook: z.object({ enabled: z.boolean() }).describe('WEBHOOK_ENABLED'),
+    mattermost: z.object({ enabled: z.boolean() }).describe('MATTERMOST_ENABLED'),
   })
   .meta({
     id: 'ServiceConfig',

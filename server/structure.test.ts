@@ -73,7 +73,7 @@ const tablesOf: Readonly<Record<string, readonly string[]>> = {
   auth: ['deploy_tokens', 'sessions', 'sign_ins'],
   deployments: ['tasks', 'task_pod_logs', 'confirmed_applications', 'idempotency_keys'],
   locks: ['deploy_lock', 'deploy_lock_periods'],
-  notify: ['outbox', 'deliveries'],
+  notify: ['outbox', 'deliveries', 'disabled_targets'],
   ownership: ['replicas'],
   timeline: ['task_events', 'event_counter'],
   'write-back': ['pending_writes', 'repositories'],

@@ -19,5 +19,6 @@ test('no secret has its place among the settings', () => {
   expect(settingNames.filter((name) => /TOKEN$|SECRET|PASS(WORD)?$|CREDENTIALS$|DSN$|URL$/.test(name))).toEqual([
     'PUBLIC_URL',
     'IDP_ISSUER_URL',
+    'MATTERMOST_URL',
   ])
 })

@@ -3,7 +3,9 @@ import { repositoryOf } from '../image-name.ts'
 import type { TaskRecord } from '../task.ts'
 import { renderBlame, renderRole, renderSentence } from './render-diagnosis.ts'
 
-export type NotificationEvent = 'started' | 'succeeded' | 'recovered' | 'failed' | 'aborted' | 'cancelled'
+/** What can be told of a task. `recovered`: the first success of an application after a failure, in place of `succeeded`. */
+export const notificationEvents = ['started', 'succeeded', 'recovered', 'failed', 'aborted', 'cancelled'] as const
+export type NotificationEvent = (typeof notificationEvents)[number]
 
 /** Texts in here are plain: each kind of target escapes them in its own way. */
 type NotificationDetails = {

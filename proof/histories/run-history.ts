@@ -130,7 +130,7 @@ function createHistory(script: HistoryScript) {
       clock: serverClock,
       settings,
       annotations: () => noAnnotations,
-      environmentOf: () => undefined,
+      factsAtFirstSight: () => ({}),
       decideWriteBack: ({ id, app }) => decide(rowOf(id), applicationOf(app)),
       queueWriteBack: writeBack.queue,
       ancestry: (_, commit, revision) => later(() => ancestryOf(commit, revision)),

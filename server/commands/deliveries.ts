@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { exitCodes } from '../../contract/exit-codes.ts'
-import type { Delivery } from '../../contract/notify/delivery.ts'
+import { type Delivery, deliveryStates } from '../../contract/notify/delivery.ts'
 import { readSettings } from '../compose/settings.ts'
 import { createNotificationStore, type NotificationStore } from '../notify/outbox/notification-store.ts'
 import { openDatabase } from '../storage/database.ts'
 import { runCommand } from './run-command.ts'
 
-const usage = `usage: npm run deliveries -- list [due | sent | dead]
+const usage = `usage: npm run deliveries -- list [${deliveryStates.join(' | ')}]
        npm run deliveries -- retry <id>`
-const states: readonly string[] = ['due', 'sent', 'dead']
+const states: readonly string[] = deliveryStates
 
 /** `npm run deliveries`: what targets were told, in the service's database, with its own settings. */
 async function run([command, argument, ...more]: readonly string[]): Promise<number> {
@@ -23,7 +23,7 @@ async function run([command, argument, ...more]: readonly string[]): Promise<num
   if (command === 'retry' && argument !== undefined)
     return inStore(async (store) => {
       if (!z.guid().safeParse(argument).success || !(await store.retry(argument)))
-        return fail('no dead delivery has this id', 1)
+        return fail('no delivery with this id is dead or off', 1)
       console.log(`${argument} is sent again`)
       return 0
     })
@@ -36,7 +36,7 @@ async function inStore(act: (store: NotificationStore) => Promise<number>): Prom
   return await act(createNotificationStore(database))
 }
 
-const lineOf = ({ id, state, created, target, event, task_id, attempts, last_error = '' }: Delivery) =>
+const lineOf = ({ id, state, created, target, event, task_id = '-', attempts, last_error = '' }: Delivery) =>
   [id, state, new Date(created * 1_000).toISOString(), target, event, task_id, attempts, last_error].join('\t')
 
 function fail(message: string, exitCode: number): number {

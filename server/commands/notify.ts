@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { exitCodes } from '../../contract/exit-codes.ts'
+import type { LockChange } from '../../contract/notify/lock-change.ts'
 import type { TaskRecord } from '../../contract/task.ts'
-import type { NotificationEvent } from '../../contract/text/notification-text.ts'
+import { type NotificationEvent, notificationEvents } from '../../contract/text/notification-text.ts'
 import { readSettings } from '../compose/settings.ts'
 import { createPost } from '../notify/http/post.ts'
+import type { LockMessage, Message } from '../notify/kinds/attempt.ts'
 import { send } from '../notify/kinds/send.ts'
 import { readSecret } from '../notify/targets/secret-reader.ts'
 import { runCommand } from './run-command.ts'
@@ -17,7 +19,8 @@ const statuses = {
   aborted: 'aborted',
   cancelled: 'cancelled',
 } as const satisfies Record<NotificationEvent, TaskRecord['status']>
-const events = Object.keys(statuses) as NotificationEvent[]
+const events = [...notificationEvents, 'lock_changed'] as const
+type SampleEvent = (typeof events)[number]
 const usage = `usage: npm run notify -- <target> [--event ${events.join(' | ')}]`
 
 /** `npm run notify`: sends a sample to a target of the configuration file, and prints what came of it. */
@@ -31,10 +34,7 @@ async function run(args: readonly string[]): Promise<number> {
     return fail(`no target is named ${wanted.name}: ${[...targets.keys()].join(', ') || 'there is none'}`)
   await using post = createPost()
   const nowSeconds = Date.now() / 1_000
-  const { publicUrl } = settings.http
-  const task = sampleOf(statuses[wanted.event], nowSeconds)
-  const pageUrl = publicUrl === undefined ? '' : `${publicUrl}/task/${task.id}`
-  const message = { id: randomUUID(), event: wanted.event, task, pageUrl, reference: null, nowSeconds }
+  const message = sampleMessage(wanted.event, settings.http.publicUrl, nowSeconds)
   const attempt = await send(post.post, target, message, (reference) => readSecret(reference, process.env))
   if (attempt.kind !== 'sent') return fail(`${wanted.name}: ${attempt.error}`, 1)
   console.log(`${wanted.name} took a sample of ${wanted.event}`)
@@ -43,7 +43,7 @@ async function run(args: readonly string[]): Promise<number> {
 
 function wantedBy(
   args: readonly string[],
-): { readonly name: string; readonly event: NotificationEvent } | { readonly issue: string } {
+): { readonly name: string; readonly event: SampleEvent } | { readonly issue: string } {
   try {
     const options = { event: { type: 'string', default: 'failed' } } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
@@ -55,6 +55,25 @@ function wantedBy(
     return { issue: `${(error as Error).message}\n${usage}` }
   }
 }
+
+function sampleMessage(event: SampleEvent, publicUrl: string | undefined, nowSeconds: number): Message | LockMessage {
+  const common = { id: randomUUID(), reference: null, nowSeconds }
+  const page = (path: string) => (publicUrl === undefined ? '' : `${publicUrl}/${path}`)
+  if (event === 'lock_changed') return { ...common, event, lock: sampleLock(nowSeconds), pageUrl: page('') }
+  const task = sampleOf(statuses[event], nowSeconds)
+  return { ...common, event, task, pageUrl: page(`task/${task.id}`) }
+}
+
+const sampleLock = (nowSeconds: number): LockChange => ({
+  active: true,
+  source: 'manual',
+  since: nowSeconds,
+  until: nowSeconds + 3_600,
+  reason: 'a sample, nothing is locked',
+  set_by: 'ada',
+  override_until: null,
+  changed_by: 'ada',
+})
 
 const sampleOf = (status: TaskRecord['status'], nowSeconds: number): TaskRecord => ({
   id: randomUUID(),

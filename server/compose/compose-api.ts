@@ -4,6 +4,7 @@ import { createAuditStore } from '../audit/audit-store.ts'
 import { auditRoutes } from '../audit/routes.ts'
 import { openAuth } from '../auth/open-auth.ts'
 import { systemClock } from '../concurrency/clock.ts'
+import { repeat } from '../concurrency/repeat.ts'
 import { singleFlight } from '../concurrency/single-flight.ts'
 import { badgeRoutes } from '../deployments/api/badge-routes.ts'
 import { overviewRoutes } from '../deployments/api/overview-routes.ts'
@@ -42,6 +43,7 @@ import { createPost } from '../notify/http/post.ts'
 import { createNotificationStore } from '../notify/outbox/notification-store.ts'
 import { deliveryRoutes } from '../notify/routes.ts'
 import { startSender } from '../notify/sender.ts'
+import { mattermostName, webhookName } from '../notify/targets/variable-targets.ts'
 import { listReplicas } from '../ownership/list-replicas.ts'
 import { imagesOf, isImageRunning } from '../rollout/judge/conditions/image-reference.ts'
 import { isWeakSecret } from '../secrets/secret-rules.ts'
@@ -56,6 +58,7 @@ import type { Settings } from './settings.ts'
 const api = { prefix: '/api/v1' }
 /** Of all clients of a replica together. */
 const maxStreams = 5_000
+const lockEdgeIntervalMs = 2_000
 const maxWaits = 2_000
 
 /** Puts together what callers ask for, and adds its routes, but for the probes. `stopping`: the service takes its leave. */
@@ -103,12 +106,19 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
     return isShown
   }
   const requireTask = createRequireTask({ tasks, mayRead })
-  const lockStore = createDeployLockStore(database)
+  const lockStore = createDeployLockStore(database, services.isTold)
   const lock = createDeployLock({
     schedule: settings.lock.schedule,
     read: lockStore.read,
     periods: createDeployLockStore(forReaders).periods,
   })
+  opened.use(
+    repeat(
+      () => lockStore.tellEdge(lock.calendarAround),
+      lockEdgeIntervalMs,
+      (error) => onError('looking for a change of the deploy lock failed, retrying', error),
+    ),
+  )
 
   const deliveries = createNotificationStore(database)
   const streams = createClientQuota(streamsPerClient, maxStreams)
@@ -154,7 +164,10 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
         const task = await tasks.find(id)
         return task && describeTask(task, { canSeeTasksOf: () => true, canSeeMoreOf: async () => withLogs })
       },
-      pageOf: (id) => (settings.http.publicUrl === undefined ? '' : `${settings.http.publicUrl}/task/${id}`),
+      pageOf(id) {
+        const { publicUrl } = settings.http
+        return publicUrl === undefined ? '' : id === undefined ? `${publicUrl}/` : `${publicUrl}/task/${id}`
+      },
       post: opened.use(createPost()).post,
       wallMs: Date.now,
       random: Math.random,
@@ -238,6 +251,7 @@ export async function composeApi(services: CoreServices, watching: Watching, htt
   http.register(
     deliveryRoutes({
       store: deliveries,
+      targets: () => settings.config.current().notifications.targets,
       requireServiceReader: auth.requireServiceReader,
       requireUser: settings.identityProvider && requireUser,
       wake: sender.wake,
@@ -381,7 +395,15 @@ const apiAccessOf = ({ auth, identityProvider }: Settings) => ({
   hasUsers: identityProvider !== undefined,
 })
 
-const shownSettings = ({ deliveryController, submission, rollout, log, lock, identityProvider }: Settings) => ({
+const shownSettings = ({
+  deliveryController,
+  submission,
+  rollout,
+  log,
+  lock,
+  identityProvider,
+  variableTargets,
+}: Settings) => ({
   argoUrl: deliveryController.url,
   argoUrlAlias: deliveryController.urlAlias,
   argoApiTimeoutSeconds: deliveryController.apiTimeoutMs / 1000,
@@ -393,5 +415,7 @@ const shownSettings = ({ deliveryController, submission, rollout, log, lock, ide
   skipTlsVerify: deliveryController.skipTlsVerify,
   logLevel: log.level,
   lockdownSchedule: lock.text,
+  hasWebhook: variableTargets.has(webhookName),
+  hasMattermost: variableTargets.has(mattermostName),
   identityProvider,
 })

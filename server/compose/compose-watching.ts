@@ -8,11 +8,13 @@ import { environmentFor } from '../config/parse-config.ts'
 import { type Claim, hasEarlierOwner, type NewTask } from '../deployments/task.ts'
 import type { ClaimedTask } from '../deployments/task-row.ts'
 import { describeController } from '../health/describe-health.ts'
+import { unknownTargets } from '../notify/targets/target.ts'
 import { removeDeadReplicas } from '../ownership/remove-dead-replicas.ts'
 import { createReplica } from '../ownership/replica.ts'
 import { startClaiming } from '../ownership/start-claiming.ts'
 import { wakeUpChannel } from '../ownership/wake-ups.ts'
 import { watchedTaskOf } from '../rollout/judge/input/watched-task.ts'
+import type { ObservedApplication } from '../rollout/observed/observed-application.ts'
 import { createCallLimiter } from '../rollout/watch/call-limiter.ts'
 import { createHeldRecords } from '../rollout/watch/held-records.ts'
 import { createReadPodLog } from '../rollout/watch/read-pod-log.ts'
@@ -69,6 +71,8 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
   // Thousands of tasks may have something to write at once; requests and verdicts must not wait behind them.
   const background = createSemaphore(Math.max(1, Math.floor(settings.database.maxConnections / 2)))
   const limiter = createCallLimiter(systemClock, replica.registered)
+  const annotationsOf = ({ annotations }: ObservedApplication) =>
+    parseAnnotations(annotations, settings.rollout.annotationPrefixes)
   const watcher = opened.use(
     createRolloutWatcher({
       controller: notingReads(controller, shown),
@@ -81,10 +85,15 @@ export function composeWatching(services: CoreServices, access: GitAccess) {
       }),
       clock: systemClock,
       settings: settings.rollout,
-      annotations: (application) => parseAnnotations(application.annotations, settings.rollout.annotationPrefixes),
-      environmentOf: (app, { annotations }) =>
-        parseAnnotations(annotations, settings.rollout.annotationPrefixes).environment ??
-        environmentFor(settings.config.current(), app),
+      annotations(application) {
+        const annotations = annotationsOf(application)
+        const unknown = unknownTargets(annotations.notify?.targets ?? [], settings.config.current().notifications)
+        return { ...annotations, notes: [...annotations.notes, ...unknown] }
+      },
+      factsAtFirstSight(app, application) {
+        const { environment = environmentFor(settings.config.current(), app), notify } = annotationsOf(application)
+        return { ...(environment === undefined ? {} : { environment }), ...(notify === undefined ? {} : { notify }) }
+      },
       decideWriteBack: (task, application) => planWriteBack(task, application, settings.writeBack),
       queueWriteBack: (claim, plan) => background.use(() => writeBack.queue(claim, plan)),
       ancestry: history.ancestry,

@@ -89,6 +89,7 @@ export function openCoreServices(
     tasks,
     completions,
     metrics,
+    isTold,
     ...tell,
   }
 }

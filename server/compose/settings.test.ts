@@ -363,8 +363,8 @@ test('names of other installations are known by their files too', () => {
     expect.stringMatching(/^STATE_TYPE: only postgres/),
     expect.stringMatching(/^KEYCLOAK_ENABLED: is now IDP_ENABLED/),
   ])
-  const { warnings } = readSettings({ ...least, WEBHOOK_ENABLED_FILE: on })
-  expect(warnings).toContain('WEBHOOK_ENABLED: has no effect: name targets in CONFIG_FILE')
+  const { warnings } = readSettings({ ...least, STATIC_FILES_PATH_FILE: on })
+  expect(warnings).toContain('STATIC_FILES_PATH has no effect: the web UI is part of the service')
 })
 
 describe('targets of the configuration file', () => {
@@ -392,7 +392,9 @@ describe('targets of the configuration file', () => {
   })
 
   test('that no route leads to are a warning', () => {
-    expect(readSettings(withTargets([])).warnings).toContain('CONFIG: no route leads to the target audit')
+    expect(readSettings(withTargets([])).warnings).toContain(
+      'CONFIG: no route leads to the target audit: only annotations of applications can name it',
+    )
     expect(readSettings(withTargets([route])).warnings.join()).not.toContain('audit')
   })
 
@@ -526,7 +528,7 @@ describe('a variable that is no setting', () => {
       npm_lifecycle_event npm_lifecycle_script npm_package_json npm_package_name npm_package_version npm_execpath
       npm_node_execpath npm_config_user_agent npm_config_node_gyp npm_config_local_prefix CI HTTP_PROXY HTTPS_PROXY
       NO_PROXY http_proxy https_proxy no_proxy POD_NAME POD_NAMESPACE POD_IP HOST_IP PGHOST PGPORT PGUSER PGDATABASE
-      PGPASSWORD PGSSLMODE WEBHOOK_URL WEBHOOK_FORMAT MATTERMOST_URL ARGO_WATCHER_URL ARGO_APP
+      PGPASSWORD PGSSLMODE ARGO_WATCHER_URL ARGO_APP
       IMAGES IMAGE_TAG BEARER_TOKEN TASK_TIMEOUT EXPECTED_DEPLOY_TIME RETRY_INTERVAL COMMIT_AUTHOR PROJECT_NAME`
     const names = [...services, ...others.split(/\s+/)]
     expect(warned(Object.fromEntries(names.map((name) => [name, '1'])))).toEqual([])

@@ -5,12 +5,13 @@ import { type DeliveryControllerSettings, linkBaseOf } from '../argo-cd/delivery
 import type { AuthSettings } from '../auth/credentials/auth-settings.ts'
 import type { IdentityProviderSettings } from '../auth/sign-in/identity-provider-settings.ts'
 import { type ConfigSource, fixedConfig, watchedConfig } from '../config/config-source.ts'
-import { emptyConfig, parseConfig } from '../config/parse-config.ts'
+import { type Config, emptyConfig, parseConfig } from '../config/parse-config.ts'
 import type { SubmissionSettings } from '../deployments/submit/submit-task.ts'
 import type { LockdownSchedule } from '../locks/lockdown-times.ts'
 import { renderWindow } from '../locks/lockdown-window.ts'
 import { targetSecrets } from '../notify/targets/secret-reader.ts'
-import { unroutedTargets } from '../notify/targets/target.ts'
+import { type Notifications, unroutedTargets } from '../notify/targets/target.ts'
+import { variableTargets } from '../notify/targets/variable-targets.ts'
 import type { RetentionSettings } from '../retention/start-retention.ts'
 import type { RolloutSettings } from '../rollout/judge/input/rollout-settings.ts'
 import { crossFieldIssues, type Texts } from '../settings/cross-field-issues.ts'
@@ -68,7 +69,7 @@ export function readSettings(environment: Environment): { settings: Settings; wa
       ...notesOf(others.texts),
       ...warningsOf(parsed.data, texts, environment, settings.database.connection),
       ...unroutedTargets(settings.config.current().notifications).map(
-        (name) => `CONFIG: no route leads to the target ${name}`,
+        (name) => `CONFIG: no route leads to the target ${name}: only annotations of applications can name it`,
       ),
     ],
   }
@@ -103,6 +104,26 @@ function configOf({ CONFIG, PUBLIC_URL }: Values, environment: Environment): Con
     : fixedConfig(parsed.config, Date.now())
 }
 
+/** The configuration with the targets of variables beside its own. */
+function withTargets(source: ConfigSource, { targets, routes }: Notifications): ConfigSource {
+  if (targets.size === 0) return source
+  let known: { readonly from: Config; readonly config: Config } | undefined
+  return {
+    state: source.state,
+    current() {
+      const from = source.current()
+      if (known?.from !== from) {
+        const notifications = {
+          targets: new Map([...from.notifications.targets, ...targets]),
+          routes: [...from.notifications.routes, ...routes],
+        }
+        known = { from, config: { ...from, notifications } }
+      }
+      return known.config
+    },
+  }
+}
+
 /** Grouped by who reads them. Credentials that may be rotated are read at each use. */
 function settingsOf(values: Values, environment: Environment) {
   const dataDirectory = path.resolve(values.DATA_DIR)
@@ -111,7 +132,8 @@ function settingsOf(values: Values, environment: Environment) {
   const identityProvider = identityProviderOf(values, environment)
   const fixedSecrets = fixedSecretsOf(values)
   const writeBack = writeBackOf(values, environment, dataDirectory)
-  const config = configOf(values, environment)
+  const variables = variableTargets(values)
+  const config = withTargets(configOf(values, environment), variables)
   return deepFreeze({
     dataDirectory,
     /** Everything that must not reach a log or a reply, as it is now. */
@@ -168,6 +190,7 @@ function settingsOf(values: Values, environment: Environment) {
     podLogLines: values.POD_LOG_LINES,
     lock: lockOf(values),
     config,
+    variableTargets: variables.targets,
     auth,
     identityProvider,
     writeBack,
@@ -267,7 +290,9 @@ function fixedSecretsOf(values: Values): string[] {
   const inAddress = address?.password ?? ''
   const inQuery = address?.searchParams.getAll('password') ?? []
   const given = typeof password === 'string' ? [password] : []
-  return [...given, inAddress, decodeURIComponent(inAddress), ...inQuery]
+  const { WEBHOOK_URL: url, WEBHOOK_AUTHORIZATION_HEADER_VALUE: header, MATTERMOST_TOKEN: token } = values
+  const ofTargets = [url, header, token].filter((secret) => secret !== undefined)
+  return [...given, inAddress, decodeURIComponent(inAddress), ...inQuery, ...ofTargets]
 }
 
 function writeBackOf(values: Values, environment: Environment, dataDirectory: string): WriteBackSettings {

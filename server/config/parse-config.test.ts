@@ -152,7 +152,7 @@ test.for([
   [
     'an unknown event',
     notify('a: { kind: teams, url: { env: A } }', '{ events: [fails], targets: [a] }'),
-    'notifications.routes[0].events[0]: must be one of started, succeeded, recovered, failed, aborted, cancelled',
+    'notifications.routes[0].events[0]: must be one of started, succeeded, recovered, failed, aborted, cancelled, lock_changed',
   ],
 ])('%s is a mistake with its path', ([, text = '', issue]) => expect(issuesOf(text)).toEqual([issue]))
 

@@ -20,6 +20,8 @@ const shown: ShownSettings = {
   skipTlsVerify: false,
   logLevel: 'info',
   lockdownSchedule: undefined,
+  hasWebhook: true,
+  hasMattermost: false,
   identityProvider: undefined,
 }
 
@@ -161,7 +163,7 @@ test('/api/v1/config shows only what clients may know, without users and passwor
       skip_tls_verify: false,
       log_level: 'info',
       oidc: { enabled: false },
-      webhook: { enabled: false },
+      webhook: { enabled: true },
       mattermost: { enabled: false },
     },
   })

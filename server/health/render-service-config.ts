@@ -14,6 +14,8 @@ export type ShownSettings = {
   readonly skipTlsVerify: boolean
   readonly logLevel: string
   readonly lockdownSchedule: string | undefined
+  readonly hasWebhook: boolean
+  readonly hasMattermost: boolean
   readonly identityProvider:
     | { readonly issuerUrl: string; readonly clientId: string; readonly privilegedGroups: readonly string[] }
     | undefined
@@ -35,8 +37,8 @@ export function renderServiceConfig(shown: ShownSettings): ServiceConfig {
     log_level: shown.logLevel,
     oidc: renderIdentityProvider(shown.identityProvider),
     ...(shown.lockdownSchedule === undefined ? {} : { lockdown_schedule: shown.lockdownSchedule }),
-    webhook: { enabled: false },
-    mattermost: { enabled: false },
+    webhook: { enabled: shown.hasWebhook },
+    mattermost: { enabled: shown.hasMattermost },
   }
 }
 

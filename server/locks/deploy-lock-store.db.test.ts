@@ -41,3 +41,31 @@ test('a release inside a lockdown window opens it for a quarter of an hour, and 
   await store.set({ reason: null, until: null }, actor)
   expect(await activeAfter()).toEqual([true, true, true])
 })
+
+test('each edge of the schedule and each end by time is told once, whatever the number of replicas', async () => {
+  const actor = { kind: 'session', id: 'ada', name: 'ada' } as const
+  const replicas = [1, 2, 3].map(() => createDeployLockStore(database, () => true))
+  const [store] = replicas
+  const told = async () => {
+    const rows = await database.query.selectFrom('outbox').select('data').orderBy('id').execute()
+    return rows.map(({ data }) => [data?.active, data?.source, data?.changed_by])
+  }
+  const { at } = await createDeployLockStore(database).read()
+  const whole = { from: new Date(at.getTime() - 60 * minuteMs), to: new Date(at.getTime() + 60 * minuteMs) }
+  const look = (intervals: LockdownCalendar['intervals']) =>
+    Promise.all(replicas.map((replica) => replica.tellEdge(() => ({ known: whole, intervals }))))
+  await store?.release(() => ({ known: whole, intervals: [] }), actor)
+  await database.query.deleteFrom('outbox').execute()
+  await look([])
+  await look([whole])
+  await look([whole])
+  expect(await told()).toEqual([[true, 'schedule', null]])
+  await look([])
+  expect((await told()).at(-1)).toEqual([false, null, null])
+  await store?.set({ reason: null, until: new Date(at.getTime() + 60 * minuteMs) }, actor)
+  await look([])
+  expect((await told()).slice(2)).toEqual([[true, 'manual', 'ada']])
+  await database.query.updateTable('deploy_lock').set({ until: at }).execute()
+  await look([])
+  expect((await told()).slice(3)).toEqual([[false, null, null]])
+})

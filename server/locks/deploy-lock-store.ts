@@ -1,20 +1,33 @@
 import { type Kysely, sql } from 'kysely'
 import { type Actor, recordAction } from '../audit/record-action.ts'
+import { insertLockChange } from '../notify/outbox/insert-outbox.ts'
 import type { Database } from '../storage/database.ts'
 import type { Schema } from '../storage/schema.ts'
 import { lockErrorOf } from './deploy-lock-errors.ts'
-import { isSetAt, type LockdownCalendar, windowAt } from './evaluate-deploy-lock.ts'
+import {
+  type DeployLockStatus,
+  evaluateDeployLock,
+  isSetAt,
+  type LockdownCalendar,
+  neverClosed,
+  windowAt,
+} from './evaluate-deploy-lock.ts'
 import { type LockPeriod, maxIntervals } from './lock-calendar.ts'
 import type { Interval } from './lockdown-times.ts'
-import { type StoredLock, storedLockOf } from './stored-lock.ts'
+import { neverSet, type StoredLock, storedLockOf } from './stored-lock.ts'
 
 export type LockRequest = { readonly reason: string | null; readonly until: Date | null }
 
 /** For how long at most a release opens a lockdown window. */
 const overrideMs = 15 * 60 * 1000
 
-/** All SQL of the deploy lock, but for the hold of an accepting transaction (stored-lock.ts). */
-export function createDeployLockStore({ query, settings }: Database) {
+type CalendarAround = (around: Date) => LockdownCalendar
+
+/**
+ * All SQL of the deploy lock, but for the hold of an accepting transaction (stored-lock.ts).
+ * @param isTold targets are to be told of changes
+ */
+export function createDeployLockStore({ query, settings }: Database, isTold = () => false) {
   return {
     /** The database's clock decides, so that replicas whose clocks differ say the same. */
     async read(): Promise<{ at: Date; stored: StoredLock }> {
@@ -57,7 +70,8 @@ export function createDeployLockStore({ query, settings }: Database) {
         if (until && until <= at) return 'past'
         const stored = storedLockOf(row)
         const since = isSetAt(at, stored) ? stored.since : at
-        await write(transaction, { isSet: true, since, until, reason, setBy: actor.name, overrideUntil: null })
+        const changed = { isSet: true, since, until, reason, setBy: actor.name, overrideUntil: null }
+        await write(transaction, changed, true)
         await endPeriod(transaction, at)
         await beginPeriod(transaction, { kind: 'manual', from: at, to: until, reason, setBy: actor.name })
         const end = until ? `until ${until.toISOString()}` : 'until released'
@@ -66,24 +80,22 @@ export function createDeployLockStore({ query, settings }: Database) {
           actor,
           detail: reason === null ? end : `${reason} (${end})`,
         })
+        await tell(transaction, { ...evaluateDeployLock(at, neverClosed, changed), until }, actor.name)
         return 'set'
       }),
 
     /** Releases the lock; inside a lockdown window it opens that for a quarter of an hour from now, or until its end. */
-    release: (calendarAround: (around: Date) => LockdownCalendar, actor: Actor): Promise<void> =>
+    release: (calendarAround: CalendarAround, actor: Actor): Promise<void> =>
       query.transaction().execute(async (transaction) => {
         await lockForChange(transaction)
-        const { at } = await selected(transaction)
-        const window = windowAt(calendarAround(at), at)
+        const { at, ...row } = await selected(transaction)
+        const calendar = calendarAround(at)
+        const window = windowAt(calendar, at)
         const overrideUntil = window ? new Date(Math.min(at.getTime() + overrideMs, window.to.getTime())) : null
-        await write(transaction, {
-          isSet: false,
-          since: null,
-          until: null,
-          reason: null,
-          setBy: null,
-          overrideUntil,
-        })
+        const changed = { ...neverSet, overrideUntil }
+        await write(transaction, changed, false)
+        if (evaluateDeployLock(at, calendar, storedLockOf(row)).active)
+          await tell(transaction, evaluateDeployLock(at, calendar, changed), actor.name)
         await endPeriod(transaction, at)
         if (overrideUntil)
           await beginPeriod(transaction, {
@@ -96,6 +108,38 @@ export function createDeployLockStore({ query, settings }: Database) {
         const detail = overrideUntil ? `the lockdown window is open until ${overrideUntil.toISOString()}` : undefined
         await recordAction(transaction, { action: 'lock_released', actor, ...(detail === undefined ? {} : { detail }) })
       }),
+
+    /** Tells that a lockdown window, a lock or an override has begun or ended by time: once, whichever replica sees it first. */
+    async tellEdge(calendarAround: CalendarAround): Promise<void> {
+      const isActiveIn = ({ at, ...row }: Awaited<ReturnType<typeof selected>>) =>
+        evaluateDeployLock(at, calendarAround(at), storedLockOf(row))
+      const seen = await selected(query)
+      if (isActiveIn(seen).active === seen.told_active) return
+      await query.transaction().execute(async (transaction) => {
+        await lockForChange(transaction)
+        const current = await selected(transaction)
+        const status = isActiveIn(current)
+        if (status.active === current.told_active) return
+        await transaction.updateTable('deploy_lock').set({ told_active: status.active }).execute()
+        if (current.told_active !== null) await tell(transaction, status, null)
+      })
+    },
+  }
+
+  async function tell(transaction: Kysely<Schema>, status: DeployLockStatus, changedBy: string | null): Promise<void> {
+    if (!isTold()) return
+    const { active, source, since, until, reason, setBy, overrideUntil } = status
+    const seconds = (time: Date | null) => time && time.getTime() / 1_000
+    await insertLockChange(transaction, {
+      active,
+      source,
+      since: seconds(since),
+      until: seconds(until),
+      reason,
+      set_by: setBy,
+      override_until: seconds(overrideUntil),
+      changed_by: changedBy,
+    })
   }
 
   /**
@@ -122,7 +166,7 @@ const explain = (error: unknown): never => {
   throw lockErrorOf(error)
 }
 
-const write = (query: Kysely<Schema>, stored: StoredLock) =>
+const write = (query: Kysely<Schema>, stored: StoredLock, isActive: boolean) =>
   query
     .updateTable('deploy_lock')
     .set({
@@ -132,6 +176,7 @@ const write = (query: Kysely<Schema>, stored: StoredLock) =>
       reason: stored.reason,
       set_by: stored.setBy,
       override_until: stored.overrideUntil,
+      told_active: isActive,
     })
     .execute()
 

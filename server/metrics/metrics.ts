@@ -45,7 +45,7 @@ export function createMetrics() {
       series.writeBackWaits.observe({ app: histogramLabelOf(app) }, waitedSeconds),
     writeBackEnded: (app: string, seconds: number) =>
       series.writeBacks.observe({ app: histogramLabelOf(app) }, seconds),
-    delivered: (kind: string, result: 'sent' | 'retry' | 'dead') => series.deliveries.inc({ kind, result }),
+    delivered: (kind: string, result: 'sent' | 'retry' | 'dead' | 'off') => series.deliveries.inc({ kind, result }),
     writeBackSkipped: (app: string) => series.writeBacksSkipped.inc({ app: labelOf(app) }),
     pushed: (commits: number) => series.batches.observe(commits),
     refreshEnded: (app: string, seconds: number) => series.refreshes.observe({ app: histogramLabelOf(app) }, seconds),

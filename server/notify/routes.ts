@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { ErrorReply, RejectedReply } from '../../contract/error-reply.ts'
-import { Deliveries, Delivery, DeliveryFilter } from '../../contract/notify/delivery.ts'
+import { Deliveries, Delivery, DeliveryFilter, NotificationTargets } from '../../contract/notify/delivery.ts'
 import { HttpError } from '../http/request-errors.ts'
 import type { NotificationStore } from './outbox/notification-store.ts'
+import type { Notifications } from './targets/target.ts'
 
 type Dependencies = {
-  readonly store: Pick<NotificationStore, 'list' | 'retry'>
+  readonly store: Pick<NotificationStore, 'list' | 'retry' | 'lastOf'>
+  /** As the configuration has them now. */
+  readonly targets: () => Notifications['targets']
   /** Rejects unless the caller may see what concerns those who run the service. */
   readonly requireServiceReader: (request: FastifyRequest) => Promise<void>
   /** Rejects unless a user calls who may change something; undefined without an identity provider. */
@@ -20,7 +23,7 @@ const refusals = { 401: RejectedReply, 403: ErrorReply, 503: ErrorReply }
 
 /** What was told and what could not be; registered below /api/v1. */
 export const deliveryRoutes =
-  ({ store, requireServiceReader, requireUser, wake }: Dependencies): FastifyPluginAsyncZod =>
+  ({ store, targets, requireServiceReader, requireUser, wake }: Dependencies): FastifyPluginAsyncZod =>
   async (app) => {
     app.get(
       '/deliveries',
@@ -38,6 +41,23 @@ export const deliveryRoutes =
         return { deliveries: await store.list(request.query.state) }
       },
     )
+    app.get(
+      '/notification-targets',
+      {
+        schema: {
+          tags,
+          operationId: 'listNotificationTargets',
+          summary: 'List the targets of notifications and what became of the last delivery to each',
+          response: { 200: NotificationTargets, ...refusals },
+        },
+      },
+      async (request) => {
+        await requireServiceReader(request)
+        const named = [...targets()].toSorted(([one], [other]) => (one < other ? -1 : 1))
+        const last = await store.lastOf(named.map(([name]) => name))
+        return { targets: named.map(([name, { kind }]) => ({ name, kind, ...last.get(name) })) }
+      },
+    )
     if (requireUser === undefined) return
     app.post(
       '/deliveries/:id/retry',
@@ -45,7 +65,7 @@ export const deliveryRoutes =
         schema: {
           tags,
           operationId: 'retryDelivery',
-          summary: 'Send a dead delivery again',
+          summary: 'Send a delivery again that is dead or off',
           security: [{ session: [], csrf: [] }, { oidc: [] }],
           params: z.object({ id: z.string() }),
           response: { 200: Delivery, 404: ErrorReply, ...refusals },
@@ -55,7 +75,7 @@ export const deliveryRoutes =
         await requireUser(request)
         const { id } = request.params
         const delivery = z.guid().safeParse(id).success ? await store.retry(id) : undefined
-        if (!delivery) throw new HttpError(404, 'no dead delivery has this id')
+        if (!delivery) throw new HttpError(404, 'no delivery with this id is dead or off')
         wake()
         return delivery
       },

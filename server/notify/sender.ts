@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { TaskRecord } from '../../contract/task.ts'
 import { repeat } from '../concurrency/repeat.ts'
 import type { Post } from './http/post.ts'
-import type { Attempt } from './kinds/attempt.ts'
+import type { Attempt, LockMessage, Message } from './kinds/attempt.ts'
 import { send } from './kinds/send.ts'
-import type { ClaimedDelivery, NotificationStore } from './outbox/notification-store.ts'
-import { eventOf, targetsFor } from './targets/route-event.ts'
+import type { ClaimedDelivery, Expand, NotificationStore } from './outbox/notification-store.ts'
+import { eventOf, targetsFor, targetsForLock } from './targets/route-event.ts'
 import { readSecret } from './targets/secret-reader.ts'
 import type { Notifications, SecretReference, Target } from './targets/target.ts'
 
@@ -17,8 +18,8 @@ type Dependencies = {
   readonly environment: Environment
   /** What targets are told of a task; undefined: it was deleted. */
   readonly readTask: (id: string, withLogs: boolean) => Promise<TaskRecord | undefined>
-  /** The page of a task; empty where the address of the service is not known. */
-  readonly pageOf: (id: string) => string
+  /** The page of a task, or without one the overview; empty where the address of the service is not known. */
+  readonly pageOf: (id: string | undefined) => string
   readonly post: Post
   readonly wallMs: () => number
   readonly random: () => number
@@ -70,11 +71,15 @@ export function startSender(dependencies: Dependencies) {
     const current = notifications()
     if (isStopping || (current.targets.size === 0 && wallMs() - lookedMs < idleMs)) return
     lookedMs = wallMs()
-    while ((await store.expand((change, task) => routed(current, change, task))) > 0);
-    for (const name of await store.dueTargets()) {
+    while ((await store.expand(routesBy(current))) > 0);
+    for (const { target: name, disabled } of await store.dueTargets()) {
       const target = current.targets.get(name)
       if (target === undefined) await store.drop(name)
-      else await fill(name, target)
+      else if (disabled === entryOf(target)) await store.leaveOut(name)
+      else {
+        if (disabled !== null) await store.enable(name)
+        await fill(name, target)
+      }
     }
     if (wallMs() - cleanedMs > cleaningMs) {
       cleanedMs = wallMs()
@@ -92,7 +97,7 @@ export function startSender(dependencies: Dependencies) {
     })
     active.set(name, taken(name) - (free - claimed.length))
     for (const delivery of claimed) {
-      const sent = deliver(target, delivery)
+      const sent = deliver(name, target, delivery)
         .catch((error: unknown) => onError('recording what was told failed, it is told again', error))
         .finally(() => {
           active.set(name, taken(name) - 1)
@@ -109,20 +114,41 @@ export function startSender(dependencies: Dependencies) {
     if (target !== undefined) fill(name, target).catch(() => loop.trigger())
   }
 
-  async function deliver(target: Target, delivery: ClaimedDelivery): Promise<void> {
-    const task = await readTask(delivery.taskId, target.logs)
-    if (task === undefined) return store.dead(delivery.id, 'the task was deleted')
-    // Its end is told next.
-    if (delivery.event === 'started' && task.status !== 'in progress') return store.forget(delivery.id)
-    const { id, event, reference } = delivery
-    const message = { id, event, task, pageUrl: dependencies.pageOf(task.id), reference, nowSeconds: wallMs() / 1_000 }
+  async function deliver(name: string, target: Target, delivery: ClaimedDelivery): Promise<void> {
+    const { id } = delivery
+    const message = await messageOf(delivery, target)
+    if (message === undefined) return
     const attempt = await send(dependencies.post, target, message, read)
     onResult(target.kind, attempt.kind)
+    if (attempt.warning !== undefined) onError('a format failed, the default text was sent', attempt.warning)
     if (attempt.kind === 'sent') return store.sent(id, attempt.reference)
+    if (attempt.kind === 'off') return store.disable(name, entryOf(target), id, attempt.error)
     if (attempt.kind === 'dead') return store.dead(id, attempt.error, attempt.reference)
     if (wallMs() - delivery.createdMs >= patienceMs)
       return store.dead(id, `${attempt.error}, for 24 hours`, attempt.reference)
     return store.retryLater(id, pauseMs(delivery.attempts, attempt.afterMs), attempt.error, attempt.reference)
+  }
+
+  /** Undefined: nothing is to be told any more, which is recorded. */
+  async function messageOf(
+    { id, subject, reference }: ClaimedDelivery,
+    target: Target,
+  ): Promise<Message | LockMessage | undefined> {
+    const common = { id, reference, nowSeconds: wallMs() / 1_000 }
+    if (subject.kind === 'lock') {
+      return { ...common, event: 'lock_changed', lock: subject.lock, pageUrl: dependencies.pageOf(undefined) }
+    }
+    const { taskId, event } = subject
+    const task = await readTask(taskId, target.logs)
+    if (task === undefined) {
+      await store.dead(id, 'the task was deleted')
+      return undefined
+    }
+    if (event === 'started' && task.status !== 'in progress') {
+      await store.forget(id) // its end is told next
+      return undefined
+    }
+    return { ...common, event, task, pageUrl: dependencies.pageOf(taskId) }
   }
 
   const read = (reference: SecretReference) => readSecret(reference, dependencies.environment)
@@ -148,10 +174,13 @@ export function startSender(dependencies: Dependencies) {
   }
 }
 
-const routed: (
-  notifications: Notifications,
-  ...change: Parameters<Parameters<NotificationStore['expand']>[0]>
-) => ReturnType<Parameters<NotificationStore['expand']>[0]> = (notifications, change, task) => {
-  const event = eventOf(change, task)
-  return event && { event, targets: targetsFor(event, task, notifications) }
-}
+const routesBy = (notifications: Notifications): Expand => ({
+  task(change, task) {
+    const event = eventOf(change, task)
+    return event && { event, targets: targetsFor(event, task, notifications) }
+  },
+  lock: () => targetsForLock(notifications),
+})
+
+/** Changes with the entry of a target in the configuration file. */
+const entryOf = (target: Target) => createHash('sha256').update(JSON.stringify(target)).digest('base64url')

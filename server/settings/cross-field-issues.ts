@@ -70,8 +70,22 @@ function combinationIssues(texts: Texts): string[] {
   return issues
 }
 
+const isOnIn = (texts: Texts) => (name: Name) => /^[t1]/i.test((texts[name] ?? '').trim())
+
+const neededBy = {
+  WEBHOOK_ENABLED: ['WEBHOOK_URL'],
+  MATTERMOST_ENABLED: ['MATTERMOST_URL', 'MATTERMOST_TOKEN', 'MATTERMOST_CHANNEL_ID'],
+} as const satisfies Partial<Record<Name, readonly Name[]>>
+
+const notificationIssues = (texts: Texts): string[] =>
+  (['WEBHOOK_ENABLED', 'MATTERMOST_ENABLED'] as const)
+    .filter(isOnIn(texts))
+    .flatMap((name) =>
+      neededBy[name].filter((other) => !(other in texts)).map((other) => `${other}: is required with ${name}`),
+    )
+
 function identityProviderIssues(texts: Texts): string[] {
-  const isOn = (name: Name) => /^[t1]/i.test((texts[name] ?? '').trim())
+  const isOn = isOnIn(texts)
   const issuer = URL.parse((texts.IDP_ISSUER_URL ?? '').trim())
   if (issuer?.protocol === 'http:' && !isLoopback(issuer.hostname) && !isOn('IDP_ALLOW_HTTP_ISSUER'))
     return ['IDP_ISSUER_URL: http:// is allowed on a loopback address only, or with IDP_ALLOW_HTTP_ISSUER=true']
@@ -86,5 +100,11 @@ function identityProviderIssues(texts: Texts): string[] {
 
 /** Issues that no single setting shows: ways that exclude each other, settings that need another, files they name. */
 export function crossFieldIssues(texts: Texts): string[] {
-  return [...databaseIssues(texts), ...fileIssues(texts), ...combinationIssues(texts), ...identityProviderIssues(texts)]
+  return [
+    ...databaseIssues(texts),
+    ...fileIssues(texts),
+    ...combinationIssues(texts),
+    ...identityProviderIssues(texts),
+    ...notificationIssues(texts),
+  ]
 }

@@ -117,8 +117,24 @@ const writeBack = {
   REPO_CACHE_LIMIT: value.byteSize.prefault('2GiB'),
   WRITE_BACK_ALLOWED_REPOS: value.list.prefault(''),
   OVERRIDE_FILE_PREFIX: value.fileNamePart.prefault('watcher'),
-  COMMIT_MESSAGE_FORMAT: value.commitMessageFormat.optional(),
+  COMMIT_MESSAGE_FORMAT: value.template('COMMIT_MESSAGE_FORMAT').optional(),
   COMMIT_TRAILER: value.booleanFlag.prefault('true'),
+}
+
+const notifications = {
+  WEBHOOK_ENABLED: value.booleanFlag.prefault('false'),
+  WEBHOOK_URL: value.secretAddress.optional(),
+  WEBHOOK_FORMAT: value.template('WEBHOOK_FORMAT').optional(),
+  WEBHOOK_CONTENT_TYPE: value.text.prefault('application/json'),
+  WEBHOOK_AUTHORIZATION_HEADER_NAME: value.headerName.prefault('Authorization'),
+  WEBHOOK_AUTHORIZATION_HEADER_VALUE: value.headerSecret.optional(),
+  WEBHOOK_ALLOWED_RESPONSE_CODES: value.statusCodes.prefault('200'),
+  MATTERMOST_ENABLED: value.booleanFlag.prefault('false'),
+  MATTERMOST_URL: value.httpAddress.optional(),
+  MATTERMOST_TOKEN: value.headerSecret.optional(),
+  MATTERMOST_CHANNEL_ID: value.text.optional(),
+  MATTERMOST_FORMAT: value.template('MATTERMOST_FORMAT').optional(),
+  MATTERMOST_MENTION_AUTHOR: value.booleanFlag.prefault('false'),
 }
 
 /** The settings by the headings under which docs/settings.md lists them. */
@@ -131,6 +147,7 @@ export const settingGroups = {
   Credentials: credentials,
   'Identity provider': identityProvider,
   'Write-back': writeBack,
+  Notifications: notifications,
 }
 
 export const definitions = z.object({
@@ -142,6 +159,7 @@ export const definitions = z.object({
   ...credentials,
   ...identityProvider,
   ...writeBack,
+  ...notifications,
 })
 export type Values = z.infer<typeof definitions>
 export type Name = keyof Values

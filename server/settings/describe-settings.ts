@@ -5,7 +5,13 @@ import { type Environment, gatherSettingTexts } from './setting-texts.ts'
 import { secretForms } from './setting-values.ts'
 
 /** Texts in which an @ does not end a user of an address. */
-const proseNames: ReadonlySet<string> = new Set<Name>(['COMMIT_MESSAGE_FORMAT', 'SSH_COMMIT_MAIL', 'SSH_COMMIT_USER'])
+const proseNames: ReadonlySet<string> = new Set<Name>([
+  'COMMIT_MESSAGE_FORMAT',
+  'WEBHOOK_FORMAT',
+  'MATTERMOST_FORMAT',
+  'SSH_COMMIT_MAIL',
+  'SSH_COMMIT_USER',
+])
 
 /** Every setting by group, as an environment gives it, valid or not, with where it comes from. Never a secret. */
 export function describeSettings(environment: Environment): SettingGroup[] {

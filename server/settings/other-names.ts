@@ -1,6 +1,5 @@
 type Texts = Readonly<Record<string, string>>
 
-const isOn = (value: string) => /^(true|t|1)$/i.test(value.trim())
 const isGiven = (value = '') => value.trim() !== ''
 
 /** Settings whose silent absence would be dangerous or that mean another program: the start is rejected. */
@@ -26,27 +25,15 @@ const settingsWithoutEffect: Readonly<Record<string, string>> = {
   DEV_ENVIRONMENT: 'has no effect',
 }
 
-/** Each switches on a way of telling others that a task changed. */
-const notificationSwitches = ['WEBHOOK_ENABLED', 'MATTERMOST_ENABLED']
-
 /** Names that are recognised and have no value here. */
-export const otherNames: readonly string[] = [
-  ...Object.keys(rejectedSettings),
-  ...Object.keys(settingsWithoutEffect),
-  ...notificationSwitches,
-]
+export const otherNames: readonly string[] = [...Object.keys(rejectedSettings), ...Object.keys(settingsWithoutEffect)]
 
 export const refusalsOf = (texts: Texts): string[] =>
   Object.entries(rejectedSettings)
     .filter(([name]) => isGiven(texts[name]) && !(name === 'STATE_TYPE' && texts[name] === 'postgres'))
     .map(([name, wayOut]) => `${name}: ${wayOut}`)
 
-export function notesOf(texts: Texts): string[] {
-  const notes = Object.entries(settingsWithoutEffect)
+export const notesOf = (texts: Texts): string[] =>
+  Object.entries(settingsWithoutEffect)
     .filter(([name]) => isGiven(texts[name]))
     .map(([name, note]) => `${name} ${note}`)
-  const switchedOn = notificationSwitches.filter((name) => isOn(texts[name] ?? ''))
-  return switchedOn.length === 0
-    ? notes
-    : [...notes, `${switchedOn.join(', ')}: has no effect: name targets in CONFIG_FILE`]
-}

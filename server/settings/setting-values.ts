@@ -20,6 +20,12 @@ export const filePath = text.meta({ format: 'path' })
 /** Kept as it is, blanks at its ends included; only an empty or blank one is refused. */
 export const secret = z.string().refine((value) => value.trim() !== '', 'must not be blank')
 
+/** The address of a receiver, which may hold a secret. */
+export const secretAddress = secret.refine(
+  (value) => /^https?:$/.test(URL.parse(value.trim())?.protocol ?? ''),
+  'must be an http:// or https:// address',
+)
+
 /** Sent as an HTTP header. */
 export const headerSecret = secret.refine(
   isHeaderText,
@@ -124,7 +130,13 @@ export const gitCredentials = z.string().transform((value, context): ReadonlyMap
 })
 
 /** Those whose text is shown to no one. */
-export const secretForms: ReadonlySet<unknown> = new Set([secret, headerSecret, secretOrNone, gitCredentials])
+export const secretForms: ReadonlySet<unknown> = new Set([
+  secret,
+  secretAddress,
+  headerSecret,
+  secretOrNone,
+  gitCredentials,
+])
 
 export const gitWebUrls = z.string().transform((value, context): GitWebUrls => {
   const urls = parseGitWebUrls(value)
@@ -202,12 +214,22 @@ export const namespaceName = text.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 
 export const commitIdentity = text.regex(/^[^<>\p{Cc}]{1,255}$/u, 'must not contain <, > or control characters')
 
 /** A template of Go, of which the message is Go's. */
-export const commitMessageFormat = z.string().transform((format, context) => {
-  try {
-    return parseTemplate('COMMIT_MESSAGE_FORMAT', format)
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error
-    context.addIssue({ code: 'custom', message: `does not parse: ${error.message}` })
-    return z.NEVER
-  }
-})
+export const template = (name: string) =>
+  z.string().transform((format, context) => {
+    try {
+      return parseTemplate(name, format)
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error
+      context.addIssue({ code: 'custom', message: `does not parse: ${error.message}` })
+      return z.NEVER
+    }
+  })
+
+export const statusCodes = list
+  .refine(
+    (codes) => codes.length > 0 && codes.every((code) => /^[1-5]\d\d$/.test(code)),
+    'must list HTTP status codes such as 200,202',
+  )
+  .transform((codes) => codes.map(Number))
+
+export const headerName = text.regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of an HTTP header')

@@ -23,6 +23,7 @@ const requiredRights: Readonly<Record<keyof Schema, readonly Right[]>> = {
   pending_writes: all,
   outbox: all,
   deliveries: all,
+  disabled_targets: all,
   deploy_lock: ['SELECT', 'UPDATE'],
   deploy_lock_periods: ['SELECT', 'INSERT', 'UPDATE'],
   sessions: all,

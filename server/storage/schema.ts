@@ -3,6 +3,7 @@ import type { ActorKind, AuditAction } from '../../contract/audit.ts'
 import type { Cause } from '../../contract/causes.ts'
 import type { Diagnosis } from '../../contract/diagnosis.ts'
 import type { Delivery } from '../../contract/notify/delivery.ts'
+import type { LockChange } from '../../contract/notify/lock-change.ts'
 import type { Image, TaskSubmission } from '../../contract/task.ts'
 import type { TaskEventData, TaskEventKind } from '../../contract/task-event.ts'
 import type { TaskStatus } from '../../contract/task-status.ts'
@@ -102,14 +103,15 @@ export type Schema = {
   }
   outbox: {
     id: Generated<string>
-    task_id: string
-    change: 'started' | 'ended'
+    task_id: string | null
+    change: 'started' | 'ended' | 'lock_changed'
+    data: JSONColumnType<LockChange> | null
     at: Generated<Date>
   }
   deliveries: {
     id: Generated<string>
     place: Generated<string>
-    task_id: string
+    task_id: string | null
     target: string
     event: string
     state: Generated<Delivery['state']>
@@ -118,11 +120,20 @@ export type Schema = {
     claimed_until: Date | null
     last_error: string | null
     reference: JSONColumnType<object> | null
+    data: JSONColumnType<LockChange> | null
     created: Generated<Date>
     updated: Generated<Date>
   }
+  disabled_targets: {
+    target: string
+    entry: string
+    error: string
+    since: Generated<Date>
+  }
   deploy_lock: {
     is_only_row: Generated<boolean>
+    /** Whether it was active when it was last told; null: not yet known. */
+    told_active: boolean | null
     is_set: Generated<boolean>
     since: Date | null
     until: Date | null

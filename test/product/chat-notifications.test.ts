@@ -36,6 +36,12 @@ beforeAll(async () => {
         TEAMS_URL: chats.teamsUrl,
         BAD_POD_GRACE: '1',
         PUBLIC_URL: 'https://watcher.example',
+        MATTERMOST_ENABLED: 'true',
+        MATTERMOST_URL: chats.mattermostUrl,
+        MATTERMOST_TOKEN: 'xoxb-token',
+        MATTERMOST_CHANNEL_ID: 'format',
+        MATTERMOST_FORMAT: '**{{.App}}** by {{.Author}}: {{.Status}}{{range .Images}} {{.Tag}}{{end}}',
+        MATTERMOST_MENTION_AUTHOR: 'true',
       },
     }),
   )
@@ -43,8 +49,8 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync())
 beforeEach(() => chats.forget())
 
-const mains = () => chats.posts().filter(({ thread }) => thread === undefined)
-const details = () => chats.posts().filter(({ thread }) => thread !== undefined)
+const mains = () => chats.posts('c1').filter(({ thread }) => thread === undefined)
+const details = () => chats.posts('c1').filter(({ thread }) => thread !== undefined)
 
 test.for([
   ['Slack', slack],
@@ -121,5 +127,18 @@ test('npm run notify sends a sample, and says why it cannot', () => {
       code: 2,
       stderr: expect.stringContaining('usage'),
     }),
+  ])
+})
+
+test("argo-watcher's variables post the start, and the end as a reply in its thread", async () => {
+  const tag = `m-${Math.random().toString(36).slice(2)}`
+  await world.deploy('shop', tag, { author: 'ada *' })
+  const ofTask = () => chats.posts('format').filter(({ text }) => text.endsWith(tag))
+  await expect
+    .poll(() => ofTask().map(({ text }) => text))
+    .toEqual([`**shop** by ada \\*: in progress ${tag}`, `**shop** by ada \\*: deployed ${tag}`])
+  expect(ofTask().map(({ thread, edits }) => [thread !== undefined, edits])).toEqual([
+    [false, 0],
+    [true, 0],
   ])
 })

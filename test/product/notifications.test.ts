@@ -53,6 +53,12 @@ beforeAll(async () => {
         HOOK_SECRET: secret,
         IDP_PRIVILEGED_GROUPS: 'platform',
         BAD_POD_GRACE: '1',
+        WEBHOOK_ENABLED: 'true',
+        WEBHOOK_URL: `${address}/variables`,
+        WEBHOOK_FORMAT: '{"app":"{{.App}}","status":"{{.Status}}"}',
+        WEBHOOK_AUTHORIZATION_HEADER_NAME: 'X-Token',
+        WEBHOOK_AUTHORIZATION_HEADER_VALUE: 'of the receiver',
+        WEBHOOK_ALLOWED_RESPONSE_CODES: '200,202',
       },
     }),
   )
@@ -82,10 +88,11 @@ test('a deployment is told from its start to its end, once each, signed, in orde
   const id = await world.deploy('shop', 'v1')
   await expect.poll(() => typesAt('/all', id)).toEqual(['deployment.started', 'deployment.succeeded'])
   await expect.poll(() => typesAt('/ends', id)).toEqual(['deployment.succeeded'])
-  for (const { headers, body } of received)
+  for (const { headers, body } of received.filter(({ path }) => path !== '/variables'))
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ data: { id } })
   expect(toldAt('/ends')[0]?.data).toMatchObject({ status: 'deployed', app: 'shop', diagnosis: expect.any(Object) })
-  await expect.poll(async () => (await deliveries('sent')).length).toBe(3)
+  const sent = async () => (await deliveries('sent')).filter(({ target: name }) => name === 'all' || name === 'ends')
+  await expect.poll(async () => (await sent()).length).toBe(3)
 })
 
 test('a failure, the success after it, and what is superseded have events of their own', async () => {
@@ -110,6 +117,51 @@ test('a task without a credential is told only where the route says so', async (
   const id = await world.service.acceptTask(aTask({ app: 'gone' }))
   await expect.poll(() => typesAt('/any', id)).toEqual(['deployment.failed'])
   expect(typesAt('/known', id)).toEqual([])
+})
+
+test('annotations of the application add targets; an unknown one is a note in the timeline', async () => {
+  await world.addApplications('noted')
+  world.simulator.control.editApplication('noted', (current) => ({
+    ...current,
+    metadata: {
+      ...current.metadata,
+      annotations: {
+        ...current.metadata.annotations,
+        'watcher/notify': 'own, lost',
+        'watcher/notify-on': 'succeeded',
+      },
+    },
+  }))
+  notify({ own: target('/own') }, [])
+  const id = await world.deploy('noted', 'v1')
+  await expect.poll(() => typesAt('/own', id)).toEqual(['deployment.succeeded'])
+  const { body } = await world.service.request(`/api/v1/tasks/${id}/events`, { headers: withToken })
+  expect(JSON.stringify(body)).toContain('names no such target')
+})
+
+test("argo-watcher's variables send their format at the start and the end", async () => {
+  answers.set('/variables', { status: 202 })
+  await world.deploy('shop', 'v-variables')
+  await expect
+    .poll(() => received.filter(({ path }) => path === '/variables').map(({ body }) => body))
+    .toEqual(['{"app":"shop","status":"in progress"}', '{"app":"shop","status":"deployed"}'])
+  const { headers } = received.find(({ path }) => path === '/variables') ?? {}
+  expect(headers).toMatchObject({ 'x-token': 'of the receiver', 'content-type': 'application/json' })
+})
+
+test('a change of the deploy lock is told where a route says so', async () => {
+  notify({ locks: target('/locks') }, [{ events: ['lock_changed'], targets: ['locks'] }])
+  const ada = await world.signedIn('ada', ['platform'])
+  const change = (method: 'POST' | 'DELETE', body?: object) =>
+    ada.change(world.service.url, '/api/v1/deploy-lock', method, body)
+  expect((await change('POST', { reason: 'failover' })).status).toBe(200)
+  expect((await change('DELETE')).status).toBe(200)
+  await expect
+    .poll(() => toldAt('/locks').map(({ type, data }) => ({ type, ...data })))
+    .toMatchObject([
+      { type: 'lock.changed', active: true, source: 'manual', reason: 'failover', changed_by: 'ada' },
+      { type: 'lock.changed', active: false, changed_by: 'ada' },
+    ])
 })
 
 describe('a receiver', () => {
@@ -145,6 +197,42 @@ describe('a receiver', () => {
     expect((await world.service.request(retry, { method: 'POST', headers: withToken })).status).toBe(401)
   })
 
+  test('that answers 410 is told nothing until its entry changes or one delivery is sent again', async () => {
+    const routes = [{ events: ['failed'], targets: ['gone'] }]
+    notify({ gone: target('/gone-410') }, routes)
+    answers.set('/gone-410', { status: 410 })
+    const first = await submit()
+    const off = async () => (await deliveries('off')).map(({ task_id }) => task_id)
+    await expect.poll(off).toEqual([first])
+    const second = await submit()
+    await expect.poll(off).toEqual([second, first])
+    expect(typesAt('/gone-410', second)).toEqual([])
+    const targets = async () =>
+      (await world.service.request('/api/v1/notification-targets', { headers: withToken })).body
+    expect(await targets()).toMatchObject({
+      targets: [
+        { name: 'gone', disabled: { error: 'the receiver answered 410' }, last: { state: 'off' } },
+        { name: 'variables:webhook' },
+      ],
+    })
+    answers.delete('/gone-410')
+    const ada = await world.signedIn('ada', ['platform'])
+    const [{ id } = { id: '' }] = await deliveries('off')
+    expect((await ada.change(world.service.url, `/api/v1/deliveries/${id}/retry`, 'POST')).status).toBe(200)
+    await expect.poll(() => typesAt('/gone-410', second)).toEqual(['deployment.failed'])
+    answers.set('/gone-410', { status: 410 })
+    const third = await submit()
+    await expect.poll(off).toContain(third)
+    answers.delete('/gone-410')
+    notify({ gone: target('/gone-410', { logs: true }) }, routes)
+    const fourth = await submit()
+    await expect.poll(() => typesAt('/gone-410', fourth)).toEqual(['deployment.failed'])
+    const audit = await ada.request(`${world.service.url}/api/v1/audit`)
+    expect(await audit.json()).toMatchObject({
+      entries: expect.arrayContaining([expect.objectContaining({ action: 'target_disabled', subject: 'gone' })]),
+    })
+  })
+
   test('that rejected one is sent it again by a button of the Settings page', async () => {
     notify({ gone: target('/page') }, [{ events: ['failed'], targets: ['gone'] }])
     answers.set('/page', { status: 404 })
@@ -152,7 +240,8 @@ describe('a receiver', () => {
     await expect.poll(async () => (await deliveries('dead')).map(({ task_id }) => task_id)).toContain(id)
     answers.delete('/page')
     await using settings = await world.open('/settings', { as: world.ada })
-    const row = settings.page.getByRole('row').filter({ hasText: 'the receiver answered 404' }).first()
+    const table = settings.page.getByRole('table', { name: 'Notifications that were not taken' })
+    const row = table.getByRole('row').filter({ hasText: 'the receiver answered 404' }).first()
     await row.getByRole('button', { name: `Send the notification of ${id.slice(0, 8)} to gone again` }).click()
     await expect.poll(() => typesAt('/page', id)).toHaveLength(2)
     expect(await settings.page.getByRole('alert').count()).toBe(0)
@@ -201,7 +290,10 @@ test('npm run deliveries lists them, and sends a dead one again', async () => {
   answers.delete('/command')
   expect((await run('retry', delivery)).stdout).toBe(`${delivery} is sent again\n`)
   await expect.poll(() => typesAt('/command', id)).toHaveLength(2)
-  await expect(run('retry', delivery)).rejects.toMatchObject({ code: 1, stderr: 'no dead delivery has this id\n' })
+  await expect(run('retry', delivery)).rejects.toMatchObject({
+    code: 1,
+    stderr: 'no delivery with this id is dead or off\n',
+  })
   await expect(run('list', 'lost')).rejects.toMatchObject({ code: 2 })
 })
 

@@ -53,7 +53,13 @@ describe('the API document (spec 1.6, 4, 7)', () => {
         ...['delete /api/v1/deploy-lock', 'delete /api/v1/deploy-tokens/{id}', 'delete /api/v1/tasks/{id}'],
         ...['get /api/v1/apps/summary', 'get /api/v1/audit', 'get /api/v1/config', 'get /api/v1/deploy-lock'],
         ...['get /api/v1/deploy-lock/calendar', 'get /api/v1/deploy-lock/details'],
-        ...['get /api/v1/deliveries', 'get /api/v1/deploy-tokens', 'get /api/v1/events', 'get /api/v1/history'],
+        ...[
+          'get /api/v1/deliveries',
+          'get /api/v1/notification-targets',
+          'get /api/v1/deploy-tokens',
+          'get /api/v1/events',
+          'get /api/v1/history',
+        ],
         ...[
           'get /api/v1/reachability',
           'get /api/v1/session',

@@ -1,7 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-type Post = { readonly text: string; readonly thread: string | undefined; readonly edits: number }
+type Post = {
+  readonly channel: string
+  readonly text: string
+  readonly thread: string | undefined
+  readonly edits: number
+}
 
 /**
  * Slack's, Mattermost's and Teams' ways in, with their documented limits: a message a second for each channel, 50 blocks of 3,000
@@ -34,7 +39,7 @@ export async function startChatDoubles() {
       const [, edited] = /posts\/(\w+)\/patch$/.exec(path) ?? []
       if (edited !== undefined && !posts.has(edited)) return answer(404, {})
       const id = edited ?? `post${posts.size + 1}`
-      write(id, fields.message, fields.root_id)
+      write(id, { channel: fields.channel_id, text: fields.message, thread: fields.root_id })
       return answer(edited === undefined ? 201 : 200, { id })
     }
     const now = performance.now()
@@ -50,11 +55,19 @@ export async function startChatDoubles() {
     if (path.endsWith('chat.update') && !posts.has(fields.ts))
       return answer(200, { ok: false, error: 'message_not_found' })
     const ts = path.endsWith('chat.update') ? fields.ts : `${posts.size + 1}.0`
-    write(ts, fields.text, fields.thread_ts)
+    write(ts, { channel: fields.channel, text: fields.text, thread: fields.thread_ts })
     return answer(200, { ok: true, channel: fields.channel, ts })
   })
-  const write = (id: string, text: string, thread: string | undefined) =>
-    posts.set(id, { text, thread: thread ?? posts.get(id)?.thread, edits: (posts.get(id)?.edits ?? -1) + 1 })
+  type Written = { readonly channel?: string; readonly text: string; readonly thread?: string }
+  const write = (id: string, { channel, text, thread }: Written) => {
+    const before = posts.get(id)
+    posts.set(id, {
+      channel: channel ?? before?.channel ?? '',
+      text,
+      thread: thread ?? before?.thread,
+      edits: (before?.edits ?? -1) + 1,
+    })
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
@@ -62,7 +75,7 @@ export async function startChatDoubles() {
     slackUrl: `${address}/slack`,
     mattermostUrl: `${address}/mattermost`,
     teamsUrl: `${address}/teams`,
-    posts: () => [...posts.values()],
+    posts: (channel: string) => [...posts.values()].filter((post) => post.channel.toLowerCase() === channel),
     cards: () => [...cards],
     /** Limits that were broken. */
     refusals: () => [...refusals],

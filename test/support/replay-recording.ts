@@ -120,7 +120,7 @@ export async function replayRecording(name: string, replay: Replay): Promise<rea
     clock,
     settings: { ...settings, ...replay.settings },
     annotations: ({ annotations }) => parseAnnotations(annotations, settings.annotationPrefixes),
-    environmentOf: () => undefined,
+    factsAtFirstSight: () => ({}),
     decideWriteBack: ({ id }) =>
       commits[Number(id)] === '' ? { kind: 'monitor', why: 'not_managed', note: '' } : aWriteDecision(),
     queueWriteBack: async () => true,

@@ -78,7 +78,7 @@ export const rolloutDeps: Omit<RolloutWatcherDeps, 'controller' | 'clock'> = {
   settings: defaultRolloutSettings,
   limiter: unlimited,
   annotations: () => noAnnotations,
-  environmentOf: () => undefined,
+  factsAtFirstSight: () => ({}),
   decideWriteBack: () => ({ kind: 'monitor', why: 'not_managed', note: '' }),
   queueWriteBack: async () => true,
   ancestry: async () => 'unknown',

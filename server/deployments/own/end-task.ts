@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
 import { renderReport } from '../../../contract/text/render-diagnosis.ts'
-import { insertOutbox } from '../../notify/outbox/insert-outbox.ts'
+import { insertTaskChange } from '../../notify/outbox/insert-outbox.ts'
 import type { Database } from '../../storage/database.ts'
 import { toStoredJson } from '../../storage/stored-json.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
@@ -36,19 +36,20 @@ export async function endTask(
   { taskId, claim, end, unsaved, isTold }: EndRequest,
 ): Promise<EndedTask | undefined> {
   const diagnosis = sql`${end.diagnosis === undefined ? null : toStoredJson(end.diagnosis)}::jsonb`
-  const { events = [], change: { appUrl, environment } = {} } = unsaved ?? {}
+  const { events = [], change: { appUrl, environment, notify } = {} } = unsaved ?? {}
   const isOwned = claim && sql`AND owner = ${claim.owner} AND fence = ${claim.fence}`
   const { rows } = await sql<EndedRow>`
     WITH ended AS (
       UPDATE ${sql.id(schema, 'tasks')} AS tasks SET status = ${end.status}, cause = ${end.cause ?? null},
         status_reason = ${end.reason ?? null}, diagnosis = ${claim === undefined ? sql`${diagnosis} || ${found}` : sql`coalesce(${diagnosis}, diagnosis)`},
-        app_url = coalesce(${appUrl ?? null}, app_url), environment = coalesce(environment, ${environment ?? null}), progress = NULL, updated = clock_timestamp()
+        app_url = coalesce(${appUrl ?? null}, app_url), environment = coalesce(environment, ${environment ?? null}),
+        notify = coalesce(${notify === undefined ? null : toStoredJson(notify)}::jsonb, notify), progress = NULL, updated = clock_timestamp()
       WHERE id = ${taskId} AND ${isUnfinished} ${isOwned ?? sql``}
       RETURNING id, app, created, updated, app_url, cause
     ), recorded AS (${insertEvents(schema, 'ended', [...events, verdictOf(end)])})
     ${appUrl === undefined ? sql`` : sql`, confirmed AS (${confirmApplication(schema, 'ended')})`}
     ${end.podLog === undefined ? sql`` : sql`, logged AS (${insertPodLog(schema, end.podLog)})`}
-    ${isTold ? sql`, told AS (${insertOutbox(schema, 'ended', 'ended')})` : sql``}
+    ${isTold ? sql`, told AS (${insertTaskChange(schema, 'ended', 'ended')})` : sql``}
     SELECT * FROM ended`.execute(query)
   return rows[0] && endedOf(rows[0], end.status)
 }

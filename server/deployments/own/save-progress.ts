@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Diagnosis } from '../../../contract/diagnosis.ts'
-import { insertOutbox } from '../../notify/outbox/insert-outbox.ts'
+import { insertTaskChange } from '../../notify/outbox/insert-outbox.ts'
 import type { Database } from '../../storage/database.ts'
 import { toStoredJson } from '../../storage/stored-json.ts'
 import { insertEvents } from '../../timeline/insert-events.ts'
@@ -17,6 +17,8 @@ type TaskChange = {
   readonly appUrl?: string
   /** Where the submission names none. */
   readonly environment?: string
+  /** Targets that the application adds to those of the routes. */
+  readonly notify?: object
   readonly baseline?: object
 }
 
@@ -24,7 +26,7 @@ type TaskChange = {
 export async function saveProgress(
   { query, settings: { schema } }: Database,
   claim: Claim,
-  { progress, diagnosis, appUrl, environment, baseline }: TaskUpdate['change'],
+  { progress, diagnosis, appUrl, environment, notify, baseline }: TaskUpdate['change'],
   events: TaskUpdate['events'],
   isTold = false,
 ): Promise<boolean> {
@@ -34,6 +36,7 @@ export async function saveProgress(
     ...(diagnosis === undefined ? [] : [sql`diagnosis = ${toStoredJson(diagnosis)}::jsonb`]),
     ...(appUrl === undefined ? [] : [sql`app_url = ${appUrl}`]),
     ...(environment === undefined ? [] : [sql`environment = coalesce(environment, ${environment})`]),
+    ...(notify === undefined ? [] : [sql`notify = ${toStoredJson(notify)}::jsonb`]),
     ...(baseline === undefined ? [] : [sql`baseline = ${toStoredJson(baseline)}::jsonb`]),
   ]
   const { rows } = await sql`
@@ -43,7 +46,7 @@ export async function saveProgress(
     )
     ${events.length === 0 ? sql`` : sql`, recorded AS (${insertEvents(schema, 'saved', events)})`}
     ${appUrl === undefined ? sql`` : sql`, confirmed AS (${confirmApplication(schema, 'saved')})`}
-    ${appUrl === undefined || !isTold ? sql`` : sql`, told AS (${insertOutbox(schema, 'saved', 'started')})`}
+    ${appUrl === undefined || !isTold ? sql`` : sql`, told AS (${insertTaskChange(schema, 'saved', 'started')})`}
     SELECT id FROM saved`.execute(query)
   return rows.length > 0
 }

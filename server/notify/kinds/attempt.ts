@@ -1,14 +1,35 @@
+import type { LockChange } from '../../../contract/notify/lock-change.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
 import type { Posted } from '../http/post.ts'
+import { type Notice, noticeOf, noticeOfLock } from '../render/notice.ts'
 
 /** What came of an attempt. `retry`: it may go well later. `reference`: of the message, also where only its thread failed. */
-export type Attempt = { readonly reference?: object | undefined } & (
+export type Attempt = {
+  readonly reference?: object | undefined
+  /** Why the format of the target gave no text, and the default one was sent. */
+  readonly warning?: Error | undefined
+} & (
   | { readonly kind: 'sent' }
   | { readonly kind: 'retry'; readonly error: string; readonly afterMs?: number | undefined }
   | { readonly kind: 'dead'; readonly error: string }
+  /** The target wants nothing more. */
+  | { readonly kind: 'off'; readonly error: string }
 )
 
+/** A notification of the deploy lock, as a change left it. */
+export type LockMessage = {
+  readonly id: string
+  readonly event: 'lock_changed'
+  readonly lock: LockChange
+  /** The overview; empty without PUBLIC_URL. */
+  readonly pageUrl: string
+  /** What an earlier attempt left. */
+  readonly reference: object | null
+  readonly nowSeconds: number
+}
+
+/** A notification of a task. */
 export type Message = {
   /** The same over all attempts. */
   readonly id: string
@@ -30,8 +51,17 @@ export function attemptOf(posted: Posted): Attempt {
   if (status >= 200 && status < 300) return { kind: 'sent' }
   const error = `the receiver answered ${status}`
   if (status >= 500 || [408, 425, 429].includes(status)) return { kind: 'retry', error, afterMs: retryAfterMs }
-  return { kind: 'dead', error }
+  return { kind: status === 410 ? 'off' : 'dead', error }
 }
+
+/** What a message for people says. */
+export const noticeOfMessage = (message: Message | LockMessage, logs: boolean): Notice =>
+  message.event === 'lock_changed'
+    ? noticeOfLock(message.lock, message.pageUrl)
+    : noticeOf(message.event, message.task, { pageUrl: message.pageUrl, logs })
+
+/** Only the end of a task has more to say than its message. */
+export const hasDetails = ({ event }: Message | LockMessage): boolean => event !== 'started' && event !== 'lock_changed'
 
 /** What a receiver answered; undefined where it is not JSON. */
 export function jsonOf(text: string): unknown {

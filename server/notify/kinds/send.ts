@@ -1,17 +1,19 @@
 import type { Post } from '../http/post.ts'
 import { renderTeams } from '../render/teams.ts'
 import type { SecretReference, Target } from '../targets/target.ts'
-import { type Attempt, attemptOf, type Message } from './attempt.ts'
+import { type Attempt, attemptOf, type LockMessage, type Message, noticeOfMessage } from './attempt.ts'
 import { sendMattermost } from './mattermost.ts'
+import { sendMattermostFormat } from './mattermost-format.ts'
 import { sendSlack } from './slack.ts'
 import { sendWebhook } from './webhook.ts'
+import { sendWebhookFormat } from './webhook-format.ts'
 
 type Read = (reference: SecretReference) => { readonly secret: string } | { readonly issue: string }
 
 class MissingSecretError extends Error {}
 
 /** Sends a message the way its target wants it. A secret that is not there now is waited for. */
-export async function send(post: Post, target: Target, message: Message, read: Read): Promise<Attempt> {
+export async function send(post: Post, target: Target, message: Message | LockMessage, read: Read): Promise<Attempt> {
   const textOf = (value: string | SecretReference): string => {
     if (typeof value === 'string') return value
     const found = read(value)
@@ -35,6 +37,10 @@ export async function send(post: Post, target: Target, message: Message, read: R
         const token = textOf(target.token)
         return await sendMattermost(post, { url, token, channel, mentionsAuthor, allowsPrivate, logs }, message)
       }
+      case 'webhook_format':
+        return await sendWebhookFormat(post, target, message)
+      case 'mattermost_format':
+        return await sendMattermostFormat(post, target, message)
       case 'teams':
         return await sendTeams(url)
     }
@@ -45,9 +51,8 @@ export async function send(post: Post, target: Target, message: Message, read: R
 
   /** A card cannot be changed, so there is one, at the end. */
   async function sendTeams(url: string): Promise<Attempt> {
-    const { event, task, pageUrl } = message
-    if (event === 'started') return { kind: 'sent' }
-    const body = JSON.stringify(renderTeams(event, task, { pageUrl, logs }))
+    if (message.event === 'started') return { kind: 'sent' }
+    const body = JSON.stringify(renderTeams(noticeOfMessage(message, logs)))
     return attemptOf(await post(url, { headers: { 'content-type': 'application/json' }, body, allowsPrivate }))
   }
 }

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { createPace } from '../http/pace.ts'
 import type { Post } from '../http/post.ts'
 import { renderSlack } from '../render/slack.ts'
-import { type Attempt, attemptOf, jsonOf, type Message } from './attempt.ts'
+import {
+  type Attempt,
+  attemptOf,
+  hasDetails,
+  jsonOf,
+  type LockMessage,
+  type Message,
+  noticeOfMessage,
+} from './attempt.ts'
 
 type Destination = {
   readonly url: string
@@ -30,11 +38,14 @@ const passing: ReadonlySet<string> = new Set([
   'team_added_to_org',
 ])
 
-/** Posts one message for a task, changes it with each further event, and writes the details into its thread at the end. */
-export async function sendSlack(post: Post, destination: Destination, message: Message): Promise<Attempt> {
-  const { event, task, pageUrl } = message
+/** Posts one message for a task or a change of the lock, changes it with each further event, and writes the details into its thread at the end. */
+export async function sendSlack(
+  post: Post,
+  destination: Destination,
+  message: Message | LockMessage,
+): Promise<Attempt> {
   const { logs, channel } = destination
-  const rendered = renderSlack(event, task, { pageUrl, logs })
+  const rendered = renderSlack(noticeOfMessage(message, logs))
   const known = Reference.safeParse(message.reference).data
   const changed = known && (await call('chat.update', { ...known, ...rendered.message }))
   const isGone = changed?.kind === 'dead' && changed.error.endsWith('message_not_found')
@@ -42,7 +53,7 @@ export async function sendSlack(post: Post, destination: Destination, message: M
     changed === undefined || isGone ? await call('chat.postMessage', { channel, ...rendered.message }) : changed
   const reference = (main.kind === 'sent' ? (main.reference as Reference | undefined) : undefined) ?? known
   if (main.kind !== 'sent') return { ...main, reference }
-  if (event === 'started' || reference === undefined) return { kind: 'sent', reference }
+  if (!hasDetails(message) || reference === undefined) return { kind: 'sent', reference }
   const thread = { channel: reference.channel, thread_ts: reference.ts }
   return { ...(await call('chat.postMessage', { ...thread, ...rendered.details })), reference }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Post } from '../http/post.ts'
-import { type Attempt, attemptOf, type Message } from './attempt.ts'
+import { type Attempt, attemptOf, type LockMessage, type Message } from './attempt.ts'
 
 type Destination = { readonly url: string; readonly secrets: readonly string[]; readonly allowsPrivate: boolean }
 
@@ -8,14 +8,14 @@ type Destination = { readonly url: string; readonly secrets: readonly string[]; 
 export async function sendWebhook(
   post: Post,
   { url, secrets, allowsPrivate }: Destination,
-  message: Message,
+  message: Message | LockMessage,
 ): Promise<Attempt> {
-  const { id, event, task, nowSeconds } = message
+  const { id, nowSeconds } = message
   const timestamp = String(Math.floor(nowSeconds))
   const body = JSON.stringify({
-    type: `deployment.${event}`,
+    type: message.event === 'lock_changed' ? 'lock.changed' : `deployment.${message.event}`,
     timestamp: new Date(nowSeconds * 1_000).toISOString(),
-    data: task,
+    data: message.event === 'lock_changed' ? message.lock : message.task,
   })
   const headers = {
     'content-type': 'application/json',

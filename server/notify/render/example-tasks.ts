@@ -1,4 +1,5 @@
 import { type Cause, causeCodes, causeOf } from '../../../contract/causes.ts'
+import type { LockChange } from '../../../contract/notify/lock-change.ts'
 import type { TaskRecord } from '../../../contract/task.ts'
 import type { FinalStatus } from '../../../contract/task-status.ts'
 import { exampleDiagnosis, exampleEndSeconds } from '../../../contract/text/example-diagnoses.ts'
@@ -56,4 +57,27 @@ export const exampleNotifications: readonly { name: string; event: NotificationE
     const event = eventOf[causeOf(cause).status]
     return { name: `${event}: ${cause}`, event, task: endedTask(cause) }
   }),
+]
+
+const unlocked: LockChange = {
+  active: false,
+  source: null,
+  since: null,
+  until: null,
+  reason: null,
+  set_by: null,
+  override_until: null,
+  changed_by: null,
+}
+const set = { active: true, source: 'manual', since: exampleEndSeconds, set_by: 'ada', changed_by: 'ada' } as const
+
+/** Each way in which the deploy lock changes. */
+export const exampleLocks: readonly (readonly [name: string, lock: LockChange])[] = [
+  ['set', { ...unlocked, ...set }],
+  ['set with a reason of a stranger', { ...unlocked, ...set, reason: '@channel *see* <https://evil.example|here>' }],
+  ['set until a time', { ...unlocked, ...set, until: exampleEndSeconds + 3_600, reason: 'failover, OPS-2214' }],
+  ['a window begins', { ...unlocked, active: true, source: 'schedule', until: exampleEndSeconds + 86_400 }],
+  ['a window ends', unlocked],
+  ['released', { ...unlocked, changed_by: 'ada' }],
+  ['a window is opened', { ...unlocked, changed_by: 'ada', override_until: exampleEndSeconds + 900 }],
 ]

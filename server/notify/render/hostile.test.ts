@@ -6,6 +6,7 @@ import { withHeadline } from '../../../contract/text/headline.ts'
 import { endedTask, exampleTask, pageUrl } from './example-tasks.ts'
 import { hostileTexts } from './hostile-texts.ts'
 import { renderMattermost } from './mattermost.ts'
+import { noticeOf } from './notice.ts'
 import { plain } from './plain-text.ts'
 import { renderSlack } from './slack.ts'
 import { renderTeams } from './teams.ts'
@@ -80,7 +81,7 @@ function objectsIn(value: unknown): readonly Readonly<Record<string, unknown>>[]
 }
 
 function activeInSlack(task: TaskRecord): Found {
-  const rendered = renderSlack('failed', task, shown)
+  const rendered = renderSlack(noticeOf('failed', task, shown))
   const read = (text: string) => /[<>]|&(?!(?:amp|lt|gt);)/.exec(text)?.[0]
   const found = objectsIn([rendered.message.blocks, rendered.message.attachments, rendered.details.blocks])
   const ofBlocks = found.map(({ type, text, emoji, verbatim }) => {
@@ -99,7 +100,7 @@ function activeInSlack(task: TaskRecord): Found {
 }
 
 function activeInMattermost(task: TaskRecord, mentionsAuthor = false): Found {
-  const { message, details } = renderMattermost('failed', task, { ...shown, mentionsAuthor })
+  const { message, details } = renderMattermost(noticeOf('failed', task, shown), mentionsAuthor)
   const [fence] = /^`{3,}(?=text$)/m.exec(details) ?? []
   const [head = details, log = '', tail = ''] =
     fence === undefined ? [details] : details.split(new RegExp(`^${fence}(?:text)?$`, 'm'))
@@ -127,7 +128,7 @@ function activeMarkdown(line: string): string | undefined {
 }
 
 function activeInTeams(task: TaskRecord): Found {
-  const rendered = renderTeams('failed', task, shown)
+  const rendered = renderTeams(noticeOf('failed', task, shown))
   const types = new Set(['message', 'AdaptiveCard', 'Container', 'RichTextBlock', 'TextRun', 'Action.OpenUrl'])
   const found = objectsIn(rendered).map(({ type, text, title, url }) => {
     if (type !== undefined && !types.has(String(type))) return `type ${type}`
@@ -145,7 +146,7 @@ function unseen(text: string): Found {
 }
 
 test.for(hostileTexts)('what Mattermost shows of %j is what was written', (text) => {
-  const { message } = renderMattermost('started', exampleTask({ author: text }), { ...shown, mentionsAuthor: false })
+  const { message } = renderMattermost(noticeOf('started', exampleTask({ author: text }), shown), false)
   const [first = ''] = message.split('\n')
   const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', '#92': '\\', '#36': '$', '#58': ':' }
   const seen = first
@@ -159,7 +160,7 @@ test.for(hostileTexts)('what Mattermost shows of %j is what was written', (text)
 
 describe('the author in Mattermost', () => {
   const first = (author: string, mentionsAuthor = true) =>
-    renderMattermost('failed', endedTask('crash_loop', { author }), { ...shown, mentionsAuthor })
+    renderMattermost(noticeOf('failed', endedTask('crash_loop', { author }), shown), mentionsAuthor)
 
   test.for(['ada', 'ada.l', 'ada-l_2', 'call', 'here2', 'allan'])('%s is mentioned in both posts', (author) => {
     const { message, details } = first(author)

@@ -4,6 +4,7 @@ import { exampleDiagnosis } from '../../../contract/text/example-diagnoses.ts'
 import { withHeadline } from '../../../contract/text/headline.ts'
 import { endedTask, pageUrl } from './example-tasks.ts'
 import { renderMattermost } from './mattermost.ts'
+import { noticeOf } from './notice.ts'
 import { cut, escapeWithin, lastLines, webAddress } from './plain-text.ts'
 import { renderSlack } from './slack.ts'
 import { renderTeams } from './teams.ts'
@@ -70,7 +71,7 @@ describe.each(fillings)('the largest task of %j', (filling) => {
   const task = largest(filling)
 
   test('is within 50 blocks of 3,000 characters in Slack', () => {
-    const { message, details } = renderSlack('failed', task, shown)
+    const { message, details } = renderSlack(noticeOf('failed', task, shown))
     const blocks = [...message.blocks, ...message.attachments.flatMap((one) => one.blocks)]
     expect(blocks.length).toBeLessThanOrEqual(50)
     expect(details.blocks.length).toBeLessThanOrEqual(50)
@@ -85,7 +86,7 @@ describe.each(fillings)('the largest task of %j', (filling) => {
   })
 
   test('is within 16,383 characters in Mattermost', () => {
-    const { message, details } = renderMattermost('failed', task, { ...shown, mentionsAuthor: true })
+    const { message, details } = renderMattermost(noticeOf('failed', task, shown), true)
     for (const text of [message, details]) {
       expect(text.length).toBeLessThanOrEqual(16_383)
       expect(text.isWellFormed()).toBe(true)
@@ -96,7 +97,7 @@ describe.each(fillings)('the largest task of %j', (filling) => {
   })
 
   test('is within 28 KB in Teams, with cause, next step and the page', () => {
-    const body = renderTeams('failed', task, shown)
+    const body = renderTeams(noticeOf('failed', task, shown))
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThanOrEqual(28 * 1_000)
     expect(stringsIn(body).every((text) => text.isWellFormed())).toBe(true)
     expect(JSON.stringify(body)).toContain('Next step (developer)')
@@ -109,32 +110,32 @@ describe('log lines of Pods', () => {
 
   test.for([true, false])('are sent only to a target with logs: %s', (logs) => {
     const kinds = [
-      renderSlack('failed', task, { pageUrl, logs }),
-      renderMattermost('failed', task, { pageUrl, logs, mentionsAuthor: false }),
-      renderTeams('failed', task, { pageUrl, logs }),
+      renderSlack(noticeOf('failed', task, { pageUrl, logs })),
+      renderMattermost(noticeOf('failed', task, { pageUrl, logs }), false),
+      renderTeams(noticeOf('failed', task, { pageUrl, logs })),
     ]
     for (const rendered of kinds) expect(JSON.stringify(rendered).includes('a secret of the program')).toBe(logs)
   })
 
   test('are never a part of the message itself', () => {
-    expect(JSON.stringify(renderSlack('failed', task, shown).message)).not.toContain('a secret')
-    expect(renderMattermost('failed', task, { ...shown, mentionsAuthor: false }).message).not.toContain('a secret')
+    expect(JSON.stringify(renderSlack(noticeOf('failed', task, shown)).message)).not.toContain('a secret')
+    expect(renderMattermost(noticeOf('failed', task, shown), false).message).not.toContain('a secret')
   })
 
   test('end a fence of Mattermost never', () => {
     const lines = ['```', '````text', ' ``````', 'x ```` ', '~~~']
-    const { details } = renderMattermost('failed', endedTask('crash_loop', { pod_log: { pod: 'web-1', lines } }), {
-      ...shown,
-      mentionsAuthor: false,
-    })
+    const { details } = renderMattermost(
+      noticeOf('failed', endedTask('crash_loop', { pod_log: { pod: 'web-1', lines } }), shown),
+      false,
+    )
     expect(details.match(/`{7,}/g)).toEqual(['```````', '```````'])
   })
 
   test('that are empty leave no empty block', () => {
     const empty = endedTask('crash_loop', { pod_log: { pod: 'web-1', lines: ['', '\u0007'] } })
-    expect(JSON.stringify(renderSlack('failed', empty, shown))).not.toContain('rich_text')
-    expect(renderMattermost('failed', empty, { ...shown, mentionsAuthor: false }).details).not.toContain('```')
-    expect(JSON.stringify(renderTeams('failed', empty, shown))).not.toContain('Monospace')
+    expect(JSON.stringify(renderSlack(noticeOf('failed', empty, shown)))).not.toContain('rich_text')
+    expect(renderMattermost(noticeOf('failed', empty, shown), false).details).not.toContain('```')
+    expect(JSON.stringify(renderTeams(noticeOf('failed', empty, shown)))).not.toContain('Monospace')
   })
 
   test('the newest stay where not all fit', () => {

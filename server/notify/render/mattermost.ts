@@ -1,24 +1,42 @@
 import type { TaskRecord } from '../../../contract/task.ts'
-import { type NotificationEvent, notificationHeadline } from '../../../contract/text/notification-text.ts'
-import { type Facts, factsOf, type Link, labelled, type Shown } from './facts.ts'
-import { escapeWithin, lastLines } from './plain-text.ts'
+import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
+import type { Template } from '../../../gotemplate/template.ts'
+import { type Link, labelled, type Notice } from './notice.ts'
+import { cut, escapeWithin, lastLines } from './plain-text.ts'
+import { type Formatted, formattedOr, renderTask, statedAt } from './task-template.ts'
 
-/** A post has at most 16,383 characters. */
+/** https://github.com/mattermost/mattermost/blob/master/server/public/model/post.go */
+const maxPostLength = 16_383
 const maxLineLength = 1_200
 const maxLogLength = 3_000
 
 /** Markdown of a post and of the reply in its thread. `mentionsAuthor`: both begin with `@<author>`. */
 export function renderMattermost(
-  event: NotificationEvent,
-  task: TaskRecord,
-  { mentionsAuthor, ...shown }: Shown & { readonly mentionsAuthor: boolean },
+  { headline, author = '', facts, nextStep, links, log }: Notice,
+  mentionsAuthor: boolean,
 ): { message: string; details: string } {
-  const { facts, nextStep, links, log } = factsOf(event, task, shown)
-  const first = `${mentionsAuthor ? mentionOf(task.author) : ''}${line(notificationHeadline(event, task))}`
+  const first = `${mentionsAuthor ? mentionOf(author) : ''}${line(headline)}`
   const linked = links.map(linkText).join(' · ')
   const message = [first, nextStep === undefined ? '' : line(nextStep), linked]
   const details = [first, ...facts.map((fact) => `- ${line(labelled(fact))}`), ...logLines(log), linked]
   return { message: joined(message), details: joined(details) }
+}
+
+/** The post that MATTERMOST_FORMAT makes of a task; `byDefault` where it fails. Values are escaped, the format is not. */
+export function renderMattermostFormat(
+  template: Template,
+  event: NotificationEvent,
+  task: TaskRecord,
+  { mentionsAuthor, byDefault }: { readonly mentionsAuthor: boolean; readonly byDefault: string },
+): Formatted {
+  const mention = mentionsAuthor ? mentionOf(task.author) : ''
+  return formattedOr(
+    () => byDefault,
+    () => {
+      const text = renderTask(template, statedAt(event, task), escapeMarkdown)
+      return text === '' ? '' : cut(`${mention}${text}`, maxPostLength)
+    },
+  )
 }
 
 const joined = (lines: readonly string[]) => lines.filter((one) => one !== '').join('\n')
@@ -55,7 +73,7 @@ const escapeMarkdown = (text: string): string =>
     .replace(/[@~]|(?<!&)#/g, '$&\u200b')
 
 /** A fence is longer than any within it. */
-function logLines(log: Facts['log']): readonly string[] {
+function logLines(log: Notice['log']): readonly string[] {
   if (log === undefined) return []
   const lines = lastLines(log.lines, maxLogLength)
   if (lines.length === 0) return []

@@ -1,6 +1,4 @@
-import type { TaskRecord } from '../../../contract/task.ts'
-import { type NotificationEvent, notificationHeadline } from '../../../contract/text/notification-text.ts'
-import { type Facts, factsOf, type Link, labelled, type Shown } from './facts.ts'
+import { type Link, labelled, type Notice } from './notice.ts'
 import { escapeWithin, lastLines } from './plain-text.ts'
 
 /** https://docs.slack.dev/reference/block-kit/composition-objects/text-object */
@@ -31,19 +29,16 @@ type SlackMessage = {
   readonly details: { readonly text: string; readonly blocks: readonly Block[] }
 }
 
-const colors: Readonly<Record<NotificationEvent, string>> = {
-  started: '#2f6fde',
-  succeeded: '#2e8540',
-  recovered: '#2e8540',
-  failed: '#c9252d',
-  aborted: '#b26a00',
-  cancelled: '#7a7f87',
+const colors: Readonly<Record<Notice['tone'], string>> = {
+  running: '#2f6fde',
+  good: '#2e8540',
+  bad: '#c9252d',
+  warning: '#b26a00',
+  neutral: '#7a7f87',
 }
 
 /** Parts of the bodies of chat.postMessage and chat.update, and of the reply in the thread. */
-export function renderSlack(event: NotificationEvent, task: TaskRecord, shown: Shown): SlackMessage {
-  const headline = notificationHeadline(event, task)
-  const { facts, nextStep, links, log } = factsOf(event, task, shown)
+export function renderSlack({ headline, tone, facts, nextStep, links, log }: Notice): SlackMessage {
   const main = [...(nextStep === undefined ? [] : [section(nextStep)]), ...linkBlocks(links)]
   const details = [
     section(headline),
@@ -56,7 +51,7 @@ export function renderSlack(event: NotificationEvent, task: TaskRecord, shown: S
     message: {
       text,
       blocks: [section(headline)],
-      attachments: main.length === 0 ? [] : [{ color: colors[event], blocks: main }],
+      attachments: main.length === 0 ? [] : [{ color: colors[tone], blocks: main }],
     },
     details: { text, blocks: details.slice(0, maxBlocks) },
   }
@@ -81,7 +76,7 @@ function linkBlocks(links: readonly Link[]): readonly Block[] {
 }
 
 /** Texts of `rich_text` are literal: Slack unescapes nothing in them. */
-function logBlocks(log: Facts['log']): readonly Block[] {
+function logBlocks(log: Notice['log']): readonly Block[] {
   if (log === undefined) return []
   const lines = lastLines(log.lines, maxLogLength)
   if (lines.length === 0) return []

@@ -1,6 +1,4 @@
-import type { TaskRecord } from '../../../contract/task.ts'
-import { type NotificationEvent, notificationHeadline } from '../../../contract/text/notification-text.ts'
-import { factsOf, type Link, type Shown } from './facts.ts'
+import type { Link, Notice } from './notice.ts'
 import { cut, lastLines, plain } from './plain-text.ts'
 
 /** Teams accepts 28 KB, which includes what Workflows adds. */
@@ -41,26 +39,24 @@ type TeamsMessage = {
   ]
 }
 
-const styles: Readonly<Record<NotificationEvent, string>> = {
-  started: 'accent',
-  succeeded: 'good',
-  recovered: 'good',
-  failed: 'attention',
-  aborted: 'warning',
-  cancelled: 'emphasis',
+const styles: Readonly<Record<Notice['tone'], string>> = {
+  running: 'accent',
+  good: 'good',
+  bad: 'attention',
+  warning: 'warning',
+  neutral: 'emphasis',
 }
 
 /**
  * An Adaptive Card in the form that a webhook of Workflows accepts, of at most 27 KiB. The oldest lines of the log are dropped
  * first, then links.
  */
-export function renderTeams(event: NotificationEvent, task: TaskRecord, shown: Shown): TeamsMessage {
-  const { facts, links, log } = factsOf(event, task, shown)
+export function renderTeams({ headline, tone, facts, links, log }: Notice): TeamsMessage {
   const title: Container = {
     type: 'Container',
-    style: styles[event],
+    style: styles[tone],
     bleed: true,
-    items: [{ type: 'RichTextBlock', inlines: [{ ...run(notificationHeadline(event, task)), weight: 'Bolder' }] }],
+    items: [{ type: 'RichTextBlock', inlines: [{ ...run(headline), weight: 'Bolder' }] }],
   }
   const paragraphs = facts.map(({ label, text }) => paragraph(label, text))
   const card = (lines: readonly string[], linked: readonly Link[]) =>

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
-import { eventOf, type RoutedTask, targetsFor } from './route-event.ts'
+import { eventOf, type RoutedTask, targetsFor, targetsForLock } from './route-event.ts'
 
-const task: RoutedTask = { app: 'shop', status: 'deployed', mayWrite: true, previousStatus: undefined }
+const task: RoutedTask = {
+  app: 'shop',
+  status: 'deployed',
+  mayWrite: true,
+  previousStatus: undefined,
+  added: undefined,
+}
 
 test.for([
   ['started', 'in progress', undefined, 'started'],
@@ -37,3 +43,25 @@ test.for<[string, object[], Partial<RoutedTask>, 'succeeded' | 'recovered' | 'fa
     targets,
   ),
 )
+
+const only = { added: { targets: ['own', 'unknown'], events: ['failed'] as const } }
+test.for<[string, Partial<RoutedTask>, 'succeeded' | 'recovered' | 'failed', string[]]>([
+  ['of all events', { added: { targets: ['own'] } }, 'succeeded', ['a', 'own']],
+  ['of an event, for it', only, 'failed', ['own']],
+  ['of an event, for another one', only, 'succeeded', ['a']],
+  ['of successes, for a recovery', { added: { targets: ['own'], events: ['succeeded'] } }, 'recovered', ['a', 'own']],
+  ['that a route names too', { added: { targets: ['a'] } }, 'succeeded', ['a']],
+  ['for a task without a credential', { ...only, mayWrite: false }, 'failed', []],
+])('a target that the application adds, %s', ([, change, event, targets]) => {
+  const named = new Map(['a', 'own'].map((name) => [name, undefined])) as never
+  expect(targetsFor(event, { ...task, ...change }, { targets: named, routes: [route({})] as never })).toEqual(targets)
+})
+
+test('a change of the lock is told where a route says so', () => {
+  const routes = [
+    route({}),
+    route({ events: ['lock_changed'], targets: ['b', 'c'] }),
+    route({ events: ['lock_changed', 'failed'] }),
+  ]
+  expect(targetsForLock({ targets: new Map(), routes: routes as never })).toEqual(['b', 'c', 'a'])
+})

@@ -1,5 +1,5 @@
 import type { TaskStatus } from '../../../contract/task-status.ts'
-import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
+import { type NotificationEvent, notificationEvents } from '../../../contract/text/notification-text.ts'
 import { isInScope } from '../../auth/access/scope.ts'
 import type { Notifications } from './target.ts'
 
@@ -12,7 +12,19 @@ export type RoutedTask = {
   readonly status: TaskStatus
   readonly mayWrite: boolean
   readonly previousStatus: TaskStatus | undefined
+  /** What its application adds by annotations; without `events`: all of them. */
+  readonly added:
+    | {
+        readonly targets: readonly string[]
+        readonly events?: readonly NotificationEvent[] | undefined
+      }
+    | undefined
 }
+
+/** Names of the targets that are told of a change of the deploy lock, which concerns all applications. */
+export const targetsForLock = ({ routes }: Notifications): readonly string[] => [
+  ...new Set(routes.filter(({ events }) => events.includes('lock_changed')).flatMap(({ targets }) => targets)),
+]
 
 /** What is told of a change; undefined: nothing, as of a start after whose record the task has ended. */
 export function eventOf(change: OutboxChange, { status, previousStatus }: RoutedTask): NotificationEvent | undefined {
@@ -31,13 +43,22 @@ export function eventOf(change: OutboxChange, { status, previousStatus }: Routed
   }
 }
 
-/** Names of the targets that are told of an event, each once. A route for `succeeded` takes `recovered` too. */
-export function targetsFor(event: NotificationEvent, task: RoutedTask, { routes }: Notifications): readonly string[] {
-  const isOfEvent = (events: readonly NotificationEvent[]) =>
+/**
+ * Names of the targets that are told of an event, each once: those of routes, and those of the application's annotations
+ * where the task came with a credential. A route for `succeeded` takes `recovered` too.
+ */
+export function targetsFor(
+  event: NotificationEvent,
+  task: RoutedTask,
+  { targets, routes }: Notifications,
+): readonly string[] {
+  const isOfEvent = (events: readonly string[]) =>
     events.includes(event) || (event === 'recovered' && events.includes('succeeded'))
   const taken = routes.filter(
     ({ apps, events, anonymous }) =>
       isOfEvent(events) && (task.mayWrite || anonymous) && (apps === undefined || isInScope(task.app, apps)),
   )
-  return [...new Set(taken.flatMap(({ targets }) => targets))]
+  const { targets: added = [], events = notificationEvents } = task.added ?? {}
+  const byApplication = task.mayWrite && isOfEvent(events) ? added.filter((name) => targets.has(name)) : []
+  return [...new Set([...taken.flatMap((route) => route.targets), ...byApplication])]
 }

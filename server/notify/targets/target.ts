@@ -1,16 +1,11 @@
 import { z } from 'zod'
 import { line } from '../../../contract/field-schemas.ts'
-import type { NotificationEvent } from '../../../contract/text/notification-text.ts'
+import { quote } from '../../../contract/fields.ts'
+import { notificationEvents } from '../../../contract/text/notification-text.ts'
+import type { Template } from '../../../gotemplate/template.ts'
 
-/** What can be told of a task. `recovered`: the first success of an application after a failure, in place of `succeeded`. */
-const notificationEvents = [
-  'started',
-  'succeeded',
-  'recovered',
-  'failed',
-  'aborted',
-  'cancelled',
-] as const satisfies readonly NotificationEvent[]
+/** `lock_changed`: the deploy lock has begun or ended, or a user has changed it. */
+const routedEvents = [...notificationEvents, 'lock_changed'] as const
 
 /** Where a secret stands: never in the configuration file itself. */
 const SecretForm = z
@@ -56,8 +51,31 @@ const forms = [
   }),
 ] as const
 const TargetForm = z.discriminatedUnion('kind', forms)
+
+/** Targets that argo-watcher's variables make. Their secrets are settings, which are redacted with all others. */
+export type FormatTarget = {
+  readonly kind: 'webhook_format'
+  readonly url: string
+  readonly format: Template | undefined
+  readonly contentType: string
+  readonly header: { readonly name: string; readonly value: string } | undefined
+  readonly allowedCodes: readonly number[]
+  readonly allow_private: true
+  readonly logs: false
+}
+export type FormatPost = {
+  readonly kind: 'mattermost_format'
+  readonly url: string
+  readonly bearer: string
+  readonly channel: string
+  readonly format: Template | undefined
+  readonly mention_author: boolean
+  readonly allow_private: true
+  readonly logs: false
+}
+
 /** Whom something is told. */
-export type Target = z.infer<typeof TargetForm>
+export type Target = z.infer<typeof TargetForm> | FormatTarget | FormatPost
 
 const RouteForm = z.strictObject({
   apps: z
@@ -66,7 +84,7 @@ const RouteForm = z.strictObject({
     .optional()
     .describe('Applications: names or globs; absent: all'),
   events: z
-    .array(z.enum(notificationEvents, `must be one of ${notificationEvents.join(', ')}`))
+    .array(z.enum(routedEvents, `must be one of ${routedEvents.join(', ')}`))
     .min(1, 'must be a list with at least one entry')
     .describe('What is told'),
   targets: z.array(z.string()).min(1, 'must be a list with at least one entry').describe('Names of targets'),
@@ -103,7 +121,13 @@ export function secretsOf(target: Target): readonly (readonly [field: string, re
   )
 }
 
-/** Targets that are told nothing, which is rarely meant. */
+/** What is wrong with the names of targets that an application's annotation has, in words for the timeline. */
+export const unknownTargets = (names: readonly string[], { targets }: Notifications): readonly string[] =>
+  names
+    .filter((name) => !targets.has(name))
+    .map((name) => `annotation notify: ${quote(name)} is ignored: the configuration file names no such target`)
+
+/** Targets that no route names: only applications may add them. */
 export function unroutedTargets({ targets, routes }: Notifications): readonly string[] {
   const routed = new Set(routes.flatMap((route) => route.targets))
   return [...targets.keys()].filter((name) => !routed.has(name))

@@ -26,8 +26,8 @@ export type RolloutWatcherDeps = {
   readonly limiter: RateLimiter
   readonly settings: RolloutSettings
   annotations(application: ObservedApplication): RolloutAnnotations
-  /** Of the deployments of an application whose submission names none. */
-  environmentOf(app: string, application: ObservedApplication): string | undefined
+  /** What is kept of an application's annotations, and of the configuration, when a task first sees it. */
+  factsAtFirstSight(app: string, application: ObservedApplication): Pick<TaskUpdate['change'], 'environment' | 'notify'>
   decideWriteBack(task: WriteBackTask, application: ObservedApplication): WriteBackDecision
   queueWriteBack(claim: Claim, plan: WriteBackPlan): Promise<boolean>
   ancestry(repository: string, commit: string, revision: string): Promise<Ancestry>

@@ -6,22 +6,18 @@ import type { ObservedFacts } from './observations.ts'
 import type { RolloutWatcherDeps } from './rollout-watcher-deps.ts'
 import type { TaskState, WatchedApplication } from './watched-application.ts'
 
-type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'environmentOf' | 'onDeployed'>
+type Dependencies = Pick<RolloutWatcherDeps, 'records' | 'settings' | 'clock' | 'factsAtFirstSight' | 'onDeployed'>
 
 export type TaskReports = ReturnType<typeof createTaskReports>
 
 /** Writes down what judgements say of a task, in their order and only what is new. */
-export function createTaskReports({ records, settings, clock, environmentOf, onDeployed }: Dependencies) {
+export function createTaskReports({ records, settings, clock, factsAtFirstSight, onDeployed }: Dependencies) {
   /** What the first sight of the application tells. */
   const confirmed = ({ app, observations }: WatchedApplication, state: TaskState) => {
     const { newest } = observations.facts.known
     if (newest === undefined || state.hasAppUrl) return undefined
     state.hasAppUrl = true
-    const environment = environmentOf(app, newest)
-    return {
-      appUrl: applicationUrl(settings.linkBase, newest),
-      ...(environment === undefined ? {} : { environment }),
-    }
+    return { appUrl: applicationUrl(settings.linkBase, newest), ...factsAtFirstSight(app, newest) }
   }
 
   /** A log is shown only of a Pod that stands in the way of this very task. */

@@ -205,3 +205,22 @@ describe('the annotations of an application (spec 2.6)', () => {
     )
   })
 })
+
+test.for<[string, Record<string, string>, object | undefined, string[]]>([
+  ['targets', { notify: 'team, audit ,team' }, { targets: ['team', 'audit'], events: undefined }, []],
+  [
+    'events',
+    { notify: 'a', 'notify-on': 'failed, recovered' },
+    { targets: ['a'], events: ['failed', 'recovered'] },
+    [],
+  ],
+  ['an unknown event', { notify: 'a', 'notify-on': 'failed,lost' }, { targets: ['a'], events: ['failed'] }, ['"lost"']],
+  ['no target', { notify: ' , ' }, undefined, []],
+  ['events without targets', { 'notify-on': 'failed' }, undefined, ['names no target']],
+  ['too many targets', { notify: Array.from({ length: 21 }, (_, at) => at).join(',') }, undefined, ['at most 20']],
+])('notify: %s', ([, given, notify, expected]) => {
+  const annotations = new Map(Object.entries(given).map(([name, value]) => [`watcher/${name}`, value]))
+  const parsed = parseAnnotations(annotations, ['watcher/'])
+  expect(parsed.notify).toEqual(notify)
+  expect(parsed.notes).toEqual(expected.map((part) => expect.stringContaining(part)))
+})

@@ -1,5 +1,6 @@
 import { line } from '../../../contract/field-schemas.ts'
 import { quote } from '../../../contract/fields.ts'
+import { type NotificationEvent, notificationEvents } from '../../../contract/text/notification-text.ts'
 import { durationForm, parseDuration } from '../../../contract/text/parse-duration.ts'
 import { findSimilarName } from '../../settings/find-similar-name.ts'
 import { isImageName } from './kustomize-image.ts'
@@ -35,6 +36,14 @@ export type ApplicationAnnotations = {
   readonly badPodGraceMs: number | undefined
   /** Of its deployments; undefined: the configuration file decides. */
   readonly environment: string | undefined
+  /** Targets that the application adds to those of the routes. */
+  readonly notify: TargetsOfApplication | undefined
+}
+
+/** `events` undefined: all of them. */
+type TargetsOfApplication = {
+  readonly targets: readonly string[]
+  readonly events: readonly NotificationEvent[] | undefined
 }
 
 const maxManagedImages = 200
@@ -66,6 +75,7 @@ export function parseAnnotations(
     acceptSuspended: flag('accept-suspended'),
     badPodGraceMs: readGrace(read('bad-pod-grace'), notes),
     environment: readEnvironment(read('environment'), notes),
+    notify: readNotify(read('notify'), read('notify-on'), notes),
     notes,
   }
 }
@@ -82,6 +92,8 @@ const knownNames = [
   'accept-suspended',
   'bad-pod-grace',
   'environment',
+  'notify',
+  'notify-on',
 ]
 const tagSuffix = '.helm.image-tag'
 const imageNameSuffix = '.kustomize.image-name'
@@ -115,6 +127,39 @@ function readEnvironment(value: string | undefined, notes: string[]): string | u
   notes.push(`annotation environment is ${quote(value)} and is ignored: must be 1 to 255 characters on one line`)
   return undefined
 }
+
+const maxTargets = 20
+
+/** Which targets there are, only the configuration file knows. */
+function readNotify(
+  names: string | undefined,
+  wanted: string | undefined,
+  notes: string[],
+): ApplicationAnnotations['notify'] {
+  const targets = entriesOf(names)
+  const listed = entriesOf(wanted)
+  if (targets.length === 0) {
+    if (listed.length > 0) notes.push('annotation notify-on is ignored: annotation notify names no target')
+    return undefined
+  }
+  if (targets.length > maxTargets) {
+    notes.push(`annotation notify is ignored: names ${targets.length} targets, at most ${maxTargets}`)
+    return undefined
+  }
+  for (const name of listed.filter((one) => !isEvent(one)))
+    notes.push(`annotation notify-on: ${quote(name)} is ignored: must be one of ${notificationEvents.join(', ')}`)
+  return { targets, events: listed.length === 0 ? undefined : listed.filter(isEvent) }
+}
+
+const entriesOf = (list = '') => [
+  ...new Set(
+    list
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  ),
+]
+const isEvent = (name: string): name is NotificationEvent => notificationEvents.some((event) => event === name)
 
 /** Milliseconds, in the form that settings have too (decision 0018). */
 function readGrace(value: string | undefined, notes: string[]): number | undefined {

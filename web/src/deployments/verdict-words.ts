@@ -155,5 +155,6 @@ const callerKinds: Readonly<Record<string, string>> = {
   oidc: 'a user',
   session: 'a user',
   command: 'the command line of the service',
+  service: 'the service',
   anonymous: 'an anonymous caller',
 } satisfies Record<ActorKind, string>

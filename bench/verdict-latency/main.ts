@@ -7,12 +7,13 @@ import { renderTable } from '../support/render-table.ts'
 import { type BenchWorld, startBenchWorld } from '../support/start-bench-world.ts'
 import { startRival } from '../write-back/rival.ts'
 import { endTheRest, type Latencies, measureStage, type Stage, startPollers } from './measure-stage.ts'
+import { measureBesideTargets } from './measure-targets.ts'
 
 const { values } = parseArgs({
   options: {
     unfinished: { type: 'string', default: '1,100,1000,5000' },
     measured: { type: 'string', default: '300' },
-    only: { type: 'string', default: 'bursts,rival,many,unfinished' },
+    only: { type: 'string', default: 'bursts,rival,many,unfinished,targets' },
   },
 })
 const tenASecondMs = 100
@@ -125,6 +126,8 @@ async function measureUnfinished(world: BenchWorld, tell: (found: Figures) => vo
 
 async function main(): Promise<void> {
   process.stdout.write(`${describeMachine()}\n`)
+  if (parts.includes('targets')) process.stdout.write(`${await measureBesideTargets()}\n`)
+  if (parts.every((part) => part === 'targets')) return
   await using world = await startBenchWorld()
   const figures: Figures[] = []
   const tell = (found: Figures) => {

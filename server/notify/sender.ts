@@ -35,14 +35,16 @@ const idleMs = 60_000
 const atOnce = 20
 const atOnceOfTarget = 2
 const minutes = 60_000
-/** After each attempt; then hourly. */
-const pausesMs = [5_000, 30_000, 2 * minutes, 10 * minutes, 60 * minutes]
+export const usualPausesMs: readonly number[] = [5_000, 30_000, 2 * minutes, 10 * minutes, 60 * minutes]
 const minPauseMs = 1_000
 const patienceMs = 24 * 60 * minutes
 const cleaningMs = 60 * minutes
 
-/** Sends what is due: in order for a task and a target, at least once, and never in the way of a verdict. */
-export function startSender(dependencies: Dependencies) {
+/**
+ * Sends what is due: in order for a task and a target, at least once, and never in the way of a verdict.
+ * @param pausesMs after each attempt that failed; the last one repeats
+ */
+export function startSender(dependencies: Dependencies, pausesMs: readonly number[] = usualPausesMs) {
   const { store, notifications, readTask, wallMs, random, onError, onResult } = dependencies
   /** How many are being sent to each target. */
   const active = new Map<string, number>()
@@ -155,7 +157,7 @@ export function startSender(dependencies: Dependencies) {
 
   /** Longer ones are varied more, so that what failed together does not come back together. */
   function pauseMs(attempts: number, afterMs: number | undefined): number {
-    const pause = (pausesMs[attempts - 1] ?? 60 * minutes) * (0.8 + 0.4 * random())
+    const pause = (pausesMs[attempts - 1] ?? pausesMs.at(-1) ?? 0) * (0.8 + 0.4 * random())
     if (afterMs === undefined) return pause
     // A receiver that names a time knows better than we do, unless it names a short one for ever.
     return attempts <= pausesMs.length ? Math.max(afterMs, minPauseMs) : Math.max(afterMs, pause)

@@ -49,6 +49,7 @@ describe('the API document', () => {
       'Impact',
       'LaterEvidence',
       'Link',
+      'LockChange',
       'NewerTask',
       'NextStep',
       'Occurrence',

@@ -2,6 +2,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { LockChange } from '../../contract/notify/lock-change.ts'
 import { type ApiAccess, completeOperations } from './complete-operations.ts'
 import { dropInputTwins } from './drop-input-twins.ts'
 
@@ -25,7 +27,8 @@ export async function addExplorer(app: FastifyInstance, version: string, access:
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags,
-      components: { securitySchemes },
+      components: { securitySchemes, schemas: { LockChange: lockChangeSchema } },
+      webhooks,
     },
     transform: jsonSchemaTransform,
     transformObject: (input) => completeOperations(dropInputTwins(jsonSchemaTransformObject(input)), access),
@@ -59,6 +62,49 @@ const tags = [
   { name: 'sign-in', description: 'With the identity provider' },
   { name: 'service', description: 'Version, settings and health' },
 ]
+
+const bodyOf = (type: string, data: string) => ({
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object' as const,
+        required: ['type', 'timestamp', 'data'],
+        properties: {
+          type: { type: 'string' as const, description: type },
+          timestamp: { type: 'string' as const, format: 'date-time' },
+          data: { $ref: `#/components/schemas/${data}` },
+        },
+      },
+    },
+  },
+})
+
+const lockChangeSchema: object = { ...z.toJSONSchema(LockChange), $schema: undefined }
+
+/** What a target of kind webhook receives (docs/notifications.md). */
+const webhooks = {
+  deployment: {
+    post: {
+      operationId: 'receiveDeployment',
+      summary: 'A deployment began or ended',
+      tags: ['notifications'],
+      requestBody: bodyOf(
+        '`deployment.` and the event: started, succeeded, recovered, failed, aborted or cancelled',
+        'Task',
+      ),
+      responses: { '2XX': { description: 'Taken' } },
+    },
+  },
+  lock: {
+    post: {
+      operationId: 'receiveLockChange',
+      summary: 'The deploy lock changed',
+      tags: ['notifications'],
+      requestBody: bodyOf('`lock.changed`', 'LockChange'),
+      responses: { '2XX': { description: 'Taken' } },
+    },
+  },
+}
 
 const securitySchemes = {
   jwt: {
